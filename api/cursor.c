@@ -8,7 +8,7 @@
 #include "api/request.h"
 #include "api/routes.h"
 
-/* version, count of numbers, hour of issue, digest; then the numbers, the key, the code */
+/* version, count of numbers, hour of issue, digest; then the numbers, the key, the MAC */
 enum {
     CURSOR_VERSION = 2,
     AT_COUNT = 1,

@@ -226,7 +226,7 @@ struct problem *streams_open(struct request *r, struct command_events *asked, in
                              "As many event streams are open as the server, or this token, may have.");
     }
     r->http.stream = &s->transport;
-    r->http.must_close = true; /* the next one may begin elsewhere (AO-24) */
+    r->http.must_close = true; /* the next stream opens a new connection (AO-24) */
     answer_event_stream(&r->http.answer, &s->transport);
     return NULL;
 }

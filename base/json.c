@@ -12,8 +12,8 @@
 #define EXACT_INTEGERS 9007199254740992.0
 
 /*
- * False where the nesting passes its limit, and at a NUL, which jansson passes over behind numbers and words;
- * with text and place in `fault`.
+ * False when nesting exceeds its limit, or at a NUL, which jansson skips after numbers and words; `fault` has
+ * text and place.
  */
 static bool json_is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 {

@@ -53,7 +53,7 @@ static void seal_webhook(void *ctx, struct subscription *s)
     change_put_subscription(x->set, s);
 }
 
-/* A token that is of no use any more, because its account is another one by now, is left out. */
+/* Drops a token that is useless because its account was removed or has another URL or login. */
 static void seal_account(void *ctx, struct account_state *a)
 {
     struct rotation *x = ctx;

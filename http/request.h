@@ -64,7 +64,7 @@ struct server_request {
     bool is_http_1_0;
     bool has_body;      /* the framing announces one */
     bool must_close;    /* nothing after this request may be parsed (6.5) */
-    bool took_time;     /* it had a body or was suspended: `started` is not about now any more */
+    bool took_time;     /* it had a body or was suspended: `started` is not recent any more */
     bool keeps_body;    /* the operation reads it */
     bool may_compress;  /* set by the application: the answer holds no secret (HT-53) */
     const char *target; /* without its query */

@@ -544,8 +544,7 @@ static void on_authorities(struct worker_job *job)
     if (t) {
         assert(t->reading == a && !t->authorities);
         if (!a->any)
-            log_error("no certificates of authorities could be read from {file}: no TLS connection will be "
-                      "accepted",
+            log_error("no CA certificates could be read from {file}: outgoing TLS connections will fail",
                       "file", a->file);
         t->authorities = TAKE_PTR(a->store);
         t->reading = NULL;

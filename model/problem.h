@@ -67,7 +67,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(LAST_ADMIN, "last_admin", 409, "Last admin", FAULT_CALLER,                                            \
       "Make another token with the role admin and the project * first.")                                    \
     X(CONFIGURATION_INVALID, "configuration_invalid", 409, "Configuration has faults", FAULT_SERVICE,       \
-      "An operator mends what errors name in the configuration file; until then nothing is changed.")       \
+      "An operator corrects what errors name in the configuration file; until then nothing is changed.")    \
     X(NOT_MANAGED, "not_managed", 409, "Cluster not managed by shootd", FAULT_CALLER,                       \
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(PROJECT_SET_ASIDE, "project_set_aside", 409, "Project set aside", FAULT_SERVICE,                      \
@@ -79,7 +79,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(OPERATION_NOT_CANCELLABLE, "operation_not_cancellable", 409, "Operation not cancellable",             \
       FAULT_CALLER, "See detail; what Cleura has begun goes on to its end.")                                \
     X(OPERATION_CANCELLED, "operation_cancelled", 409, "Operation cancelled", FAULT_CALLER,                 \
-      "What was not carried out stands in drift of the cluster; ask for it again when it is wanted.")       \
+      "The cluster's drift lists changes not carried out; ask for them again when they are wanted.")        \
     X(NO_CODE_AWAITED, "no_code_awaited", 409, "No code awaited", FAULT_CALLER,                             \
       "Begin with POST /v1/accounts/{account}/login, then give the code within 10 minutes.")                \
     X(SECOND_FACTOR_UNUSABLE, "second_factor_unusable", 409, "Second factor unusable", FAULT_UPSTREAM,      \
@@ -129,7 +129,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(UPSTREAM_TIMEOUT, "upstream_timeout", 504, "Cleura did not answer in time", FAULT_UPSTREAM,           \
       "Repeat later.")                                                                                      \
     X(UPSTREAM_NO_EFFECT, "upstream_no_effect", 502, "Accepted by Cleura without effect", FAULT_UPSTREAM,   \
-      "Repeat later; send Cleura the times in detail if it stays.")                                         \
+      "Repeat later; if it persists, send Cleura the times that detail names.")                             \
     X(CLUSTER_FAILED, "cluster_failed", 502, "The cluster operation failed at Cleura", FAULT_UPSTREAM,      \
       "See status.errors of the cluster: each entry names the action to take.")                             \
     X(SUPERSEDED, "superseded", 409, "Superseded by a later request", FAULT_CALLER,                         \

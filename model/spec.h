@@ -15,7 +15,7 @@
 struct spec_context {
     const json_t *catalog;  /* of the project; NULL: checks that need it are left out */
     const json_t *defaults; /* of the project: {machine_type, minimum, ...}, or NULL */
-    bool v1;                /* the account's generation: narrower names, fewer members */
+    bool v1;                /* the account's generation: shorter names, fewer members */
     wall_us now;            /* versions that expired before it are not offered; 0: expiry is not looked at */
     const json_t *observed; /* what is there already, or NULL: values it has are accepted though no longer
                                offered */

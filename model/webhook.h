@@ -76,7 +76,7 @@ void subscription_rotate(struct subscription *s, struct signing_key *key, wall_u
 wall_us subscription_next_end(const struct subscription *s);
 /* Forgets keys that expired; false when there was none. The current one never does. */
 bool subscription_drop_expired(struct subscription *s, wall_us now);
-/* Takes `header`; one of the same name, whatever its case, gives way. False, and nothing taken: too many. */
+/* Takes `header`; replaces one of the same name, ignoring case. False, and nothing taken: too many. */
 bool subscription_set_header(struct subscription *s, struct webhook_header *header);
 void subscription_remove_header(struct subscription *s, const char *name);
 void signing_key_done(struct signing_key *key);

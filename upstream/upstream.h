@@ -77,7 +77,7 @@ enum upstream_class {
 };
 const char *upstream_class_name(enum upstream_class class);
 
-/* Members of an answer that could not be read: they count as unknown, the rest as it is. */
+/* Members of an answer that could not be read: they count as unknown, the rest is used. */
 enum { UNREAD_TOLD = 8, UNREAD_PATH_BYTES = 96 };
 struct unread {
     unsigned count;

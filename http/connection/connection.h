@@ -42,10 +42,10 @@ enum connection_phase {
 
 /*
  * Closing without a reset. When an answer ends a connection before the whole request was read (a body that is
- * too large, wrong credentials), a plain close makes the kernel answer the rest of the body with a reset,
- * which can take the answer away from the client, or from a proxy, which then reports a bad gateway. The
- * socket therefore stays open for a moment after libmicrohttpd has closed its own descriptor, and what comes
- * is thrown away (RFC 9112, 9.6); not when there are too many.
+ * too large, wrong credentials), a plain close makes the kernel answer the rest with a reset. That can take
+ * the answer away from the client, or from a proxy, which then reports a bad gateway. The socket therefore
+ * stays open for a moment after libmicrohttpd has closed its own descriptor, and input is discarded (RFC
+ * 9112, 9.6), unless too many wait so.
  */
 enum { LINGERING_CLOSES_MAX = 256 };
 

@@ -12,7 +12,7 @@
 #include "model/problem.h"
 #include "reconcile/world/world.h"
 
-/* The token by one of its secrets; NULL: that is not good, or not any more. */
+/* The caller's token if it is live and one of its secrets fits, else NULL. */
 static const struct api_token *find_token(struct reconcile *r, const struct command_caller *caller)
 {
     const wall_us now = env_wall(r->env);

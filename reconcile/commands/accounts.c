@@ -304,7 +304,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
         return;
     }
     mono_us deadline = cmd->deadline;
-    log_info("code given by hand", "account", a->name, "by", cmd->caller.token_name, "request_id",
+    log_info("SMS code given by hand", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->verify_waiters, on_login_late);
     upstream_verify(a->lane, code, deadline, on_verify_end, a);

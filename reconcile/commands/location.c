@@ -189,7 +189,7 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
                                        "project '%s' is where it was: nothing is set aside", cmd->project));
         return;
     }
-    log_warning("the clusters of a project that were set aside are taken up", "project", cmd->project,
+    log_warning("the location of a project that was set aside is confirmed", "project", cmd->project,
                 "clusters", what, "by", cmd->caller.token_name);
     if (keeps) {
         confirm_place(p, cmd);

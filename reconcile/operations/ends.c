@@ -208,7 +208,7 @@ void queue_promote(struct entity *e)
     if (impossible)
         operation_finish(e, save, op, OPERATION_FAILED, impossible);
     else if (!op->step_count)
-        operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* what came before brought it about */
+        operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* nothing is left to do */
     if (e->cluster->shoot && op->type != OPERATION_DELETE)
         assess_settle(e, save);
     save_entity(save, e);

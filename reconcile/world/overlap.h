@@ -18,7 +18,7 @@ struct overlap {
 
 /* It ends at `ends_at` (0: there is none any more), seen from `now`. The same end again changes nothing. */
 void overlap_set(struct loop *loop, struct overlap *o, wall_us ends_at, wall_us now);
-/* Its timer has fired: what ended, and the next one may be set, seen from there. */
+/* Its timer has fired: returns that end, the `now` for setting the next one. */
 wall_us overlap_take(struct overlap *o);
 
 #endif

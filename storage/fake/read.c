@@ -22,7 +22,7 @@ static json_t *fake_row_doc(const struct fake_row *row)
     return json_parse_strict(row->doc, strlen(row->doc), NULL);
 }
 
-/* By id, "": all are loaded. */
+/* By id, the newest left out; "": none is. */
 static const char *operations_left_out(const struct fake_rows *rows)
 {
     size_t ended = 0;

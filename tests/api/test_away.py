@@ -140,7 +140,7 @@ def test_authorities_that_cannot_be_read(make_shootd, tls, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
     d = away_from(make_shootd, tls.url)
     assert d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"].endswith("its certificate is not accepted")
-    assert "no certificates of authorities could be read from /nowhere/ca.pem" in d.log()
+    assert "no CA certificates could be read from /nowhere/ca.pem" in d.log()
 
 
 class Relay:

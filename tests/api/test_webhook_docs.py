@@ -287,7 +287,7 @@ def test_wh9_wh11_its_example_and_its_table(live, receiver):
     rows = re.findall(r"^\| (`[a-z]+\.[^|]*) \| [^|]* \| ([^|]*) \|$", PAGE, re.M)
     members = {type: cells for types, cells in rows for type in re.findall(r"`([a-z._]+)`", types)}
     assert set(members) == set(DOCUMENT["components"]["schemas"]["EventType"]["enum"])
-    of_a_cluster = re.search(r"^Of a cluster: ([^.]*)\.", PAGE, re.M)[1]
+    of_a_cluster = re.search(r"^Events of a cluster have ([^.]*)\.", PAGE, re.M)[1]
     live.http.delete(live.clusters_path("dev"))
     live.wait_gone("dev")
     seen = {e["type"]: e["data"] for e in live.events()}

@@ -1,5 +1,5 @@
 /*
- * Cloud profiles in our words, for one region. v1 nests everything under `spec` in camelCase and sends
+ * Cloud profiles in our format, for one region. v1 nests everything under `spec` in camelCase and sends
  * numbers as strings (CL-14, CL-24); the member names below are tried in both spellings.
  */
 #include <stdlib.h>
