@@ -78,10 +78,20 @@ int api_call(struct cli *cli, const struct api_target *target, const struct http
     return code;
 }
 
+int api_check_object(const struct cli *cli, const json_t *json)
+{
+    return json_is_object(json)
+               ? END_OK
+               : cli_fail(END_UNREACHABLE, "%s: what answers is no shootd: a success without an object",
+                          cli->settings.url.value);
+}
+
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json)
 {
     struct http_answer answer CLEANUP_ANSWER = {0};
     int code = api_call(cli, target, NULL, &answer);
+    if (code == END_OK)
+        code = api_check_object(cli, answer.json);
     *ret_json = code == END_OK ? TAKE_PTR(answer.json) : NULL;
     return code;
 }

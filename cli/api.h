@@ -57,7 +57,9 @@ void api_call_raw(struct cli *cli, const struct api_target *target, const struct
 /* The same; a failure is said. END_OK for any 2xx and 304. */
 int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
              struct http_answer *ret);
-/* GET of an object; the caller owns *ret_json, which is NULL unless it is END_OK. */
+/* Whether a success has an object with it: else END_UNREACHABLE after saying that it is no shootd. */
+int api_check_object(const struct cli *cli, const json_t *json);
+/* GET of an object; the caller owns *ret_json, which is an object when it is END_OK, else NULL. */
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json);
 
 /*

@@ -1,6 +1,5 @@
 #include "cli/glyphs.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -13,6 +12,19 @@ enum { EMOJI_FORM = 0xfe0f, SHOWN_MAX = 16 * 1024 * 1024 };
 static utf8proc_ssize_t next_point(const char *text, size_t len, utf8proc_int32_t *ret_point)
 {
     return utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)len, ret_point);
+}
+
+bool glyphs_are_text(const char *text)
+{
+    utf8proc_int32_t point = 0;
+    for (size_t len = strlen(text); len;) {
+        utf8proc_ssize_t n = next_point(text, len, &point);
+        if (n <= 0)
+            return false;
+        text += n;
+        len -= (size_t)n;
+    }
+    return true;
 }
 
 static bool is_regional(utf8proc_int32_t point)

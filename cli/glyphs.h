@@ -5,10 +5,13 @@
 #ifndef CLI_GLYPHS_H
 #define CLI_GLYPHS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buffer;
 
+/* Whether it is UTF-8. */
+bool glyphs_are_text(const char *text);
 /*
  * Columns that the text takes: of each grapheme cluster the largest width of its code points; 2 for a flag
  * and for what U+FE0F makes an emoji. Bytes that are no UTF-8 count 1 each.

@@ -276,7 +276,10 @@ static void look_at_body(struct exchange *x)
     struct http_answer *answer = x->answer;
     enum json_scan_end end = JSON_SCAN_OK;
     bool succeeded = answer->status >= 200 && answer->status < 300;
-    bool needs_none = answer->status == 204 || answer->status == 304 || is_stream(x);
+    bool reads = strcmp(x->request->method, "GET") == 0;
+    /* Without a condition a 304 has nothing to refer to, and a GET of ours is never answered with 204. */
+    bool needs_none = (answer->status == 204 && !reads) ||
+                      (answer->status == 304 && reads && x->request->etag) || is_stream(x);
     if (answer->status >= 300 && answer->status < 400 && answer->status != 304) {
         ends(x, HTTP_FOREIGN,
              "the server sends elsewhere (HTTP %ld to %s): name the address that it leads to", answer->status,
@@ -285,7 +288,7 @@ static void look_at_body(struct exchange *x)
     }
     if (needs_none || (succeeded && x->request->any_text))
         return;
-    if (!has_type(x, "json")) {
+    if (answer->status == 204 || answer->status == 304 || !has_type(x, "json")) {
         ends(x, HTTP_FOREIGN,
              "HTTP %ld with %s: what answers is no shootd, or something between answers in its place",
              answer->status, x->content_type ? x->content_type : "no content");

@@ -12,6 +12,11 @@ bool output_is_document(const struct cli *cli)
     return form != OUTPUT_TABLE && form != OUTPUT_WIDE;
 }
 
+char *output_text(const json_t *value)
+{
+    return json_text(value ? value : json_null());
+}
+
 static void write_json(struct buffer *out, const json_t *document, size_t flags)
 {
     char *text = json_dumps(document, flags | JSON_ENCODE_ANY);

@@ -23,6 +23,8 @@ void output_drop(struct output *output);
 
 /* One document by itself, in the form of -o, which is no table. */
 int output_one(struct cli *cli, const json_t *document, const char *name);
+/* A value within a line: compact JSON, "null" without a value. The caller frees it. */
+char *output_text(const json_t *value);
 /* Whether -o asks for documents, not for a table. */
 bool output_is_document(const struct cli *cli);
 

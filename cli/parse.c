@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "cli/glyphs.h"
 
 /* ---- words that are near ---- */
 
@@ -118,6 +119,10 @@ static bool is_word(const char *const *words, const char *text)
 static bool value_is_good(const struct flag *flag, const char *value, struct buffer *fault)
 {
     bool good = *value != '\0';
+    if (!glyphs_are_text(value)) {
+        (void)buffer_printf(fault, "--%s: '%s' is no UTF-8", flag->name, value);
+        return false;
+    }
     switch (flag->kind) {
     case FLAG_SWITCH:
     case FLAG_TEXT:
@@ -284,6 +289,11 @@ static bool read_words(const struct line *line, int at_command)
             if (i < 0)
                 return false;
         } else if (i != at_command) {
+            bool is_foreign = parsed->rest != SIZE_MAX && parsed->command && parsed->command->takes_rest;
+            if (!is_foreign && !glyphs_are_text(word)) {
+                (void)buffer_printf(line->fault, "'%s' is no UTF-8", word);
+                return false;
+            }
             parsed->arguments[parsed->argument_count++] = word;
         }
     }

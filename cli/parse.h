@@ -29,7 +29,7 @@ struct parsed {
 };
 
 /*
- * The strings are lent from `argv`. False with a message for people, which says what is wrong and what would
+ * The strings are lent from `argv` and are UTF-8, but those behind `--` for another program. False with a message for people, which says what is wrong and what would
  * be right, in `fault`; `ret` is filled as far as it was understood. Freed with parsed_done either way.
  */
 bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *fault);

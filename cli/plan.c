@@ -7,7 +7,7 @@
 
 static void print_value(const struct terminal *to, const json_t *value)
 {
-    char *text CLEANUP_FREE = json_text(value ? value : json_null());
+    char *text CLEANUP_FREE = output_text(value);
     char *shown CLEANUP_FREE = glyphs_shown(text);
     (void)fputs(shown, to->file);
 }
@@ -72,6 +72,8 @@ int plan_get(struct cli *cli, const struct api_target *target, const struct http
     api_query(&dry, "dry_run", "true");
     rq.idempotency_key = NULL;
     int code = api_call(cli, &dry, &rq, &answer);
+    if (code == END_OK)
+        code = api_check_object(cli, answer.json);
     *ret_plan = code == END_OK ? TAKE_PTR(answer.json) : NULL;
     if (code == END_OK && !json_bool(*ret_plan, "valid", false)) {
         json_set_str(*ret_plan, "title", "It would be refused");

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/private_file.h"
+#include "cli/glyphs.h"
 #include "cli/parse.h"
 #include "cli/yaml_in.h"
 #include "cli/yaml_out.h"
@@ -246,6 +247,15 @@ static json_t *choose_context(const json_t *file, const char *name, const char *
     return NULL;
 }
 
+/* Flags and the file of contexts are UTF-8 already; variables of the environment may be anything. */
+static bool is_text(const struct setting *setting, struct buffer *fault)
+{
+    bool good = !setting->value || glyphs_are_text(setting->value);
+    if (!good)
+        (void)buffer_printf(fault, "%s: '%s' is no UTF-8", setting->source, setting->value);
+    return good;
+}
+
 static void set_from_environment(struct settings *s)
 {
     set(&s->url, variable("SHOOTD_URL"), "SHOOTD_URL");
@@ -285,6 +295,8 @@ bool settings_load(struct settings *settings, const struct parsed *parsed, struc
     if (context && (!url || mem_same_str(json_str(context, "url"), url)))
         set_from_context(settings, context);
     if (settings->url.value && !url_is_good(settings->url.value, fault))
+        return false;
+    if (!is_text(&settings->project, fault) || !is_text(&settings->ca_file, fault))
         return false;
     if (settings->token.value && !token_is_sendable(settings->token.value)) {
         (void)buffer_printf(fault, "the token of %s is none: it is one line of visible characters",

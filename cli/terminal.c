@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/glyphs.h"
 
 /* Only the 16 colours of ANSI, so that the theme of the terminal decides. */
 static const char *const sequences[STYLE_MAX_] = {
@@ -108,21 +109,22 @@ static char *read_line(void)
 char *terminal_ask(const char *question, bool secret)
 {
     struct sigaction action = {.sa_handler = on_signal}, before;
-    struct termios shown, hidden;
-    secret = secret && tcgetattr(STDIN_FILENO, &shown) == 0;
+    struct termios echoed, hidden;
+    char *shown CLEANUP_FREE = glyphs_shown(question);
+    secret = secret && tcgetattr(STDIN_FILENO, &echoed) == 0;
     if (secret) {
-        hidden = shown;
+        hidden = echoed;
         hidden.c_lflag &= ~(tcflag_t)ECHO;
         (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
     }
-    (void)fprintf(stderr, "%s", question); /* nobody answers before the echo is off */
+    (void)fprintf(stderr, "%s", shown); /* nobody answers before the echo is off */
     (void)fflush(stderr);
     ask_interrupted = 0;
     (void)sigaction(SIGINT, &action, &before);
     char *line = read_line();
     (void)sigaction(SIGINT, &before, NULL);
     if (secret) {
-        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &echoed);
         (void)fprintf(stderr, "\n");
     }
     if (ask_interrupted) { /* the shell sees what it was */

@@ -6,6 +6,7 @@
 #include "base/env.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "cli/glyphs.h"
 #include "cli/shootctl.h"
 
 static const struct {
@@ -35,11 +36,17 @@ static char *relative(wall_us at)
     return ago < 0 ? mem_printf("in %s", lasting) : mem_printf("%s ago", lasting);
 }
 
+/* A server may say anything where a time should stand. */
+static char *as_it_is(const char *text)
+{
+    return text ? glyphs_shown(text) : NULL;
+}
+
 char *when_column(const struct cli *cli, const char *rfc3339)
 {
     wall_us at;
     if (!rfc3339 || !cli->out.is_terminal || !time_parse_rfc3339(rfc3339, &at))
-        return mem_strdup(rfc3339);
+        return as_it_is(rfc3339);
     return relative(at);
 }
 
@@ -47,7 +54,7 @@ char *when_line(const struct cli *cli, const char *rfc3339)
 {
     wall_us at;
     if (!rfc3339 || !cli->out.is_terminal || !time_parse_rfc3339(rfc3339, &at))
-        return mem_strdup(rfc3339);
+        return as_it_is(rfc3339);
     char date[64] = "";
     time_t seconds = (time_t)(at / US_PER_S);
     struct tm parts;

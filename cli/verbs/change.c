@@ -59,6 +59,10 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
         problem_say(cli, &answer);
         return code;
     }
+    bool needs_none = gone || (target->call == API_DELETE && answer.status == 204);
+    code = needs_none ? END_OK : api_check_object(cli, answer.json);
+    if (code != END_OK)
+        return code;
     changes->items = mem_realloc_array(changes->items, changes->count + 1, sizeof(*changes->items));
     struct change *change = &changes->items[changes->count++];
     *change = (struct change){.cluster = mem_strdup(cluster), .done = gone ? "deleted" : done};

@@ -100,7 +100,7 @@ static void say_login(const struct cli *cli, const struct login *login, const js
 {
     char *role CLEANUP_FREE = glyphs_shown(json_str(whoami, "role")),
                *name CLEANUP_FREE = glyphs_shown(json_str(whoami, "name"));
-    char *projects CLEANUP_FREE = json_text(json_arr(whoami, "projects"));
+    char *projects CLEANUP_FREE = output_text(json_arr(whoami, "projects"));
     char *shown CLEANUP_FREE = glyphs_shown(projects);
     char *path CLEANUP_FREE = contexts_path();
     (void)cli;

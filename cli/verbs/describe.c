@@ -145,8 +145,8 @@ static void print_drift(const struct cli *cli, const json_t *cluster)
     if (json_array_size(json_arr(cluster, "drift")))
         heading(cli, "Differs from what was asked for");
     json_array_foreach (json_arr(cluster, "drift"), i, one) {
-        char *wanted CLEANUP_FREE = json_text(json_object_get(one, "wanted")),
-                     *found CLEANUP_FREE = json_text(json_object_get(one, "found"));
+        char *wanted CLEANUP_FREE = output_text(json_object_get(one, "wanted")),
+                     *found CLEANUP_FREE = output_text(json_object_get(one, "found"));
         line_take(cli, "", STYLE_BUSY,
                   mem_printf("%s: %s, asked for %s", json_str_or(one, "path", "?"), found, wanted));
     }

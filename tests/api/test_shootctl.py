@@ -88,7 +88,7 @@ def test_its_query_parameters_are_those_of_the_contract():
     known = {p["name"] for p in DOCUMENT["components"]["parameters"].values() if p["in"] == "query"}
     used = set()
     for path in (ROOT / "cli").rglob("*.c"):
-        used |= set(re.findall(r'api_query\(&\w+, "(\w+)"', path.read_text()))
+        used |= set(re.findall(r'api_query\(&?\w+, "(\w+)"', path.read_text()))
     filters = re.search(r"filters\[\] = \{([^}]*)\}", (ROOT / "cli/verbs/clusters.c").read_text())[1]
     used |= {name.replace("-", "_") for name in re.findall(r'"([^"]+)"', filters)}
     assert len(used) > 10 and used <= known, used - known
@@ -312,8 +312,8 @@ def test_all_pages_are_followed(pair, ctl):
 
 def test_a_wait_ends_with_what_became_of_it(pair, ctl):
     sim = pair[0]
-    good(ctl("create", "slow", "--no-wait"))
     with sim.frozen():
+        good(ctl("create", "slow", "--no-wait"))
         fails(ctl("wait", "slow", "--for=phase=hibernated", "--timeout", "1s"), TIMED_OUT, "the time is over", "shootctl wait slow --project team-a --for=phase=hibernated")
         fails(ctl("wait", "slow", "--timeout", "500ms"), TIMED_OUT, "goes on at the server")
     operation = pair[1].cluster("slow").json()["operation"]["id"]
@@ -409,9 +409,9 @@ def test_ctrl_c_leaves_the_operation_going(pair, tmp_path):
 def test_many_lines_fit_a_low_terminal(pair, tmp_path):
     sim, d = pair
     names = [f"low-{i}" for i in range(6)]
-    for name in names:
-        good(run(tmp_path, "create", name, "--no-wait", **of_ci(d)))
     with sim.frozen():
+        for name in names:
+            good(run(tmp_path, "create", name, "--no-wait", **of_ci(d)))
         with Terminal([SHOOTCTL, "wait", *names, "--timeout", "1500ms"], environment(tmp_path, **of_ci(d)), 60, 5) as t:
             t.expect("and 3 more")
             t.resize(30, 5)
@@ -488,7 +488,10 @@ BAD = {
     "503": (problem(503, "store_unavailable"), REFUSED, "Title of it"),
     "proxy": (raw(502, "<html>Bad gateway</html>", "text/html"), UNREACHABLE, "HTTP 502"),
     "wrong types": (raw(200, '{"items": {"a": 1}, "status": 5, "operation": [], "kubernetes_versions": 7, "observed": "x", "name": 3, "role": []}'), None, ""),
-    "escape": (problem(409, "cluster_exists").replace(b"Its detail.", b"\\u001b[2J\\u202eX")[:-1] + b" }", None, ""),
+    "escape": (answer(409, {"title": "\x1b[2JTitle", "detail": "\x1b[2J\u202eX", "advice": "\x1b]0;x\x07", "errors": [{"pointer": "\x1b[1m", "valid": ["\x1b[1m"]}]}),
+               CONFLICT, "\\x1b[2JTitle"),
+    "204": (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", UNREACHABLE, "what answers is no shootd"),
+    "304": (b"HTTP/1.1 304 Not Modified\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n", UNREACHABLE, "what answers is no shootd"),
 }
 VERBS = ["status", "list", "list -o json", "get dev", "describe dev", "catalog", "create dev --timeout 100ms", "apply -f -", "diff -f -", "upgrade dev", "upgrade dev --to 1.34 --yes",
          "hibernate dev --timeout 100ms", "delete dev --yes --timeout 100ms", "wait dev --for=phase=ready --timeout 100ms", "version", "login URL --token-stdin",
@@ -516,6 +519,21 @@ def test_bad_answers_end_each_verb_with_a_plain_message(tmp_path, kind):
                 fails(done, code, "" if "is no kubeconfig" in done.stderr else words)
             if code is not None and verb != "version":
                 assert done.stdout == "", (verb, done)
+
+
+def test_members_that_are_missing_crash_nothing(tmp_path):
+    fake = functools.partial(run, tmp_path, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+    with Answers({"*": answer(200, {"items": [], "drift": [{"path": "a"}, {}], "status": {}})}) as server:
+        assert "a: null, asked for null" in good(fake("describe", "dev", SHOOTD_URL=server.url))
+    with Answers({"*": answer(200, {"name": "ci", "role": "admin"})}) as server:
+        assert "projects null" in fake("login", server.url, "--token-stdin", input="token\n").stderr
+
+
+@pytest.mark.parametrize("line", [["upgrade", "dev", "--to", b"\xff"], ["get", b"a\xff"], ["list", b"--q=\xc3"], ["create", "dev", "--description", b"\xed\xa0\x80"]])
+def test_an_argument_that_is_no_text_is_refused(tmp_path, line):
+    line = [os.fsdecode(word) for word in line]
+    fails(run(tmp_path, *line, SHOOTD_URL="http://127.0.0.1:9", SHOOTD_TOKEN="x"), USAGE, "is no UTF-8")
+    fails(run(tmp_path, "list", SHOOTD_URL="http://127.0.0.1:9", SHOOTD_PROJECT=os.fsdecode(b"\xff")), USAGE, "SHOOTD_PROJECT", "is no UTF-8")
 
 
 @pytest.mark.parametrize("first", [problem(503, "store_unavailable"), problem(429, "quota_exceeded", "Retry-After: 0\r\n"), b"", raw(502, "<p>", "text/html"),
@@ -602,6 +620,21 @@ def test_foreign_text_is_escaped(tmp_path):
             assert not set(text) & set("\x1b\u202e\u2028\x07"), form
         assert "\\x1b[31m\\u202ered\\u2028\\x07" in good(run(tmp_path, "list", SHOOTD_URL=server.url, SHOOTD_TOKEN="x"))
         assert json.loads(good(run(tmp_path, "list", "-o", "json", SHOOTD_URL=server.url, SHOOTD_TOKEN="x"))) == [item]
+
+
+def test_what_stands_in_the_place_of_a_time_is_escaped_too(tmp_path):
+    evil = "\x1b[31m\u202ered\x07"
+    whole = {"items": [{"timestamp": evil, "type": "a", "name": "p", "created_at": evil, "upstream": {"last_contact_at": evil}}], "expires_at": evil, "created_at": evil, "next_cursor": None}
+    with Answers({"*": answer(200, whole)}) as server:
+        env = environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT=evil)
+        for verb in ("events", "status", "describe dev", "get dev", "list"):
+            done = subprocess.run([SHOOTCTL, *verb.split()], env=env, capture_output=True, text=True, timeout=60)
+            assert done.returncode == OK and "\\x1b[31m\\u202ered\\x07" in done.stdout, (verb, done)
+            assert not set(done.stdout + done.stderr) & set("\x1b\u202e\x07"), verb
+        with Terminal([SHOOTCTL, "delete", "dev", "--no-color"], env) as t:
+            t.expect("Type its name")
+            t.send("no\n")
+            assert t.end() == REFUSED and "\x1b" not in t.text and "\\x1b[31m" in t.text, t.text
 
 
 def test_output_that_cannot_be_written_is_a_failure(ctl):
