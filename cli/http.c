@@ -173,6 +173,7 @@ static struct curl_slist *header_fields(const struct http *http, const struct ht
     fields = add_field(fields, "Idempotency-Key", rq->idempotency_key);
     fields = add_field(fields, "Last-Event-ID", rq->last_event_id);
     fields = add_field(fields, reads ? "If-None-Match" : "If-Match", rq->etag);
+    fields = add_field(fields, "If-None-Match", rq->only_new ? "*" : NULL);
     return add_field(fields, "Expect", ""); /* no waiting for a 100 */
 }
 

@@ -36,6 +36,7 @@ struct http_request {
     const char *content_type;
     const char *idempotency_key;
     const char *etag;          /* sent as If-None-Match of a GET, else as If-Match */
+    bool only_new;             /* If-None-Match: *, of a PUT: nothing is to be there yet */
     const char *last_event_id; /* of a stream */
     int64_t timeout_ms;        /* of one attempt; 0: a minute */
     bool once;                 /* is not repeated, and nothing is said: the caller does that */

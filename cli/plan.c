@@ -61,6 +61,36 @@ void plan_print(const struct terminal *to, const char *name, const json_t *plan,
     counts->destructive = counts->destructive || json_bool(plan, "destructive", false);
 }
 
+static bool replaces_nodes(const json_t *plan)
+{
+    size_t i;
+    json_t *step;
+    json_array_foreach (json_arr(plan, "steps"), i, step)
+        if (json_bool(step, "rolls_nodes", false))
+            return true;
+    return false;
+}
+
+static bool unprotects(const json_t *plan)
+{
+    size_t i;
+    json_t *change;
+    json_array_foreach (json_arr(plan, "changes"), i, change)
+        if (mem_same_str(json_str(change, "path"), "deletion_protection") &&
+            json_bool(change, "old", false) && !json_bool(change, "new", false))
+            return true;
+    return false;
+}
+
+char *plan_question(const json_t *plan)
+{
+    const char *nodes = json_bool(plan, "destructive", false) ? "A node pool goes, with its nodes. "
+                        : replaces_nodes(plan)                ? "Nodes are replaced one by one. "
+                                                              : "";
+    const char *protection = unprotects(plan) ? "Deletion protection goes off. " : "";
+    return *nodes || *protection ? mem_printf("%s%sGo on?", nodes, protection) : NULL;
+}
+
 int plan_get(struct cli *cli, const struct api_target *target, const struct http_request *request,
              json_t **ret_plan)
 {

@@ -22,6 +22,9 @@ int plan_show(struct cli *cli, const struct api_target *target, const struct htt
 /* Asks for the plan; the caller owns *ret_plan. */
 int plan_get(struct cli *cli, const struct api_target *target, const struct http_request *request,
              json_t **ret_plan);
+/* The question that comes before a write with this plan (CL-7): a pool goes, nodes are replaced, or deletion
+ * protection goes off. NULL when it is harmless; the caller frees it. */
+char *plan_question(const json_t *plan);
 /* Prints changes, steps and warnings, each a line, and adds the numbers. */
 void plan_print(const struct terminal *to, const char *name, const json_t *plan, struct plan_counts *counts);
 

@@ -123,4 +123,7 @@ void problem_say(const struct cli *cli, const struct http_answer *answer)
         cli_note("  you are not logged in: 'shootctl login %s', or SHOOTD_TOKEN", where);
     else if (answer->status == 403)
         cli_note("  you are logged in, and the token may not do this");
+    else if (answer->status == 412)
+        cli_note("  it changed meanwhile%s: look again, and repeat the command if it is still meant",
+                 answer->repeated ? ", perhaps by this request, whose first answer was lost" : "");
 }

@@ -8,11 +8,13 @@
 #include "cli/plan.h"
 #include "cli/problem.h"
 #include "cli/verbs/change.h"
+#include "cli/verbs/clusters.h"
 #include "cli/verbs/verbs.h"
 
 /* One document, ready to be sent. */
 struct wanted {
     char *project, *name, *body;
+    json_t *document; /* the same as the body */
 };
 
 struct all_wanted {
@@ -26,6 +28,7 @@ static void wanted_done(struct all_wanted *all)
         free(all->items[i].project);
         free(all->items[i].name);
         free(all->items[i].body);
+        json_decref(all->items[i].document);
     }
     free(all->items);
     *all = (struct all_wanted){0};
@@ -57,8 +60,8 @@ static int add_wanted(struct cli *cli, const struct document *document, struct a
     if (!project)
         return code;
     all->items = mem_realloc_array(all->items, all->count + 1, sizeof(*all->items));
-    all->items[all->count++] =
-        (struct wanted){mem_strdup(project), mem_strdup(json_str(body, "name")), json_text(body)};
+    all->items[all->count++] = (struct wanted){mem_strdup(project), mem_strdup(json_str(body, "name")),
+                                               json_text(body), json_incref(body)};
     return check_once(all, document->source);
 }
 
@@ -78,63 +81,114 @@ static int read_wanted(struct cli *cli, struct all_wanted *all)
 
 /* ---- apply ---- */
 
-static bool exists(struct cli *cli, const struct wanted *one, int *ret_code)
+/* Members that a PUT replaces. */
+static const char *const replaced[] = {"spec", "labels", "description", "deletion_protection"};
+
+/* A member that is left out is empty. */
+static bool is_empty(const json_t *value)
 {
-    struct api_target target CLEANUP_TARGET;
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    api_target_init(&target, API_CLUSTER, one->project, one->name, NULL);
-    api_call_raw(cli, &target, NULL, &answer);
-    *ret_code = (int)problem_code(&answer);
-    if (*ret_code == END_NOT_FOUND && mem_same_str(json_str(answer.json, "code"), "cluster_not_found"))
-        *ret_code = END_OK;
-    else if (*ret_code == END_OK)
-        return true;
-    if (*ret_code != END_OK)
-        problem_say(cli, &answer);
-    return false;
+    return !value || json_is_null(value) || json_is_false(value) ||
+           (json_is_object(value) && !json_object_size(value));
 }
 
-/* A plan that removes a pool or replaces nodes is asked about (CL-7). */
+/* Whether a PUT that makes one of the other would replace nothing. */
+static bool is_alike(const json_t *a, const json_t *b)
+{
+    for (size_t i = 0; i < ARRAY_LEN(replaced); i++) {
+        const json_t *x = json_object_get(a, replaced[i]), *y = json_object_get(b, replaced[i]);
+        if (!(is_empty(x) && is_empty(y)) && !json_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
+static bool has_same_operation(const json_t *a, const json_t *b)
+{
+    return mem_same_str(json_str(json_obj(a, "operation"), "id"), json_str(json_obj(b, "operation"), "id"));
+}
+
+/*
+ * The word for what became of it (CL-32). The same operation is the one that was under way already; a new one
+ * repairs what drifted. One that waits behind another is shown by the PUT only: then the version has not
+ * moved.
+ */
+static const char *result_of(const json_t *before, const json_t *after)
+{
+    if (!before)
+        return "created";
+    bool adopted = !json_bool(before, "managed", true) && json_bool(after, "managed", true);
+    bool same_version = json_int(before, "version", -1) == json_int(after, "version", -2);
+    bool same = is_alike(before, after) && !adopted && (has_same_operation(before, after) || same_version);
+    return same ? "unchanged" : "configured";
+}
+
+/* A plan that removes a pool, replaces nodes or ends the protection is asked about (CL-7). */
 static int confirm(struct cli *cli, const struct wanted *one, const struct api_target *target,
                    const struct http_request *request)
 {
     json_t *plan CLEANUP_JSON = NULL;
     struct plan_counts counts = {0};
-    size_t i, rolls = 0;
-    json_t *step;
     if (parsed_on(cli->parsed, "yes"))
         return END_OK;
     int code = plan_get(cli, target, request, &plan);
-    json_array_foreach (json_arr(plan, "steps"), i, step)
-        rolls += json_bool(step, "rolls_nodes", false);
-    if (code != END_OK || (!rolls && !json_bool(plan, "destructive", false)))
+    char *question CLEANUP_FREE = code == END_OK ? plan_question(plan) : NULL;
+    if (!question)
         return code;
     plan_print(&cli->err, one->name, plan, &counts);
-    if (change_confirmed(cli, counts.destructive ? "A node pool goes, with its nodes. Go on?"
-                                                 : "Nodes are replaced one by one. Go on?"))
+    if (change_confirmed(cli, question))
         return END_OK;
     return parsed_on(cli->parsed, "no-input") || !terminal_can_ask() ? END_USAGE : END_REFUSED;
 }
 
-static int apply_one(struct cli *cli, const struct wanted *one, struct output *output)
+/* After a 412: it may be as the document says by now, by a first try whose answer was lost or by others. Then
+ * the cluster as it is now is the answer. */
+static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct http_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    const struct http_request request = {.body = one->body};
-    int code = END_OK;
-    bool was_there = exists(cli, one, &code);
+    struct http_answer now CLEANUP_ANSWER = {0};
+    api_target_init(&target, API_CLUSTER, one->project, one->name, NULL);
+    api_call_raw(cli, &target, NULL, &now);
+    if (problem_code(&now) != END_OK || !json_bool(now.json, "managed", true) ||
+        !is_alike(one->document, now.json))
+        return false;
+    http_answer_done(answer);
+    *answer = now;
+    now = (struct http_answer){0};
+    return true;
+}
+
+/* Sends it, about the cluster that was looked at and no other. */
+static int put(struct cli *cli, const struct wanted *one, const struct seen_cluster *seen,
+               struct http_answer *answer)
+{
+    struct api_target target CLEANUP_TARGET;
+    const struct http_request request = {.body = one->body, .etag = seen->etag, .only_new = !seen->cluster};
     api_target_init(&target, API_PUT, one->project, one->name, NULL);
-    if (code == END_OK && was_there)
-        code = confirm(cli, one, &target, &request);
+    int code = seen->cluster ? confirm(cli, one, &target, &request) : END_OK;
+    if (code != END_OK)
+        return code;
+    api_call_raw(cli, &target, &request, answer);
+    if (answer->status == 412 && is_there_by_now(cli, one, answer))
+        return END_OK;
+    code = (int)problem_code(answer);
+    if (code != END_OK)
+        problem_say(cli, answer);
+    return code == END_OK ? api_check_object(cli, answer->json) : code;
+}
+
+static int apply_one(struct cli *cli, const struct wanted *one, struct output *output)
+{
+    struct seen_cluster seen CLEANUP_SEEN;
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    int code = cluster_look(cli, one->project, one->name, true, &seen);
     if (code == END_OK)
-        code = api_call(cli, &target, &request, &answer);
+        code = put(cli, one, &seen, &answer);
     if (code != END_OK)
         return code;
     if (output_is_document(cli))
         return output_add(output, answer.json, one->name);
-    const char *result = answer.status == 200 ? "unchanged" : was_there ? "configured" : "created";
     char *project CLEANUP_FREE = glyphs_shown(one->project), *name CLEANUP_FREE = glyphs_shown(one->name);
-    (void)fprintf(cli->out.file, "%s/%s %s\n", project, name, result);
+    (void)fprintf(cli->out.file, "%s/%s %s\n", project, name, result_of(seen.cluster, answer.json));
     (void)fflush(cli->out.file);
     return END_OK;
 }

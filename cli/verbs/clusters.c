@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/api.h"
 #include "cli/output.h"
+#include "cli/problem.h"
 #include "cli/table.h"
 #include "cli/verbs/verbs.h"
 #include "cli/when.h"
@@ -191,6 +192,34 @@ int cluster_read(struct cli *cli, const char *project, const char *name, json_t 
     struct api_target target CLEANUP_TARGET;
     api_target_init(&target, API_CLUSTER, project, name, NULL);
     return api_get(cli, &target, ret_cluster);
+}
+
+int cluster_look(struct cli *cli, const char *project, const char *name, bool may_be_absent,
+                 struct seen_cluster *ret)
+{
+    struct api_target target CLEANUP_TARGET;
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    *ret = (struct seen_cluster){0};
+    api_target_init(&target, API_CLUSTER, project, name, NULL);
+    api_call_raw(cli, &target, NULL, &answer);
+    int code = (int)problem_code(&answer);
+    bool absent = code == END_NOT_FOUND && mem_same_str(json_str(answer.json, "code"), "cluster_not_found");
+    if (absent && may_be_absent)
+        return END_OK;
+    if (code != END_OK)
+        problem_say(cli, &answer);
+    else
+        code = api_check_object(cli, answer.json);
+    if (code == END_OK)
+        *ret = (struct seen_cluster){TAKE_PTR(answer.json), TAKE_PTR(answer.etag)};
+    return code;
+}
+
+void seen_cluster_done(struct seen_cluster *seen)
+{
+    json_decref(seen->cluster);
+    free(seen->etag);
+    *seen = (struct seen_cluster){0};
 }
 
 int verb_get(struct cli *cli)

@@ -34,13 +34,14 @@ int verb_delete(struct cli *cli)
     for (size_t i = 0; i < cli->parsed->argument_count; i++) {
         const char *name = cli->parsed->arguments[i];
         struct api_target target CLEANUP_TARGET;
-        json_t *cluster CLEANUP_JSON = NULL;
+        struct seen_cluster seen CLEANUP_SEEN;
         api_target_init(&target, API_DELETE, project, name, NULL);
-        code = cluster_read(cli, project, name, &cluster);
+        code = cluster_look(cli, project, name, false, &seen);
         if (code == END_OK && !is_meant(cli, project, name))
             code = parsed_on(cli->parsed, "no-input") || !terminal_can_ask() ? END_USAGE : END_REFUSED;
         if (code == END_OK)
-            code = change_send(cli, &changes, name, &target, NULL, "deleted");
+            code = change_send(cli, &changes, name, &target, &(struct http_request){.etag = seen.etag},
+                               "deleted");
         first = first == END_OK ? code : first;
     }
     return changes_finish(cli, &changes, first);

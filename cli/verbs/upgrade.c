@@ -7,6 +7,7 @@
 #include "cli/plan.h"
 #include "cli/table.h"
 #include "cli/verbs/change.h"
+#include "cli/verbs/clusters.h"
 #include "cli/verbs/verbs.h"
 #include "cli/when.h"
 
@@ -63,12 +64,17 @@ int verb_upgrade(struct cli *cli)
     json_t *body CLEANUP_JSON = json_pack("{s:{s:s}}", "spec", "kubernetes_version", to);
     char *text CLEANUP_FREE = json_text(body);
     struct api_target target CLEANUP_TARGET;
-    const struct http_request request = {.body = text, .content_type = "application/merge-patch+json"};
+    struct http_request request = {.body = text, .content_type = "application/merge-patch+json"};
+    struct seen_cluster seen CLEANUP_SEEN = {0};
     json_t *plan CLEANUP_JSON = NULL;
     struct plan_counts counts = {0};
     api_target_init(&target, API_PATCH, project, name, NULL);
     if (parsed_on(cli->parsed, "dry-run"))
         return plan_show(cli, &target, &request, name, NULL);
+    code = cluster_look(cli, project, name, false, &seen);
+    if (code != END_OK)
+        return code;
+    request.etag = seen.etag; /* the plan and the write are about the same cluster */
     code = plan_get(cli, &target, &request, &plan);
     if (code != END_OK)
         return code;
