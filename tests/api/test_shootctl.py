@@ -281,6 +281,35 @@ def test_apply_and_diff(ctl, tmp_path):
     assert good(ctl("delete", "app-a", "app-b", "app-c", "--yes")).count("delete succeeded") == 3
 
 
+def test_apply_asks_before_the_protection_goes(pair, ctl):
+    good(ctl("create", "guarded", "--protect", "--label", "a=b"))
+    whole = "name: guarded\ndeletion_protection: true\nlabels: {a: b}\n"
+    assert good(ctl("apply", "-f", "-", input=whole)) == "team-a/guarded unchanged\n"
+    assert good(ctl("apply", "-f", "-", input=whole.replace("a: b", "a: c"))) == "team-a/guarded configured\n", "labels are replaced, too"
+    fails(ctl("apply", "-f", "-", input="name: guarded\n"), USAGE, "deletion_protection: true -> false", "--yes")
+    kept = pair[1].cluster("guarded").json()
+    assert (kept["deletion_protection"], kept["labels"]) == (True, {"a": "c"})
+    fails(ctl("delete", "guarded", "--yes"), CONFLICT, "deletion_protection")
+    assert [good(ctl("apply", "-f", "-", "--yes", input="name: guarded\n")) for _ in range(2)] == ["team-a/guarded configured\n", "team-a/guarded unchanged\n"]
+    change = "name: guarded\nspec: {node_pools: [{name: default, machine_type: b.4c8gb}]}\n"
+    with pair[0].frozen():
+        assert [good(ctl("apply", "-f", "-", "--yes", input=change)) for _ in range(2)] == ["team-a/guarded configured\n", "team-a/guarded unchanged\n"], "it is under way"
+    good(ctl("wait", "guarded"))
+    good(ctl("delete", "guarded", "--yes"))
+
+
+def test_a_cluster_that_changed_since_it_was_shown_stays(pair, tmp_path):
+    sim, d = pair
+    good(run(tmp_path, "create", "shown", **of_ci(d)))
+    with Terminal([SHOOTCTL, "delete", "shown"], environment(tmp_path, **of_ci(d))) as t:
+        t.expect("Type its name")
+        assert d.http.patch("/v1/projects/team-a/clusters/shown", json={"labels": {"a": "b"}}).status_code == 200
+        t.send("shown\n")
+        assert t.end() == CONFLICT and "it changed meanwhile" in t.text, t.text
+    assert d.cluster("shown").json()["status"]["phase"] == "ready"
+    good(run(tmp_path, "delete", "shown", "--yes", **of_ci(d)))
+
+
 def test_a_cluster_of_a_file(ctl, tmp_path):
     (tmp_path / "c.yaml").write_text("name: filed\nspec:\n  kubernetes_version: 1.33\n")
     fails(ctl("create", "other", "-f", tmp_path / "c.yaml"), USAGE, "is named 'filed'")
@@ -470,6 +499,57 @@ class Answers:
     def __exit__(self, *_):
         self.server.shutdown()
         self.server.server_close()
+
+
+SEEN = {"id": "cl_1", "name": "dev", "managed": True, "labels": {"a": "b"}, "description": None, "deletion_protection": False, "spec": {}, "operation": {"id": "op_1"},
+        "version": 7}
+
+
+def by_method(**answers):
+    """What a server answers by the method of the request; a list, one after the other."""
+    def found(request):
+        one = answers[request.split(b" ")[0].decode()]
+        return (one.pop(0) if len(one) > 1 else one[0]) if isinstance(one, list) else one
+    return found
+
+
+def fields_of(request):
+    return dict(re.findall(r"\r\n([^:\r]+): ([^\r]*)", request.decode(errors="replace")))
+
+
+@pytest.mark.parametrize("before, after, result", [
+    ({}, {}, "unchanged"), ({}, {"version": 8}, "unchanged"), ({}, {"operation": {"id": "op_2"}}, "unchanged"), ({}, {"operation": {"id": "op_2"}, "version": 8}, "configured"),
+    ({}, {"labels": {}}, "configured"), ({}, {"description": "x"}, "configured"), ({}, {"deletion_protection": True}, "configured"), ({"spec": {"a": 1}}, {}, "configured"),
+    ({"managed": False}, {}, "configured"),
+], ids=["equal", "polled", "it waits behind another", "repaired", "labels", "description", "protection", "spec", "adopted"])
+def test_apply_says_what_became_of_it(tmp_path, before, after, result):
+    seen = by_method(GET=answer(200, {**SEEN, **before}, 'ETag: "cl-7-x"\r\n'), PUT=answer(202 if "operation" in after else 200, {**SEEN, **after}))
+    with Answers({"*": seen}) as server:
+        done = run(tmp_path, "apply", "-f", "-", "--yes", input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+        assert good(done) == f"team-a/dev {result}\n" and fields_of(server.requests[-1])["If-Match"] == '"cl-7-x"'
+
+
+CHANGED = problem(412, "precondition_failed")
+
+
+@pytest.mark.parametrize("verb", ["delete dev --yes", "upgrade dev --to 1.34 --yes", "apply -f - --yes"])
+def test_a_write_is_about_the_cluster_that_was_shown(tmp_path, verb):
+    plan = {"valid": True, "changes": [], "steps": []}
+    with Answers({"*": by_method(GET=answer(200, SEEN, 'ETag: "cl-7-x"\r\n'), DELETE=CHANGED, PUT=CHANGED, PATCH=[answer(200, plan), CHANGED])}) as server:
+        fails(run(tmp_path, *verb.split(), input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), CONFLICT, "it changed meanwhile", "look again")
+        writes = [fields_of(request) for request in server.requests if not request.startswith(b"GET")]
+        assert writes and all(fields["If-Match"] == '"cl-7-x"' for fields in writes)
+
+
+@pytest.mark.parametrize("verb, now, said", [
+    ("apply -f - --yes", {"labels": {}, "operation": {"id": "op_2"}, "version": 8}, "team-a/dev configured\n"),
+    ("upgrade dev --to 1.34 --yes --no-wait", {"spec": {"kubernetes_version": "1.34"}, "operation": {"id": "op_2", "type": "update"}}, "dev: update accepted as op_2\n"),
+])
+def test_a_second_try_may_find_what_the_first_has_done(tmp_path, verb, now, said):
+    seen = [answer(200, SEEN, 'ETag: "cl-7-x"\r\n'), answer(200, {**SEEN, **now})]
+    writes = by_method(GET=seen, PUT=[b"", CHANGED], PATCH=[answer(200, {"valid": True}), b"", CHANGED])
+    with Answers({"*": writes}) as server:
+        assert good(run(tmp_path, *verb.split(), input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")) == said
 
 
 HTML = raw(200, "<html><body>Welcome to the hotel's network</body></html>", "text/html")
