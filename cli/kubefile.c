@@ -96,14 +96,44 @@ static bool is_empty_node(yaml_document_t *doc, int id)
     return text && (!*text || strcmp(text, "null") == 0 || strcmp(text, "~") == 0);
 }
 
+/* A mapping with the same pairs, which may be changed: aliases in the file share the old one. 0 when it is
+ * none.
+ */
+static int copy_of_mapping(yaml_document_t *doc, int map)
+{
+    yaml_node_t *node = yaml_document_get_node(doc, map);
+    if (!node || node->type != YAML_MAPPING_NODE)
+        return 0;
+    int copy = yaml_document_add_mapping(doc, NULL, YAML_BLOCK_MAPPING_STYLE);
+    if (!copy)
+        abort();
+    node = yaml_document_get_node(doc, map); /* it may have moved */
+    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++)
+        (void)yaml_document_append_mapping_pair(doc, copy, p->key, p->value);
+    return copy;
+}
+
+/* Sets our members in what stands under `member` of an item; those of the user stay. */
+static void update_item(yaml_document_t *doc, int item, const char *member, const json_t *value)
+{
+    yaml_node_pair_t *pair = pair_of(doc, item, member);
+    int map = pair ? copy_of_mapping(doc, pair->value) : 0;
+    const char *key;
+    json_t *one;
+    if (!map)
+        map = yaml_document_add_mapping(doc, NULL, YAML_BLOCK_MAPPING_STYLE);
+    json_object_foreach ((json_t *)(uintptr_t)value, key, one) {
+        int id = add_value(doc, one);
+        set_member(doc, map, key, id);
+    }
+    set_member(doc, item, member, map);
+}
+
 /* Puts {name, member: value} into a list of the root; false when what stands there is no list. */
 static bool put_entry(yaml_document_t *doc, const char *list_name, const char *name, const char *member,
                       const json_t *value)
 {
-    json_t *object CLEANUP_JSON = json_object();
-    json_set_str(object, "name", name);
-    (void)json_object_set(object, member, (json_t *)(uintptr_t)value);
-    int item = add_value(doc, object), list = 0;
+    int list = 0;
     yaml_node_pair_t *pair = pair_of(doc, 1, list_name);
     if (pair && !is_empty_node(doc, pair->value))
         list = pair->value;
@@ -116,10 +146,15 @@ static bool put_entry(yaml_document_t *doc, const char *list_name, const char *n
         return false;
     node->data.sequence.style = YAML_BLOCK_SEQUENCE_STYLE;
     yaml_node_item_t *place = item_named(doc, list, name);
-    if (place)
-        *place = item;
-    else
-        (void)yaml_document_append_sequence_item(doc, list, item);
+    if (place) {
+        update_item(doc, *place, member, value);
+        return true;
+    }
+    json_t *object CLEANUP_JSON = json_object();
+    json_set_str(object, "name", name);
+    (void)json_object_set(object, member, (json_t *)(uintptr_t)value);
+    int item = add_value(doc, object);
+    (void)yaml_document_append_sequence_item(doc, list, item);
     return true;
 }
 
@@ -127,6 +162,14 @@ static void set_if_missing(yaml_document_t *doc, const char *key, const char *te
 {
     if (!pair_of(doc, 1, key))
         set_member(doc, 1, key, add_text(doc, text, YAML_PLAIN_SCALAR_STYLE));
+}
+
+static void put_current(yaml_document_t *doc, const struct kube_entry *entry)
+{
+    yaml_node_pair_t *current = pair_of(doc, 1, "current-context");
+    bool empty = !current || is_empty_node(doc, current->value);
+    if (entry->current == KUBE_CURRENT_ALWAYS || (entry->current == KUBE_CURRENT_IF_EMPTY && empty))
+        set_member(doc, 1, "current-context", add_text(doc, entry->name, YAML_DOUBLE_QUOTED_SCALAR_STYLE));
 }
 
 static bool put_all(yaml_document_t *doc, const struct kube_entry *entry)
@@ -139,9 +182,7 @@ static bool put_all(yaml_document_t *doc, const struct kube_entry *entry)
     bool good = put_entry(doc, "clusters", entry->name, "cluster", entry->cluster) &&
                 put_entry(doc, "users", entry->name, "user", entry->user) &&
                 put_entry(doc, "contexts", entry->name, "context", context);
-    yaml_node_pair_t *current = pair_of(doc, 1, "current-context");
-    if (entry->use || !current || is_empty_node(doc, current->value))
-        set_member(doc, 1, "current-context", add_text(doc, entry->name, YAML_DOUBLE_QUOTED_SCALAR_STYLE));
+    put_current(doc, entry);
     return good;
 }
 
@@ -200,13 +241,16 @@ static bool load(const char *text, size_t len, yaml_document_t *doc, struct buff
     return good;
 }
 
-bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entry, struct buffer *out,
-                     struct buffer *fault)
+/* The text with the entry in it, or, without `puts_entry`, with its name as the current context only. */
+static bool change(const char *text, size_t len, const struct kube_entry *entry, bool puts_entry,
+                   struct buffer *out, struct buffer *fault)
 {
     yaml_document_t doc;
     if (!load(text, len, &doc, fault))
         return false;
-    if (!put_all(&doc, entry)) {
+    if (!puts_entry) {
+        put_current(&doc, entry);
+    } else if (!put_all(&doc, entry)) {
         yaml_document_delete(&doc);
         (void)buffer_add_str(fault, "is no kubeconfig: clusters, users and contexts are lists");
         return false;
@@ -215,6 +259,12 @@ bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entr
     if (!good)
         (void)buffer_add_str(fault, "cannot be written as YAML");
     return good;
+}
+
+bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entry, struct buffer *out,
+                     struct buffer *fault)
+{
+    return change(text, len, entry, true, out, fault);
 }
 
 void kubefile_write(const struct kube_entry *entry, struct buffer *out)
@@ -262,39 +312,75 @@ json_t *kubefile_cluster(const char *text, size_t len)
     return json_str(cluster, "server") ? json_deep_copy(cluster) : NULL;
 }
 
-static bool file_has(const char *path, const char *name)
+/* What stands in the file; NULL when it cannot be read. The caller owns it. */
+static json_t *content_of(const char *path)
 {
     struct buffer bytes CLEANUP_BUFFER;
     struct yaml_fault fault;
     buffer_init(&bytes, FILE_MAX_BYTES);
     if (read_file(path, &bytes) != 0 || !bytes.len)
-        return false;
+        return NULL;
     json_t *all CLEANUP_JSON = yaml_read(bytes.data, bytes.len, &fault);
-    const json_t *file = json_array_get(all, 0);
+    return json_incref(json_array_get(all, 0));
+}
+
+static bool has_entry(const json_t *file, const char *name)
+{
     return named(file, "contexts", name) || named(file, "clusters", name) || named(file, "users", name);
 }
 
-char *kubefile_target(const char *path, const char *name, bool *ret_hidden)
+/* The files of the list, as far as they decide. */
+struct found {
+    char *with_entry, *with_current, *first_there, *last;
+    bool hidden;
+};
+
+static void look_at_file(struct found *found, const char *path, const char *name)
+{
+    json_t *file CLEANUP_JSON = content_of(path);
+    bool is_there = access(path, F_OK) == 0, is_current = *json_str_or(file, "current-context", "") != '\0';
+    mem_set_str(&found->last, path);
+    if (is_there && !found->first_there)
+        mem_set_str(&found->first_there, path);
+    if (is_current && !found->with_current)
+        mem_set_str(&found->with_current, path);
+    if (!has_entry(file, name))
+        return;
+    found->hidden = found->with_entry != NULL;
+    if (!found->with_entry)
+        mem_set_str(&found->with_entry, path);
+}
+
+static const char *first_of(const char *a, const char *b, const char *c)
+{
+    return a ? a : b ? b : c;
+}
+
+void kubefile_target(const char *path, const char *name, struct kube_target *ret)
 {
     const char *list = getenv("KUBECONFIG"), *home = getenv("HOME");
-    char *copy CLEANUP_FREE = mem_strdup(list ? list : ""), *rest = copy, *one;
-    char *first_there CLEANUP_FREE = NULL, *last CLEANUP_FREE = NULL, *with_entry CLEANUP_FREE = NULL;
-    *ret_hidden = false;
-    if (path)
-        return mem_strdup(path);
-    while ((one = strsep(&rest, ":"))) {
-        if (!*one)
-            continue;
-        mem_set_str(&last, one);
-        if (!first_there && access(one, F_OK) == 0)
-            mem_set_str(&first_there, one);
-        if (file_has(one, name))
-            *ret_hidden = with_entry != NULL;
-        if (!with_entry && file_has(one, name))
-            mem_set_str(&with_entry, one);
-    }
-    char *chosen = with_entry ? TAKE_PTR(with_entry) : first_there ? TAKE_PTR(first_there) : TAKE_PTR(last);
-    return chosen ? chosen : mem_printf("%s/.kube/config", home ? home : "");
+    char *copy CLEANUP_FREE = mem_strdup(path || !list ? "" : list), *rest = copy, *one;
+    char *usual CLEANUP_FREE = mem_printf("%s/.kube/config", home ? home : "");
+    struct found found = {0};
+    while ((one = strsep(&rest, ":")))
+        if (*one)
+            look_at_file(&found, one, name);
+    if (!found.last)
+        look_at_file(&found, path ? path : usual, name);
+    *ret = (struct kube_target){.sets_none = !found.with_current, .hidden = found.hidden};
+    ret->path = mem_strdup(first_of(found.with_entry, found.first_there, found.last));
+    ret->current = mem_strdup(first_of(found.with_current, found.first_there, found.last));
+    free(found.with_entry);
+    free(found.with_current);
+    free(found.first_there);
+    free(found.last);
+}
+
+void kube_target_done(struct kube_target *target)
+{
+    free(target->path);
+    free(target->current);
+    *target = (struct kube_target){0};
 }
 
 /* ---- writing ---- */
@@ -324,22 +410,50 @@ static bool take_lock(const char *lock, struct buffer *fault)
     return false;
 }
 
+/* 0 or an errno. */
+static int write_whole(int fd, const struct buffer *text, mode_t mode)
+{
+    if (fchmod(fd, mode) < 0)
+        return errno;
+    for (size_t at = 0; at < text->len;) {
+        ssize_t n = write(fd, text->data + at, text->len - at);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return fsync(fd) < 0 ? errno : 0;
+}
+
+/* A new name in a directory is there for good when the directory is synced. */
+static void sync_directory_of(const char *path)
+{
+    char *copy CLEANUP_FREE = mem_strdup(path);
+    char *slash = strrchr(copy, '/');
+    if (slash)
+        slash[1] = '\0';
+    int fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
 static bool write_new(const char *path, const struct buffer *text, mode_t mode, struct buffer *fault)
 {
     char *draft CLEANUP_FREE = mem_printf("%s.shootctl-%ld", path, (long)getpid());
     int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return says(fault, draft, "make", errno);
-    errno = EIO; /* of a short write */
-    bool good =
-        fchmod(fd, mode) == 0 && write(fd, text->data, text->len) == (ssize_t)text->len && fsync(fd) == 0;
-    int error = errno;
-    good = close(fd) == 0 && good && rename(draft, path) == 0;
-    if (!good) {
-        error = error ? error : errno;
+    int error = write_whole(fd, text, mode);
+    if (close(fd) < 0 && !error)
+        error = errno;
+    if (!error && rename(draft, path) < 0)
+        error = errno;
+    if (error) {
         (void)unlink(draft);
         return says(fault, path, "write", error);
     }
+    sync_directory_of(path);
     return true;
 }
 
@@ -349,7 +463,8 @@ static bool keep_old(const char *path, const struct buffer *old, mode_t mode, st
     return write_new(backup, old, mode, fault);
 }
 
-static bool merge_locked(const char *path, const struct kube_entry *entry, struct buffer *fault)
+static bool change_locked(const char *path, const struct kube_entry *entry, bool puts_entry,
+                          struct buffer *fault)
 {
     struct buffer old CLEANUP_BUFFER, new CLEANUP_BUFFER, wrong CLEANUP_BUFFER;
     struct stat st;
@@ -361,7 +476,7 @@ static bool merge_locked(const char *path, const struct kube_entry *entry, struc
     int error = is_there ? read_file(path, &old) : 0;
     if (error)
         return says(fault, path, "read", error);
-    if (!kubefile_merged(old.data ? old.data : "", old.len, entry, &new, &wrong)) {
+    if (!change(old.data ? old.data : "", old.len, entry, puts_entry, &new, &wrong)) {
         (void)buffer_printf(fault, "%s: %s", path, wrong.data);
         return false;
     }
@@ -378,15 +493,30 @@ static void make_directory_of(const char *path)
     }
 }
 
-bool kubefile_merge(const char *path, const struct kube_entry *entry, struct buffer *fault)
+static bool change_file(const char *path, const struct kube_entry *entry, bool puts_entry,
+                        struct buffer *fault)
 {
+    struct stat st;
     make_directory_of(path);
     char *real CLEANUP_FREE = realpath(path, NULL);
+    if (!real && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        return says(fault, path, "follow the link", errno);
     const char *target = real ? real : path;
     char *lock CLEANUP_FREE = mem_printf("%s.lock", path);
     if (!take_lock(lock, fault))
         return false;
-    bool good = merge_locked(target, entry, fault);
+    bool good = change_locked(target, entry, puts_entry, fault);
     (void)unlink(lock);
     return good;
+}
+
+bool kubefile_merge(const struct kube_target *target, const struct kube_entry *entry, struct buffer *fault)
+{
+    bool together = strcmp(target->path, target->current) == 0;
+    bool stays = entry->current == KUBE_CURRENT_IF_EMPTY && !target->sets_none;
+    struct kube_entry first = *entry;
+    if (stays || !together)
+        first.current = KUBE_CURRENT_NEVER;
+    return change_file(target->path, &first, true, fault) &&
+           (stays || together || change_file(target->current, entry, false, fault));
 }

@@ -93,15 +93,16 @@ static int exec_entry(struct cli *cli, const char *project, const char *name, js
 static int merge(const struct cli *cli, const struct kube_entry *entry)
 {
     struct buffer fault CLEANUP_BUFFER;
-    bool hidden = false;
+    struct kube_target target CLEANUP_KUBE_TARGET;
     buffer_init(&fault, MESSAGE_BYTES);
-    char *path CLEANUP_FREE = kubefile_target(parsed_text(cli->parsed, "kubeconfig"), entry->name, &hidden);
-    if (!kubefile_merge(path, entry, &fault))
+    kubefile_target(parsed_text(cli->parsed, "kubeconfig"), entry->name, &target);
+    if (!kubefile_merge(&target, entry, &fault))
         return cli_fail(END_REFUSED, "%s", fault.data);
     char *shown CLEANUP_FREE = glyphs_shown(entry->name);
     (void)fprintf(cli->out.file, "%s\n", shown);
-    cli_note("context %s is in %s; 'kubectl config use-context %s' takes it", entry->name, path, entry->name);
-    if (hidden)
+    cli_note("context %s is in %s; 'kubectl config use-context %s' takes it", entry->name, target.path,
+             entry->name);
+    if (target.hidden)
         cli_note("shootctl: another file of KUBECONFIG has it, too: kubectl takes the first of them");
     if (!cli->settings.context.value)
         cli_note(
@@ -130,7 +131,8 @@ int verb_kubeconfig(struct cli *cli)
     }
     char *entry CLEANUP_FREE = entry_name(cli, project, name);
     code = exec_entry(cli, project, name, &cluster, &user);
-    const struct kube_entry all = {entry, cluster, user, parsed_on(cli->parsed, "use")};
+    const struct kube_entry all = {
+        entry, cluster, user, parsed_on(cli->parsed, "use") ? KUBE_CURRENT_ALWAYS : KUBE_CURRENT_IF_EMPTY};
     if (code != END_OK || !to_stdout)
         return code != END_OK ? code : merge(cli, &all);
     struct buffer text CLEANUP_BUFFER;
@@ -185,7 +187,7 @@ int verb_kubectl(struct cli *cli)
     code = exec_entry(cli, project, name, &cluster, &user);
     if (code != END_OK)
         return code;
-    const struct kube_entry all = {entry, cluster, user, true};
+    const struct kube_entry all = {entry, cluster, user, KUBE_CURRENT_ALWAYS};
     kubefile_write(&all, &text);
     char *path CLEANUP_FREE = runtime_temporary("kubeconfig", text.data, text.len, &fault);
     if (!path)

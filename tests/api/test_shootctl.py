@@ -798,6 +798,33 @@ def test_a_kubeconfig_is_merged_and_nothing_is_lost(pair, reachable, tmp_path):
     fails(ctl("kubeconfig", "nothing"), NOT_FOUND, "Cluster not found")
 
 
+def test_the_current_context_of_several_files(pair, reachable, tmp_path):
+    ctl, name = reachable[1], f"team-a--kube@127.0.0.1:{pair[1].port}"
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    def currents():
+        return [(yaml.safe_load(file.read_text()) or {}).get("current-context") for file in (first, second)]
+
+    def merge(*flags):
+        good(ctl("kubeconfig", "kube", *flags, KUBECONFIG=f"{tmp_path}/none:{first}:{second}"))
+        return currents()
+    first.write_text("users: []\n")
+    second.write_text("current-context: mine\n")
+    assert merge() == [None, "mine"], "another file sets it"
+    assert names_of(yaml.safe_load(first.read_text())) == [[name]] * 3
+    assert merge("--use") == [None, name], "it is set where it counts"
+    assert "users" not in yaml.safe_load(second.read_text()), "and nothing else there"
+    second.write_text("{}\n")
+    assert merge() == [name, None]
+    first.write_text("extra: 1\n")
+    good(ctl("kubeconfig", "kube", "--kubeconfig", second))
+    second.write_text(second.read_text().replace("current-context", "other"))
+    assert merge() == [name, None] and "users" not in yaml.safe_load(first.read_text()), "the first that exists, when none sets it"
+    (tmp_path / "nowhere").symlink_to(tmp_path / "absent")
+    fails(ctl("kubeconfig", "kube", "--kubeconfig", tmp_path / "nowhere"), REFUSED, "follow the link")
+    assert (tmp_path / "nowhere").is_symlink()
+
+
 def credential(ctl, *arguments, **more):
     info = {"apiVersion": "client.authentication.k8s.io/v1beta1", "kind": "ExecCredential", "spec": {}}
     return ctl("credential", "kube", *arguments, **{"KUBERNETES_EXEC_INFO": json.dumps(info), **more})

@@ -32,7 +32,8 @@ static int tear_down(void **state)
 
 static bool merge(const char *text, bool use, struct buffer *out, struct buffer *fault)
 {
-    const struct kube_entry entry = {"team-a--dev@h", cluster, user, use};
+    const struct kube_entry entry = {"team-a--dev@h", cluster, user,
+                                     use ? KUBE_CURRENT_ALWAYS : KUBE_CURRENT_IF_EMPTY};
     buffer_init(out, 1024 * 1024);
     buffer_init(fault, 4096);
     return kubefile_merged(text, strlen(text), &entry, out, fault);
@@ -114,6 +115,49 @@ static void everything_else_stays(void **state)
     assert_int_equal(json_array_size(json_arr(again, "users")), 2);
 }
 
+static const char own_members[] =
+    "contexts:\n"
+    "- {name: team-a--dev@h, context: {cluster: old, user: old, namespace: web, extensions: [{name: x}]}}\n"
+    "clusters:\n"
+    "- name: team-a--dev@h\n"
+    "  cluster: &c {server: https://stale, proxy-url: 'socks5://p', tls-server-name: \"no\"}\n"
+    "- {name: copy, cluster: *c}\n"
+    "users:\n"
+    "- {name: team-a--dev@h, user: {exec: {command: old}, as: admin}, mine: 1.50}\n"
+    "current-context: ''\n";
+
+static json_t *first_of(const json_t *file, const char *list)
+{
+    return json_array_get(json_arr(file, list), 0);
+}
+
+static void members_of_the_user_stay_in_our_entry(void **state)
+{
+    struct buffer out CLEANUP_BUFFER, fault CLEANUP_BUFFER;
+    (void)state;
+    assert_true(merge(own_members, false, &out, &fault));
+    json_t *file CLEANUP_JSON = read_back(&out);
+    const json_t *context = json_obj(first_of(file, "contexts"), "context");
+    const json_t *its = json_obj(first_of(file, "clusters"), "cluster");
+    const json_t *copy = json_obj(json_array_get(json_arr(file, "clusters"), 1), "cluster");
+    const json_t *own = json_obj(first_of(file, "users"), "user");
+    assert_string_equal(json_str(context, "namespace"), "web");
+    assert_string_equal(json_str(context, "cluster"), "team-a--dev@h");
+    assert_string_equal(json_str(context, "user"), "team-a--dev@h");
+    assert_int_equal(json_array_size(json_arr(context, "extensions")), 1);
+    assert_string_equal(json_str(its, "server"), "https://new");
+    assert_string_equal(json_str(its, "certificate-authority-data"), "Q0E=");
+    assert_string_equal(json_str(its, "proxy-url"), "socks5://p");
+    assert_string_equal(json_str(its, "tls-server-name"), "no");
+    assert_string_equal(json_str(copy, "server"), "https://stale"); /* it shares the text, not the change */
+    assert_null(json_str(copy, "certificate-authority-data"));
+    assert_string_equal(json_str(json_obj(own, "exec"), "command"), "shootctl");
+    assert_string_equal(json_str(own, "as"), "admin");
+    assert_non_null(strstr(out.data, "mine: 1.50"));
+    assert_string_equal(json_str(file, "current-context"), "team-a--dev@h");
+    assert_int_equal(json_array_size(json_arr(file, "users")), 1);
+}
+
 static void what_is_no_kubeconfig_is_refused(void **state)
 {
     static const char *const rows[] = {
@@ -131,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_file_is_whole),
         cmocka_unit_test(everything_else_stays),
+        cmocka_unit_test(members_of_the_user_stay_in_our_entry),
         cmocka_unit_test(what_is_no_kubeconfig_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
