@@ -145,3 +145,15 @@ json_t *document_body(const struct document *document, const char **ret_project)
     }
     return TAKE_PTR(body);
 }
+
+const char *document_project(struct cli *cli, const char *source, const char *named, int *ret_code)
+{
+    const char *flag = parsed_text(cli->parsed, "project");
+    *ret_code = END_OK;
+    if (!named)
+        return cli_project(cli, ret_code);
+    if (!flag || strcmp(named, flag) == 0)
+        return named;
+    *ret_code = cli_fail(END_USAGE, "%s: names project '%s', --project says '%s'", source, named, flag);
+    return NULL;
+}

@@ -29,4 +29,11 @@ void documents_done(struct documents *documents);
  */
 json_t *document_body(const struct document *document, const char **ret_project);
 
+struct cli;
+/*
+ * The project that a document is for: `named`, which it names itself, else the one in force. NULL with the
+ * exit code after saying why: --project is another one, or none is known. Lent.
+ */
+const char *document_project(struct cli *cli, const char *source, const char *named, int *ret_code);
+
 #endif

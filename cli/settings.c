@@ -256,10 +256,21 @@ static bool is_text(const struct setting *setting, struct buffer *fault)
     return good;
 }
 
+/* SHOOTD_TOKEN is for the server of SHOOTD_URL, where that is set: --url of another one does not get it. */
+static bool is_of_environment(const char *url)
+{
+    const char *own = variable("SHOOTD_URL");
+    if (!own || !url)
+        return true;
+    char *wanted CLEANUP_FREE = url_trimmed(own), *used CLEANUP_FREE = url_trimmed(url);
+    return strcmp(wanted, used) == 0;
+}
+
 static void set_from_environment(struct settings *s)
 {
     set(&s->url, variable("SHOOTD_URL"), "SHOOTD_URL");
-    set(&s->token, variable("SHOOTD_TOKEN"), "SHOOTD_TOKEN");
+    if (is_of_environment(s->url.value))
+        set(&s->token, variable("SHOOTD_TOKEN"), "SHOOTD_TOKEN");
     set(&s->project, variable("SHOOTD_PROJECT"), "SHOOTD_PROJECT");
     set(&s->ca_file, variable("SHOOTD_CA_FILE"), "SHOOTD_CA_FILE");
 }

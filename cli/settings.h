@@ -46,8 +46,9 @@ bool contexts_change(bool (*change)(json_t *file, void *ctx, struct buffer *faul
                      struct buffer *fault);
 
 /*
- * Joins flags, environment and file. A token of the file is for the address of its context only:
- * with another address it is not used. False with a message. Freed with settings_done either way.
+ * Joins flags, environment and file. A token of the file is for the address of its context only, and one of
+ * the environment for SHOOTD_URL where that is set: with another address it is not used. False with a
+ * message. Freed with settings_done either way.
  */
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
 void settings_done(struct settings *settings);

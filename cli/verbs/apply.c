@@ -52,11 +52,7 @@ static int add_wanted(struct cli *cli, const struct document *document, struct a
     json_t *body CLEANUP_JSON = document_body(document, &named);
     if (!body)
         return END_USAGE;
-    bool by_flag = parsed_text(cli->parsed, "project") != NULL;
-    if (by_flag && named && strcmp(named, cli->settings.project.value) != 0)
-        return cli_fail(END_USAGE, "%s: names project '%s', --project says '%s'", document->source, named,
-                        cli->settings.project.value);
-    const char *project = named ? named : cli_project(cli, &code);
+    const char *project = document_project(cli, document->source, named, &code);
     if (!project)
         return code;
     all->items = mem_realloc_array(all->items, all->count + 1, sizeof(*all->items));

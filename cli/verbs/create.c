@@ -102,6 +102,18 @@ static bool add_flags(const struct cli *cli, json_t *body)
     return add_labels(cli, body);
 }
 
+/* The project that a document names wins over those of environment and context; false after saying that the
+ * flag says otherwise. */
+static bool take_project(struct cli *cli, const char *path, const char *named)
+{
+    int code = END_OK;
+    if (!document_project(cli, path, named, &code))
+        return false;
+    mem_set_str(&cli->settings.project.value, named);
+    mem_set_str(&cli->settings.project.source, path);
+    return true;
+}
+
 /* The body of the file of -f, whose name may stand on the command line instead. NULL after saying what is
  * wrong. */
 static json_t *body_of_file(struct cli *cli, const char *path, const char *name)
@@ -123,8 +135,10 @@ static json_t *body_of_file(struct cli *cli, const char *path, const char *name)
         if (!name || mem_same_str(json_str(value, "name"), name))
             body = document_body(&documents.items[0], &project);
     }
-    if (body && project && !cli->settings.project.value)
-        cli->settings.project = (struct setting){mem_strdup(project), mem_strdup(path)};
+    if (body && project && !take_project(cli, path, project)) {
+        json_decref(body);
+        body = NULL;
+    }
     documents_done(&documents);
     return body;
 }

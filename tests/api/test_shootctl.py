@@ -176,6 +176,16 @@ def test_a_stored_token_is_sent_to_its_own_server_only(pair, tmp_path):
     good(run(tmp_path, "list", "--context", f"127.0.0.1:{pair[1].port}", SHOOTD_URL="http://127.0.0.1:9"))
 
 
+def test_a_token_of_the_environment_is_sent_to_its_own_server_only(pair, tmp_path):
+    ctl = functools.partial(run, tmp_path, **of_ci(pair[1]))
+    with Answers({"*": problem(401, "unauthenticated")}) as other:
+        fails(ctl("list", "--url", other.url), NOT_ALLOWED, "you are not logged in")
+        assert other.requests and not any(b"authorization" in r.lower() for r in other.requests)
+        fails(ctl("list", "--url", other.url, SHOOTD_URL=None), NOT_ALLOWED, "does not take the token of SHOOTD_TOKEN")
+        assert b"authorization" in other.requests[-1].lower(), "without SHOOTD_URL it is for the server of --url"
+    good(ctl("list", "--url", pair[1].url + "/"))
+
+
 def test_what_the_token_may_not_do_is_said(pair, tmp_path):
     made = pair[1].http.post("/v1/tokens", json={"name": "looker", "role": "viewer", "projects": ["team-a"]}).json()
     viewer = functools.partial(run, tmp_path, SHOOTD_URL=pair[1].url, SHOOTD_TOKEN=made["token"])
@@ -317,6 +327,11 @@ def test_a_cluster_of_a_file(ctl, tmp_path):
     assert re.fullmatch(r"filed: create accepted as op_\w{26}\n", good(ctl("create", "-f", tmp_path / "c.yaml", "--no-wait")))
     assert good(ctl("wait", "filed")) == "filed: create succeeded\n"
     assert good(ctl("delete", "filed", "--yes", "-o", "name")) == "filed\n"
+    (tmp_path / "d.yaml").write_text("name: filed\nproject: team-b\n")
+    fails(ctl("create", "-f", tmp_path / "d.yaml", "--project", "team-a"), USAGE, "names project 'team-b', --project says 'team-a'")
+    with Answers({"*": answer(202, {"id": "cl_1", "name": "filed", "operation": {"id": "op_1", "type": "create"}})}) as server:
+        good(ctl("create", "-f", tmp_path / "d.yaml", "--no-wait", SHOOTD_URL=server.url))
+        assert server.requests[-1].startswith(b"POST /v1/projects/team-b/clusters "), "the document wins over SHOOTD_PROJECT"
 
 
 def test_all_pages_are_followed(pair, ctl):
