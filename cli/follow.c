@@ -16,6 +16,8 @@ enum {
     ROUND_MS = 1000,
     LEAST_ROUND_MS = 500,
     WAIT_TIMEOUT_MS = 20000,
+    LEAST_TIMEOUT_MS = 250,
+    LONG_LOOK_MS = (WAIT_S + 1) * 1000,
     FIRST_OUTAGE_MS = 500,
     LONGEST_OUTAGE_MS = 5000
 };
@@ -27,6 +29,7 @@ struct following {
     mono_us deadline;
     mono_us away_since; /* the server cannot be reached since then; 0: it can */
     unsigned failures;  /* one after the other */
+    size_t first;       /* the round begins with this one: behind the one that had no answer */
 };
 
 void followed_done(struct followed *one)
@@ -131,8 +134,8 @@ static void target_of(const struct following *f, size_t i, bool alone, struct ap
 /* The server is away for a while: restarts, a network that is gone, a proxy in between. */
 static bool is_outage(const struct http_answer *answer)
 {
-    bool broken = answer->end == HTTP_UNREACHABLE || answer->end == HTTP_SLOW ||
-                  (answer->end == HTTP_FOREIGN && answer->status >= 500);
+    bool away = answer->end == HTTP_UNREACHABLE && !answer->unknown_host;
+    bool broken = away || answer->end == HTTP_SLOW || (answer->end == HTTP_FOREIGN && answer->status >= 500);
     return broken || (answer->end == HTTP_ANSWERED && (answer->status >= 500 || answer->status == 429));
 }
 
@@ -170,13 +173,28 @@ static void look_at_absence(struct following *f, size_t i, const struct http_ans
     ends(one, END_NOT_FOUND);
 }
 
+/* Until the end of the wait; at least 0. */
+static int64_t left_ms(const struct following *f)
+{
+    int64_t left = (f->deadline - env_mono(env_real())) / US_PER_MS;
+    return left > 0 ? left : 0;
+}
+
+/* How long one request may take: a server that hangs does not make the wait longer than it was meant to be.
+ */
+static int64_t patience_ms(const struct following *f)
+{
+    int64_t left = left_ms(f);
+    return left > WAIT_TIMEOUT_MS ? WAIT_TIMEOUT_MS : left > LEAST_TIMEOUT_MS ? left : LEAST_TIMEOUT_MS;
+}
+
 /* Asks for one; false when the wait ends for all. */
 static bool look(struct following *f, size_t i, bool alone, int *ret_code)
 {
     struct followed *one = &f->list[i];
     struct api_target target CLEANUP_TARGET;
     struct http_answer answer CLEANUP_ANSWER = {0};
-    const struct http_request request = {.once = true, .timeout_ms = WAIT_TIMEOUT_MS};
+    const struct http_request request = {.once = true, .timeout_ms = patience_ms(f)};
     target_of(f, i, alone, &target);
     api_call_raw(f->cli, &target, &request, &answer);
     if (answer.end == HTTP_STOPPED)
@@ -215,6 +233,38 @@ static size_t open_count(const struct following *f)
     return count;
 }
 
+/* A word for the shell: in quotes where it needs them. The caller frees it. */
+static char *shell_word(const char *text)
+{
+    static const char harmless[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,=[]-";
+    struct buffer word CLEANUP_BUFFER;
+    buffer_init(&word, 1024 * 1024);
+    if (*text && !text[strspn(text, harmless)])
+        return mem_strdup(text);
+    (void)buffer_add_str(&word, "'");
+    for (; *text; text++)
+        (void)(*text == '\'' ? buffer_add_str(&word, "'\\''") : buffer_add(&word, text, 1));
+    (void)buffer_add_str(&word, "'");
+    return buffer_take(&word, NULL);
+}
+
+/* The flags of this command that say which server is meant, each with a blank before it. The caller frees it.
+ */
+static char *server_flags(const struct cli *cli)
+{
+    static const char *const names[] = {"context", "url", "ca-file"};
+    struct buffer flags CLEANUP_BUFFER;
+    buffer_init(&flags, 1024 * 1024);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *value = parsed_text(cli->parsed, names[i]);
+        char *word CLEANUP_FREE = value ? shell_word(value) : NULL;
+        if (word)
+            (void)buffer_printf(&flags, " --%s %s", names[i], word);
+    }
+    return buffer_take(&flags, NULL);
+}
+
 static const char *goal_text(const struct followed *one)
 {
     return one->goal == GOAL_OPERATION ? "operation" : one->goal == GOAL_DELETED ? "deleted" : "phase";
@@ -223,13 +273,18 @@ static const char *goal_text(const struct followed *one)
 /* The command that goes on with the wait. */
 static void say_how_to_come_back(struct following *f)
 {
+    char *flags CLEANUP_FREE = server_flags(f->cli);
     for (size_t i = 0; i < f->count; i++) {
         const struct followed *one = &f->list[i];
-        if (!one->ended && one->goal == GOAL_OPERATION)
-            cli_note("  shootctl wait %s --project %s   # %s goes on at the server", one->cluster,
-                     one->project, one->operation);
-        else if (!one->ended)
-            cli_note("  shootctl wait %s --project %s --for=%s%s%s", one->cluster, one->project,
+        if (one->ended)
+            continue;
+        char *project CLEANUP_FREE = shell_word(one->project),
+                      *cluster CLEANUP_FREE = shell_word(one->cluster);
+        char *operation CLEANUP_FREE = one->operation ? shell_word(one->operation) : NULL;
+        if (one->goal == GOAL_OPERATION)
+            cli_note("  shootctl wait %s%s   # %s goes on at the server", operation, flags, one->cluster);
+        else
+            cli_note("  shootctl wait %s --project %s%s --for=%s%s%s", cluster, project, flags,
                      goal_text(one), one->phase ? "=" : "", one->phase ? one->phase : "");
     }
 }
@@ -265,6 +320,18 @@ static int time_is_over(struct following *f)
     return END_TIMED_OUT;
 }
 
+/* The operation knows its cluster; a wait for an operation by its id does not. */
+static void say_where_more_is(const struct cli *cli, const struct followed *one, const json_t *operation)
+{
+    const char *cluster = json_str_or(operation, "cluster", one->cluster);
+    const char *project = json_str_or(operation, "project", one->project);
+    if (!*project)
+        return;
+    char *flags CLEANUP_FREE = server_flags(cli);
+    char *name CLEANUP_FREE = shell_word(cluster), *of CLEANUP_FREE = shell_word(project);
+    cli_note("  'shootctl describe %s --project %s%s' says more", name, of, flags);
+}
+
 static void say_failures(const struct following *f)
 {
     for (size_t i = 0; i < f->count; i++) {
@@ -278,30 +345,50 @@ static void say_failures(const struct following *f)
         else
             (void)cli_fail(END_OPERATION_FAILED, "%s: %s", one->cluster,
                            json_str_or(json_obj(one->last, "status"), "message", "it failed"));
-        cli_note("  'shootctl describe %s --project %s' says more", one->cluster, one->project);
+        say_where_more_is(f->cli, one, operation);
     }
+}
+
+/* One round; false when the wait ends for all. It is left early when the server is away, which it is for the
+ * others too, and when the time is over. */
+static bool look_at_all(struct following *f, bool alone, int *ret_code)
+{
+    size_t first = f->first;
+    f->first = 0;
+    for (size_t n = 0; n < f->count; n++) {
+        size_t i = (first + n) % f->count;
+        if (f->list[i].ended)
+            continue;
+        if (!look(f, i, alone, ret_code))
+            return false;
+        leave_if_interrupted(f);
+        if (f->failures)
+            f->first = (i + 1) % f->count;
+        if (f->failures || !left_ms(f))
+            break;
+    }
+    return true;
 }
 
 int follow_all(struct cli *cli, struct followed *list, size_t count, int64_t timeout_ms)
 {
     struct following f = {.cli = cli, .list = list, .count = count};
     int code = END_OK;
-    f.deadline = env_mono(env_real()) + timeout_ms * US_PER_MS;
+    f.deadline = env_mono(env_real()) + timeout_ms * US_PER_MS; /* durations have a bound */
     progress_begin(cli, count);
     for (unsigned round = 0; open_count(&f); round++) {
         mono_us began = env_mono(env_real());
-        bool alone = count == 1 && round > 0; /* the first answer comes at once: there is something to show */
-        for (size_t i = 0; i < count; i++) {
-            if (!list[i].ended && !look(&f, i, alone, &code))
-                return code;
-            leave_if_interrupted(&f);
-        }
+        if (round > 0 && !left_ms(&f))
+            return time_is_over(&f);
+        /* The first answer comes at once: there is something to show. The last is not waited for either. */
+        bool alone = count == 1 && round > 0 && left_ms(&f) > LONG_LOOK_MS;
+        if (!look_at_all(&f, alone, &code))
+            return code;
         if (!open_count(&f))
             break;
-        if (env_mono(env_real()) >= f.deadline)
+        int64_t left = left_ms(&f), pause = pause_of(&f, alone, began);
+        if (!left)
             return time_is_over(&f);
-        int64_t left = (f.deadline - env_mono(env_real())) / US_PER_MS + 1,
-                pause = pause_of(&f, alone, began);
         (void)http_pause(cli->http, pause < left ? pause : left);
         leave_if_interrupted(&f);
     }

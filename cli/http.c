@@ -27,6 +27,7 @@ enum {
 struct http {
     struct http_options options;
     char *url, *socket; /* base address; path of a Unix socket or NULL */
+    bool has_answered;  /* it is a host that there is */
     CURLM *multi;
     CURL *easy;
     char curl_error[CURL_ERROR_SIZE];
@@ -188,6 +189,7 @@ static void prepare(struct exchange *x, const char *url, struct curl_slist *fiel
     curl_easy_reset(easy);
     http->curl_error[0] = '\0';
     SET(CURLOPT_URL, url);
+    SET(CURLOPT_PATH_AS_IS, 1L); /* a name may be `..`, and is no way up */
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_CUSTOMREQUEST, rq->method);
     SET(CURLOPT_HTTPHEADER, fields);
@@ -252,6 +254,22 @@ static void ends(struct exchange *x, enum http_end end, const char *format, ...)
     va_end(args);
 }
 
+/* Address, certificate or authorities are wrong, not the moment. */
+static bool is_mistake(CURLcode result, const char *reason)
+{
+    static const CURLcode mistakes[] = {
+        CURLE_URL_MALFORMAT,      CURLE_UNSUPPORTED_PROTOCOL, CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,      CURLE_SSL_CIPHER,
+        CURLE_SSL_ISSUER_ERROR,   CURLE_SSL_ENGINE_NOTFOUND,  CURLE_SSL_INVALIDCERTSTATUS,
+        CURLE_SSL_CRL_BADFILE,    CURLE_NOT_BUILT_IN,
+    };
+    for (size_t i = 0; i < ARRAY_LEN(mistakes); i++)
+        if (result == mistakes[i])
+            return true;
+    /* A handshake that the other side refused; with this word it broke, as while a server restarts. */
+    return result == CURLE_SSL_CONNECT_ERROR && !strstr(reason, "SSL_connect:");
+}
+
 /* A transfer that failed. */
 static void ends_by_curl(struct exchange *x, CURLcode result)
 {
@@ -264,10 +282,13 @@ static void ends_by_curl(struct exchange *x, CURLcode result)
         ends(x, HTTP_SLOW, "no answer in time: %s", reason);
     else if (result == CURLE_PARTIAL_FILE || result == CURLE_GOT_NOTHING || result == CURLE_RECV_ERROR)
         ends(x, HTTP_UNREACHABLE, "the connection broke before the answer was whole: %s", reason);
+    else if (is_mistake(result, reason))
+        ends(x, HTTP_MISTAKEN, "%s", reason);
     else if (result == CURLE_BAD_CONTENT_ENCODING || result == CURLE_WEIRD_SERVER_REPLY)
         ends(x, HTTP_FOREIGN, "what answers is no shootd: %s", reason);
     else
         ends(x, HTTP_UNREACHABLE, "%s", reason);
+    x->answer->unknown_host = result == CURLE_COULDNT_RESOLVE_HOST && !x->http->has_answered;
 }
 
 /* A whole answer: is it one of shootd? */
@@ -329,6 +350,7 @@ static void attempt(struct http *http, const struct http_request *request, struc
         ends_by_curl(&x, result);
     else
         look_at_body(&x);
+    http->has_answered = http->has_answered || ret->status > 0;
     if (ret->end != HTTP_ANSWERED) {
         json_decref(ret->json);
         ret->json = NULL;
@@ -356,6 +378,7 @@ static bool may_pass(const struct http_answer *answer)
         return true;
     case HTTP_FOREIGN:
         return answer->status == 502 || answer->status == 503 || answer->status == 504;
+    case HTTP_MISTAKEN:
     case HTTP_TOO_LARGE:
     case HTTP_STOPPED:
         return false;

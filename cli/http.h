@@ -50,6 +50,7 @@ enum http_end {
     HTTP_ANSWERED,    /* an answer of the server, of any status */
     HTTP_UNREACHABLE, /* no connection, or it broke before the answer was whole */
     HTTP_SLOW,        /* no answer in time */
+    HTTP_MISTAKEN,    /* address, certificate or its authorities are wrong: the same request fails again */
     HTTP_FOREIGN,     /* an answer, but not one of shootd: HTML, half JSON, a redirection */
     HTTP_TOO_LARGE,
     HTTP_STOPPED, /* by tick or on_bytes */
@@ -63,6 +64,7 @@ struct http_answer {
     char *etag;
     char *request_id;
     int64_t retry_after_s; /* -1: not said */
+    bool unknown_host;     /* unreachable, for there is no such host; nor has it ever answered */
     bool repeated;         /* it is not the answer to the first attempt */
     char error[400];       /* unless answered: why, for people */
 };

@@ -86,6 +86,8 @@ static const char *nearest_command(const char *typed)
 
 /* ---- values ---- */
 
+#define DURATION_MAX_MS (INT64_C(3650) * 86400000)
+
 int64_t duration_ms(const char *text)
 {
     static const struct {
@@ -95,9 +97,12 @@ int64_t duration_ms(const char *text)
     size_t digits = strspn(text, "0123456789");
     if (!digits || digits > 9)
         return -1;
-    for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (strcmp(text + digits, units[i].unit) == 0)
-            return strtoll(text, NULL, 10) * units[i].ms;
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        if (strcmp(text + digits, units[i].unit) != 0)
+            continue;
+        int64_t ms = strtoll(text, NULL, 10) * units[i].ms; /* nine digits of days fit */
+        return ms <= DURATION_MAX_MS ? ms : -1;
+    }
     return -1;
 }
 

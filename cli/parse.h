@@ -29,8 +29,9 @@ struct parsed {
 };
 
 /*
- * The strings are lent from `argv` and are UTF-8, but those behind `--` for another program. False with a message for people, which says what is wrong and what would
- * be right, in `fault`; `ret` is filled as far as it was understood. Freed with parsed_done either way.
+ * The strings are lent from `argv` and are UTF-8, but those behind `--` for another program. False with a
+ * message for people, which says what is wrong and what would be right, in `fault`; `ret` is filled as far as
+ * it was understood. Freed with parsed_done either way.
  */
 bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *fault);
 void parsed_done(struct parsed *parsed);
@@ -45,7 +46,7 @@ const char *parsed_nth(const struct parsed *parsed, const char *name, size_t nth
 int64_t parsed_duration_ms(const struct parsed *parsed, const char *name, int64_t fallback);
 int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fallback);
 
-/* Milliseconds of "250ms", "15s", "5m", "2h", "1d"; -1 when it is none. */
+/* Milliseconds of "250ms", "15s", "5m", "2h", "1d", ten years at most; -1 when it is none. */
 int64_t duration_ms(const char *text);
 /* The word of the list that is nearest to what was typed, NULL when none is near. */
 const char *nearest_word(const char *typed, const char *const *words, size_t count);

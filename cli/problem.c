@@ -19,6 +19,7 @@ enum exit_code problem_code(const struct http_answer *answer)
         break;
     case HTTP_UNREACHABLE:
     case HTTP_SLOW:
+    case HTTP_MISTAKEN:
     case HTTP_FOREIGN:
     case HTTP_TOO_LARGE:
         return END_UNREACHABLE;

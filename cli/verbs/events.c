@@ -124,8 +124,9 @@ static bool is_silent(void *ctx)
 static bool may_come_back(const struct http_answer *answer)
 {
     bool answered = answer->end == HTTP_ANSWERED;
+    bool never = answer->end == HTTP_TOO_LARGE || answer->end == HTTP_MISTAKEN;
     return answered ? answer->status == 200 || answer->status == 429 || answer->status >= 500
-                    : answer->end != HTTP_TOO_LARGE && (answer->end != HTTP_FOREIGN || answer->status >= 500);
+                    : !never && (answer->end != HTTP_FOREIGN || answer->status >= 500);
 }
 
 /* One stream after the other; returns only when it cannot go on. */

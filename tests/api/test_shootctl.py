@@ -445,7 +445,7 @@ def test_ctrl_c_leaves_the_operation_going(pair, tmp_path):
             t.expect("goes-on create")
             t.send("\x03")
             assert t.end() == -signal.SIGINT
-        assert "shootctl wait goes-on --project team-a" in t.text and "nothing was cancelled" in t.text
+        assert re.search(r"shootctl wait op_\w{26}   # goes-on goes on at the server", t.text) and "nothing was cancelled" in t.text
     assert d.wait_phase("goes-on", "ready")
     good(run(tmp_path, "delete", "goes-on", "--yes", **of_ci(d)))
 
@@ -589,7 +589,7 @@ BAD = {
     "304": (b"HTTP/1.1 304 Not Modified\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n", UNREACHABLE, "what answers is no shootd"),
 }
 VERBS = ["status", "list", "list -o json", "get dev", "describe dev", "catalog", "create dev --timeout 100ms", "apply -f -", "diff -f -", "upgrade dev", "upgrade dev --to 1.34 --yes",
-         "hibernate dev --timeout 100ms", "delete dev --yes --timeout 100ms", "wait dev --for=phase=ready --timeout 100ms", "version", "login URL --token-stdin",
+         "hibernate dev --timeout 100ms", "delete dev --yes --timeout 100ms", "wait dev --for=phase=ready --timeout 1s", "version", "login URL --token-stdin",
          "events", "kubeconfig dev --stdout", "kubeconfig dev", "credential dev", "kubectl dev -- get nodes"]
 
 
@@ -680,6 +680,67 @@ def test_what_may_happen_in_the_middle_of_a_wait(tmp_path, answers, code, words)
         done = run(tmp_path, "create", "dev", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
         fails(done, code, words)
         assert done.stdout == ("dev: create succeeded\n" if code == OK else "")
+
+
+def test_how_to_come_back_names_the_server(tmp_path):
+    accepted = answer(202, {"id": "cl_1", "name": "dev", "operation": {"id": "op_1", "type": "create"}})
+    with Answers({"/v1/operations/": operation("running"), "*": accepted}) as server:
+        fake = functools.partial(run, tmp_path, "--timeout", "300ms", "--url", server.url, SHOOTD_TOKEN="x")
+        fails(fake("create", "dev", "--project", "team-a"), TIMED_OUT, f"shootctl wait op_1 --url {server.url}   # dev goes on at the server")
+        assert "--project" not in fails(fake("wait", "op_1"), TIMED_OUT, f"shootctl wait op_1 --url {server.url} ")
+        fails(fake("wait", "dev", "--for=deleted", "--project", "it's"), TIMED_OUT, f"shootctl wait dev --project 'it'\\''s' --url {server.url} --for=deleted")
+
+
+def test_a_wait_is_over_in_time(tmp_path):
+    release = threading.Event()
+
+    def hangs(_):
+        release.wait(60)
+        return b""
+    with Answers({"*": hangs}) as server:
+        began = time.monotonic()
+        done = run(tmp_path, "wait", "dev", "web", "--for=phase=ready", "--timeout", "1s", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+        took = time.monotonic() - began
+        release.set()
+        fails(done, TIMED_OUT, "the server could not be reached", "the time is over")
+        assert len(server.requests) == 1 and took < 15, "one request of a second, not of twenty"
+
+
+def test_one_that_gets_no_answer_holds_up_no_other(tmp_path):
+    with Answers({"/v1/operations/op_2": b"", "*": operation("succeeded")}) as server:
+        done = run(tmp_path, "wait", "op_1", "op_2", "op_3", "--timeout", "4s", SHOOTD_URL=server.url, SHOOTD_TOKEN="x")
+        fails(done, TIMED_OUT, "waiting goes on")
+        assert done.stdout == "op_1: create succeeded\nop_3: create succeeded\n"
+
+
+def certificate(directory):
+    """A server's, signed by itself, and its key."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", directory / "key.pem", "-out", directory / "server.pem", "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True, timeout=60)
+    return directory / "server.pem", directory / "key.pem"
+
+
+@pytest.mark.parametrize("line", ["list", "wait dev --for=phase=ready", "events -f"])
+def test_a_fault_that_never_passes_is_not_repeated(tmp_path, line):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate(tmp_path))
+    fake = functools.partial(run, tmp_path, *line.split(), SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+    with Answers({"*": HTML}) as server:
+        server.server.socket = context.wrap_socket(server.server.socket, server_side=True)
+        address = server.url.replace("http:", "https:")
+        said = fails(fake(SHOOTD_URL=address), UNREACHABLE, "certificate") + fails(fake("--ca-file", tmp_path / "none.pem", SHOOTD_URL=address), UNREACHABLE, "none.pem")
+        assert "trying again" not in said and "goes on" not in said
+
+
+def test_a_host_that_never_was_there_ends_a_wait(tmp_path):
+    said = fails(run(tmp_path, "wait", "dev", "--for=phase=ready", SHOOTD_URL="unix:/" + "x" * 200, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), UNREACHABLE)
+    assert "goes on" not in said
+
+
+def test_a_name_is_no_way_up(tmp_path):
+    with Answers({"*": problem(404, "cluster_not_found")}) as server:
+        fails(run(tmp_path, "get", "..", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="."), NOT_FOUND)
+        assert server.requests[0].startswith(b"GET /v1/projects/./clusters/.. ")
 
 
 def test_an_apply_that_was_killed_is_repeated(pair, ctl, tmp_path):
@@ -897,10 +958,8 @@ def test_kubectl_with_the_merged_file(pair, reachable, tmp_path):
     good(ctl("kubeconfig", "kube", **env))
     cluster = yaml.safe_load((tmp_path / "config").read_text())["clusters"][0]["cluster"]
     (tmp_path / "ca.pem").write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "server.pem", "-days", "2",
-                    "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True, timeout=60)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "server.pem", tmp_path / "key.pem")
+    context.load_cert_chain(*certificate(tmp_path))
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(tmp_path / "ca.pem")
     seen = []

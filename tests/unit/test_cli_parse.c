@@ -76,6 +76,9 @@ static void values_are_checked(void **state)
     assert_refused("get dev -o", "--output needs a value");
     assert_refused("get dev --utc=yes", "--utc takes no value");
     assert_refused("wait dev --timeout 5", "--timeout: '5' is not a duration");
+    assert_refused("wait dev --timeout 999999999d", "is not a duration");
+    assert_refused("wait dev --project \xff", "is no UTF-8");
+    assert_refused("wait d\xc3", "is no UTF-8");
     assert_refused("get dev --retries many", "--retries: 'many' is not a number");
     assert_refused("get dev --project=", "--project: '' is not a value: it is empty");
     assert_refused("get", "'get' needs NAME...");
@@ -130,6 +133,9 @@ static void durations(void **state)
     assert_int_equal(duration_ms("5"), -1);
     assert_int_equal(duration_ms("1h30m"), -1);
     assert_int_equal(duration_ms("99999999999s"), -1);
+    assert_int_equal(duration_ms("3650d"), 3650 * INT64_C(86400000));
+    assert_int_equal(duration_ms("3651d"), -1);
+    assert_int_equal(duration_ms("999999999d"), -1);
 }
 
 /* Flags before the command are read before it is known which one it is. */
