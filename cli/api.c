@@ -14,7 +14,7 @@ static const struct {
 #undef API_ROW
 };
 
-enum { PATH_MAX_BYTES = 64 * 1024 };
+enum { PATH_MAX_BYTES = 64 * 1024, PAGES_MAX = 1000 };
 
 static void add_escaped(struct buffer *out, const char *text)
 {
@@ -119,6 +119,7 @@ int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void
 {
     char *cursor = NULL;
     int code = END_OK;
+    size_t pages = 0;
     do {
         struct api_target page CLEANUP_TARGET = {.call = target->call};
         json_t *document CLEANUP_JSON = NULL;
@@ -132,6 +133,9 @@ int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void
         cursor = mem_strdup(json_str(document, "next_cursor"));
         if (code == END_OK && cursor && mem_same_str(cursor, before))
             code = cli_fail(END_UNREACHABLE, "the server answers with the same page again and again");
+        else if (code == END_OK && cursor && ++pages == PAGES_MAX)
+            code = cli_fail(END_UNREACHABLE, "the list has more than %d pages: what answers is no shootd",
+                            PAGES_MAX);
     } while (code == END_OK && cursor);
     free(cursor);
     return code;

@@ -30,6 +30,11 @@ void output_begin(struct output *output, struct cli *cli)
     buffer_init(&output->text, OUTPUT_MAX_BYTES);
 }
 
+static int check_size(const struct buffer *text)
+{
+    return text->overflow ? cli_fail(END_REFUSED, "what is to be printed has more than 1 GiB") : END_OK;
+}
+
 static int add_list_item(struct output *output, const json_t *document)
 {
     json_t *list CLEANUP_JSON = json_array();
@@ -54,7 +59,9 @@ int output_add(struct output *output, const json_t *document, const char *name)
         struct buffer line CLEANUP_BUFFER;
         buffer_init(&line, OUTPUT_MAX_BYTES);
         write_json(&line, document, JSON_COMPACT);
-        (void)fprintf(output->cli->out.file, "%s\n", line.data);
+        code = check_size(&line);
+        if (code == END_OK)
+            (void)fprintf(output->cli->out.file, "%s\n", line.data);
     } else {
         code = add_list_item(output, document);
     }
@@ -92,6 +99,8 @@ int output_one(struct cli *cli, const json_t *document, const char *name)
         yaml_write(&text, document);
     else
         write_json(&text, document, form == OUTPUT_JSONL ? JSON_COMPACT : JSON_INDENT(2));
-    (void)fprintf(cli->out.file, form == OUTPUT_YAML ? "%s" : "%s\n", text.data ? text.data : "");
-    return END_OK;
+    int code = check_size(&text);
+    if (code == END_OK)
+        (void)fprintf(cli->out.file, form == OUTPUT_YAML ? "%s" : "%s\n", text.data ? text.data : "");
+    return code;
 }

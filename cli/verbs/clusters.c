@@ -137,13 +137,17 @@ struct listing {
     struct table *table; /* NULL: documents */
     struct output output;
     bool is_wide;
+    bool is_all; /* names stand behind their projects: two of them may have the same */
 };
 
 static int list_one(void *ctx, json_t *cluster)
 {
     struct listing *listing = ctx;
+    const char *name = json_str(cluster, "name");
+    char *path CLEANUP_FREE =
+        listing->is_all ? mem_printf("%s/%s", json_str_or(cluster, "project", "?"), name ? name : "?") : NULL;
     if (!listing->table)
-        return output_add(&listing->output, cluster, json_str(cluster, "name"));
+        return output_add(&listing->output, cluster, path ? path : name);
     clusters_add(listing->cli, listing->table, listing->is_wide, cluster);
     return END_OK;
 }
@@ -179,7 +183,8 @@ int verb_list(struct cli *cli)
     api_query(&target, "fields", summaries ? "summary" : NULL);
     add_filters(cli, &target);
     struct table *table CLEANUP_TABLE = documents ? NULL : clusters_table(is_wide);
-    struct listing listing = {.cli = cli, .table = table, .is_wide = is_wide};
+    struct listing listing = {
+        .cli = cli, .table = table, .is_wide = is_wide, .is_all = parsed_on(cli->parsed, "all-projects")};
     output_begin(&listing.output, cli);
     code = api_pages(cli, &target, list_one, &listing);
     return finish_listing(&listing, code);

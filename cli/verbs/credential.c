@@ -3,13 +3,14 @@
  * directory of ours, so that many kubectl at once fetch once, and one works while the server is away (CL-47
  * to CL-49).
  */
-#include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/env.h"
@@ -31,6 +32,10 @@
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
+    AWAY_S = 10, /* so long nobody asks a server again that gave nothing, while there is a certificate */
+    AWAY_TIMEOUT_MS = 5000, /* of the only try then: kubectl waits */
+    LOCK_MS = 15000,
+    LOCK_PAUSE_MS = 50,
     MARGIN_S = 300,
     LEAST_LEFT_S = 900,
     CACHE_BYTES = 512 * 1024,
@@ -62,6 +67,16 @@ struct cache {
     char name[TOKEN_HEX_BYTES + 8];
 };
 
+/* Another one asks the server meanwhile. The lock saves requests and protects nothing: who waits for it too
+ * long goes on without. */
+static void take_lock(int lock)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
+    const mono_us end = env_mono(env_real()) + LOCK_MS * US_PER_MS;
+    while (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0 && env_mono(env_real()) < end)
+        (void)nanosleep(&pause, NULL);
+}
+
 /* One file for server, project, cluster and token. */
 static void cache_open(struct cache *cache, const struct cli *cli, const char *project, const char *cluster)
 {
@@ -80,8 +95,7 @@ static void cache_open(struct cache *cache, const struct cli *cli, const char *p
     }
     char *lock CLEANUP_FREE = mem_printf("%s.lock", hex);
     cache->lock = openat(cache->directory, lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    while (cache->lock >= 0 && flock(cache->lock, LOCK_EX) < 0 && errno == EINTR)
-        continue;
+    take_lock(cache->lock);
 }
 
 static void cache_close(const struct cache *cache)
@@ -109,23 +123,34 @@ static json_t *cache_read(const struct cache *cache)
     return NULL;
 }
 
-static void cache_write(const struct cache *cache, const json_t *status, int code)
+static int64_t now_s(void)
+{
+    return env_wall(env_real()) / US_PER_S;
+}
+
+static void cache_put(const struct cache *cache, const json_t *kept)
 {
     if (cache->directory < 0)
         return;
-    json_t *kept CLEANUP_JSON = json_object();
-    json_set_int(kept, "at", env_wall(env_real()) / US_PER_S);
-    json_set_int(kept, "code", code);
-    if (status)
-        (void)json_object_set(kept, "status", (json_t *)(uintptr_t)status);
     char *text CLEANUP_SECRET = json_text(kept);
     (void)private_file_write(cache->directory, cache->name, text,
                              strlen(text)); /* the next one fetches it again */
 }
 
-static int64_t age_s(const json_t *kept)
+static void cache_write(const struct cache *cache, const json_t *status, int code)
 {
-    int64_t age = env_wall(env_real()) / US_PER_S - json_int(kept, "at", 0);
+    json_t *kept CLEANUP_JSON = json_object();
+    json_set_int(kept, "at", now_s());
+    json_set_int(kept, "code", code);
+    if (status)
+        (void)json_object_set(kept, "status", (json_t *)(uintptr_t)status);
+    cache_put(cache, kept);
+}
+
+/* Seconds since the time of this member. */
+static int64_t age_s(const json_t *kept, const char *member)
+{
+    int64_t age = now_s() - json_int(kept, member, 0);
     return age < 0 ? INT64_MAX : age;
 }
 
@@ -138,6 +163,30 @@ static int64_t left_s(const json_t *status)
         return 0;
     int64_t left = (end - env_wall(env_real())) / US_PER_S;
     return left > 0 ? left : 0;
+}
+
+/* Removes the keys of others that have ended: clusters that are gone, tokens that were replaced. */
+static void cache_sweep(const struct cache *cache)
+{
+    int copy = cache->directory < 0 ? -1 : dup(cache->directory);
+    DIR *directory = copy < 0 ? NULL : fdopendir(copy);
+    if (!directory && copy >= 0)
+        (void)close(copy);
+    if (!directory)
+        return;
+    rewinddir(directory);
+    for (const struct dirent *entry; (entry = readdir(directory));) {
+        struct cache other = {.directory = cache->directory, .lock = -1};
+        size_t len = strlen(entry->d_name);
+        if (len < 5 || len >= sizeof(other.name) || strcmp(entry->d_name + len - 5, ".json") != 0)
+            continue;
+        memcpy(other.name, entry->d_name, len + 1);
+        json_t *kept CLEANUP_JSON = cache_read(&other);
+        bool ended = kept && !left_s(json_obj(kept, "status")) && age_s(kept, "at") >= REFUSED_S;
+        if (ended && strcmp(other.name, cache->name) != 0)
+            (void)unlinkat(cache->directory, other.name, 0);
+    }
+    (void)closedir(directory);
 }
 
 /* ---- the answer ---- */
@@ -164,14 +213,17 @@ static int print(const struct cli *cli, const char *version, const json_t *statu
     return END_OK;
 }
 
-static int fetch(struct cli *cli, const char *project, const char *cluster, struct http_answer *answer)
+/* With a certificate at hand there is one try, and a short one. */
+static int fetch(struct cli *cli, const char *project, const char *cluster, bool has_one,
+                 struct http_answer *answer)
 {
+    const struct http_request request = {.once = has_one, .timeout_ms = has_one ? AWAY_TIMEOUT_MS : 0};
     struct api_target target CLEANUP_TARGET;
     char least[24];
     (void)snprintf(least, sizeof(least), "%d", LEAST_LEFT_S);
     api_target_init(&target, API_CREDENTIAL, project, cluster, NULL);
     api_query(&target, "min_remaining_seconds", least);
-    api_call_raw(cli, &target, NULL, answer);
+    api_call_raw(cli, &target, &request, answer);
     int code = (int)problem_code(answer);
     if (code == END_OK && !is_whole(json_obj(answer->json, "status"))) {
         (void)snprintf(answer->error, sizeof(answer->error), "it answered without certificate and key");
@@ -181,30 +233,52 @@ static int fetch(struct cli *cli, const char *project, const char *cluster, stru
     return code;
 }
 
+/* The server says that there is none for this token any more; whatever else it says may pass. */
+static bool is_refusal(const struct http_answer *answer)
+{
+    static const long refusals[] = {401, 403, 404, 409};
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+        if (answer->end == HTTP_ANSWERED && answer->status == refusals[i])
+            return true;
+    return false;
+}
+
+/* What is kept, while the server gives nothing. */
+static int print_kept(const struct cli *cli, const char *version, const json_t *status, const char *why)
+{
+    cli_note("shootctl: the server is away (%s); the last credential is good for %" PRId64 " s more", why,
+             left_s(status));
+    return print(cli, version, status);
+}
+
 static int answer_from(struct cli *cli, struct cache *cache, const char *project, const char *cluster,
                        const char *version)
 {
     json_t *kept CLEANUP_JSON = cache_read(cache);
     const json_t *status = json_obj(kept, "status");
     int64_t kept_code = json_int(kept, "code", END_OK);
-    if (is_whole(status) && left_s(status) > 0 && age_s(kept) < FRESH_S)
+    bool has_one = is_whole(status) && left_s(status) > 0;
+    if (has_one && age_s(kept, "at") < FRESH_S)
         return print(cli, version, status);
-    if (!status && kept_code > END_OK && kept_code <= END_DIFFERENT && age_s(kept) < REFUSED_S)
+    if (has_one && age_s(kept, "away_at") < AWAY_S)
+        return print_kept(cli, version, status, "it was a moment ago");
+    if (!status && kept_code > END_OK && kept_code <= END_DIFFERENT && age_s(kept, "at") < REFUSED_S)
         return cli_fail((enum exit_code)kept_code, "refused a moment ago: 'shootctl credential %s' says why",
                         cluster);
     struct http_answer answer CLEANUP_ANSWER = {0};
-    int code = fetch(cli, project, cluster, &answer);
+    int code = fetch(cli, project, cluster, has_one, &answer);
     if (code == END_OK) {
         cache_write(cache, json_obj(answer.json, "status"), END_OK);
+        cache_sweep(cache);
         return print(cli, version, json_obj(answer.json, "status"));
     }
-    bool away = code == END_UNREACHABLE || answer.status >= 500;
-    if (away && is_whole(status) && left_s(status) > 0) {
-        cli_note("shootctl: the server is away; the last credential is good for %" PRId64 " s more",
-                 left_s(status));
-        return print(cli, version, status);
+    if (!is_refusal(&answer) && has_one && left_s(status) > 0) {
+        json_set_int(kept, "away_at", now_s());
+        cache_put(cache, kept);
+        return print_kept(cli, version, status,
+                          answer.json ? json_str_or(answer.json, "title", "refused") : answer.error);
     }
-    if (!away)
+    if (is_refusal(&answer))
         cache_write(cache, NULL, code);
     problem_say(cli, &answer);
     return code;

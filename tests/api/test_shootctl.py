@@ -216,6 +216,7 @@ def test_a_life_without_a_terminal(ctl):
     cluster = json.loads(good(ctl("get", "life", "-o", "json")))
     assert cluster["spec"] == {"kubernetes_version": "1.33", "node_pools": [{"name": "work", "machine_type": "b.2c4gb", "minimum": 1, "maximum": 2}]}
     assert yaml.safe_load(good(ctl("get", "life", "-o", "yaml"))).keys() == cluster.keys()
+    assert good(ctl("list", "-A", "-o", "name")) == "team-a/life\n"
     assert good(ctl("list", "-o", "name")) == "life\n" and json.loads(good(ctl("list", "-o", "jsonl")))["name"] == "life"
     assert [c["id"] for c in json.loads(good(ctl("list", "-o", "json")))] == [cluster["id"]]
     assert "LABELS" in good(ctl("list", "-o", "wide")) and "team=web" in good(ctl("list", "-o", "wide"))
@@ -351,6 +352,9 @@ def test_all_pages_are_followed(pair, ctl):
         assert len(json.loads(good(ctl("list", "-o", "json", SHOOTD_URL=server.url)))) == 3
     with Answers({"*": answer(200, {"items": [], "next_cursor": "same"})}) as server:
         fails(ctl("list", SHOOTD_URL=server.url), UNREACHABLE, "the same page again and again")
+    turns = iter(range(1, 1000000))
+    with Answers({"*": lambda request: answer(200, {"items": [], "next_cursor": str(next(turns))})}) as server:
+        fails(ctl("list", SHOOTD_URL=server.url), UNREACHABLE, "more than 1000 pages")
     good(ctl("delete", *names, "--yes"))
 
 
@@ -671,9 +675,10 @@ ERROR = {"code": "quota_exceeded", "title": "Quota exceeded", "detail": "20 core
     ([problem(429, "quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
     ([raw(502, "<p>", "text/html"), raw(200, "{", length=9), operation("succeeded")], OK, "waiting goes on"),
     ([HTML], UNREACHABLE, "what answers is no shootd"),
+    ([answer(201, {})], UNREACHABLE, "what answers is no shootd"),
     ([operation("a word of next year"), operation("succeeded")], OK, ""),
     ([answer(200, {"status": 7}), operation("succeeded")], OK, ""),
-], ids=["done", "failed", "cancelled", "401", "403", "404", "away", "proxy", "html", "new word", "odd"])
+], ids=["done", "failed", "cancelled", "401", "403", "404", "away", "proxy", "html", "201", "new word", "odd"])
 def test_what_may_happen_in_the_middle_of_a_wait(tmp_path, answers, code, words):
     accepted = answer(202, {"id": "cl_1", "name": "dev", "operation": {"id": "op_1", "type": "create"}})
     with Answers({"/v1/operations/op_1": answers, "*": accepted}) as server:
@@ -684,7 +689,7 @@ def test_what_may_happen_in_the_middle_of_a_wait(tmp_path, answers, code, words)
 
 def test_how_to_come_back_names_the_server(tmp_path):
     accepted = answer(202, {"id": "cl_1", "name": "dev", "operation": {"id": "op_1", "type": "create"}})
-    with Answers({"/v1/operations/": operation("running"), "*": accepted}) as server:
+    with Answers({"/v1/operations/": operation("running"), "/v1/projects/it": answer(200, {"id": "cl_1", "name": "dev"}), "*": accepted}) as server:
         fake = functools.partial(run, tmp_path, "--timeout", "300ms", "--url", server.url, SHOOTD_TOKEN="x")
         fails(fake("create", "dev", "--project", "team-a"), TIMED_OUT, f"shootctl wait op_1 --url {server.url}   # dev goes on at the server")
         assert "--project" not in fails(fake("wait", "op_1"), TIMED_OUT, f"shootctl wait op_1 --url {server.url} ")
@@ -944,6 +949,69 @@ def test_many_kubectl_at_once_fetch_once(tmp_path):
         said = {p.communicate(timeout=60)[0] for p in many}
         assert len(said) == 1 and json.loads(said.pop())["status"]["clientKeyData"] == "key"
         assert len(server.requests) < 3, "one, unless they took longer than it is fresh"
+
+
+CREDENTIAL = {"apiVersion": "x", "kind": "ExecCredential",
+              "status": {"expirationTimestamp": "2099-01-01T00:00:00Z", "clientCertificateData": "certificate", "clientKeyData": "key"}}
+
+
+def kept_file(tmp_path):
+    return next((tmp_path / "run/shootctl").glob("*.json"))
+
+
+def grow_old(file):
+    """Old enough for the server to be asked again."""
+    kept = json.loads(file.read_text())
+    kept.pop("away_at", None)
+    file.write_text(json.dumps({**kept, "at": kept["at"] - 60}))
+
+
+def test_a_good_certificate_stays_until_it_is_refused(tmp_path):
+    answers = [answer(200, CREDENTIAL)]
+    with Answers({"*": lambda request: answers.pop(0)}) as server:
+        fake = functools.partial(run, tmp_path, "credential", "kube", XDG_RUNTIME_DIR=str(tmp_path / "run"), SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+        good(fake())
+        file = kept_file(tmp_path)
+        for away in (problem(429, "quota_exceeded", "Retry-After: 0\r\n"), problem(503, "store_unavailable"), problem(423, "frozen"), b"", HTML, answer(200, {})):
+            grow_old(file)
+            answers.append(away)
+            before = len(server.requests)
+            done = [fake() for _ in range(2)]
+            assert all(json.loads(good(one))["status"]["clientKeyData"] == "key" and "the server is away" in one.stderr for one in done), done
+            assert len(server.requests) == before + 1, "it is asked once, and not again at once"
+        grow_old(file)
+        answers.append(problem(403, "forbidden"))
+        fails(fake(), NOT_ALLOWED, "may not do this")
+        assert "certificate" not in file.read_text()
+
+
+def test_a_server_that_hangs_holds_up_no_kubectl_with_a_certificate(tmp_path):
+    release, answers = threading.Event(), [answer(200, CREDENTIAL)]
+
+    def hangs(_):
+        if answers:
+            return answers.pop()
+        release.wait(90)
+        return b""
+    with Answers({"*": hangs}) as server:
+        fake = functools.partial(run, tmp_path, "credential", "kube", XDG_RUNTIME_DIR=str(tmp_path / "run"), SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+        good(fake())
+        grow_old(kept_file(tmp_path))
+        began = time.monotonic()
+        assert "the server is away" in fake().stderr and time.monotonic() - began < 40, "five seconds, not a minute"
+        release.set()
+
+
+def test_keys_that_have_ended_are_removed(tmp_path):
+    folder = tmp_path / "run/shootctl"
+    folder.mkdir(parents=True, mode=0o700)
+    for name, year in (("ended", 2020), ("good", 2099)):
+        (folder / f"{name}.json").write_text(json.dumps({"at": 1, "status": {**CREDENTIAL["status"], "expirationTimestamp": f"{year}-01-01T00:00:00Z"}}))
+        (folder / f"{name}.json").chmod(0o600)
+    with Answers({"*": answer(200, CREDENTIAL)}) as server:
+        good(run(tmp_path, "credential", "kube", XDG_RUNTIME_DIR=str(tmp_path / "run"), SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"))
+    names = {path.name for path in folder.glob("*.json")}
+    assert "good.json" in names and "ended.json" not in names and len(names) == 2
 
 
 def test_kubectl_with_the_merged_file(pair, reachable, tmp_path):
