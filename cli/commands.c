@@ -178,8 +178,11 @@ const struct command command_table[] = {
      verb_create},
     {"apply", "", 0, 0, false, apply_flags,
      "Makes clusters be as documents say: created, configured or unchanged.",
-     "All documents are read before the first is sent. On a terminal it asks before nodes are replaced or a "
-     "pool goes.",
+     "All documents are read before the first is sent. A document replaces labels, description and "
+     "protection "
+     "too. On a terminal it asks before nodes are replaced, a pool goes or the protection goes off; "
+     "elsewhere "
+     "--yes says that it is meant.",
      EXAMPLES("shootctl apply -f clusters/",
               "shootctl get dev -o yaml | sed s/1.33/1.34/ | shootctl apply -f - --yes"),
      verb_apply},
@@ -207,7 +210,8 @@ const struct command command_table[] = {
     {"kubeconfig", "NAME", 1, 1, false, kubeconfig_flags,
      "Puts a cluster into your kubeconfig, or prints one.",
      "What is merged holds no secret and does not get old: kubectl calls 'shootctl credential'. Everything "
-     "else in the file stays but comments; the old file is kept as FILE.before-shootctl. "
+     "else in the file stays but comments, also what you have in the entry; the old file is kept as "
+     "FILE.before-shootctl. "
      "The current context stays, unless there is none or --use is given. It prints the name of the context.",
      EXAMPLES("shootctl kubeconfig dev --use", "shootctl kubeconfig dev --stdout > dev.kubeconfig"),
      verb_kubeconfig},

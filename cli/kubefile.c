@@ -312,7 +312,7 @@ json_t *kubefile_cluster(const char *text, size_t len)
     return json_str(cluster, "server") ? json_deep_copy(cluster) : NULL;
 }
 
-/* What stands in the file; NULL when it cannot be read. The caller owns it. */
+/* The content of the file; NULL when it cannot be read. The caller owns it. */
 static json_t *content_of(const char *path)
 {
     struct buffer bytes CLEANUP_BUFFER;

@@ -243,7 +243,7 @@ static bool is_refusal(const struct http_answer *answer)
     return false;
 }
 
-/* What is kept, while the server gives nothing. */
+/* The kept one, while the server gives nothing. */
 static int print_kept(const struct cli *cli, const char *version, const json_t *status, const char *why)
 {
     cli_note("shootctl: the server is away (%s); the last credential is good for %" PRId64 " s more", why,
