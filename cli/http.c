@@ -258,16 +258,24 @@ static void ends(struct exchange *x, enum http_end end, const char *format, ...)
 static bool is_mistake(CURLcode result, const char *reason)
 {
     static const CURLcode mistakes[] = {
-        CURLE_URL_MALFORMAT,      CURLE_UNSUPPORTED_PROTOCOL, CURLE_PEER_FAILED_VERIFICATION,
-        CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,      CURLE_SSL_CIPHER,
-        CURLE_SSL_ISSUER_ERROR,   CURLE_SSL_ENGINE_NOTFOUND,  CURLE_SSL_INVALIDCERTSTATUS,
-        CURLE_SSL_CRL_BADFILE,    CURLE_NOT_BUILT_IN,
+        CURLE_URL_MALFORMAT,      CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
+        CURLE_SSL_CIPHER,         CURLE_SSL_ISSUER_ERROR,
+        CURLE_SSL_CRL_BADFILE,    CURLE_SSL_INVALIDCERTSTATUS,
+        CURLE_NOT_BUILT_IN,
     };
     for (size_t i = 0; i < ARRAY_LEN(mistakes); i++)
         if (result == mistakes[i])
             return true;
     /* A handshake that the other side refused; with this word it broke, as while a server restarts. */
     return result == CURLE_SSL_CONNECT_ERROR && !strstr(reason, "SSL_connect:");
+}
+
+/* It spoke, but not as HTTP has it; HTTP/0.9, which is whatever comes, is "not supported". */
+static bool is_foreign_speech(CURLcode result)
+{
+    return result == CURLE_BAD_CONTENT_ENCODING || result == CURLE_WEIRD_SERVER_REPLY ||
+           result == CURLE_UNSUPPORTED_PROTOCOL;
 }
 
 /* A transfer that failed. */
@@ -284,7 +292,7 @@ static void ends_by_curl(struct exchange *x, CURLcode result)
         ends(x, HTTP_UNREACHABLE, "the connection broke before the answer was whole: %s", reason);
     else if (is_mistake(result, reason))
         ends(x, HTTP_MISTAKEN, "%s", reason);
-    else if (result == CURLE_BAD_CONTENT_ENCODING || result == CURLE_WEIRD_SERVER_REPLY)
+    else if (is_foreign_speech(result))
         ends(x, HTTP_FOREIGN, "what answers is no shootd: %s", reason);
     else
         ends(x, HTTP_UNREACHABLE, "%s", reason);

@@ -579,7 +579,7 @@ BAD = {
     "no object": (raw(200, "[1, 2]"), UNREACHABLE, "no object"),
     "deep": (raw(200, "[" * 100000), UNREACHABLE, "is not JSON"),
     "nothing": (b"", UNREACHABLE, "broke before"),
-    "noise": (b"SSH-2.0-OpenSSH_9.2\r\n", UNREACHABLE, ""),
+    "noise": (b"SSH-2.0-OpenSSH_9.2\r\n", UNREACHABLE, "what answers is no shootd"),
     "elsewhere": (raw(302, "", fields="Location: https://login.example.com/\r\n"), UNREACHABLE, "https://login.example.com/"),
     "401": (problem(401, "invalid_token"), NOT_ALLOWED, "does not take the token"),
     "403": (problem(403, "forbidden"), NOT_ALLOWED, "may not do this"),
