@@ -4,6 +4,7 @@
  * to CL-49).
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +74,8 @@ static void take_lock(int lock)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
     const mono_us end = env_mono(env_real()) + LOCK_MS * US_PER_MS;
-    while (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0 && env_mono(env_real()) < end)
+    while (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0 && (errno == EWOULDBLOCK || errno == EINTR) &&
+           env_mono(env_real()) < end)
         (void)nanosleep(&pause, NULL);
 }
 
