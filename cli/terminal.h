@@ -31,8 +31,9 @@ const char *terminal_end(const struct terminal *t, enum style style);
 /* Whether people can be asked: standard input is a terminal. */
 bool terminal_can_ask(void);
 /*
- * Asks on standard error, foreign text in the question escaped, and reads one line of standard input, at most 64 KiB, without its newline; NULL at
- * its end. With `secret` nothing of it is echoed. The caller frees it, a secret by mem_free_secret.
+ * Asks on standard error, foreign text in the question escaped, and reads one line of standard input, at most
+ * 64 KiB, without its newline; NULL at its end. With `secret` nothing of it is echoed. The caller frees it, a
+ * secret by mem_free_secret.
  */
 char *terminal_ask(const char *question, bool secret);
 

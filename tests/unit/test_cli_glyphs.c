@@ -45,6 +45,17 @@ static void a_cut_falls_between_clusters(void **state)
     assert_int_equal(glyphs_fit("abc", 10), 3);
 }
 
+static void bytes_that_are_no_text(void **state)
+{
+    static const char *const wrong[] = {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf", "\xf5\x80\x80\x80"};
+    (void)state;
+    assert_true(glyphs_are_text(""));
+    assert_true(glyphs_are_text("dev \u00e5 \U0001f469\u200d\U0001f4bb \033"));
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (glyphs_are_text(wrong[i]))
+            fail_msg("row %zu", i);
+}
+
 static void foreign_text_cannot_move_the_cursor(void **state)
 {
     static const char *const rows[][2] = {
@@ -95,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths),
+        cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(a_cut_falls_between_clusters),
         cmocka_unit_test(foreign_text_cannot_move_the_cursor),
         cmocka_unit_test(json_stays_json),
