@@ -71,7 +71,7 @@ static void forgive_second_try(struct cli *cli, const char *project, const char 
 {
     struct api_target target CLEANUP_TARGET;
     struct http_answer now CLEANUP_ANSWER = {0};
-    json_t *wanted CLEANUP_JSON = json_loads(patch, 0, NULL);
+    json_t *wanted CLEANUP_JSON = json_parse_strict(patch, strlen(patch), NULL);
     api_target_init(&target, API_CLUSTER, project, cluster, NULL);
     api_call_raw(cli, &target, NULL, &now);
     if (problem_code(&now) != END_OK || !wanted || !has_already(now.json, wanted))

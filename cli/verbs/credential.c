@@ -170,7 +170,7 @@ static int64_t left_s(const json_t *status)
 /* Removes the keys of others that have ended: clusters that are gone, tokens that were replaced. */
 static void cache_sweep(const struct cache *cache)
 {
-    int copy = cache->directory < 0 ? -1 : dup(cache->directory);
+    int copy = cache->directory < 0 ? -1 : fcntl(cache->directory, F_DUPFD_CLOEXEC, 0);
     DIR *directory = copy < 0 ? NULL : fdopendir(copy);
     if (!directory && copy >= 0)
         (void)close(copy);
