@@ -291,7 +291,7 @@ install: all
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib/grafana contrib/grafana/*.json
 	for unit in systemd/*.service systemd/*.socket; do \
 	  sed 's|@PREFIX@|$(PREFIX)|g' $$unit | install -D -m 0644 /dev/stdin $(DESTDIR)$(UNITS)/$$(basename $$unit); done
-	for kind in sysusers tmpfiles; do install -D -m 0644 systemd/$$kind.conf $(DESTDIR)$(PREFIX)/lib/$$kind.d/shootd.conf; done
+	install -D -m 0644 systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/shootd.conf
 # The sample is the configuration of a new installation; one that is there stays. (Of the package it is a conffile.)
 	[ -e $(DESTDIR)$(ETC)/shootd/shootd.yaml ] || install -D -m 0644 config/shootd.sample.yaml $(DESTDIR)$(ETC)/shootd/shootd.yaml
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What tools/fresh.sh runs inside a Debian 12 that was booted for it, with the packages in /root/debs and no compiler: README's "Deploy" as it
 # stands there, reloads; the operator's first day with a version whose store has the schema before this one, the upgrade to this version, a
-# disaster, one more upgrade, purges. cleura-sim stands for Cleura.
+# disaster, one more upgrade, a removal, purges. cleura-sim stands for Cleura.
 set -euo pipefail
 config=/etc/shootd/shootd.yaml
 url=http://127.0.0.1:8080
@@ -230,6 +230,27 @@ upgrade_of_the_schema() {
 
 speed() { curl -sS -m 10 -o /dev/null -d "{\"speed\": $1}" $cleura/_sim/clock; }
 
+# Program and units go; configuration, password and state stay, and the next installation goes on with them.
+removal() {
+    local before left
+    events=$(api "$url/v1/events?limit=1000" | jq '.items | length')
+    before=$(kept)
+    DEBIAN_FRONTEND=noninteractive apt-get -qq remove -y shootd >/dev/null
+    ! systemctl is-active --quiet shootd.socket shootd.service || fail "it runs after a removal"
+    for left in /usr/bin/shootd /lib/systemd/system/shootd.{service,socket}; do [ ! -e "$left" ] || fail "$left is left by a removal"; done
+    for left in $state/shootd.db $state/seal.key $config /etc/shootd/cleura-main; do [ -s "$left" ] || fail "$left went with a removal"; done
+    install_debs /root/debs/next/shootd_*.deb
+    systemctl start shootd.socket shootd.service
+    serves
+    diff <(echo "$before") <(kept) || fail "the removal changed something (< before, > after)"
+}
+
+# Every file that is named after shootd, but for those that this test brought and those that go with the boot.
+files_of_ours() {
+    find / -xdev \( -path /root -o -path /tmp/debs -o -path /var/cache/apt -o -path /proc -o -path /sys -o -path /run -o -path /dev \) -prune \
+        -o -name '*shootd*' -print
+}
+
 purge() { # ANSWER: true removes the state; unanswered: nobody is asked
     [ "$1" = unanswered ] || debconf-set-selections <<<"shootd shootd/remove-state boolean $1"
     DEBIAN_FRONTEND=noninteractive apt-get -qq purge -y shootd >/dev/null
@@ -242,6 +263,8 @@ purge() { # ANSWER: true removes the state; unanswered: nobody is asked
         for left in $state /var/lib/private/shootd /etc/shootd; do
             [ ! -e "$left" ] || fail "$left is left by a purge"
         done
+        left=$(files_of_ours)
+        [ -z "$left" ] || fail "a purge leaves $left"
     else
         [ -s $state/shootd.db ] || fail "the state went with a purge that was to keep it ($1)"
     fi
@@ -268,6 +291,7 @@ step upgrade_of_the_schema
 step care
 step disaster
 step upgrade next
+step removal
 step deletion_of kept
 step deletion_of on-its-way
 step purge false

@@ -1,8 +1,9 @@
 #!/bin/bash
 # What tools/fresh.sh does inside a bare Debian 12, in the checkout: one stage.
 #   run             `make run`, the commands that it prints, README's commands, Ctrl-C
-#   packages        `make deb` twice, which gives the same bytes, once more as a later version, and of the newest commit whose store has an
-#                   older schema: build/debs/now, build/debs/next, build/debs/older
+#   packages        `make deb` twice, in folders of different names, with different umasks and in different time zones, which gives the same
+#                   bytes; once more as a later version, and of the newest commit whose store has an older schema: build/debs/now,
+#                   build/debs/next, build/debs/older
 #   deploy          README's "Deploy", up to the start of the unit, which needs a running systemd: tools/fresh_boot.sh has one
 #   test            `make test`, beside a running `make run`
 #   refused         without sudo and packages `make run` names what is missing
@@ -97,10 +98,35 @@ same_as_make_install() {
     echo "make install brings the $(find "$packed" -type f | wc -l) files of the packages, and no other"
 }
 
-build_debs() { # TO
-    make deb >"$log" 2>&1 || fail "make deb of $1"
+build_debs() { # TO [FOLDER]: of the checkout in FOLDER
+    (cd "${2:-.}" && make deb >"$log" 2>&1) || fail "make deb of $1"
     mkdir -p "$debs/$1"
-    cp build/deb/*.deb "$debs/$1"
+    cp "${2:-.}"/build/deb/*.deb "$debs/$1"
+}
+
+# The same commit in a folder of another name, which is reached over a link, with another umask and in another time zone.
+build_debs_elsewhere() { # TO
+    local folder
+    folder=$(mktemp -d)
+    git clone -q . "$folder/a-checkout-of-another-name"
+    ln -s a-checkout-of-another-name "$folder/link"
+    (umask 0077 && TZ=XXX-13 build_debs "$1" "$folder/link") || exit 1
+    rm -rf "$folder"
+}
+
+same_bytes() { # DIRECTORY DIRECTORY: of packages
+    local deb other
+    [ "$(ls "$1")" = "$(ls "$2")" ] || fail "two builds make different packages: $(ls "$1" "$2")"
+    for deb in "$1"/*.deb; do
+        other=$2/$(basename "$deb")
+        cmp -s "$deb" "$other" && continue
+        diff <(dpkg-deb -c "$deb") <(dpkg-deb -c "$other") >&2 || true
+        dpkg-deb -R "$deb" build/differs-a
+        dpkg-deb -R "$other" build/differs-b
+        diff -r build/differs-a build/differs-b >&2 || true
+        fail "two builds of $(basename "$deb") differ"
+    done
+    echo "two builds, each with its folder, umask and time zone, gave the same bytes of $(ls "$1")"
 }
 
 build_debs_as() { # TO VERSION: what is checked out here, under another version
@@ -128,22 +154,44 @@ commit_of_older_schema() {
     fail "the history of this checkout has no commit with an older schema than $now (a shallow clone?)"
 }
 
-packages() {
+# A commit from before there were packages gets the package of now, with its own program, units and sample in it.
+repack_with() { # FOLDER TO VERSION
+    local tree=$PWD/build/repacked unit
+    echo "$3" >"$1/VERSION"
+    make -C "$1" -j"$(nproc)" build/shootd >"$log" 2>&1 || fail "make of the $2 version"
+    dpkg-deb -R "$debs"/now/shootd_*.deb "$tree"
+    install -s -m 0755 "$1/build/shootd" "$tree/usr/bin/shootd"
+    for unit in shootd.service shootd.socket; do sed 's|@PREFIX@|/usr|g' "$1/systemd/$unit" >"$tree/lib/systemd/system/$unit"; done
+    cp "$1/config/shootd.sample.yaml" "$tree/etc/shootd/shootd.yaml"
+    sed -i "s/^Version: .*/Version: $3/" "$tree/DEBIAN/control"
+    (cd "$tree" && find . -type f -not -path './DEBIAN/*' -not -path './etc/*' -printf '%P\0' | xargs -0 md5sum) >"$tree/DEBIAN/md5sums"
+    mkdir -p "$debs/$2"
+    dpkg-deb --root-owner-group --build "$tree" "$debs/$2" >"$log" 2>&1 || fail "the package of the $2 version"
+}
+
+build_debs_of_older_schema() {
     local older
-    debs=$PWD/build/debs
-    build_debs now
-    same_as_make_install
-    build_debs again
-    (cd "$debs/now" && sha256sum -- *.deb) >"$debs/sums"
-    (cd "$debs/again" && sha256sum -c ../sums) || fail "two builds differ"
-    git status --porcelain | grep . && fail "make deb changed the checkout"
-    build_debs_as next 99.0.0
     older=$(commit_of_older_schema)
     git worktree add -q --detach build/older "$older"
-    (cd build/older && build_debs_as older 0.0.1)
+    if [ -e build/older/debian/control ]; then
+        (cd build/older && build_debs_as older 0.0.1)
+    else
+        repack_with build/older older 0.0.1
+    fi
     schema_of "$older" >"$debs/older/schema"
     git worktree remove --force build/older
     echo "the older version is $(git log -1 --format='%h, %s' "$older")"
+}
+
+packages() {
+    debs=$PWD/build/debs
+    build_debs now
+    same_as_make_install
+    build_debs_elsewhere again
+    same_bytes "$debs/now" "$debs/again"
+    git status --porcelain | grep . && fail "make deb changed the checkout"
+    build_debs_as next 99.0.0
+    build_debs_of_older_schema
 }
 
 case "$1" in

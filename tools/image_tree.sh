@@ -10,7 +10,7 @@ set -euo pipefail
 program=$1 tree=$2
 user=65532
 mkdir -m 0755 "$tree"
-install -D -m 0755 "$program" "$tree/usr/bin/shootd"
+install -D -s -m 0755 "$program" "$tree/usr/bin/shootd" # as in the Debian package, without what a debugger reads
 
 # One line per library: "name => path (address)", or "path (address)" for the loader.
 mapfile -t libraries < <(ldd "$program" | sed -nE 's/^\s*(.* => )?(\/[^ ]+) \(0x.*/\2/p')

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -18,8 +19,11 @@ import yaml
 
 import harness
 from harness import BUILD, ROOT, SANITIZED, wait_until
+from raw import Raw, request
 
 USER = 65532
+# The user, the group and fsGroup, which is one more group of the process: as the manifest says; as OpenShift picks them.
+IDENTITIES = {"of the image": (USER, USER, USER), "picked by the platform": (1000670000, 0, 1000670000)}
 MANIFESTS = ROOT / "deploy/kubernetes"
 CONTAINER = (ROOT / "Containerfile").read_text()
 
@@ -54,23 +58,54 @@ def test_the_tree_holds_nothing_that_runs_besides(tree):
     assert len(copyrights) > 10 and copyrights >= {"libc6", "zlib1g", "libcurl4"}
 
 
+def libraries_of(tree):
+    """Paths of what shootd loads by their names, as the loader of the tree finds them (ldd asks it the same); None where it finds none."""
+    loader, = tree.rglob("ld-linux*")
+    run = subprocess.run(["chroot", tree, f"/{loader.relative_to(tree)}", "--list", "/usr/bin/shootd"], capture_output=True, text=True, timeout=60)
+    found = dict(re.findall(r"^\s*(\S+) => (.*?)(?: \(0x[0-9a-f]+\))?$", run.stdout, re.M))
+    return {name: None if path == "not found" else path for name, path in found.items()}
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants more than the image holds")
+def test_the_loader_of_the_tree_finds_every_library(tree):
+    needed = set(re.findall(r"NEEDED +(\S+)$", subprocess.run(["objdump", "-p", BUILD / "shootd"], capture_output=True, text=True, check=True).stdout, re.M))
+    found = libraries_of(tree)
+    assert len(needed) > 10 and needed <= set(found) and None not in found.values(), found
+    assert {path for path in found.values() if not (tree / path[1:]).is_file()} == set()
+    taken = tree / found["libjansson.so.4"][1:]
+    taken.rename(tree / "taken")
+    try:  # and it notices
+        assert libraries_of(tree)["libjansson.so.4"] is None
+    finally:
+        (tree / "taken").rename(taken)
+
+
+@pytest.mark.skipif(SANITIZED, reason="the size is that of the release build")
+def test_the_page_states_the_size_of_the_tree(tree):
+    size = sum(p.stat().st_size for p in tree.rglob("*") if p.is_file() and not p.is_symlink()) / 2**20
+    stated = set(re.findall(r"\bimage of (\d+) MiB", (ROOT / "docs/operations.md").read_text()))
+    assert len(stated) == 1 and abs(size - int(stated.pop())) < 1.5, size
+
+
 ENTER = """
 set -e
-tree=$1 config=$2 credentials=$3
+tree=$1 config=$2 credentials=$3 user=$4 group=$5 volume_group=$6
 mount --bind "$tree" "$tree"
 mount --bind "$config" "$tree/etc/shootd"
 mount --bind "$credentials" "$tree/run/credentials/shootd"
-mount -t tmpfs -o "mode=2775,uid=0,gid=65532,size=64m" state "$tree/var/lib/shootd"
+mount -t tmpfs -o "mode=2775,uid=0,gid=$volume_group,size=64m" state "$tree/var/lib/shootd"
 mount -t proc proc "$tree/proc"
 mount -o remount,bind,ro "$tree"
-shift 3
-exec chroot --userspec=65532:65532 --groups= "$tree" "$@"
+shift 6
+exec chroot --userspec="$user:$group" --groups="$volume_group" "$tree" "$@"
 """
 
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer wants more than the image holds")
-def test_a_cluster_lives_in_the_image(tree, sim, tmp_path):
-    """Read-only root, the user of the image, the configuration of the ConfigMap, the volume as Kubernetes gives it (owned by a group)."""
+@pytest.mark.parametrize("user, group, volume_group", IDENTITIES.values(), ids=IDENTITIES)
+def test_a_cluster_lives_in_the_image(tree, sim, tmp_path, user, group, volume_group):
+    """Read-only root, no user that the image knows is needed, the configuration of the ConfigMap, the volume as Kubernetes gives it (owned
+    by a group)."""
     port = harness.free_port()
     config, credentials = tmp_path / "etc", tmp_path / "credentials"
     for directory in (config, credentials):
@@ -82,19 +117,20 @@ def test_a_cluster_lives_in_the_image(tree, sim, tmp_path):
     # a Secret's file: a link, readable by the group of the pod
     (credentials / "..data").mkdir()
     (credentials / "..data/cleura-main").write_text("demo\n")
-    os.chown(credentials / "..data/cleura-main", 0, USER)
+    os.chown(credentials / "..data/cleura-main", 0, volume_group)
     (credentials / "..data/cleura-main").chmod(0o440)
     (credentials / "cleura-main").symlink_to("..data/cleura-main")
     entry = json.loads(re.search(r"^ENTRYPOINT (.*)$", CONTAINER, re.M)[1]) + json.loads(re.search(r"^CMD (.*)$", CONTAINER, re.M)[1])
     environment = {"CREDENTIALS_DIRECTORY": re.search(r"^ENV CREDENTIALS_DIRECTORY=(.*)$", CONTAINER, re.M)[1], "PATH": os.environ["PATH"]}
-    process = harness.Process(["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "sh", tree, config, credentials, *entry],
+    process = harness.Process(["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "sh", tree, config, credentials, str(user), str(group), str(volume_group),
+                               *entry],
                               tmp_path / "log", env=environment)
     inside = pathlib.Path(f"/proc/{process.pid}/root")
     health = json.loads(re.search(r"HEALTHCHECK .*CMD (.*)$", CONTAINER, re.M)[1])
 
     def inside_run(*command):
         """As `exec` of a container does."""
-        return subprocess.run(["nsenter", "--mount", f"--target={process.pid}", f"--root={inside}", f"--setuid={USER}", f"--setgid={USER}", "--", *command],
+        return subprocess.run(["chroot", f"--userspec={user}:{group}", f"--groups={volume_group}", inside, *command],
                               capture_output=True, text=True, env=environment, timeout=20)
 
     try:
@@ -104,7 +140,9 @@ def test_a_cluster_lives_in_the_image(tree, sim, tmp_path):
         d.url, d.process = f"http://127.0.0.1:{port}", process
         d.state = token.parent
         d.wait_ready()
-        assert os.stat(f"/proc/{process.pid}").st_uid in (0, USER) and "Uid:\t65532" in pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        assert f"Uid:\t{user}\t" in status and f"Gid:\t{group}\t" in status and re.search(r"^CapEff:\s+0+$", status, re.M)
+        assert (d.state.stat().st_uid, d.state.stat().st_mode & 0o777) == (user, 0o700)
         said = inside_run(*health)
         assert said.returncode == 0 and "store" in said.stdout, said
         made = inside_run("/usr/bin/shootd", "admin-token", "--config", "/etc/shootd/shootd.yaml")
@@ -124,17 +162,47 @@ def test_a_cluster_lives_in_the_image(tree, sim, tmp_path):
         assert process.popen.wait(30) == 0, process.text()[-4000:]
 
 
-def test_health(shootd):
-    def asked():
-        return subprocess.run([BUILD / "shootd", "--config", shootd.config, "--health"], capture_output=True, text=True, timeout=30)
-    well = asked()
-    assert well.returncode == 0 and "store" in well.stdout and well.stderr == ""
-    shootd.stop()
-    gone = asked()
-    assert gone.returncode == 1 and "no answer from 127.0.0.1:" in gone.stderr
-    path = shootd.directory / "socket"
-    shootd.start_on(path)
-    assert asked().returncode == 0
+def health(d):
+    return subprocess.run([BUILD / "shootd", "--config", d.config, "--health"], capture_output=True, text=True, timeout=30)
+
+
+def listening(d, on):
+    """The daemon, started on a port or on a Unix socket, and a connection to it."""
+    if on == "port":
+        d.start()
+        return Raw(d.port)
+    d.start_on(d.directory / "socket")
+    return Raw(path=d.directory / "socket")
+
+
+@pytest.mark.parametrize("on", ["port", "socket"])
+def test_health(sim, make_shootd, on):
+    d = make_shootd(sim.url)
+    with listening(d, on):
+        well = health(d)
+    assert (well.returncode, well.stderr) == (0, "") and "[+]store ok\n" in well.stdout and well.stdout.endswith("ok\n")
+    d.stop()
+    gone = health(d)
+    where = f"127.0.0.1:{d.port}" if on == "port" else f"unix:{d.directory}/socket"
+    assert (gone.returncode, gone.stdout) == (1, "") and f"no answer from {where}: " in gone.stderr
+
+
+@pytest.mark.parametrize("on", ["port", "socket"])
+def test_health_of_what_is_not_ready(sim, make_shootd, on):
+    """503 is an answer, and no health: the store takes no changes, for nothing more can be written (a limit stands for the full disk)."""
+    d = make_shootd(sim.url)
+    with listening(d, on) as connection:
+        assert health(d).returncode == 0
+        before = resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+        try:
+            connection.send(request("POST", "/v1/tokens", "Content-Type: application/json", token=d.token(),
+                                    body='{"name": "late", "role": "viewer", "projects": ["*"]}'))
+            unwell = wait_until(lambda: (asked := health(d)).returncode and asked, what="the state of the store")
+        finally:
+            resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, before)
+        assert (unwell.returncode, unwell.stderr) == (1, "") and "[-]store failed: " in unwell.stdout and unwell.stdout.endswith("failed\n")
+        wait_until(lambda: health(d).returncode == 0, timeout=40, what="the store to recover")
 
 
 def test_the_image_is_built_of_what_is_here():
@@ -179,6 +247,44 @@ def test_the_pod_is_restricted():
         assert context["allowPrivilegeEscalation"] is False and context["readOnlyRootFilesystem"] is True
         assert context["capabilities"] == {"drop": ["ALL"]}
         assert container["resources"]["limits"]["memory"]
+
+
+def seconds_of(probe):
+    """How long it has to fail, with the defaults of Kubernetes."""
+    return probe.get("periodSeconds", 10) * probe.get("failureThreshold", 3)
+
+
+def test_the_probes_ask_what_the_daemon_answers():
+    pod = of_kind("StatefulSet")["spec"]["template"]["spec"]
+    container, = pod["containers"]
+    probes = {kind: container[f"{kind}Probe"] for kind in ("startup", "readiness", "liveness")}
+    paths = yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"]
+    for kind, probe in probes.items():
+        asked = probe["httpGet"]
+        assert asked["port"] in {p["name"] for p in container["ports"]} and asked.get("scheme", "HTTP") == "HTTP" and "host" not in asked, kind
+        assert paths[asked["path"]]["get"]["security"] == [], f"{kind}: the kubelet has no token"
+    # A store that takes no changes, or one that is being upgraded, is not mended by another start.
+    assert {kind: probe["httpGet"]["path"] for kind, probe in probes.items()} == {"startup": "/readyz", "readiness": "/readyz", "liveness": "/livez"}
+    assert seconds_of(probes["startup"]) >= 300 and seconds_of(probes["liveness"]) >= 30
+    assert all(probe.get("initialDelaySeconds", 0) == 0 for probe in probes.values()), "the startup probe holds back the others"
+    unit = (ROOT / "systemd/shootd.service").read_text()
+    assert pod["terminationGracePeriodSeconds"] >= int(re.search(r"^TimeoutStopSec=(\d+)$", unit, re.M)[1])
+
+
+def test_the_volume_is_of_the_group_of_the_pod():
+    stateful = of_kind("StatefulSet")["spec"]
+    pod = stateful["template"]["spec"]
+    context = pod["securityContext"]
+    assert context["fsGroup"] == context["runAsGroup"] == USER
+    # By default the kubelet makes all of the volume writable for the group at each mount, and shootd refuses such a state directory.
+    assert context["fsGroupChangePolicy"] == "OnRootMismatch"
+    assert not {"runAsUser", "runAsGroup", "fsGroup"} & set(pod["containers"][0]["securityContext"]), "one identity, and OpenShift may replace it"
+    claim, = stateful["volumeClaimTemplates"]
+    mounts = {m["name"]: m for m in pod["containers"][0]["volumeMounts"]}
+    assert not mounts[claim["metadata"]["name"]].get("readOnly") and claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    secret, = [v["secret"] for v in pod["volumes"] if "secret" in v]
+    assert secret["defaultMode"] == 0o440, "the group of the pod may read it, others not"
+    assert all(m["readOnly"] for name, m in mounts.items() if name != claim["metadata"]["name"])
 
 
 def test_the_manifests_agree():

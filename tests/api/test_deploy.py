@@ -182,7 +182,7 @@ else
     [ -z "$2" ] || echo "shootd shootd/remove-state boolean $2" | debconf-set-selections
     [ -z "$3" ] || exec <"$3"
 fi
-"$1/shootd.postrm" purge >"$1/said" 2>&1 || { cat "$1/said" >&2; exit 1; }
+"$1/shootd.postrm" "$4" >"$1/said" 2>&1 || { cat "$1/said" >&2; exit 1; }
 for path in /var/lib/shootd/shootd.db /var/lib/shootd/backups /etc/shootd/cleura-main; do [ ! -e $path ] || echo $path; done
 """
 DEBCONF = """Config: all
@@ -198,10 +198,11 @@ Filename: {0}/templates.dat
 """
 
 
-@pytest.mark.parametrize("frontend, preset, typed, kept", [
-    ("noninteractive", "", "", True), ("noninteractive", "false", "", True), ("noninteractive", "true", "", False),
-    ("teletype", "", "no", True), ("teletype", "", "yes", False), ("teletype", "true", "no", True), ("noninteractive", "", "absent", True)])
-def test_a_purge_keeps_the_state_unless_it_is_reported(tmp_path, frontend, preset, typed, kept):
+STATE = ["/var/lib/shootd/shootd.db", "/var/lib/shootd/backups", "/etc/shootd/cleura-main"]
+
+
+def after(tmp_path, action, frontend, preset, typed):
+    """The state that is left after the package's script, and the words of the script."""
     if os.geteuid() or not os.path.exists("/usr/share/debconf/confmodule"):
         pytest.skip("needs root, for a namespace of mounts, and debconf")
     for name in ("postrm", "templates"):
@@ -212,10 +213,58 @@ def test_a_purge_keeps_the_state_unless_it_is_reported(tmp_path, frontend, prese
     if typed in ("yes", "no"):
         answers = tmp_path / "answers"
         answers.write_text(typed + "\n")
-    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", PURGE, "sh", tmp_path, preset, answers],
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", PURGE, "sh", tmp_path, preset, answers, action],
                           capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
                           env={"PATH": os.environ["PATH"], "DEBCONF_SYSTEMRC": str(tmp_path / "rc"), "DEBIAN_FRONTEND": frontend, "LC_ALL": "C"})
     assert (done.returncode, done.stderr) == (0, ""), done
-    said = (tmp_path / "said").read_text()
-    assert done.stdout.split() == (["/var/lib/shootd/shootd.db", "/var/lib/shootd/backups", "/etc/shootd/cleura-main"] if kept else []), said
+    return done.stdout.split(), (tmp_path / "said").read_text()
+
+
+@pytest.mark.parametrize("frontend, preset, typed, kept", [
+    ("noninteractive", "", "", True), ("noninteractive", "false", "", True), ("noninteractive", "true", "", False),
+    ("teletype", "", "no", True), ("teletype", "", "yes", False), ("teletype", "true", "no", True), ("noninteractive", "", "absent", True)])
+def test_a_purge_keeps_the_state_unless_it_is_reported(tmp_path, frontend, preset, typed, kept):
+    left, said = after(tmp_path, "purge", frontend, preset, typed)
+    assert left == (STATE if kept else []), said
     assert ("Remove the state of shootd when it is purged?" in said) == (frontend == "teletype"), said
+
+
+@pytest.mark.parametrize("action", ["remove", "upgrade", "disappear"])
+def test_whatever_is_no_purge_keeps_the_state(tmp_path, action):
+    """Nobody is asked, and no answer that was given before counts."""
+    assert after(tmp_path, action, "noninteractive", "true", "") == (STATE, "")
+
+
+# In place of the builder: all that `make deb` gives it.
+BUILDER = """#!/bin/sh
+[ "$PWD" = "$(pwd -P)" ] || exit 3
+umask
+date +%Z
+find . -printf '%P %m %l\\n' | sort
+find . -type f -exec sha256sum {} + | sort
+"""
+
+
+def test_the_packages_are_made_of_the_same_everywhere(tmp_path):
+    """Folders of different names and owners' settings, one over a link; tools/fresh_inside.sh packages compares what is built of it."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a repository")
+    stubs = tmp_path / "stubs"
+    stubs.mkdir()
+    for name, text in (("dpkg-buildpackage", BUILDER), ("lintian", "#!/bin/sh\n")):
+        (stubs / name).write_text(text)
+        (stubs / name).chmod(0o755)
+    given = []
+    for folder, umask, zone, settings in (("a", 0o022, "UTC", {}), ("another-folder", 0o077, "XXX-13", {"tar.umask": "0007", "core.abbrev": "20"})):
+        git = ["git", "-c", "safe.directory=*"]
+        subprocess.run([*git, "clone", "-q", ROOT, tmp_path / folder], check=True, timeout=120, umask=umask)
+        for key, value in settings.items():
+            subprocess.run([*git, "-C", tmp_path / folder, "config", key, value], check=True, timeout=60)
+        shutil.copy(ROOT / "tools/deb.sh", tmp_path / folder / "tools/deb.sh")
+        way = tmp_path / f"link-to-{folder}"
+        way.symlink_to(folder)
+        run = subprocess.run(["tools/deb.sh"], cwd=way, umask=umask, capture_output=True, text=True, timeout=120,
+                             env={**os.environ, "PATH": f"{stubs}:{os.environ['PATH']}", "TZ": zone, "PWD": str(way)})
+        assert (run.returncode, run.stderr) == (0, ""), run
+        given.append(run.stdout)
+    assert given[0] == given[1] and given[0].startswith("0022\nUTC\n") and "debian/rules 755" in given[0] and "debian/changelog 644" in given[0]
