@@ -19,15 +19,19 @@ mapfile -t libraries < <(ldd "$program" | sed -nE 's/^\s*(.* => )?(\/[^ ]+) \(0x
     exit 1
 }
 # Packages name their files below /lib or /usr/lib, which are one directory, and by a link or what it leads to.
-package_of() {
-    local real names
+names_of() {
+    local real
     real=$(readlink -f "$1")
-    names=("$1" "/usr$1" "${1#/usr}" "$real" "${real#/usr}")
-    { dpkg-query --search "${names[@]}" 2>/dev/null || true; } | awk -F: '!/^diversion / && !found { found = $1 } END { print found }'
+    printf '%s\n' "$1" "/usr$1" "${1#/usr}" "$real" "${real#/usr}"
 }
+# All in one question, for each reads the lists of all packages. A line is "package:architecture: /path".
+mapfile -t names < <(for library in "${libraries[@]}"; do names_of "$library"; done)
+declare -A owner
+while IFS=: read -r package _ path; do owner[${path# }]=$package; done < <(dpkg-query --search "${names[@]}" 2>/dev/null | grep -v '^diversion ')
 for library in "${libraries[@]}"; do
     install -D -m 0755 "$library" "$tree$library"
-    package=$(package_of "$library")
+    package=
+    while [ -z "$package" ] && read -r name; do package=${owner[$name]:-}; done < <(names_of "$library")
     [ -n "$package" ] || {
         echo "image_tree.sh: no package has $library" >&2
         exit 1
