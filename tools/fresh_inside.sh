@@ -110,7 +110,7 @@ build_debs_elsewhere() { # TO
     folder=$(mktemp -d)
     git clone -q . "$folder/a-checkout-of-another-name"
     ln -s a-checkout-of-another-name "$folder/link"
-    (umask 0077 && TZ=XXX-13 build_debs "$1" "$folder/link") || exit 1
+    (umask 0077 && TZ=FAR-13 build_debs "$1" "$folder/link") || exit 1
     rm -rf "$folder"
 }
 

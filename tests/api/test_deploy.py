@@ -255,7 +255,7 @@ def test_the_packages_are_made_of_the_same_everywhere(tmp_path):
         (stubs / name).write_text(text)
         (stubs / name).chmod(0o755)
     given = []
-    for folder, umask, zone, settings in (("a", 0o022, "UTC", {}), ("another-folder", 0o077, "XXX-13", {"tar.umask": "0007", "core.abbrev": "20"})):
+    for folder, umask, zone, settings in (("a", 0o022, "UTC", {}), ("another-folder", 0o077, "FAR-13", {"tar.umask": "0007", "core.abbrev": "20"})):
         git = ["git", "-c", "safe.directory=*"]
         subprocess.run([*git, "clone", "-q", ROOT, tmp_path / folder], check=True, timeout=120, umask=umask)
         for key, value in settings.items():
