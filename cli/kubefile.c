@@ -96,6 +96,20 @@ static bool is_empty_node(yaml_document_t *doc, int id)
     return text && (!*text || strcmp(text, "null") == 0 || strcmp(text, "~") == 0);
 }
 
+/* A text of its own: one that stands twice in the document would be written with an anchor. Others stay what
+ * they are. */
+static int copy_of_text(yaml_document_t *doc, int id)
+{
+    const yaml_node_t *node = yaml_document_get_node(doc, id);
+    if (!node || node->type != YAML_SCALAR_NODE)
+        return id;
+    int copy = yaml_document_add_scalar(doc, node->tag, node->data.scalar.value,
+                                        (int)node->data.scalar.length, node->data.scalar.style);
+    if (!copy)
+        abort();
+    return copy;
+}
+
 /* A mapping with the same pairs, which may be changed: aliases in the file share the old one. 0 when it is
  * none.
  */
@@ -104,12 +118,15 @@ static int copy_of_mapping(yaml_document_t *doc, int map)
     yaml_node_t *node = yaml_document_get_node(doc, map);
     if (!node || node->type != YAML_MAPPING_NODE)
         return 0;
+    size_t count = (size_t)(node->data.mapping.pairs.top - node->data.mapping.pairs.start);
     int copy = yaml_document_add_mapping(doc, NULL, YAML_BLOCK_MAPPING_STYLE);
     if (!copy)
         abort();
-    node = yaml_document_get_node(doc, map); /* it may have moved */
-    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++)
-        (void)yaml_document_append_mapping_pair(doc, copy, p->key, p->value);
+    for (size_t i = 0; i < count; i++) {
+        yaml_node_pair_t pair = yaml_document_get_node(doc, map)->data.mapping.pairs.start[i];
+        int key = copy_of_text(doc, pair.key), value = copy_of_text(doc, pair.value);
+        (void)yaml_document_append_mapping_pair(doc, copy, key, value);
+    }
     return copy;
 }
 
