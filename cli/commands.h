@@ -1,5 +1,5 @@
 /*
- * The table of commands: parser, help, manual page and suggestions are made from it (CL-1). All of it is
+ * The table of commands: parser, help, manual page and suggestions are made from it. All of it is
  * static and never changes.
  */
 #ifndef CLI_COMMANDS_H

@@ -1,6 +1,6 @@
 /*
- * Text on a screen: how many columns it takes (CL-13), and how foreign text is shown so that it cannot move
- * the cursor, change colours or turn the line round (CL-14). Pure functions, any thread.
+ * Text on a screen: how many columns it takes, and how foreign text is shown so that it cannot move
+ * the cursor, change colours or turn the line round. Pure functions, any thread.
  */
 #ifndef CLI_GLYPHS_H
 #define CLI_GLYPHS_H

@@ -1,4 +1,4 @@
-/* Help, made of the table of commands (CL-3). One thread. */
+/* Help, made of the table of commands. One thread. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

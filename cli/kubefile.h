@@ -1,6 +1,6 @@
 /*
- * The user's kubeconfig: which file, and how an entry comes into it without anything else being lost (CL-37
- * to CL-43). One thread; blocking.
+ * The user's kubeconfig: which file, and how an entry comes into it without anything else being lost. One
+ * thread; blocking.
  */
 #ifndef CLI_KUBEFILE_H
 #define CLI_KUBEFILE_H
@@ -41,7 +41,7 @@ struct kube_target {
      * exists, or the last; else ~/.kube/config. */
     char *path;
     /* Where the current context is set: in the first file that sets one, else in the first that exists, as
-     * kubectl does (CL-38). */
+     * kubectl does. */
     char *current;
     bool sets_none; /* no file sets a current context */
     bool hidden;    /* another file of KUBECONFIG has an entry of this name, too */

@@ -1,4 +1,4 @@
-/* Documents on standard output: JSON, YAML, names (CL-9). One thread. */
+/* Documents on standard output: JSON, YAML, names. One thread. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 

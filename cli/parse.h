@@ -1,5 +1,5 @@
 /*
- * Reads a command line by the table of commands (CL-1 to CL-4): exact names, `--a=b`, `--a b`, `-o b`, flags
+ * Reads a command line by the table of commands: exact names, `--a=b`, `--a b`, `-o b`, flags
  * before and behind the command, `--` ends them. Pure; one thread.
  */
 #ifndef CLI_PARSE_H

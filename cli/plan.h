@@ -1,4 +1,4 @@
-/* The plan of a write: the answer of a dry run, for people (CL-30, CL-31). One thread. */
+/* The plan of a write: the answer of a dry run, for people. One thread. */
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
 
@@ -22,7 +22,7 @@ int plan_show(struct cli *cli, const struct api_target *target, const struct htt
 /* Asks for the plan; the caller owns *ret_plan. */
 int plan_get(struct cli *cli, const struct api_target *target, const struct http_request *request,
              json_t **ret_plan);
-/* The question that comes before a write with this plan (CL-7): a pool goes, nodes are replaced, or deletion
+/* The question that comes before a write with this plan: a pool goes, nodes are replaced, or deletion
  * protection goes off. NULL when it is harmless; the caller frees it. */
 char *plan_question(const json_t *plan);
 /* Prints changes, steps and warnings, each a line, and adds the numbers. */

@@ -1,5 +1,5 @@
 /*
- * How far things are, on standard error (CL-16 to CL-21): on a terminal a line with a bar for each, drawn
+ * How far things are, on standard error: on a terminal a line with a bar for each, drawn
  * over the old ones; elsewhere a line for each change and a sign of life. While it is there Ctrl-C is a wish:
  * the first one sets a flag, a second one ends the program at once. One thread, one at a time.
  */

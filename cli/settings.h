@@ -1,5 +1,5 @@
 /*
- * Where shootctl talks to and as whom: flags win over the environment, that over the file of contexts (CL-8).
+ * Where shootctl talks to and as whom: flags win over the environment, that over the file of contexts.
  * The file is $XDG_CONFIG_HOME/shootctl/config.yaml, mode 0600; it holds tokens. One thread; blocking.
  */
 #ifndef CLI_SETTINGS_H

@@ -1,6 +1,6 @@
 /*
  * One run of shootctl: what every verb works with. Verbs return an exit code (cli/exits.h); what they print
- * on standard output is data, everything else goes to standard error (CL-9). One thread.
+ * on standard output is data, everything else goes to standard error. One thread.
  */
 #ifndef CLI_SHOOTCTL_H
 #define CLI_SHOOTCTL_H

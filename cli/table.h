@@ -1,6 +1,6 @@
 /*
- * A table of text: cells are escaped when they are put in (CL-14), columns are as wide as their widest cell,
- * and on a terminal the flexible ones give way until a line fits (CL-10: elsewhere nothing is cut). One
+ * A table of text: cells are escaped when they are put in, columns are as wide as their widest cell,
+ * and on a terminal the flexible ones give way until a line fits (elsewhere nothing is cut). One
  * thread.
  */
 #ifndef CLI_TABLE_H

@@ -1,6 +1,6 @@
 /*
- * The streams that shootctl writes to: is it a terminal, how wide is it, has it colours (CL-12); and
- * questions to people (CL-6). One thread.
+ * The streams that shootctl writes to: is it a terminal, how wide is it, has it colours; and
+ * questions to people. One thread.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H

@@ -1,5 +1,5 @@
-/* Times for people (CL-10): on a terminal how long ago, elsewhere as RFC 3339. Text that is no time is
- * escaped (CL-14). One thread. */
+/* Times for people: on a terminal how long ago, elsewhere as RFC 3339. Text that is no time is
+ * escaped. One thread. */
 #ifndef CLI_WHEN_H
 #define CLI_WHEN_H
 

@@ -1,6 +1,6 @@
 /*
  * Reads YAML of people into JSON. JSON is YAML, so a JSON file is read by the same function. Bounded in
- * bytes, values, depth and what aliases repeat; a key that stands twice is refused (CL-33). Pure; one thread.
+ * bytes, values, depth and what aliases repeat; a key that stands twice is refused. Pure; one thread.
  *
  * Plain words become null, true, false and whole numbers as YAML 1.2 has them. A number with a fraction stays
  * the text that was written: our documents have none, and `kubernetes_version: 1.30` is not 1.3.

@@ -1,6 +1,6 @@
 /*
  * JSON as YAML for people: block style, two blanks a level. Every text that some reader of YAML 1.1 or 1.2
- * takes for a number, boolean, null or date stands in quotes (CL-33), and what text from outside could do to
+ * takes for a number, boolean, null or date stands in quotes, and what text from outside could do to
  * a terminal is escaped. Pure; one thread.
  */
 #ifndef CLI_YAML_OUT_H

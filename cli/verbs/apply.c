@@ -104,7 +104,7 @@ static bool has_same_operation(const json_t *a, const json_t *b)
 }
 
 /*
- * The word for what became of it (CL-32). The same operation is the one that was under way already; a new one
+ * The word for what became of it. The same operation is the one that was under way already; a new one
  * repairs what drifted. One that waits behind another is shown by the PUT only: then the version has not
  * moved.
  */
@@ -118,7 +118,7 @@ static const char *result_of(const json_t *before, const json_t *after)
     return same ? "unchanged" : "configured";
 }
 
-/* A plan that removes a pool, replaces nodes or ends the protection is asked about (CL-7). */
+/* A plan that removes a pool, replaces nodes or ends the protection is asked about. */
 static int confirm(struct cli *cli, const struct wanted *one, const struct api_target *target,
                    const struct http_request *request)
 {

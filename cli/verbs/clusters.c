@@ -1,5 +1,5 @@
 /* `list` and `get`: rows of clusters. The columns are a contract; new ones come into the wide form only
- * (CL-11). */
+ *. */
 #include "cli/verbs/clusters.h"
 
 #include <inttypes.h>

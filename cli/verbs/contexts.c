@@ -234,7 +234,7 @@ static void add_setting(struct table *table, const char *name, const struct sett
     table_add(table, setting->source, STYLE_PLAIN);
 }
 
-/* Each value with where it is from (CL-8). */
+/* Each value with where it is from. */
 static int show_settings(struct cli *cli)
 {
     static const struct column columns[] = {

@@ -1,7 +1,6 @@
 /*
- * `credential`: kubectl's plug-in. Standard output is the JSON only (CL-50). The answer is kept in a
- * directory of ours, so that many kubectl at once fetch once, and one works while the server is away (CL-47
- * to CL-49).
+ * `credential`: kubectl's plug-in. Standard output is the JSON only. The answer is kept in a
+ * directory of ours, so that many kubectl at once fetch once, and one works while the server is away.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +27,7 @@
 #define DEFAULT "client.authentication.k8s.io/v1beta1"
 
 /* client-go asks again after the time that stands there: early enough that a long watch does not break
- * (CL-46).
+ *.
  */
 enum {
     FRESH_S = 10,
@@ -193,7 +192,7 @@ static void cache_sweep(const struct cache *cache)
 
 /* ---- the answer ---- */
 
-/* Certificate and key as a pair, or nothing (CL-47). */
+/* Certificate and key as a pair, or nothing. */
 static bool is_whole(const json_t *status)
 {
     return json_str(status, "clientCertificateData") && json_str(status, "clientKeyData");

@@ -15,13 +15,13 @@
 #include "cli/verbs/verbs.h"
 
 /* v1beta1 with interactiveMode is what kubectl from 1.20 to today's takes, also after an old one changed the
- * file (CL-44). */
+ * file. */
 #define EXEC_VERSION "client.authentication.k8s.io/v1beta1"
 #define INSTALL_HINT "shootctl is in the package shootd"
 
 enum { MESSAGE_BYTES = 64 * 1024, FILE_BYTES = 1024 * 1024 };
 
-/* The name of cluster, user and context: those of two servers and of two projects do not meet (CL-41). */
+/* The name of cluster, user and context: those of two servers and of two projects do not meet. */
 static char *entry_name(const struct cli *cli, const char *project, const char *cluster)
 {
     char *host CLEANUP_FREE = url_host(cli->settings.url.value);
@@ -35,7 +35,7 @@ static void add_words(json_t *array, const char *flag, const char *value)
 }
 
 /* The user whose credential comes from `shootctl credential`: everything that it needs stands in its
- * arguments (CL-45), but the place of the contexts, which is in the environment of most people and in `env`
+ * arguments, but the place of the contexts, which is in the environment of most people and in `env`
  * for the others. */
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
@@ -144,7 +144,7 @@ int verb_kubeconfig(struct cli *cli)
 
 /* ---- kubectl ---- */
 
-/* Runs it with the file; its exit code is ours (CL-4). A signal from the keyboard is for it. */
+/* Runs it with the file; its exit code is ours. A signal from the keyboard is for it. */
 static int run_kubectl(const char *kubeconfig, const char *const *arguments)
 {
     size_t count = 0;

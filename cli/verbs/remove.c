@@ -1,4 +1,4 @@
-/* `delete`: asks for the name once more on a terminal (CL-7). */
+/* `delete`: asks for the name once more on a terminal. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Columns of text, escapes of foreign text, lines of progress (CL-13, CL-14, CL-17). */
+/* Columns of text, escapes of foreign text, lines of progress. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* An entry comes into a kubeconfig, and nothing else changes (CL-42, CL-43). */
+/* An entry comes into a kubeconfig, and nothing else changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

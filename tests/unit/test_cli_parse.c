@@ -1,4 +1,4 @@
-/* The command line of shootctl: exact names, values, flags anywhere, suggestions (CL-1 to CL-4). */
+/* The command line of shootctl: exact names, values, flags anywhere, suggestions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Tables in terminals of any width, and without one (CL-10, CL-13). */
+/* Tables in terminals of any width, and without one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

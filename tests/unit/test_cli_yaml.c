@@ -1,4 +1,4 @@
-/* YAML in and out of shootctl (CL-33). */
+/* YAML in and out of shootctl. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
