@@ -258,6 +258,7 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 lint:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+	@$(PYTHON) tools/structure.py --check
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py
 
 $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o

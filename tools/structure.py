@@ -3,12 +3,17 @@
 
     tools/structure.py                   a table
     tools/structure.py --circle FOLDER   the files of its largest circle, and a call for each step
+    tools/structure.py --callers NAME    the functions that call NAME
+    tools/structure.py --check           fails when a folder has a larger circle than CEILING allows (make lint)
 
-A circle is a strongly connected component of "a function of this file calls one that the other file defines". Functions are found by
-the layout that clang-format enforces: a definition begins in the first column and its body's brace stands alone in it.
+A circle is a strongly connected component of "a function of this file calls one of that file", within a top folder and all its rooms.
+Calls through pointers count: a member that is called leads to each function that is stored under its name, by a designator, by the
+place in a table or by an assignment; and a function that is handed to another one is called by that one. Functions are found by the
+layout that clang-format enforces: a definition begins in the first column and its body's brace stands alone in it.
 """
 
 import collections
+import functools
 import pathlib
 import re
 import statistics
@@ -17,8 +22,15 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = sorted({p.parent.relative_to(ROOT).as_posix() for p in ROOT.glob("*/**/*.c")
                   if p.relative_to(ROOT).parts[0] not in ("build", "tests", "fuzz", "bench")})
+TOPS = sorted({folder.split("/")[0] for folder in FOLDERS})
+# The largest circle that each top folder may have; those of the others have at most ORDINARY files. These go down only.
+ORDINARY = 5
+CEILING = {"api": 25, "cli": 29, "http": 7, "model": 6, "reconcile": 52, "simulator": 7, "storage": 8, "upstream": 6}
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
-DEFINITION = re.compile(r"^(?!static const|struct|enum|union|typedef)(\w[^\n;={}]*?\b(\w+)\((?:[^;{}]|\n)*?\)[^;{}\n]*)\n\{\n(.*?)^\}", re.M | re.S)
+DEFINITION = re.compile(r"^(?!typedef)(\w[^\n;={}]*?\b(\w+)\((?:[^;{}]|\n)*?\)[^;{}\n]*)\n\{\n(.*?)^\}", re.M | re.S)
+POINTER = re.compile(r"\(\*(?:const )?(\w+)\)\(")
+STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\}", re.M | re.S)
+TABLE = re.compile(r"^[\w ]*?struct (\w+) \w+(?:\[[^\n]*?\])? = \{(.*?)\};", re.M | re.S)
 
 
 def code_of(path):
@@ -65,21 +77,106 @@ def components(graph):
     return found
 
 
-def calls_between(sources):
-    """{file: {other file: (caller, callee)}} within one folder."""
-    bodies = {path: list(functions(code)) for path, code in sources.items()}
-    home = {name: path for path, found in bodies.items() for name, is_static, _, _ in found if not is_static}
-    graph = {path: {} for path in sources}
-    for path, found in bodies.items():
-        for caller, _, _, body in found:
-            for callee in set(re.findall(r"\b(\w+)\b", body)):
-                if home.get(callee, path) != path:
-                    graph[path].setdefault(home[callee], (caller, callee))
-    return graph
+def elements(text):
+    """The parts of an initializer or of arguments, split at commas that no bracket encloses."""
+    parts, depth, begin = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "({[") - (c in ")}]")
+        if c == "," and not depth:
+            parts.append(text[begin:i])
+            begin = i + 1
+    return [part.strip() for part in (*parts, text[begin:])]
+
+
+def arguments(text, begin):
+    """Those of the call whose bracket opens before `begin`."""
+    depth, i = 1, begin
+    while depth and i < len(text):
+        depth += (text[i] == "(") - (text[i] == ")")
+        i += 1
+    return elements(text[begin:i - 1])
+
+
+class Calls:
+    """Who calls whom in one top folder: {file: {other file: (caller, callee)}}."""
+
+    def __init__(self, top):
+        paths = sorted((ROOT / top).glob("**/*.[ch]"))
+        self.codes = {p: code_of(p) for p in paths}
+        self.sources = {p: c for p, c in self.codes.items() if p.suffix == ".c"}
+        self.bodies = {p: list(functions(c)) for p, c in self.sources.items()}
+        self.home = {name: p for p, found in self.bodies.items() for name, is_static, _, _ in found if not is_static}
+        self.own = {p: {name for name, is_static, _, _ in found if is_static} for p, found in self.bodies.items()}
+        self.members = {name: [POINTER.search(m)[1] if POINTER.search(m) else (re.findall(r"(\w+)(?:\[.*?\])*$", m.strip()) or [""])[0]
+                               for m in body.split(";")] for c in self.codes.values() for name, body in STRUCT.findall(c)}
+        self.pointers = {m for c in self.codes.values() for m in POINTER.findall(c)}
+        self.stored = self.find_stored()
+        self.graph = {p: {} for p in self.sources}
+        self.callers = collections.defaultdict(set)
+        for path in self.sources:
+            self.add_calls(path)
+
+    def place(self, path, name):
+        """The file of a function, as a file sees it; or None."""
+        return path if name in self.own[path] else self.home.get(name)
+
+    def find_stored(self):
+        """{member: {(file, function)}}"""
+        stored = collections.defaultdict(set)
+
+        def store(path, member, value):
+            name = value.strip().lstrip("&")
+            if member in self.pointers and re.fullmatch(r"\w+", name) and self.place(path, name):
+                stored[member].add((self.place(path, name), name))
+        for path, code in self.sources.items():
+            for member, value in re.findall(r"(?:\.|->)(\w+) = (&?\w+)(?=[,;})\s])", code):
+                store(path, member, value)
+            for kind, body in TABLE.findall(code):
+                for row in elements(body):
+                    row = re.sub(r"^\[[^]]*\] = ", "", row)
+                    if row.startswith("{") and kind in self.members:
+                        for member, value in zip(self.members[kind], elements(row[1:-1])):
+                            store(path, member, value)
+        return stored
+
+    def add(self, path, other, caller, callee):
+        if other != path:
+            self.graph[path].setdefault(other, (caller, callee))
+
+    def add_calls(self, path):
+        text = self.sources[path]
+        for caller, _, _, body in self.bodies[path]:
+            text = text.replace(body, "")
+            for callee in set(re.findall(r"\b(\w+)\b", body)) & self.home.keys():
+                self.add(path, self.home[callee], caller, callee)
+                self.callers[callee].add((path, caller))
+            for member in set(re.findall(r"(?:\.|->)(\w+)(?:\[[^]]*\])?\(", body)) & self.stored.keys():
+                for other, callee in self.stored[member]:
+                    self.add(path, other, caller, f"{callee} (stored as {member})")
+                    self.callers[callee].add((path, caller))
+            for call in re.finditer(r"\b(\w+)\(", body):
+                if call[1] in self.home:
+                    for name in arguments(body, call.end()):
+                        other = self.place(path, name.lstrip("&")) if re.fullmatch(r"&?\w+", name) else None
+                        if other:
+                            self.add(self.home[call[1]], other, call[1], f"{name} (handed over by {caller})")
+        for callee in set(re.findall(r"\b(\w+)\b", re.sub(r"^[\w *]+\([^{]*?;", "", text, flags=re.M))) & self.home.keys():
+            self.add(path, self.home[callee], "a table", callee)
+
+
+@functools.cache
+def calls_in(top):
+    return Calls(top)
 
 
 def largest_circle(graph):
     return max(components(graph), key=len, default=[])
+
+
+def size_of_circle(top):
+    """Files in the largest circle; 0: no file calls one that calls it."""
+    circle = largest_circle(calls_in(top).graph)
+    return len(circle) if len(circle) > 1 else 0
 
 
 def members(header):
@@ -92,13 +189,11 @@ def row(folder):
     codes = {p: code_of(p) for p in paths}
     lengths = {p: p.read_text().count("\n") for p in paths}
     sizes = [lines for p, code in codes.items() if p.suffix == ".c" for _, _, lines, _ in functions(code)] or [0]
-    graph = calls_between({p: c for p, c in codes.items() if p.suffix == ".c"})
-    circle = largest_circle(graph)
     asserts = sum(len(re.findall(r"\b(?:assert|\w*_assert\w*)\(", c)) for p, c in codes.items() if p.suffix == ".c")
     lines = sum(lengths.values())
     longest = max(paths, key=lengths.get)
     biggest = max((m for c in codes.values() for m in members(c)), default=(0, "-"))
-    return (folder, len(paths), lines, f"{longest.name} {lengths[longest]}", len(circle) if len(circle) > 1 else 0, len(sizes),
+    return (folder, len(paths), lines, f"{longest.name} {lengths[longest]}", size_of_circle(folder) if folder in TOPS else "", len(sizes),
             int(statistics.median(sizes)), sorted(sizes)[len(sizes) * 9 // 10], max(sizes), f"{1000 * asserts / lines:.1f}",
             f"{biggest[1]} {biggest[0]}"), sizes
 
@@ -107,29 +202,50 @@ def table():
     head = ("folder", "files", "lines", "longest file", "circle", "functions", "median", "p90", "longest", "asserts/1000", "largest struct")
     rows, sizes = zip(*(row(folder) for folder in FOLDERS))
     every = sorted(size for part in sizes for size in part)
-    rows += (("all", sum(r[1] for r in rows), sum(r[2] for r in rows), "", max(r[4] for r in rows), len(every),
+    rows += (("all", sum(r[1] for r in rows), sum(r[2] for r in rows), "", max(r[4] or 0 for r in rows), len(every),
               int(statistics.median(every)), every[len(every) * 9 // 10], every[-1], "", ""),)
     widths = [max(len(str(r[i])) for r in (head, *rows)) for i in range(len(head))]
     for one in (head, *rows):
         print("  ".join(str(cell).ljust(width) for cell, width in zip(one, widths)).rstrip())
 
 
-def show_circle(folder):
-    sources = {p: code_of(p) for p in sorted((ROOT / folder).glob("*.c"))}
-    graph = calls_between(sources)
+def show_circle(top):
+    graph = calls_in(top).graph
     circle = sorted(largest_circle(graph))
-    calls = collections.Counter()
+    edges = 0
     for path in circle:
         for other, (caller, callee) in sorted(graph[path].items()):
             if other in circle:
-                calls[path] += 1
-                print(f"{path.name} -> {other.name}: {caller} calls {callee}")
-    print(f"{len(circle)} files in one circle, {sum(calls.values())} edges")
+                edges += 1
+                print(f"{path.relative_to(ROOT)} -> {other.relative_to(ROOT)}: {caller} calls {callee}")
+    print(f"{len(circle)} files in one circle, {edges} edges")
+
+
+def show_callers(name):
+    found = sorted((p.relative_to(ROOT).as_posix(), caller) for top in TOPS for p, caller in calls_in(top).callers[name])
+    for path, caller in found:
+        print(f"{path}: {caller}")
+    print(f"{name} is called by {len(found)} functions of {len({path for path, _ in found})} files")
+
+
+def check():
+    """How many folders have a larger circle than they may."""
+    sizes = {top: (size_of_circle(top), CEILING.get(top, ORDINARY)) for top in TOPS}
+    for top, (size, most) in sizes.items():
+        if size > most:
+            print(f"{top}: {size} files call each other in a circle, {most} are allowed (CEILING in tools/structure.py; --circle {top} shows it)")
+        elif size < most and top in CEILING:
+            print(f"{top}: {size} files call each other in a circle; CEILING in tools/structure.py allows {most} and can go down")
+    return sum(size > most for size, most in sizes.values())
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--circle"] and len(sys.argv) == 3:
         show_circle(sys.argv[2])
+    elif sys.argv[1:2] == ["--callers"] and len(sys.argv) == 3:
+        show_callers(sys.argv[2])
+    elif sys.argv[1:] == ["--check"]:
+        sys.exit(1 if check() else 0)
     elif len(sys.argv) == 1:
         table()
     else:

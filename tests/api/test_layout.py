@@ -14,6 +14,9 @@ from harness import BUILD, ROOT, SANITIZED
 sys.path.append(str(ROOT / "tests"))
 import quick  # noqa: E402
 
+sys.path.append(str(ROOT / "tools"))
+import structure  # noqa: E402
+
 # A folder may include itself, what its row names, and nothing else of ours (docs/architecture.md).
 MAY_INCLUDE = {
     "base": set(),
@@ -337,6 +340,27 @@ def test_hardening_of_the_binary_QA_2():
     assert "GNU_RELRO" in elf
     assert re.search(r"GNU_STACK.*RW ", elf) and not re.search(r"GNU_STACK.*RWE", elf)
     assert "__stack_chk_fail" in elf and "_chk@" in elf
+
+
+PLANTED = {
+    "a.c": "void first(struct x *x)\n{\n    second(x);\n}\n",
+    "b.c": "struct place *second(struct x *x)\n{\n    x->react(x);\n    return NULL;\n}\n",
+    "by_name.c": "static void third(struct x *x)\n{\n    first(x);\n}\nvoid set(struct x *x)\n{\n    *x = (struct x){.react = third};\n}\n",
+    "by_place.c": "struct x {\n    int kind;\n    void (*react)(struct x *x);\n};\nstatic void fourth(struct x *x)\n{\n    first(x);\n}\n"
+                  "static const struct x all[] = {\n    {1, fourth},\n};\n",
+    "handed.c": "static void fifth(struct x *x)\n{\n    first(x);\n}\nvoid begin(struct x *x)\n{\n    second(x, fifth);\n}\n",
+    "apart.c": "static void sixth(struct x *x)\n{\n    /* first(x) */\n    log_info(\"second(x)\");\n}\n",
+}
+
+
+def test_circles_through_pointers_are_found(tmp_path):
+    """A function is called by who calls the member that it is stored in, or whom it is handed to; also by one that returns a struct."""
+    for name, text in PLANTED.items():
+        (tmp_path / name).write_text(text)
+    calls = structure.Calls(tmp_path)
+    circle = {path.name for path in structure.largest_circle(calls.graph)}
+    assert circle == {"a.c", "b.c", "by_name.c", "by_place.c", "handed.c"}
+    assert {caller for _, caller in calls.callers["first"]} == {"third", "fourth", "fifth"}
 
 
 def test_the_moves_are_drawn_as_they_are_made():
