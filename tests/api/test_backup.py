@@ -142,9 +142,9 @@ def with_many_events(path):
 
 
 @pytest.mark.skipif(SANITIZED, reason="measures time")
-def test_writes_go_on_while_a_backup_is_made(sim, busy, tmp_path):
-    """None waits for more than 50 ms, or for twice as long as the slowest of as many without a backup, for others use this machine, too: in one
-    backup of six at least, since what only happens now and then is no wait for the backup. Half of them are as fast as without."""
+def test_no_write_waits_for_a_backup(sim, busy, tmp_path):
+    """The slowest beside a backup takes at most 50 ms longer than the slowest of as many without one. Others use the disk, too: in one
+    backup of three at least, since what only happens now and then is no wait for the backup. Half of them are as fast as without."""
     busy.stop()
     with_many_events(busy.state / "shootd.db")
     busy.start().wait_upstream()
@@ -157,13 +157,14 @@ def test_writes_go_on_while_a_backup_is_made(sim, busy, tmp_path):
         first = len(writer.times)
         assert int(backup(busy, tmp_path / f"copy-{i}.db")["bytes"]) > 30e6
         last = len(writer.times)
-        assert last - first > 5
+        assert last - first > 100
         wait_until(lambda: len(writer.times) >= 2 * last - first, timeout=60, what="as many writes without a backup")
         beside, calm = writer.times[first + 1:last], writer.times[last + 1:2 * last - first]
         rounds.append([f"{f(times) * 1000:.1f} ms" for f in (statistics.median, max) for times in (beside, calm)])
-        return statistics.median(beside) > max(0.05, 10 * statistics.median(calm)) or max(beside) > max(0.05, 2 * max(calm))
+        return statistics.median(beside) > statistics.median(calm) * 3 + 0.002 or max(beside) > max(calm) + 0.05
     try:
-        assert not all(is_waited_for(i) for i in range(6)), rounds
+        assert not all(is_waited_for(i) for i in range(3)), rounds
+        print(rounds)
     finally:
         writer.stop()
 
@@ -247,14 +248,14 @@ def test_what_happened_after_the_backup(sim, busy, make_shootd, tmp_path):
 
 
 # What takes a store back by one schema, as rows can be: {newest: SQL}. A new migration wants its line here.
-TAKE_BACK = {9: "ALTER TABLE deliveries DROP COLUMN attempts"}
+TAKE_BACK = {10: "DROP INDEX audit_behind; DROP INDEX audit_latest; ALTER TABLE audit DROP COLUMN latest"}
 
 
 def take_back(path):
     """To the schema before; says what the newest is."""
     with sqlite3.connect(path) as db:
         (newest,) = db.execute("PRAGMA user_version").fetchone()
-        db.execute(TAKE_BACK[newest])
+        db.executescript(TAKE_BACK[newest])
         db.execute(f"PRAGMA user_version = {newest - 1}")
     db.close()
     return newest
@@ -562,13 +563,17 @@ def test_the_list_does_not_wait_for_a_backup_that_is_being_made(sim, make_shootd
 
 
 def test_one_by_the_clock_also_after_a_restart(sim, make_shootd):
+    def newest_is_known():
+        return re.search(r"^shootd_backup_newest_timestamp_seconds [1-9]", d.http.get("/metrics").text, re.M)
+
     d = with_backups(make_shootd, sim, "").start()
-    wait_until(lambda: (d.directory / "backups").exists() and len(names(d)) == 1 and names(d)[0].endswith(".db"), what="the first backup")
+    wait_until(newest_is_known, what="the first backup with all that is written beside it")
     first = names(d)
+    assert len(first) == 1 and first[0].endswith(".db")
     d.stop()
     (d.directory / "backups" / "mine.db").write_text("no backup of ours")
     d.start()
-    wait_until(lambda: re.search(r"^shootd_backup_newest_timestamp_seconds [1-9]", d.http.get("/metrics").text, re.M), what="a look at the directory")
+    wait_until(newest_is_known, what="a look at the directory")
     assert names(d) == ["mine.db", *first], "it is not due for a day"
     d.stop()
     old = d.directory / "backups" / first[0]
