@@ -1,8 +1,13 @@
-"""A plugin of pytest: writes how each test ended to the file TEST_OUTCOMES, a line of JSON each, for tools/test.py."""
+"""A plugin of pytest: writes how each test ended, and its seconds of processor time, to the file TEST_OUTCOMES, a line of JSON each, for
+tools/test.py."""
 
+import collections
 import json
 import os
 import re
+import resource
+
+import pytest
 
 SANITIZER_EXITS = (98, 99)  # as tools/test.py sets them
 REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer\b|runtime error: |\bexit 9[89]\b")
@@ -20,13 +25,30 @@ def first_line(report):
     return lines[0][:200] if lines else "no reason"
 
 
+class Clock:
+    """In each worker: the processor time of each phase goes with its report. That of a daemon is in the phase that waited for its end."""
+
+    def __init__(self):
+        self.last = self.seconds()
+
+    def seconds(self):
+        return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self):
+        report = (yield).get_result()
+        before, self.last = self.last, self.seconds()
+        report.user_properties.append(("cpu_s", self.last - before))
+
+
 class Writer:
     def __init__(self, path):
-        self.path, self.outcomes = path, {}
+        self.path, self.outcomes, self.cpu = path, {}, collections.Counter()
 
     def pytest_runtest_logreport(self, report):
         """A test has up to three reports: set-up, call, and what comes after it. A failure of any of them is its outcome."""
         id = report.nodeid.rsplit("@", 1)[0] if report.nodeid.rfind("@") > report.nodeid.rfind("]") else report.nodeid
+        self.cpu[id] += sum(value for name, value in report.user_properties if name == "cpu_s")
         before = self.outcomes.get(id, {}).get("outcome")
         if report.outcome == "failed" and before != "failed":
             text = report.longreprtext + "".join(body for _, body in report.sections)
@@ -40,9 +62,11 @@ class Writer:
 
     def pytest_sessionfinish(self):
         with open(self.path, "w") as file:
-            file.writelines(json.dumps(one) + "\n" for one in self.outcomes.values())
+            file.writelines(json.dumps(one | {"cpu_s": round(self.cpu[id], 2)}) + "\n" for id, one in self.outcomes.items())
 
 
 def pytest_configure(config):
+    if "TEST_OUTCOMES" in os.environ:
+        config.pluginmanager.register(Clock())
     if "TEST_OUTCOMES" in os.environ and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Writer(os.environ["TEST_OUTCOMES"]))

@@ -9,6 +9,7 @@ first line of its failure; more than FLAKY_MAX of them fail the run. A report of
 Environment: TEST_WORKERS (black-box tests at a time), FULL=1 (more of what some tests repeat).
 The last line is `N passed, N failed[, N skipped]`; the exit code is 1 when something failed."""
 
+import collections
 import concurrent.futures
 import json
 import os
@@ -30,6 +31,7 @@ WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 3  # black-box tests wait more tha
 FLAKY_MAX = 3
 REPEATED_MAX = 10  # more failures than this are no chance: nothing is run again
 FAILURES_MAX = 20  # then a suite ends
+CPU_LISTED = 15
 LONG_UNITS = ("test_conformance", "test_day", "test_kept", "test_property")  # begin first
 UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
 SANITIZER_OPTIONS = {
@@ -122,15 +124,18 @@ class Run:
 
     def suite(self, *paths):
         """The tests of these files, which have one conftest."""
-        began = time.monotonic()
+        began, cpu = time.monotonic(), collections.Counter()
         for one in self.pytest(f"--maxfail={FAILURES_MAX}", "-rs", "--durations=10", "--durations-min=10", "-n", str(self.workers), "--dist", "loadgroup", *map(str, paths)):
+            cpu[one["id"].split("::")[0].split("/")[-1]] += one.get("cpu_s", 0)
             self.passed += one["outcome"] == "passed"
             self.skipped += one["outcome"] == "skipped"
             if one["outcome"] == "failed":
                 self.failed[one["id"]] = one["reason"]
                 if not one["final"]:
                     self.again.append((one["id"], lambda id=one["id"]: self.passes_alone(id)))
-        print(f"{' '.join(os.path.relpath(p, self.root) for p in paths)}: {time.monotonic() - began:.0f} s, {self.workers} at a time", flush=True)
+        most = ", ".join(f"{name} {seconds:.0f}" for name, seconds in cpu.most_common(CPU_LISTED))
+        print(f"{' '.join(os.path.relpath(p, self.root) for p in paths)}: {time.monotonic() - began:.0f} s, {self.workers} at a time; "
+              f"processor time {sum(cpu.values()):.0f} s, most of it {most}", flush=True)
 
     # ---- the end ------------------------------------------------------------------------------------------------
 

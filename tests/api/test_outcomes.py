@@ -1,6 +1,7 @@
 """The runner of the tests (tools/test.py): what passes when it is alone is flaky, what a sanitizer reports is not run again."""
 
 import importlib.util
+import re
 import subprocess
 
 import pytest
@@ -84,6 +85,16 @@ def test_what_fails_always_fails(run, capsys, text):
     plant(run, text)
     assert not run.report()
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed"
+
+
+def test_processor_time_is_counted_for_each_file(run, capsys):
+    """Of the test itself and of what it started."""
+    plant(run, "import subprocess\nimport sys\nimport time\n\nWORK = 'import time\\nwhile time.process_time() < 0.4: pass'\n\n\n"
+               "def test_planted():\n    subprocess.run([sys.executable, '-c', WORK])\n    exec(f'import time\\nend = time.process_time() + 0.4\\n'\n"
+               "         'while time.process_time() < end: pass')\n")
+    assert run.report()
+    total, listed = re.search(r"processor time (\d+) s, most of it test_planted.py (\d+)", capsys.readouterr().out).groups()
+    assert total == listed and int(total) >= 1
 
 
 def test_a_worker_that_dies_leaves_no_process(run, capsys):
