@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree
 
 import jsonschema
 import pytest
@@ -14,7 +15,7 @@ from harness import ROOT
 from test_metrics import samples
 
 RULES, ALERTS = ROOT / "contrib/prometheus/rules.yaml", ROOT / "contrib/prometheus/alerts.yaml"
-CASES = ROOT / "tests/prometheus/alerts_test.yaml"
+CASES, DAYS = ROOT / "tests/prometheus/alerts_test.yaml", ROOT / "tests/prometheus/days_test.yaml"
 
 
 def rules(path, kind):
@@ -58,7 +59,7 @@ def test_the_rules_ask_for_what_there_is(shown):
 
 
 def test_every_alert_says_what_to_do_and_has_its_case():
-    cases = CASES.read_text()
+    cases = CASES.read_text() + DAYS.read_text()
     for name, alert in rules(ALERTS, "alert").items():
         assert alert["labels"]["severity"] in ("page", "ticket") and set(alert["annotations"]) == {"summary", "description"}, name
         assert f'alertname="{name}"' in cases, name
@@ -68,7 +69,7 @@ def test_every_alert_says_what_to_do_and_has_its_case():
 def test_promtool_agrees(tmp_path):
     if not shutil.which("promtool"):
         pytest.skip("promtool is absent; `make deps-test` installs it")
-    for command in (["check", "rules", RULES, ALERTS], ["test", "rules", CASES]):
+    for command in (["check", "rules", RULES, ALERTS], ["test", "rules", CASES, DAYS]):
         run = subprocess.run(["promtool", *command], capture_output=True, text=True, timeout=240)
         assert run.returncode == 0, run.stdout + run.stderr
     # The cases can fail: an alert that waits longer than it should.
@@ -148,3 +149,10 @@ def test_prometheus_understands_the_dashboard(dashboard, tmp_path):
     (tmp_path / "panels.yaml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": recorded}]}))
     run = subprocess.run(["promtool", "check", "rules", tmp_path / "panels.yaml"], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_picture_shows_each_panel(dashboard):
+    """docs/images/grafana.svg is drawn by tools/grafana_picture.py from real numbers; a panel that is new or renamed is not in it."""
+    picture = xml.etree.ElementTree.parse(ROOT / "docs/images/grafana.svg")
+    words = {e.text for e in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert {p["title"] for p in dashboard["panels"]} <= words, "tools/grafana_picture.py draws it anew"
