@@ -11,6 +11,7 @@ NOT_REPEATED = {
     "test_layout.py": "sources",
     "test_operators_day.py": "a page",
     "test_outcomes.py": "the runner of the tests",
+    "test_prometheus.py": "rules and a dashboard for foreign programs",
     "test_proxy.py": "the walk of test_contract.py, through a validating proxy",
     "test_typescript.py": "a generated client",
     "test_webhook_docs.py": "examples of the pages",
