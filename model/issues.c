@@ -77,7 +77,7 @@ void model_append_errors(json_t *errors, const json_t *last_error)
 #define DAY_US            (24 * 3600 * US_PER_S)
 #define DELETION_STUCK_US (3600 * US_PER_S)
 
-enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* of a value that drifted */ };
+enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* limit for values in a drift */ };
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
@@ -127,12 +127,12 @@ struct kind {
 };
 
 struct occurrence {
-    const char *subject;     /* what it is about, or NULL */
+    const char *subject;     /* id, name or path of the affected object, or NULL */
     const char *description; /* or NULL */
-    const char *action;      /* NULL: the kind's */
+    const char *action;      /* NULL: the action of the kind */
     wall_us since;           /* 0: not known */
     wall_us expires_at;      /* versions; 0: none */
-    const char *target;      /* versions: what to go to, or NULL */
+    const char *target;      /* versions: the version to upgrade to, or NULL */
 };
 
 static void issue_set_time(json_t *doc, const char *key, wall_us at)
@@ -159,7 +159,7 @@ static void issue_add(struct issues *in, const struct kind *kind, enum issue_sev
     (void)json_array_append_new(in->found[severity], doc);
 }
 
-/* ---- what Cleura is at ---- */
+/* ---- phase, errors, operations ---- */
 
 static const struct kind deletion_failed = {
     "deletion_failed", ISSUE_CRITICAL, "cluster", "The deletion failed",
@@ -356,7 +356,7 @@ static void issue_add_check(struct issues *in, const struct check *checks, const
                                    .action = code ? model_error_meaning(code)->action : NULL});
 }
 
-/* Where conditions say something: a cluster that comes, goes or sleeps has none that count. */
+/* In other phases the conditions have no meaning: while a cluster is created, deleted or hibernated. */
 static bool phase_has_conditions(enum phase phase)
 {
     static const bool has[PHASE_MAX_] = {
@@ -377,7 +377,7 @@ static void look_at_conditions(struct issues *in)
         json_array_foreach (json_doc_tree(s->conditions), i, found) {
             const char *status = json_str_or(found, "status", "");
             bool unknown = !strcmp(status, "Unknown");
-            if (unknown || !strcmp(status, "False")) /* Progressing is normal for a while after each run */
+            if (unknown || !strcmp(status, "False")) /* Progressing is normal for some time after each run */
                 issue_add_check(in, conditions, found, unknown);
         }
     }
@@ -436,7 +436,8 @@ static const struct kind version_deprecated = {"version_deprecated", ISSUE_INFO,
 static const struct kind version_not_offered = {"version_not_offered", ISSUE_INFO, "version",
                                                 "A version in use is no longer offered", NULL};
 
-/* The newest supported one to go to: of the same minor before the next one; NULL: none. */
+/* The newest supported version to upgrade to: of the same minor if possible, else of the next one; NULL:
+ * none. */
 static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 {
     char line[VERSION_LINE_BYTES];
@@ -527,9 +528,9 @@ json_t *issues_of(const struct cluster *c, const struct operation *op, const jso
     return in.found[ISSUE_CRITICAL];
 }
 
-/* ---- whether it is worth a look ---- */
+/* ---- quick checks ---- */
 
-/* The text of a document is there also while it rests. */
+/* The text of a document exists also when its tree does not. */
 static bool has_findings(const struct json_doc *checks)
 {
     return checks && (strstr(checks->text, "\"False\"") || strstr(checks->text, "\"Unknown\""));
