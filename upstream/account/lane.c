@@ -34,12 +34,12 @@ static const struct {
     const char *on; /* for readers */
 } call_moves[] = {
     {CALL_IDLE, CALL_WAITING, "submitted"},
-    {CALL_IDLE, CALL_REFUSED, "submitted, but the queue is full or Cleura is away"},
+    {CALL_IDLE, CALL_REFUSED, "submitted, but the queue is full or Cleura is not reachable"},
     {CALL_WAITING, CALL_SENT, "its turn has come"},
-    {CALL_WAITING, CALL_REFUSED, "Cleura is away, and a user waits"},
+    {CALL_WAITING, CALL_REFUSED, "Cleura is not reachable, and a user waits"},
     {CALL_WAITING, CALL_IDLE, "its deadline passed, there is no login, or it is cancelled"},
     {CALL_SENT, CALL_WAITING, "to be sent again, with another token or to another endpoint"},
-    {CALL_SENT, CALL_REFUSED, "to be sent again, but Cleura is away"},
+    {CALL_SENT, CALL_REFUSED, "to be sent again, but Cleura is not reachable"},
     {CALL_SENT, CALL_IDLE, "answered or cancelled"},
     {CALL_REFUSED, CALL_IDLE, "reported or cancelled"},
 };
