@@ -49,8 +49,7 @@ struct histogram_edges {
 /* A histogram of times. One thread adds, without atomic additions; any thread reads. A zeroed struct is
  * empty. */
 struct histogram {
-    _Atomic uint64_t
-        counts[HISTOGRAM_EDGES_MAX + 1]; /* not cumulative; the last one counts times above every edge */
+    _Atomic uint64_t counts[HISTOGRAM_EDGES_MAX + 1]; /* not cumulative; the last one is above every edge */
     _Atomic uint64_t sum_us;
 };
 

@@ -37,8 +37,7 @@ struct shoot {
     uuid_t uid; /* identifies the shoot, because names are reused; null: Cleura has not reported it */
     char *kubernetes_version; /* or NULL */
     int pool_count;
-    char *
-        *images; /* images of the pools: name, version, name, version, ...; each pair once; NULL-terminated */
+    char **images; /* name, version, name, version, ... of the pools; each pair once; NULL-terminated */
 
     bool has_operation;
     char *operation_type;                /* Create, Reconcile, Delete, ... or NULL */
@@ -126,8 +125,7 @@ struct cluster {
     wall_us expires_at;       /* when the first version in use expires, 0: none known; derived from shoot and
                                  catalog, so not stored */
     bool slept;               /* the cluster was last reported as hibernated, not as ready or degraded */
-    bool
-        wants_hibernated; /* the state that shootd last requested, to distinguish hibernating from updating */
+    bool wants_hibernated;    /* the state last requested, to distinguish hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change: ETag and event order */
@@ -344,9 +342,8 @@ struct account_state {
     char *token_source; /* how shootd got the token, a word of upstream/; or NULL */
     int login_failures; /* failures in a row; stored so that the limit on logins survives restarts */
     wall_us next_login_at;
-    char *
-        credentials_mark; /* keyed digest of the refused credentials: a corrected password is tried at once */
-    bool two_factor;      /* the last refusal demanded a second factor */
+    char *credentials_mark; /* keyed digest of the refused ones: a corrected password is tried at once */
+    bool two_factor;        /* the last refusal demanded a second factor */
     bool failure_announced; /* account.login_failed was emitted, and account.recovered not yet */
 };
 

@@ -165,12 +165,10 @@ struct command_durations {
 /* ---- the envelope ---- */
 
 struct command_caller {
-    char token_id[40]; /* "": shootd itself */
-    uint8_t
-        digest[TOKEN_DIGEST_BYTES]; /* of the secret that the caller used; after a rotation a token has two */
+    char token_id[40];                  /* "": shootd itself */
+    uint8_t digest[TOKEN_DIGEST_BYTES]; /* of the secret that was used: a rotated token has two */
     char *token_name;
-    char
-        *issuer; /* issuer of a JWT or a client certificate, with its subject and its end; else NULL, and 0 */
+    char *issuer; /* of a JWT or client certificate, as are its subject and end; else NULL, and 0 */
     char *subject;
     wall_us expires_at;
     enum role role;

@@ -16,8 +16,7 @@ struct decision {
     bool operation_finished; /* Cleura's operation succeeded, and is newer than the last write */
     bool operation_failed;   /* Failed or Aborted: Cleura does not try again */
     const char *message;     /* borrowed from shoot or cluster, or static */
-    const char
-        *unheard; /* a word of Cleura that is not in the table, treated as in progress; borrowed, or NULL */
+    const char *unheard;     /* a word of Cleura without a row, treated as in progress; borrowed, or NULL */
 };
 /* The message, with the unknown word added. The caller owns it; NULL stays NULL. */
 char *decision_message(const struct decision *d);

@@ -180,8 +180,7 @@ struct problem {
     json_t *faults;    /* array of {pointer|parameter|header, code, detail, valid?}, or NULL */
     json_t *extra;     /* further members (for example operation_id), or NULL */
     int retry_after_s; /* 0: no Retry-After */
-    const char
-        *field; /* name of an additional header field of the answer (Allow, Accept), static; NULL: none */
+    const char *field; /* additional header field of the answer (Allow, Accept), static; NULL: none */
     char *field_value;
 };
 

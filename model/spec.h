@@ -16,10 +16,9 @@ struct spec_context {
     const json_t *defaults; /* of the project: {machine_type, minimum, ...}, or NULL */
     bool v1;                /* the account's generation is v1: shorter names, fewer members */
     wall_us now;            /* versions that expired before it are not offered; 0: expiry is ignored */
-    const json_t
-        *observed; /* the existing state, or NULL: its values are accepted even when no longer offered */
-    const json_t *known; /* the stored body, or NULL: parts that exceed today's limits may stay */
-    const char *name;    /* name of the cluster of a PUT or PATCH: the body may repeat it */
+    const json_t *observed; /* existing state, or NULL: its values are accepted even when no longer offered */
+    const json_t *known;    /* the stored body, or NULL: parts that exceed today's limits may stay */
+    const char *name;       /* name of the cluster of a PUT or PATCH: the body may repeat it */
 };
 
 enum spec_use { SPEC_CREATE, SPEC_PUT };

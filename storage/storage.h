@@ -161,8 +161,7 @@ struct event_query {
 struct event_page {
     struct event *events; /* array, in the requested order */
     size_t count;
-    int64_t
-        cut; /* not 0: the search limit was reached; the page ends at this sequence although it is not full */
+    int64_t cut;    /* not 0: the search limit was reached, and the page ends at this sequence */
     int64_t oldest; /* smallest stored sequence, 0 when there is none */
     int64_t newest; /* largest sequence assigned */
     int64_t base; /* newest sequence at the last restore; lower numbers may have been assigned twice; 0: never
