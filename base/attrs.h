@@ -8,7 +8,7 @@
 #define ATTR_SENTINEL          __attribute__((sentinel))
 #define ATTR_CHECKED           __attribute__((warn_unused_result))
 
-/* Declares that `ptr`'s variable is released by `fn` at scope end. */
+/* Calls `fn` on the variable when the variable's scope ends. */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 /* Defines `name`, a cleanup that calls `fn` on the pointer held by the variable. */

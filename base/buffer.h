@@ -1,7 +1,7 @@
 /*
- * A growing byte buffer that is born with a maximum size: whatever a peer can make grow goes through one.
- * Not shared between threads. Appending past the maximum sets `overflow` and changes nothing else, so a
- * sequence of appends is checked once at its end.
+ * A byte buffer that grows up to a maximum size. All data whose size a peer can choose is stored in such a
+ * buffer. Not shared between threads. Appending past the maximum sets `overflow` and changes nothing else. A
+ * sequence of appends is therefore checked once, at its end.
  */
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
@@ -22,7 +22,7 @@ struct buffer {
 void buffer_init(struct buffer *b, size_t max_bytes);
 /* Frees the bytes; the struct may be used again with the same maximum. */
 void buffer_done(struct buffer *b);
-/* Appends; false when the maximum would be passed. */
+/* Appends; false when the result would be longer than the maximum. */
 bool buffer_add(struct buffer *b, const void *bytes, size_t len);
 bool buffer_add_str(struct buffer *b, const char *text);
 bool buffer_printf(struct buffer *b, const char *format, ...) ATTR_PRINTF(2, 3);
@@ -32,10 +32,11 @@ char *buffer_take(struct buffer *b, size_t *ret_len);
 #define CLEANUP_BUFFER CLEANUP(buffer_done)
 
 enum gunzip_end { GUNZIP_OK, GUNZIP_MALFORMED, GUNZIP_TOO_LARGE };
-/* Appends what a gzip text of somebody else's holds, whatever it claims: the maximum of `b` is the bound. */
+/* Unpacks a foreign gzip text and appends the result. The maximum of `b` limits the size, whatever size the
+ * text claims. */
 enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len);
 
-/* Bytes that do not grow any more: a body in gzip form, made by those who serve it. */
+/* Bytes that do not grow: a body in gzip form. The sender of the body makes them. */
 struct http_coded {
     size_t len;
     char bytes[];

@@ -1,5 +1,5 @@
-/* Addresses and networks: reading and comparing. Pure functions, any thread; decides nothing about what is
- * allowed. */
+/* Reads and compares addresses and networks. Pure functions, any thread. The policy which addresses are
+ * allowed is elsewhere. */
 #include "base/cidr.h"
 
 #include <assert.h>
@@ -94,7 +94,7 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
     struct cidr cidr = {.bits = IP_BITS};
     if (!ip_parse(address, &cidr.base))
         return false;
-    /* The spelling decides: "::ffff:10.0.0.0/104" counts its bits as IPv6 does. */
+    /* The spelling chooses the family: "::ffff:10.0.0.0/104" counts its bits as IPv6 does. */
     bool four = !strchr(address, ':');
     unsigned bits = four ? IPV4_BITS : IP_BITS;
     if (slash && !cidr_parse_bits(slash + 1, bits, &bits))
@@ -106,7 +106,7 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
 
 bool cidr_contains(const struct cidr *cidr, const struct ip *ip)
 {
-    /* ::/0 is all of IPv6; whoever means IPv4 too says so. */
+    /* ::/0 contains all IPv6 addresses and no IPv4 address; 0.0.0.0/0 contains all IPv4 addresses. */
     if (ip_is_ipv4(&cidr->base) != ip_is_ipv4(ip))
         return false;
     assert(cidr->bits <= IP_BITS);

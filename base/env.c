@@ -35,14 +35,14 @@ static void kernel_random(char *p, size_t len)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            abort(); /* the kernel always has randomness once it runs a daemon */
+            abort(); /* getrandom cannot fail on a kernel that runs daemons */
         p += n;
         len -= (size_t)n;
     }
 }
 
-/* Small amounts come from a supply of the thread, since every request takes one. Bytes that were given out
- * are not kept. */
+/* Small amounts come from a buffer of the thread, because every request needs some. Bytes that were returned
+ * to a caller are not kept. */
 static void real_random(const struct env *env, void *bytes, size_t len)
 {
     enum { SUPPLY = 512 };

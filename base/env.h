@@ -1,7 +1,7 @@
 /*
- * The outside world as one replaceable struct: clocks, randomness and waiting. Production uses env_real();
- * tests pass their own and run hours of polling in milliseconds. Sockets are replaced one level higher, by
- * `struct transport` in loop/transport.h.
+ * Clocks, randomness and waiting as one replaceable struct. Production uses env_real(). Tests pass their own
+ * struct and run hours of polling in milliseconds. Sockets are replaced one level higher, by `struct
+ * transport` in loop/transport.h.
  *
  * Monotonic and wall time are different types on purpose: a deadline is never compared with a date.
  */
@@ -16,7 +16,7 @@
 struct epoll_event;
 
 typedef int64_t mono_us; /* CLOCK_MONOTONIC, microseconds: deadlines, intervals */
-typedef int64_t wall_us; /* UTC since 1970, microseconds: what people and webhooks see */
+typedef int64_t wall_us; /* UTC since 1970, microseconds: shown to people and sent to webhooks */
 
 #define US_PER_MS ((int64_t)1000)
 #define US_PER_S  ((int64_t)1000000)
@@ -26,12 +26,12 @@ struct env {
     wall_us (*now_wall)(const struct env *env);
     /* Fills `bytes` from a CSPRNG (a seeded generator in tests). Any thread. */
     void (*random)(const struct env *env, void *bytes, size_t len);
-    /* As epoll_wait, but with a deadline on this env's monotonic clock (INT64_MAX: none). */
+    /* Like epoll_wait, but with a deadline on this env's monotonic clock (INT64_MAX: none). */
     int (*wait)(const struct env *env, int epoll_fd, struct epoll_event *events, int max, mono_us deadline);
     void *ctx;
 };
 
-/* The real clocks and getrandom(2); lives for ever. Any thread. */
+/* The real clocks and getrandom(2); valid until the process ends. Any thread. */
 const struct env *env_real(void);
 
 static inline mono_us env_mono(const struct env *env)
@@ -46,13 +46,13 @@ static inline wall_us env_wall(const struct env *env)
 
 /* Uniform in [0, bound); 0 for a bound of 0 or 1. */
 uint64_t env_random_below(const struct env *env, uint64_t bound);
-/* `base_us` times a uniform factor in [1 - spread, 1 + spread]; spread in percent. */
+/* Multiplies `base_us` by a uniform factor in [1 - spread, 1 + spread]; spread in percent. */
 int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent);
 
-/* Conditions on the monotonic clock, so that a wait lasts as long as it says when the wall clock is set.
- * Always the real clock; any thread. Ended with pthread_cond_destroy. */
+/* Initializes a condition on the real monotonic clock. Setting the wall clock therefore does not change how
+ * long a wait lasts. The caller releases the condition with pthread_cond_destroy. Any thread. */
 void cond_init(pthread_cond_t *cond);
-/* The time that pthread_cond_timedwait takes for a wait that ends this many microseconds from now. */
+/* The deadline for a pthread_cond_timedwait that ends this many microseconds from now. */
 struct timespec cond_until(int64_t timeout_us);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Slots register lazily, one per reading thread, because libmicrohttpd's workers are not ours to prepare. A
- * slot holds 0 outside a read section. All orderings are sequentially consistent: the reader's store of its
- * epoch must be visible before its load of the protected pointer, and that is the one pairing weaker orders
- * do not give.
+ * Each reading thread registers its slot at its first read, because libmicrohttpd starts its workers itself.
+ * A slot contains 0 outside a read section. All memory orderings are sequentially consistent: the reader's
+ * store of its epoch must be visible before its load of the protected pointer. Weaker orderings do not
+ * guarantee that.
  */
 #include "base/epoch.h"
 
@@ -16,7 +16,7 @@
 
 struct slot {
     _Alignas(64) _Atomic uint64_t entered; /* epoch of the read section, 0 when outside */
-    _Atomic int in_use;                    /* 0 when its thread has ended */
+    _Atomic int in_use;                    /* 0 after its thread has ended */
     struct slot *next;
 };
 
@@ -29,7 +29,7 @@ struct retired {
 
 struct epoch {
     _Atomic uint64_t current;
-    _Atomic(struct slot *) slots; /* only ever grows */
+    _Atomic(struct slot *) slots; /* slots are only added */
     pthread_key_t key;
     struct retired *oldest; /* writer only */
     struct retired **newest;
@@ -38,7 +38,7 @@ struct epoch {
 static void slot_release(void *arg)
 {
     struct slot *slot = arg;
-    assert(!atomic_load(&slot->entered)); /* its thread does not end inside a section */
+    assert(!atomic_load(&slot->entered)); /* a thread does not end inside a section */
     atomic_store(&slot->in_use, 0);
 }
 

@@ -1,7 +1,8 @@
 /*
- * Epoch reclaim for data that many threads read and one thread replaces. A reader marks the epoch it entered
- * in its own slot; the writer frees what it retired once no slot shows an epoch that could still see it.
- * Readers: any thread, wait-free after their first entry. Writer: one thread. Reads do not nest.
+ * Epoch reclaim for data that many threads read and one thread replaces. A reader stores the current epoch in
+ * its own slot when it begins. The writer frees a retired object when no slot contains an epoch in which a
+ * reader could still see the object. Readers: any thread, wait-free after their first entry. Writer: one
+ * thread. Reads do not nest.
  */
 #ifndef BASE_EPOCH_H
 #define BASE_EPOCH_H
@@ -9,16 +10,17 @@
 struct epoch;
 
 struct epoch *epoch_new(void);
-/* Frees everything that is still retired. No reader may be inside. NULL is allowed. */
+/* Frees all retired objects. No reader may be between enter and leave. NULL is allowed. */
 void epoch_free(struct epoch *e);
 
-/* Reader: between the two, what was loaded stays valid. */
+/* Reader: pointers that were loaded between enter and leave stay valid until leave. */
 void epoch_enter(struct epoch *e);
 void epoch_leave(struct epoch *e);
 
-/* Writer: after the pointer to `object` was replaced: calls release(object) once no reader can hold it. */
+/* Writer: called after the pointer to `object` was replaced. Calls release(object) when no reader can hold it
+ * any more. */
 void epoch_retire(struct epoch *e, void *object, void (*release)(void *object));
-/* Writer: releases what has become free; call now and then. */
+/* Writer: releases the retired objects that no reader can hold. The writer calls it from time to time. */
 void epoch_collect(struct epoch *e);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * Intrusive binary min-heap over 64-bit keys (due times). Items know their index, so a change or a removal
- * costs O(log n). Ties come out in the order of insertion, so that runs repeat exactly. One owner thread.
+ * costs O(log n). Items with equal keys are returned in the order of insertion, so a repeated run has the
+ * same order. One owner thread.
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H
@@ -23,9 +24,9 @@ struct heap {
 };
 
 void heap_done(struct heap *h);
-/* Inserts, or moves an item that is already in this heap, to `key`. */
+/* Inserts the item with `key`, or moves an item that is already in this heap to `key`. */
 void heap_set(struct heap *h, struct heap_item *item, int64_t key);
-/* Removes; an item outside any heap is left alone. */
+/* Removes the item; does nothing when the item is in no heap. */
 void heap_remove(struct heap *h, struct heap_item *item);
 /* The smallest item, or NULL. */
 struct heap_item *heap_peek(const struct heap *h);

@@ -100,14 +100,14 @@ void token_make(const struct env *env, char token[static TOKEN_BYTES])
     for (size_t made = 0; made < RANDOM_LEN;) {
         unsigned char byte;
         env->random(env, &byte, 1);
-        if (byte < 256 - 256 % BASE) /* the rest would favour the first characters */
+        if (byte < 256 - 256 % BASE) /* larger bytes would favour the first characters */
             token[PREFIX_LEN + made++] = base62[byte % BASE];
     }
     write_checksum(token, token + CHECKED_LEN);
     token[TOKEN_LEN] = '\0';
 }
 
-/* Makes all checks in any case: for tokens of one length the time shows nothing. */
+/* Always makes all checks, so for tokens of one length the duration reveals nothing. */
 bool token_is_wellformed(const char *token)
 {
     if (strnlen(token, TOKEN_BYTES) != TOKEN_LEN)

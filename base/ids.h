@@ -1,4 +1,4 @@
-/* Names that we draw at random: identifiers, and API tokens as text. Pure but for env; any thread. */
+/* Random names: identifiers, and API tokens as text. Pure except for env; any thread. */
 #ifndef BASE_IDS_H
 #define BASE_IDS_H
 
@@ -9,7 +9,7 @@
 
 /*
  * Identifiers: a type prefix and 26 characters of Crockford base32 (time in milliseconds, then 80 random
- * bits), so that they sort by age in every store (DB-16). URL-safe, never containing '.'.
+ * bits). They therefore sort by age in every store (DB-16). They are safe in URLs and never contain '.'.
  */
 enum { ID_BYTES = 40 };
 
@@ -24,21 +24,23 @@ enum { ID_BYTES = 40 };
 /* Writes prefix + 26 characters into `id` and returns it. */
 const char *id_new(const struct env *env, const char *prefix, char id[static ID_BYTES]);
 
-/* Writes what no id that is made at that time or later comes before (to the millisecond), and returns it. */
+/* Writes a lower bound of all ids that are made at this time or later (to the millisecond), and returns
+ * it. */
 const char *id_floor(const char *prefix, wall_us at, char id[static ID_BYTES]);
 
-/* The same 128 bits as bytes, which sort as the ids do: what a store holds of ids that are in every row. */
+/* The 128 bits of an id as bytes, which sort like the ids. A store uses this form for ids that are in every
+ * row. */
 enum { ID_PACKED_BYTES = 16 };
 
-/* False when `id` is not of the form that id_new gives with this prefix. */
+/* False when `id` does not have the form of id_new with this prefix. */
 bool id_pack(const char *prefix, const char *id, uint8_t packed[static ID_PACKED_BYTES]);
 /* Writes the id into `id` and returns it. */
 const char *id_unpack(const char *prefix, const uint8_t packed[static ID_PACKED_BYTES],
                       char id[static ID_BYTES]);
 
 /*
- * API tokens (AU-1, AU-2): "shd_", 32 random base62 characters, 6 characters of CRC-32 over all of that. The
- * checksum only rejects typing errors and made-up strings before a look-up.
+ * API tokens (AU-1, AU-2): "shd_", 32 random base62 characters, 6 characters of CRC-32 over all characters
+ * before. The checksum only rejects typing errors and invented strings before a look-up.
  */
 #define TOKEN_PREFIX "shd_"
 enum {
@@ -50,9 +52,9 @@ enum {
 
 /* Writes a new token; the caller overwrites it after use. */
 void token_make(const struct env *env, char token[static TOKEN_BYTES]);
-/* Length, alphabet, prefix and checksum are right. Says nothing about whether the token exists. */
+/* True when length, alphabet, prefix and checksum are right. The token may still be unknown. */
 bool token_is_wellformed(const char *token);
-/* SHA-256 of the whole token: what is stored (AU-3). */
+/* SHA-256 of the whole token. Only this digest is stored (AU-3). */
 void token_digest(const char *token, uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /* A digest as lower-case hex: the key of VIEW_TOKENS. */
 void token_hex(const uint8_t digest[static TOKEN_DIGEST_BYTES], char hex[static TOKEN_HEX_BYTES]);

@@ -8,12 +8,12 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* Up to here, a double distinguishes every integer from its neighbours. */
+/* Up to this number, a double represents every integer exactly. */
 #define EXACT_INTEGERS 9007199254740992.0
 
 /*
- * False when nesting exceeds its limit, or at a NUL, which jansson skips after numbers and words; `fault` has
- * text and place.
+ * False when the nesting exceeds its limit, or at a NUL, which jansson skips after numbers and words. `fault`
+ * then has text and place.
  */
 static bool json_is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 {
@@ -53,7 +53,8 @@ static bool json_is_bounded(const char *bytes, size_t len, struct json_fault *fa
     return true;
 }
 
-/* jansson ends its texts with "near '...'", which would echo the caller's bytes (and secrets in them). */
+/* jansson ends its error texts with "near '...'". That part would repeat the caller's bytes, and secrets in
+ * them. */
 
 static json_t *json_parse(const char *bytes, size_t len, size_t flags, struct json_fault *ret_fault)
 {
@@ -63,7 +64,7 @@ static json_t *json_parse(const char *bytes, size_t len, size_t flags, struct js
         json_error_t error;
         doc = json_loadb(bytes, len, flags, &error);
         if (!doc) {
-            /* The part behind " near " quotes the text itself. */
+            /* The part after " near " quotes the text. */
             const char *near = strstr(error.text, " near ");
             size_t shown = near ? (size_t)(near - error.text) : strlen(error.text);
             (void)snprintf(fault.text, sizeof(fault.text), "%.*s", (int)shown, error.text);
@@ -76,7 +77,7 @@ static json_t *json_parse(const char *bytes, size_t len, size_t flags, struct js
     return doc;
 }
 
-/* A new integer for a number like 3.0 that is one exactly, else NULL. */
+/* Returns a new integer for a real number such as 3.0 that is exactly an integer, else NULL. */
 static json_t *as_integer(const json_t *value)
 {
     double number = json_real_value(value);
@@ -131,15 +132,15 @@ static json_t *parse_any(const char *bytes, size_t len)
     return json_loadb(bytes, len, JSON_DECODE_ANY, NULL);
 }
 
-/* Stands for a value that cannot be read: of the wrong type for everything but a number, and too large for
- * one. */
+/* Replaces a value that cannot be read. As a real it has the wrong type for every member except a number, and
+ * for a number it is too large. */
 static json_t *unreadable(void)
 {
     return json_real(DBL_MAX);
 }
 
-/* Value by value, where the text as a whole is not taken. It passed json_scan, so that its depth has a bound.
- */
+/* Parses value by value when the parser does not accept the whole text. The text has passed json_scan, so its
+ * depth is limited. */
 static json_t *parse_piecemeal(const char *bytes, size_t len)
 {
     struct json_items items;
@@ -154,7 +155,8 @@ static json_t *parse_piecemeal(const char *bytes, size_t len)
     if (json_members_begin(&items, bytes, len)) {
         json_t *object = json_object();
         while (json_members_next(&items, &member)) {
-            json_t *name CLEANUP_JSON = parse_any(member.name - 1, member.name_len + 2); /* with its quotes */
+            json_t *name CLEANUP_JSON =
+                parse_any(member.name - 1, member.name_len + 2); /* including its quotes */
             if (name)
                 (void)json_object_set_new(object, json_string_value(name),
                                           parse_piecemeal(member.text, member.len));

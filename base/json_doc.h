@@ -1,7 +1,7 @@
 /*
- * A JSON value that is kept for long and read seldom: it rests as compact text, a fifth of what its tree
- * takes, and is parsed when somebody reads it. The value never changes. One thread owns it, also for reading:
- * a read builds the tree. All functions take NULL for "no value".
+ * A JSON value that is stored for long and read seldom. It is stored as compact text, a fifth of the size of
+ * its tree. The first read parses the text into the tree. The value never changes. One thread owns it, also
+ * for reading, because a read builds the tree. All functions accept NULL for "no value".
  */
 #ifndef BASE_JSON_DOC_H
 #define BASE_JSON_DOC_H
@@ -12,25 +12,27 @@
 #include "base/json.h"
 
 struct json_doc {
-    json_t *tree; /* NULL: it rests */
+    json_t *tree; /* NULL: only the text is stored */
     size_t len;
     char text[]; /* compact, members in insertion order; NUL-terminated */
 };
 
-/* Takes the reference; NULL and null make no document. The tree is there until json_doc_rest. */
+/* Makes a document and takes over the reference of `value`. NULL and null make no document. The tree exists
+ * until json_doc_rest. */
 struct json_doc *json_doc_new(json_t *value);
-/* One that rests; `text` is known to be compact JSON, for we wrote it. A null makes no document. */
+/* Makes a document without a tree. `text` is compact JSON that shootd wrote. A null makes no document. */
 struct json_doc *json_doc_of_text(const char *text, size_t len);
 void json_doc_free(struct json_doc *doc);
-/* Frees *doc and puts one of `value` there, as json_doc_new. */
+/* Frees *doc and stores a document of `value` there, as json_doc_new makes it. */
 void json_doc_set(struct json_doc **doc, json_t *value);
-/* A copy that rests. Shares nothing with its source. */
+/* Copies without the tree. The copy shares nothing with its source. */
 struct json_doc *json_doc_copy(const struct json_doc *doc);
-/* The value, lent until json_doc_rest or json_doc_free; NULL of NULL. Not to be changed. */
+/* Returns the value, which stays valid until json_doc_rest or json_doc_free; NULL for NULL. The caller must
+ * not change the value. */
 json_t *json_doc_tree(struct json_doc *doc);
-/* Frees the tree: what json_doc_tree lent is gone. */
+/* Frees the tree. Values that json_doc_tree returned are then invalid. */
 void json_doc_rest(struct json_doc *doc);
-/* The same value, in whatever order its members are. */
+/* True when the values are equal; the order of members does not matter. */
 bool json_doc_equal(struct json_doc *a, struct json_doc *b);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/thread.h"
 
-enum { STEP_VALUES = 1024 }; /* some tens of microseconds */
+enum { STEP_VALUES = 1024 }; /* takes some tens of microseconds */
 
 /* The tokens that may come next. */
 enum expect { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COLON, COMMA_OR_END };
@@ -42,7 +42,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Behind the string that begins at `at`; NULL when it does not end. */
+/* Returns the place behind the string that begins at `at`; NULL when the string has no end. */
 static const char *skip_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++)
@@ -58,7 +58,7 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-/* Behind the number; NULL when it is none. */
+/* Returns the place behind the number; NULL when the text is no number. */
 static const char *skip_number(const char *at, const char *end)
 {
     const char *digits = at + (*at == '-');
@@ -98,7 +98,7 @@ static const char *skip_scalar(const char *at, const char *end)
                                                       : skip_word(at, end);
 }
 
-/* A value begins; a container is entered. */
+/* Reads the beginning of a value, and enters a container. */
 static enum json_scan_end scan_begin_value(struct scan *s)
 {
     if (++s->values > s->limits->values)
@@ -122,7 +122,7 @@ static enum json_scan_end scan_begin_value(struct scan *s)
     return s->at ? JSON_SCAN_OK : JSON_SCAN_MALFORMED;
 }
 
-/* One token. */
+/* Reads one token. */
 static enum json_scan_end scan_step(struct scan *s)
 {
     assert(s->at < s->end && s->depth <= JSON_MAX_DEPTH);
@@ -184,7 +184,7 @@ static bool items_begin(struct json_items *items, char opening, const char *byte
     return items->at < items->end && *items->at++ == opening;
 }
 
-/* Moves to where the next item begins; false: there is none. */
+/* Moves to the beginning of the next item; false after the last one. */
 static bool items_go_on(struct json_items *items, char closing)
 {
     items->at = skip_blanks(items->at, items->end);
@@ -193,8 +193,8 @@ static bool items_go_on(struct json_items *items, char closing)
     return items->at < items->end && *items->at != closing;
 }
 
-/* Behind the object or array that begins at `at`, in a text that was found good; NULL when it does not end.
- */
+/* Returns the place behind the object or array that begins at `at`, in a text that passed the scan. NULL when
+ * it has no end. */
 static const char *skip_container(const char *at, const char *end)
 {
     size_t depth = 0;

@@ -91,7 +91,7 @@ const char *log_format_int(int64_t number, char text[static 24])
     return text;
 }
 
-/* How long the prefix of a secret is that begins here; 0: none does. */
+/* Length of the prefix when a secret begins here; 0 when none begins. */
 static size_t secret_prefix(const char *text)
 {
     static const struct {
@@ -102,7 +102,7 @@ static size_t secret_prefix(const char *text)
                     {"whsk_", 5},
                     {"Bearer ", 7},
                     {"X-AUTH-TOKEN: ", 14},
-                    /* JWTs: {"alg": {"typ": {"kid": */
+                    /* JWTs, which begin with {"alg": or {"typ": or {"kid": */
                     {"eyJhbGciOi", 10},
                     {"eyJ0eXAiOi", 10},
                     {"eyJraWQiOi", 10}};
@@ -113,7 +113,7 @@ static size_t secret_prefix(const char *text)
     return 0;
 }
 
-/* The text after the prefix, up to the first character that no secret has, is masked. */
+/* Masks the text after the prefix, up to the first character that cannot be part of a secret. */
 void log_mask_secrets(char *text)
 {
     while (*text) {
@@ -124,7 +124,7 @@ void log_mask_secrets(char *text)
     }
 }
 
-/* Values of one line, cleaned; those that do not fit into the room on the stack are allocated. */
+/* The values of one line, cleaned. Values that do not fit into the buffer on the stack are allocated. */
 struct cleaned {
     const char *values[LOG_MAX_PAIRS];
     char *allocated[LOG_MAX_PAIRS];
@@ -174,7 +174,7 @@ static void flush_stderr(void)
     buffer_done(&held_lines);
 }
 
-/* The parts of a line; the time is when it is written. */
+/* The parts of a line; `when` is the time of writing. */
 struct line {
     const char *when, *level, *message;
     const char *const *keys, *const *values;
@@ -214,7 +214,7 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
     char when[TIME_TEXT_BYTES];
     (void)time_rfc3339(env_wall(env_real()), true, when);
     struct buffer line CLEANUP_BUFFER;
-    buffer_init(&line, 4 * LOG_MAX_LINE); /* more than all pairs with each character escaped */
+    buffer_init(&line, 4 * LOG_MAX_LINE); /* larger than all pairs with each character escaped */
     forms[lines_form](&line, &(struct line){when, level_names[level], message, keys, values, count});
     (void)buffer_add(&line, "\n", 1);
     assert(!line.overflow);
@@ -226,8 +226,8 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
 
 /* ---- sentences ---- */
 
-/* Fields that say what a line is about, in the order of the sentence; and those that say why, the best first.
- */
+/* Fields that name the subject of a line, in the order of the sentence. After them the fields that give the
+ * reason, the best first. */
 static const char *const subjects[] = {"project", "cluster", "shoot",   "account", "operation",
                                        "webhook", "step",    "token",   "path",    "host",
                                        "listen",  "status",  "version", "signal",  "by"};
@@ -270,8 +270,8 @@ static bool is_in_message(const char *message, const char *key)
 }
 
 /*
- * The sentence that a person reads first: what happened, to what, and why. This is the one place that makes
- * it; the fields are beside it, for machines.
+ * Appends the sentence that a person reads first: event, subject and reason. Only this function makes the
+ * sentence. The fields follow beside it, for machines.
  */
 static void add_sentence(struct buffer *out, const char *message, const char *const *keys,
                          const char *const *values, unsigned count)

@@ -1,7 +1,7 @@
 /*
- * Structured logging: one line per fact, a message and key/value pairs. Any thread; lines do not interleave.
- * The last line of defence against leaks is here: values are escaped (AU-22) and known secret shapes are
- * masked (AU-21), but callers never pass secrets in the first place.
+ * Structured logging: one line for each fact, with a message and key/value pairs. Any thread; lines do not
+ * interleave. Values are escaped (AU-22), and text that has the form of a secret is masked (AU-21). This is
+ * only the last protection against leaks: callers never pass secrets.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -17,38 +17,40 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 void log_set_level(enum log_level level);
 /* Names as in the configuration: error, warning, info, debug. Negative when unknown. */
 int log_level_from_name(const char *name);
-/* Whether lines of this level are written at all: for values that cost something. */
+/* Whether lines of this level are written. A caller asks before it computes an expensive value. */
 bool log_is_written(enum log_level level);
 /* How many lines of a level were written since start (metric log_messages_total). */
 uint64_t log_count(enum log_level level);
 
 /*
- * Where finished lines go. `message` is a sentence: what was logged, with the values of {keys} in it, then in
- * brackets what it is about (project, cluster, account, ...), then a colon and the reason (reason, error,
- * cause, ...). `keys` and `values` have `count` entries, already masked and escaped. The default writes
- * to stderr. Set before threads start.
+ * Writes one finished line. `message` is a sentence: the logged message with the values of {keys} in it, then
+ * in brackets its subject (project, cluster, account, ...), then a colon and the reason (reason, error,
+ * cause, ...). `keys` and `values` have `count` entries, already masked and escaped. The default writes to
+ * stderr. Set before threads start.
  */
 typedef void (*log_sink)(enum log_level level, const char *message, const char *const *keys,
                          const char *const *values, unsigned count);
-/* `flush` writes what the sink kept of the calling thread while log_is_held(); NULL: the sink keeps nothing.
- * A NULL sink is the default. */
+/* `flush` writes the lines that the sink has kept for the calling thread while log_is_held(). NULL: the sink
+ * keeps none. A NULL sink selects the default. */
 void log_set_sink(log_sink sink, void (*flush)(void));
 
-/* How the default sink writes lines: for people and grep (logfmt), or one JSON object per line, whose values
- * are all strings: `time`, `level`, `message`, and the keys. Default: text. Before threads start. */
+/* How the default sink writes lines: for people and grep (logfmt), or one JSON object per line. The values
+ * of the object are all strings: `time`, `level`, `message`, and the keys. Default: text. Before threads
+ * start. */
 enum log_lines { LOG_LINES_TEXT, LOG_LINES_JSON };
 void log_set_lines(enum log_lines lines);
 
 /*
- * From log_hold to log_release the lines of the calling thread are kept, as far as memory allows, and then
- * written with few system calls. For threads that write many lines at a time; not nested.
+ * Between log_hold and log_release the lines of the calling thread are kept, as far as memory allows.
+ * log_release writes them with few system calls. For threads that write many lines at a time; not nested.
  */
 void log_hold(void);
 void log_release(void);
-/* Whether the calling thread is between the two; for sinks. */
+/* Whether the calling thread is between log_hold and log_release; for sinks. */
 bool log_is_held(void);
 
-/* Message, then pairs of (const char *key, const char *value), then NULL. A NULL value drops its pair. */
+/* Arguments: the message, then pairs of (const char *key, const char *value), then NULL. A pair with a NULL
+ * value is omitted. */
 void log_write(enum log_level level, const char *message, ...) ATTR_SENTINEL;
 
 #define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__, NULL)

@@ -1,7 +1,7 @@
 /*
- * Memory. Running out of memory ends the process in one place (systemd restarts it; nothing that was
- * acknowledged is lost, promise 1). Whatever a peer can size goes through struct buffer, which is bounded.
- * All functions: any thread; the caller owns what is returned and releases it with free().
+ * Memory. When memory runs out, the process ends in one place. systemd restarts the process, and no
+ * acknowledged change is lost (promise 1). Data whose size a peer can choose is stored in struct buffer,
+ * which has a limit. All functions: any thread; the caller owns the result and releases it with free().
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -12,22 +12,22 @@
 
 #include "base/attrs.h"
 
-/* Zeroed memory for `count` items of `size` bytes; aborts when there is none. */
+/* Allocates zeroed memory for `count` items of `size` bytes; aborts when there is none. */
 void *mem_calloc(size_t count, size_t size);
-/* As realloc for an array, overflow-checked; aborts when there is none. */
+/* Like realloc for an array, with a check for overflow; aborts when there is no memory. */
 void *mem_realloc_array(void *old, size_t count, size_t size);
 /* Copies; NULL stays NULL. */
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t len);
 void *mem_dup(const void *bytes, size_t len);
-/* Puts a copy in place of what `target` holds, which is freed; the text may be a part of it. NULL is allowed.
- */
+/* Frees the string in `target` and stores a copy of the text there. The text may be a part of the old string.
+ * NULL is allowed. */
 void mem_set_str(char **target, const char *text);
-/* Equal, or both NULL. */
+/* True when both texts are equal, or both NULL. */
 bool mem_same_str(const char *a, const char *b);
 /* Formatted copy. */
 char *mem_printf(const char *format, ...) ATTR_PRINTF(1, 2);
-/* Frees after overwriting the string: for secrets. NULL is allowed. */
+/* Overwrites the string and frees it: for secrets. NULL is allowed. */
 void mem_free_secret(char *text);
 
 #define MEM_NEW(type) ((type *)mem_calloc(1, sizeof(type)))

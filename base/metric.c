@@ -80,7 +80,8 @@ uint64_t histogram_count(const struct histogram_total *total)
 
 enum { EDGE_BYTES = 32 };
 
-/* In seconds, as OpenMetrics wants it: 0.5, 1.0. The series have the same labels in both forms. */
+/* The edge in seconds, in the form that OpenMetrics requires: 0.5, 1.0. Both output forms thus have the same
+ * labels. */
 static const char *edge_text(int64_t us, char text[static EDGE_BYTES])
 {
     const int n = snprintf(text, EDGE_BYTES, "%.15g", (double)us / (double)US_PER_S);
@@ -120,7 +121,7 @@ void histogram_write_one(struct buffer *out, const char *name, const char *label
 
 #define TOTAL "_total"
 
-/* The length of the family's name there: that of a counter is without _total. */
+/* The length of the family's name in OpenMetrics: the name of a counter has no _total there. */
 static size_t family_len(const struct metric_info *m)
 {
     const size_t len = strlen(m->name);
@@ -136,7 +137,7 @@ static bool is_ambiguous(const struct metric_info *m)
     return false;
 }
 
-/* One of the two lines of a family's head. */
+/* Writes one of the two lines of a family's head. */
 static void write_head(struct buffer *out, const char *keyword, size_t keyword_len, const char *name,
                        size_t name_len)
 {

@@ -1,7 +1,7 @@
 /*
- * Every family of /metrics: METRIC(name, type, labels, help). HELP and TYPE of the output come from here;
- * labels are names with a blank between them, without the `le` of histograms. Names and help need no escape.
- * No include guard: included once per expansion.
+ * Every family of /metrics: METRIC(name, type, labels, help). HELP and TYPE of the output come from this
+ * table. Labels are names separated by blanks, without the `le` of histograms. Names and help need no escape.
+ * No include guard: the file is included once per expansion.
  */
 METRIC(shootd_access_log_dropped_total, counter, "",
        "Access lines that were not written because too many waited.")

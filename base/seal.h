@@ -18,16 +18,17 @@ struct seal_key {
     uint8_t bytes[SEAL_KEY_BYTES];
 };
 
-/* A key for another purpose, which reveals nothing of this one; `purpose` says which. */
+/* Derives a key for another purpose, which `purpose` names. The derived key reveals nothing of `key`. */
 void seal_derive(const struct seal_key *key, const char *purpose, uint8_t ret_key[static SEAL_KEY_BYTES]);
 
-/* A name of the key, which reveals nothing of it: hex. */
+/* Writes an id of the key as hex; the id reveals nothing of the key. */
 void seal_key_id(const struct seal_key *key, char ret_id[static SEAL_KEY_ID_BYTES]);
 
 /* The caller frees the result. */
 uint8_t *seal(const struct seal_key *key, const struct env *env, const char *context, const char *secret,
               size_t *ret_len);
-/* NULL when the bytes were not sealed under this key and context. The result is a NUL-terminated secret. */
+/* Returns NULL when the bytes were not sealed under this key and context. The result is a NUL-terminated
+ * secret; the caller frees it. */
 char *seal_open(const struct seal_key *key, const char *context, const uint8_t *sealed, size_t len);
 
 struct seal_change {
@@ -35,8 +36,8 @@ struct seal_change {
     const struct seal_key *to;
     const struct env *env;
 };
-/* Opens with one key and seals with the other, in place. False, and nothing changed: the first does not fit.
- */
+/* Opens the value with `from` and seals it again with the other key, in place. False when `from` does not
+ * fit; then nothing is changed. */
 bool seal_again(const struct seal_change *change, const char *context, uint8_t **sealed, size_t *len);
 
 #endif

@@ -14,14 +14,14 @@
 #define KEY_FILE  "seal.key"
 #define NEXT_FILE "seal.key.next"
 
-/* 0, or a negative errno. Refuses a file that others may read (SD-13). */
+/* Returns 0, or a negative errno. Refuses a file that other users may read (SD-13). */
 static int read_key(int directory, const char *name, enum private_mode mode, struct seal_key *key)
 {
     int n = private_file_read(directory, name, mode, key->bytes, sizeof(key->bytes));
     return n < 0 ? n : n == (int)sizeof(key->bytes) ? 0 : -EINVAL;
 }
 
-/* The key that systemd hands over; -ENOENT when there is none. */
+/* Reads the key that systemd passes as a credential; -ENOENT when there is none. */
 static int read_credential(struct seal_key *key)
 {
     const char *credentials = getenv("CREDENTIALS_DIRECTORY");
@@ -64,7 +64,7 @@ bool seal_key_is_credential(void)
     return r != -ENOENT;
 }
 
-/* ---- the next one ---- */
+/* ---- the next key of a rotation ---- */
 
 int seal_key_write_next(int state_dir, const struct seal_key *key)
 {
@@ -77,7 +77,7 @@ bool seal_key_has_next(int state_dir)
     return fstatat(state_dir, NEXT_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Best effort: a disk that writes elsewhere keeps what was there. */
+/* Best effort: some disks write to a new place and keep the old bytes. */
 static void overwrite(int fd)
 {
     const uint8_t nothing[SEAL_KEY_BYTES] = {0};
@@ -87,7 +87,7 @@ static void overwrite(int fd)
 
 static int take_place(int state_dir)
 {
-    /* Held open over the renaming, so that it is overwritten when nobody needs it any more. */
+    /* The old file stays open over the rename, so that it can be overwritten when it is no longer needed. */
     int old = openat(state_dir, KEY_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     int r = renameat(state_dir, NEXT_FILE, state_dir, KEY_FILE) < 0 || fsync(state_dir) < 0 ? -errno : 1;
     if (r == 1 && old >= 0)

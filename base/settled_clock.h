@@ -1,7 +1,7 @@
 /*
- * The time by which expired data is removed for good. It follows the wall clock, but a jump ahead counts only
- * once the clock has stayed ahead for a day of the monotonic clock: one that is wrong for a moment, as that
- * of a machine may be before it has asked a time server, removes nothing. One owning thread.
+ * The time by which expired data is removed. It follows the wall clock. A jump ahead counts only after the
+ * clock has stayed ahead for a day of the monotonic clock. A clock that is wrong for a moment, for example
+ * before the machine has asked a time server, therefore removes nothing. One owning thread.
  */
 #ifndef BASE_SETTLED_CLOCK_H
 #define BASE_SETTLED_CLOCK_H
@@ -12,16 +12,16 @@
 
 struct settled_clock {
     const struct env *env;
-    int64_t offset_us; /* of the wall clock against the monotonic one, as far as it counts */
-    bool is_ahead;     /* the wall clock has jumped ahead of that */
-    int64_t ahead_us;  /* its offset since then */
+    int64_t offset_us; /* accepted offset of the wall clock against the monotonic clock */
+    bool is_ahead;     /* the wall clock has jumped ahead of the accepted offset */
+    int64_t ahead_us;  /* offset of the wall clock since the jump */
     mono_us ahead_since;
 };
 
-/* `last` is an earlier value, from before the start; 0: none is known, and the clock is believed. After more
- * than a day since then it is not: that may have been a jump. */
+/* `last` is an earlier value, from before the start. 0: none is known, and the wall clock is accepted. When
+ * more than a day has passed since `last`, the wall clock is not accepted yet, because it may have jumped. */
 void settled_clock_begin(struct settled_clock *c, const struct env *env, wall_us last);
-/* Logs when the wall clock jumps ahead, and when that counts from now on. */
+/* The time now. Logs when the wall clock jumps ahead, and when the jump is accepted. */
 wall_us settled_clock_now(struct settled_clock *c);
 
 #endif

@@ -22,10 +22,10 @@ struct span_text {
     size_t len;
 };
 
-/* The lock is held for moves of pointers only. */
+/* The lock is held only while pointers are moved. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    struct span_text texts[SPANS_MAX]; /* a ring */
+    struct span_text texts[SPANS_MAX]; /* a ring buffer */
     unsigned first, count;
     size_t bytes;
 } queue;
@@ -52,7 +52,7 @@ bool span_is_recorded(const struct trace *t)
     return is_on && t->id[0] && t->flags & TRACE_SAMPLED;
 }
 
-/* ---- OTLP's JSON form: 64-bit numbers are texts, ids are hex ---- */
+/* ---- OTLP's JSON form: 64-bit numbers are strings, ids are hex ---- */
 
 static void set_number(json_t *object, const char *key, int64_t number)
 {
@@ -154,7 +154,7 @@ void span_record(const struct span *s)
         free(text);
 }
 
-/* The oldest one, when it has at most so many bytes. */
+/* Takes the oldest span when it has at most this many bytes. */
 static bool take_one(size_t most_bytes, struct span_text *ret)
 {
     (void)pthread_mutex_lock(&lock);

@@ -1,7 +1,7 @@
 /*
- * Spans (OB-13): what was done for a trace, when, and under which other span. The code that did it records
- * it; it waits as text in OTLP's JSON form, in one bounded queue, for tracing/exporter.c. A span that does
- * not fit is dropped and counted: nobody waits for a trace. Any thread.
+ * Spans (OB-13): a piece of work for a trace, its times, and its parent span. The code that did the work
+ * records the span. The span waits as text in OTLP's JSON form, in one bounded queue, for tracing/exporter.c.
+ * A span that does not fit is dropped and counted, so no thread waits for the queue. Any thread.
  */
 #ifndef BASE_SPAN_H
 #define BASE_SPAN_H
@@ -15,15 +15,15 @@
 #include "base/trace.h"
 
 enum {
-    SPANS_MAX = 4096, /* that wait */
+    SPANS_MAX = 4096, /* spans that wait in the queue */
     SPANS_BYTES = 8 * 1024 * 1024,
-    SPAN_TEXT_BYTES = 1024, /* longer texts of others are cut */
+    SPAN_TEXT_BYTES = 1024, /* longer foreign texts are cut */
     SPAN_NOTES_MAX = 128,
 };
 
-enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER, SPAN_CLIENT }; /* as OTLP numbers them */
+enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER, SPAN_CLIENT }; /* numbers of OTLP */
 
-/* A text, or a number; NULL as text or name: left out. */
+/* A text or a number. An attribute whose name or text is NULL is omitted. */
 struct span_attribute {
     const char *name;
     const char *text;
@@ -34,7 +34,7 @@ struct span_attribute {
     {                                  \
         .name = (key), .text = (value) \
     }
-#define SPAN_STATUS(status) /* of HTTP; 0: there is none */                                          \
+#define SPAN_STATUS(status) /* HTTP status; 0: none */                                               \
     {                                                                                                \
         .name = (status) ? "http.response.status_code" : NULL, .number = (status), .is_number = true \
     }
@@ -43,46 +43,46 @@ struct span_attribute {
         .name = (key), .number = (value), .is_number = true \
     }
 
-/* The members of struct span for an array of them. */
+/* Sets the members of struct span to an array of attributes. */
 #define SPAN_ATTRIBUTES(array) .attributes = (array), .attribute_count = ARRAY_LEN(array)
 
-/* An event during the span: an event of OpenTelemetry. */
+/* An event during the span, in the sense of OpenTelemetry. */
 struct span_note {
     wall_us at;
     const char *text;
 };
 
-/* All of it is borrowed. */
+/* The caller owns all members. */
 struct span {
-    const struct trace *trace; /* its span is the parent */
-    const char *id;            /* of this one */
+    const struct trace *trace; /* the span in `trace` is the parent */
+    const char *id;            /* id of this span */
     const char *name;
     enum span_kind kind;
     wall_us begun, ended;
-    const char *error; /* what went wrong; NULL: nothing */
+    const char *error; /* the error; NULL: none */
     const struct span_attribute *attributes;
     size_t attribute_count;
     const struct span_note *notes;
     size_t note_count;
-    unsigned notes_dropped; /* for want of room */
+    unsigned notes_dropped; /* notes that did not fit */
 };
 
-/* Attributes in OTLP's JSON form, a new array. */
+/* Returns the attributes in OTLP's JSON form, as a new array. */
 json_t *span_attributes(const struct span_attribute *attributes, size_t count);
 
-/* How many traces of a million are recorded. Nothing is, until this is called. Before threads start. */
+/* Sets how many traces of a million are recorded. Before this call none is recorded. Before threads start. */
 void span_set_ratio(int millionths);
-/* Decides whether the trace of a request is recorded: by its sampled flag when a trusted peer sent it, as the
- * last argument says (OB-14); else by chance. As long as nothing is recorded the flag stays what it is. */
+/* Decides whether the trace of a request is recorded. When a trusted peer sent the trace (`is_known`), its
+ * sampled flag decides (OB-14); otherwise chance does. While recording is off, the flag is not changed. */
 void span_decide(const struct env *env, struct trace *t, bool is_known);
 bool span_is_recorded(const struct trace *t);
-/* Records a span of a trace that is recorded; else nothing happens. */
+/* Records a span when its trace is recorded; otherwise does nothing. */
 void span_record(const struct span *s);
 
-/* Moves the oldest ones to the end of `to`, with a comma between two: at most `most`, and as many as fit into
- * it. How many; 0: none wait. */
+/* Moves the oldest spans to the end of `to`, separated by commas. It moves at most `most` spans, and only as
+ * many as fit. Returns their number; 0: none wait. */
 unsigned spans_take(struct buffer *to, unsigned most);
-/* Appends what was recorded and dropped. */
+/* Appends the counts of recorded and dropped spans. */
 void span_metrics(struct buffer *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Texts: where they may be cut, how foreign ones are shown, what names in HTTP are made of. Pure functions,
- * any thread. */
+/* Texts: where a text may be cut, how foreign text is shown, and the characters of names in HTTP. Pure
+ * functions, any thread. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -8,22 +8,23 @@
 
 /*
  * The length of the longest beginning of `text` that has at most `max` bytes and ends between two characters.
- * The text is UTF-8; of other bytes nothing is promised but the bound.
+ * The text is UTF-8. For other bytes only the limit is guaranteed.
  */
 size_t utf8_cut(const char *text, size_t max);
-/* A copy of that beginning; NULL stays NULL. The caller frees it. */
+/* Copies that beginning; NULL stays NULL. The caller frees the copy. */
 char *utf8_cut_copy(const char *text, size_t max);
 
 /*
- * Foreign text that is shown to people: in logs, messages, the delivery log. Controls (C0, C1, line
- * separators) and marks that turn the direction of what stands beside them become a space each, bytes that
- * are no UTF-8 a question mark, and a cut falls between two characters. Writes what fits into `size` bytes,
- * at least one, with the NUL, which is always written; its length without the NUL. It is never longer than
- * `len`. `to` may be `from`: then `size` is at least len + 1.
+ * Cleans foreign text that is shown to people: in logs, messages, the delivery log. Each control (C0, C1,
+ * line separators) and each mark that changes the direction of text becomes a space. A byte that is no UTF-8
+ * becomes a question mark. A cut is between two characters. Writes the part that fits into `size` bytes
+ * including the NUL, which is always written; `size` is at least 1. Returns the length without the NUL, which
+ * is never more than `len`. `to` may be `from` when `size` is at least len + 1.
  */
 size_t printable_write(char *to, size_t size, const char *from, size_t len);
 
-/* A token of RFC 9110 5.6.2, as the names of header fields are: letters, digits and a few signs. */
+/* Whether the text is a token of RFC 9110 5.6.2, like the names of header fields: letters, digits and a few
+ * signs. */
 bool http_is_token(const char *text, size_t len);
 
 #endif

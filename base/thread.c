@@ -13,18 +13,19 @@
 #include "base/env.h"
 
 enum {
-    NICER = 5, /* a third of the share of a thread that answers */
+    NICER = 5, /* gives a third of the share of a thread that answers */
     SHORT_SLICE_NS = 100000,
-    PIECE_US = 50,          /* of work between two steps aside */
-    GIVEN_PER_WORK = 4,     /* the share of a thread in the background, as NICER has it */
+    PIECE_US = 50,          /* work between two yields */
+    GIVEN_PER_WORK = 4,     /* share of a background thread, matches NICER */
     LONGEST_WORK_US = 4000, /* a tick of Linux's clock */
     LONGEST_PIECE_US = 500,
-    REST = 9,          /* while the others are busy: a tenth of the time is worked */
-    BUSY_PERCENT = 25, /* of the processors */
+    REST = 9,          /* while answering threads are busy: a tenth of the time is work */
+    BUSY_PERCENT = 25, /* share of the processors */
     LOOK_US = 3000,
 };
 
-/* sched_setattr(2), which glibc does not have. A slice is taken since Linux 6.12; earlier ones ignore it. */
+/* sched_setattr(2), which glibc does not have. Linux 6.12 and later use the slice; earlier kernels ignore
+ * it. */
 static void set_priority(int nice, uint64_t slice_ns)
 {
     struct {
@@ -35,7 +36,7 @@ static void set_priority(int nice, uint64_t slice_ns)
         uint64_t runtime, deadline, period;
     } attr = {.size = sizeof(attr), .policy = SCHED_OTHER, .nice = nice, .runtime = slice_ns};
     if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
-        (void)setpriority(PRIO_PROCESS, 0, nice); /* on Linux `who` 0 is this thread, not its process */
+        (void)setpriority(PRIO_PROCESS, 0, nice); /* on Linux `who` 0 means this thread, not its process */
 }
 
 void thread_answers(void)
@@ -49,7 +50,7 @@ void thread_in_background(const char *name)
     set_priority(getpriority(PRIO_PROCESS, 0) + NICER, 0);
 }
 
-/* ---- stepping aside ---- */
+/* ---- yielding ---- */
 
 static int64_t clock_us(clockid_t clock)
 {
@@ -67,11 +68,11 @@ int thread_processors(void)
     return atomic_load(&count);
 }
 
-/* Time of processors that the threads in the background took, and what is known of the others. */
+/* Processor time that the background threads used, and the last measurement of the answering threads. */
 static _Atomic int64_t background_us, answering_us, looked_at;
 static atomic_bool others_are_busy;
 
-/* Whether the threads that answer have much to do: looked at by one thread, now and then, for all. */
+/* Whether the answering threads are busy. One thread measures this from time to time, for all threads. */
 static bool others_busy(mono_us now)
 {
     int64_t last = atomic_load(&looked_at);
@@ -104,8 +105,8 @@ void thread_step_aside(void)
         (void)sched_yield();
     }
     since = env_mono(env_real());
-    /* Linux 6.18 takes a whole slice from a thread that yields: beside other processes that compute, 50 us of
-     * work would cost some milliseconds each time. */
+    /* Linux 6.18 takes a whole slice from a thread that yields. Beside other processes that compute, each 50
+     * us of work would then cost some milliseconds. */
     const int64_t fair_us = (since - now) / (busy ? REST + 1 : GIVEN_PER_WORK);
     work_us = fair_us < PIECE_US ? PIECE_US : fair_us > LONGEST_WORK_US ? LONGEST_WORK_US : fair_us;
 }

@@ -103,7 +103,8 @@ bool time_parse_http(const char *text, wall_us *ret_at)
     return false;
 }
 
-/* The number that `text` begins with, rounded up: of "5.5" 6, of "60, 60" 60. It begins with a digit. */
+/* Returns the number at the beginning of `text`, rounded up: 6 for "5.5", 60 for "60, 60". The text begins
+ * with a digit. */
 static int64_t leading_seconds(const char *text, int64_t max_s)
 {
     static const char digits[] = "0123456789";

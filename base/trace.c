@@ -37,7 +37,8 @@ static uint8_t flags_of(const char *two)
     return (uint8_t)((digit(two[0]) << 4 | digit(two[1])) & KNOWN_FLAGS);
 }
 
-/* Length and form, and what may follow: nothing in version 00, more after a dash in later ones. */
+/* Checks length and form, and the text after the flags: none in version 00, any text after a dash in later
+ * versions. */
 static bool is_wellformed(const char *field)
 {
     if (strlen(field) < FIELD_LEN || !is_hex(field, 2) || field[2] != '-' ||
@@ -61,7 +62,7 @@ bool trace_parse(const char *field, struct trace *ret)
     return true;
 }
 
-/* Not all zero. */
+/* Writes the bytes as hex. All zeros would be invalid: the last digit becomes 1. */
 static void write_hex(const unsigned char *bytes, char *text, size_t count)
 {
     static const char digits[] = "0123456789abcdef";

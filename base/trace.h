@@ -1,7 +1,7 @@
 /*
- * W3C Trace Context (HT-51): the id of a trace, its flags and the span under which the next ones hang travel
- * with a command, stay with the operation that it makes, and go out with every call for it. base/span.h
- * records the spans. Pure.
+ * W3C Trace Context (HT-51): the id of a trace, its flags, and the span that is the parent of the next spans.
+ * A command carries them, the operation that it makes stores them, and every call for the operation sends
+ * them. base/span.h records the spans. Pure.
  */
 #ifndef BASE_TRACE_H
 #define BASE_TRACE_H
@@ -20,27 +20,27 @@ enum {
 
 struct trace {
     char id[TRACE_ID_BYTES];     /* "": no trace */
-    char span[TRACE_SPAN_BYTES]; /* the parent of the spans that come; "": none */
-    uint8_t flags;               /* of enum trace_flag; others are never kept */
+    char span[TRACE_SPAN_BYTES]; /* parent of later spans; "": none */
+    uint8_t flags;               /* bits of enum trace_flag; other bits are discarded */
 };
 
 enum trace_flag { TRACE_SAMPLED = 1, TRACE_RANDOM = 2 };
 
-/* Reads a traceparent field; false for an invalid one, *ret is then not touched. */
+/* Reads a traceparent field. False for an invalid field; *ret is then not changed. */
 bool trace_parse(const char *field, struct trace *ret);
 /* Begins a trace: a random id, not sampled, no span. */
 void trace_begin(const struct env *env, struct trace *ret);
-/* An id for a span. */
+/* Makes the id of a new span. */
 void trace_new_span(const struct env *env, char span[static TRACE_SPAN_BYTES]);
-/* The span of a part of something that has an id: the same each time, so that others can hang under it before
- * it has ended, and after a restart. */
+/* Derives the span id of a part of an object that has an id. The result is always the same, also after a
+ * restart. Other spans can therefore refer to the part before it has ended. */
 void trace_span_of(const char *id, unsigned part, char span[static TRACE_SPAN_BYTES]);
-/* The field for one outgoing call, whose span is `span`. */
+/* Writes the field for one outgoing call; `span` is the span of that call. */
 void trace_parent(const struct trace *t, const char *span, char field[static TRACEPARENT_BYTES]);
 
 /* The stored form; NULL when there is no trace. */
 const char *trace_to_text(const struct trace *t, char text[static TRACE_TEXT_BYTES]);
-/* The reverse; no trace for NULL and what is malformed. */
+/* Reads the stored form; NULL and malformed text give no trace. */
 void trace_from_text(const char *text, struct trace *ret);
 
 #endif

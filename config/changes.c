@@ -8,7 +8,7 @@
 #include "config/config_private.h"
 #include "model/cluster.h"
 
-/* Sockets, files and threads that are made once. */
+/* These keys belong to sockets, files and threads that are made only once. */
 static const char *const restart_keys[] = {"listen",
                                            "state_dir",
                                            "trusted_proxies",
@@ -95,7 +95,7 @@ static bool values_equal(const struct key *k, const void *a, const void *b)
     return false;
 }
 
-/* Those types that a key has which needs a restart. */
+/* Handles only the types of keys that need a restart. */
 static void keep_value(const struct key *k, const void *now, void *next)
 {
     if (k->type == KEY_STRING) {
@@ -179,7 +179,7 @@ static bool clients_equal(const struct config *a, const struct config *b)
     return equal;
 }
 
-/* ---- all ---- */
+/* ---- the whole configuration ---- */
 
 static void compare_group(const struct key_group *g, const char *name, const struct config *now,
                           struct config *next, struct config_changes *ret)

@@ -1,4 +1,4 @@
-/* The checks of a configuration that no table of keys can express. Before threads start. */
+/* The checks of a configuration that the table of keys cannot express. Before threads start. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void check_name(struct loader *l, const yaml_node_t *node, const char *na
         config_fault(l, node, "name", "'%s' must have 1 to 62 characters a-z, 0-9 and '-'", name);
 }
 
-/* Why the host and port of a URL cannot be; NULL when they can, or when `url` has another form. */
+/* The fault of the host and port of a URL; NULL when they are valid, or when `url` has another form. */
 static const char *url_fault(const char *url)
 {
     const char *host = strstr(url, "://");
@@ -84,8 +84,8 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
 }
 
 /*
- * A credential that systemd makes for the unit (LoadCredential=) is no fault of a configuration that is
- * checked outside of it: it is there only while the unit runs, and for it alone.
+ * systemd makes a credential (LoadCredential=) only while the unit runs, and only for the unit. A check
+ * outside the unit therefore does not report a missing one as a fault.
  */
 static bool passes_unread(struct loader *l, const yaml_node_t *at, const char *key, const char *path)
 {
@@ -122,7 +122,7 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
     }
 }
 
-/* The file may be missing or empty: a token may be handed over later. */
+/* The file may be missing or empty, because a token may be supplied later. */
 static void check_token_file(struct loader *l, const yaml_node_t *node, const struct config_account *a)
 {
     char *token CLEANUP_SECRET = NULL;
@@ -151,7 +151,7 @@ static void check_accounts(struct loader *l)
     }
 }
 
-/* The scope of a freeze of all (PUT /v1/freeze). */
+/* The scope of a freeze of all projects (PUT /v1/freeze). */
 #define ALL_PROJECTS "all"
 
 static void check_projects(struct loader *l)
@@ -188,7 +188,7 @@ static void check_projects(struct loader *l)
     }
 }
 
-/* The node of a key at the top, or in a group there; NULL when the file lacks it. */
+/* The node of a key at the top level or in a group; NULL when the file lacks it. */
 static const yaml_node_t *node_at(struct loader *l, const char *group, const char *key)
 {
     const yaml_node_t *at = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
@@ -220,7 +220,7 @@ static void check_tls(struct loader *l)
         config_fault(l, node_at(l, "tls", "clients"), "tls.clients", "needs tls.client_ca");
 }
 
-/* To which paths are appended. */
+/* Checks a URL to which paths are appended. */
 static void check_base_url(struct loader *l, const yaml_node_t *node, const char *key, char *url)
 {
     if (!url)
@@ -282,8 +282,8 @@ static void check_backups(struct loader *l)
         config_fault(l, node_at(l, "backups", "every"), "every", "must be 0s or at least %ds", FEWEST_S);
 }
 
-/* Finds the defaults that every create in the project would be refused for. The catalog has to be asked for
- * the rest. */
+/* Finds defaults with which every create in the project would be refused. All further checks need the
+ * catalog. */
 static void check_defaults(struct loader *l, const yaml_node_t *project, const json_t *defaults)
 {
     const yaml_node_t *node = find_node(l, project, "defaults");
@@ -303,7 +303,7 @@ static void check_defaults(struct loader *l, const yaml_node_t *project, const j
 
 enum { ISSUER_MAX = 255, RULE_PROJECTS_MAX = 200, SCOPES_MAX = 20 };
 
-/* The node of one of the item's keys, or of the item when it has no such key. */
+/* The node of one of the item's keys, or of the item when the key is absent. */
 static const yaml_node_t *key_or_item(struct loader *l, const yaml_node_t *item, const char *key)
 {
     const yaml_node_t *at = find_node(l, item, key);
@@ -342,7 +342,7 @@ static bool is_named_before(char *const *names, char *const *end)
     return false;
 }
 
-/* Checks what GET /v1/auth says, in the forms of RFC 6749 (appendix A). */
+/* Checks the values of GET /v1/auth against RFC 6749 (appendix A). */
 static void check_authorization(struct loader *l, const yaml_node_t *node, struct config_issuer *issuer)
 {
     static char openid[] = "openid";

@@ -1,6 +1,6 @@
 /*
- * The configuration: one immutable struct, made from one table of keys. The loader, the annotated
- * sample and the checks all come from that table. Read by every thread after start, changed by none.
+ * The configuration: one immutable struct, made from one table of keys. The loader, the annotated sample and
+ * the checks all use that table. After the start every thread reads it, and none changes it.
  */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
@@ -26,7 +26,7 @@ struct config_account {
     char *password;      /* read from its file or environment variable at load; NULL when there is none */
     char *password_file; /* as configured, or NULL */
     char *password_env;
-    char *token_file; /* a Cleura token handed over, or NULL; read by upstream/ when a token is needed */
+    char *token_file; /* file with a Cleura token, or NULL; upstream/ reads it when it needs a token */
     int max_in_flight;
     int64_t min_spacing_us;
     int64_t call_timeout_us;
@@ -40,48 +40,48 @@ struct config_project {
     json_t *defaults; /* object: machine_type, minimum, maximum, volume_size_gib, max_surge, zones, ... */
 };
 
-/* The rights of callers that show a token of an issuer: the first rule that fits its claims decides. */
+/* The rights of callers with a token of an issuer: the first rule that matches the claims applies. */
 struct config_rule {
     char *claim;    /* name, or JSON pointer when it begins with '/' */
-    char *contains; /* the claim is this text, or a list with it */
+    char *contains; /* the claim must be this text, or a list that contains it */
     enum role role;
-    char **projects; /* NULL-terminated; {"*"} is all */
+    char **projects; /* NULL-terminated; {"*"} means all projects */
 };
 
-/* Whose JWTs are taken (AU-12, AU-13). */
+/* An issuer whose JWTs are accepted (AU-12, AU-13). */
 struct config_issuer {
     char *issuer; /* `iss`, byte for byte */
     char *audience;
-    char **algorithms; /* of oidc/keys.h; NULL-terminated */
-    bool at_jwt_only;  /* `typ` says that it is an access token (RFC 9068) */
+    char **algorithms; /* names of oidc/keys.h; NULL-terminated */
+    bool at_jwt_only;  /* `typ` must say that it is an access token (RFC 9068) */
     int64_t max_lifetime_us;
-    char *client_id; /* of the programs that ask it for tokens, public; NULL: not known to us */
-    char **scopes;   /* that they ask for, NULL-terminated; NULL without a client_id */
+    char *client_id; /* public id of the programs that request tokens; NULL: not known */
+    char **scopes;   /* scopes for these programs, NULL-terminated; NULL without a client_id */
     struct config_rule *rules;
     size_t rule_count;
 };
 
-/* The rights of a caller that shows a client certificate of the configured authority. */
+/* The rights of a caller with a client certificate of the configured authority. */
 struct config_client {
-    char *name; /* "dns:..." or "uri:...", of the certificate's alternative names */
+    char *name; /* "dns:..." or "uri:...", one of the certificate's alternative names */
     enum role role;
-    char **projects; /* NULL-terminated; {"*"} is all */
+    char **projects; /* NULL-terminated; {"*"} means all projects */
 };
 
-/* The requests that get a line in the log: writes, errors and slow ones; all; none. */
+/* The requests that are logged: writes, errors and slow ones; all; none. */
 enum access_log_mode { ACCESS_LOG_WRITES, ACCESS_LOG_ALL, ACCESS_LOG_OFF };
 
-/* The journal when stderr is it, else text; the journal; text or JSON lines on stderr. */
+/* auto: the journal when stderr is connected to it, else text; journal; text or JSON lines on stderr. */
 enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_JOURNAL, LOG_FORMAT_TEXT, LOG_FORMAT_JSON, LOG_FORMAT_MAX_ };
 
 enum {
-    CONFIG_MAX_ENTRIES = 1000 /* accounts, and projects */,
+    CONFIG_MAX_ENTRIES = 1000 /* accounts; the same limit for projects */,
     CONFIG_MAX_ISSUERS = 16,
     CONFIG_MAX_RULES = 100,
     CONFIG_MAX_CLIENTS = 1000
 };
 
-/* Trusts whoever comes through a Unix socket. */
+/* Trusts every peer on a Unix socket. */
 #define CONFIG_LOCAL_PROXY "unix"
 
 struct config {
@@ -90,12 +90,12 @@ struct config {
     char **trusted_proxies; /* networks, addresses, CONFIG_LOCAL_PROXY; NULL-terminated */
     struct {
         char *certificate, *key; /* files; NULL: plain HTTP */
-        char *client_ca;         /* file; NULL: clients are not asked for certificates */
+        char *client_ca;         /* file; NULL: clients need no certificate */
         struct config_client *clients;
         size_t client_count;
-        uint64_t clients_generation; /* of a configuration that was read again: changes with the rules */
+        uint64_t clients_generation; /* changes with the rules when the configuration is read again */
     } tls;
-    char *public_url; /* where clients reach us, without a slash at its end; or NULL */
+    char *public_url; /* URL of shootd for clients, without a final slash; or NULL */
     enum log_level log_level;
     enum log_format log_format;
     enum access_log_mode access_log;
@@ -110,17 +110,17 @@ struct config {
         int64_t absent_for_us;
         int64_t fresh_floor_us;
     } polling;
-    int64_t operations_keep_us; /* after their end */
+    int64_t operations_keep_us; /* time after the end of an operation */
     int64_t audit_keep_us;
     struct {
-        char *directory;  /* NULL: none are made */
-        int64_t every_us; /* 0: only when they are asked for */
-        int64_t keep;     /* so many stay, the newest */
+        char *directory;  /* NULL: no backups */
+        int64_t every_us; /* 0: only on request */
+        int64_t keep;     /* number of backups to keep, the newest */
     } backups;
     struct {
         char **allow; /* CIDRs or host names that may be private; NULL-terminated */
         bool allow_http;
-        int *ports; /* odd ports that are allowed beside 443 (and 80 with allow_http); 0-terminated */
+        int *ports; /* ports allowed in addition to 443 (and 80 with allow_http); 0-terminated */
     } webhooks;
     struct {
         int64_t keep_us;
@@ -131,22 +131,22 @@ struct config {
         size_t issuer_count;
     } oidc;
     struct {
-        char *endpoint; /* of a receiver of OTLP/HTTP; NULL: no traces are recorded */
-        int ratio;      /* of a million traces that begin here so many are recorded */
+        char *endpoint; /* URL of a receiver of OTLP/HTTP; NULL: no traces are recorded */
+        int ratio;      /* how many of a million traces that begin at shootd are recorded */
     } tracing;
     struct {
-        char **origins; /* exact web origins; NULL-terminated; none: browsers of other origins read nothing */
+        char **origins; /* exact web origins; NULL-terminated; none: only pages of the same origin may read */
     } cors;
     struct {
         int http_threads;
         int connections;
         int connections_per_address;
         int64_t drain_us;
-        int queue_length;             /* lane: waiting calls per account */
-        int requests_per_minute;      /* of a token; 0: any number */
-        int fresh_reads_per_minute;   /* that a token may ask Cleura for; 0: any number */
-        int auth_failures_per_minute; /* of a client's address; 0: any number */
-        int streams;                  /* server-sent events: at the same time */
+        int queue_length;             /* lane: calls that may wait per account */
+        int requests_per_minute;      /* per token; 0: no limit */
+        int fresh_reads_per_minute;   /* reads of Cleura per token; 0: no limit */
+        int auth_failures_per_minute; /* per client address; 0: no limit */
+        int streams;                  /* simultaneous server-sent event streams */
         int streams_per_token;
         int64_t stream_lifetime_us;
         int64_t heartbeat_us;
@@ -154,16 +154,16 @@ struct config {
 };
 
 /*
- * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ...). Faults are printed to `errors`, one
- * a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there was any. The
- * caller owns the result. Credentials of systemd exist only inside the unit: they are read to serve, and else
- * passed over, which a check reports as a note.
+ * Loads `path`; with path NULL, reads the environment (CLEURA_LOGIN, ...). Prints all faults to `errors`, one
+ * per line: "file:line: key: fault and valid values". Returns NULL when there was a fault. The caller owns
+ * the result. Credentials of systemd exist only inside the unit. CONFIG_TO_SERVE reads them. Other purposes
+ * skip them, and a check reports that as a note.
  */
 enum config_purpose { CONFIG_TO_SERVE, CONFIG_TO_CHECK, CONFIG_BESIDE_UNIT };
 struct config *config_load(const char *path, enum config_purpose purpose, FILE *errors);
 void config_free(struct config *c);
 
-/* Writes the annotated sample configuration, every key with its default and its meaning. */
+/* Writes the annotated sample configuration: every key with its default and description. */
 void config_write_sample(FILE *out);
 
 const struct config_project *config_project(const struct config *c, const char *name);

@@ -1,6 +1,6 @@
 /*
- * Declarations that the parts of this folder share: the table of keys, which the sample, the loader and its
- * checks come from, and the state of the loader. Before threads start.
+ * Declarations shared in this folder: the table of keys, from which sample, loader and checks are made, and
+ * the state of the loader. Before threads start.
  */
 #ifndef CONFIG_CONFIG_PRIVATE_H
 #define CONFIG_CONFIG_PRIVATE_H
@@ -10,7 +10,7 @@
 #include "base/attrs.h"
 #include "config/config.h"
 
-/* ---- keys.c: everything that exists in the configuration, in the order of the sample; read only ---- */
+/* ---- keys.c: all keys of the configuration, in the order of the sample; read only ---- */
 
 enum key_type {
     KEY_STRING,       /* char * */
@@ -32,9 +32,9 @@ struct key {
     const char *name;
     enum key_type type;
     size_t offset;       /* in the struct that the group describes */
-    const char *preset;  /* default, as one would write it; NULL: none */
-    const char *example; /* for the sample, where there is no default; NULL: the key is left out */
-    int64_t low, high;   /* integers; durations in microseconds */
+    const char *preset;  /* default, as written in a file; NULL: none */
+    const char *example; /* value in the sample when there is no default; NULL: the key is omitted */
+    int64_t low, high;   /* range of integers and of durations in microseconds */
     const char *const *words;
     const struct key_group *group;
     bool required;
@@ -44,12 +44,12 @@ struct key {
 struct key_group {
     const struct key *keys;
     size_t count;
-    /* For items: the size of one of them, and how many there may be. */
+    /* For items: the size of one item, and the limit of their number. */
     size_t size;
     size_t most;
 };
 
-/* Items stand in the struct as a pointer with their number behind it. */
+/* The items of a struct: a pointer, followed by their number. */
 struct key_items {
     char *first;
     size_t count;
@@ -64,7 +64,7 @@ extern const struct key_group config_client_group;
 /* ---- load.c, remarks.c, check.c ---- */
 
 struct config_remark {
-    size_t line; /* from 1; 0: of no line */
+    size_t line; /* from 1; 0: no line */
     char *text;
 };
 
@@ -78,25 +78,25 @@ struct loader {
     size_t remark_count;
 };
 
-/* A fault of a value; node: where it stands, NULL when it stands nowhere. */
+/* Adds a fault of a value. `node` is its place, NULL when it has none. */
 void config_fault(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
     ATTR_PRINTF(4, 5);
-/* Something to know that is no fault. */
+/* Adds a note: information that is no fault. */
 void config_note(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
     ATTR_PRINTF(4, 5);
-/* A fault of the file itself, in a line. */
+/* Adds a fault of the file itself. */
 void config_file_fault(struct loader *l, size_t line, const char *text);
-/* Writes and forgets them all. */
+/* Writes all remarks and frees them. */
 void config_report(struct loader *l, FILE *out);
 
 /* The text of a plain value; NULL for lists and mappings. */
 const char *config_scalar(const yaml_node_t *node);
-/* The items of a sequence. */
+/* The number of items of a sequence. */
 size_t config_item_count(const yaml_node_t *node);
 const yaml_node_t *config_item(struct loader *l, const yaml_node_t *node, size_t i);
 
-/* Makes the checks that no table of keys can express: names that must be unique, URLs, files, members that
- * contradict each other. Reads the secrets. */
+/* Makes the checks that the table of keys cannot express: unique names, URLs, files, members that contradict
+ * each other. Reads the secrets. */
 void config_check(struct loader *l);
 
 #endif

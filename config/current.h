@@ -1,6 +1,6 @@
 /*
- * The configuration in force. The loop thread puts another one in its place; HTTP threads look at it without
- * a lock, between enter and leave (base/epoch.h): it is freed when nobody can look at it any more.
+ * The current configuration. The loop thread replaces it. HTTP threads read it without a lock, between enter
+ * and leave (base/epoch.h). An old configuration is freed when no thread can read it any more.
  */
 #ifndef CONFIG_CURRENT_H
 #define CONFIG_CURRENT_H
@@ -9,18 +9,20 @@
 
 struct config_current;
 
-/* The configuration in force belongs to who frees this, each one that is replaced to this. */
+/* `first` is the current configuration. A configuration is freed after config_current_replace has replaced
+ * it. */
 struct config_current *config_current_new(const struct config *first);
-/* No thread is inside. NULL is allowed. */
+/* Does not free the current configuration, which then belongs to the caller. No thread may be between enter
+ * and leave. NULL is allowed. */
 void config_current_free(struct config_current *current);
 
-/* Any thread that does not block meanwhile; not nested. */
+/* Any thread that does not block before leave; not nested. */
 void config_current_enter(struct config_current *current);
 void config_current_leave(struct config_current *current);
-/* Valid until leave. On the loop thread, without enter: until it is replaced. */
+/* Valid until leave. On the loop thread, without enter: valid until it is replaced. */
 const struct config *config_current_get(const struct config_current *current);
 
-/* Loop thread: takes `next`; the one before is freed, now or with a later replacement. */
+/* Loop thread: takes over `next`. The previous configuration is freed now, or at a later replacement. */
 void config_current_replace(struct config_current *current, const struct config *next);
 
 #endif

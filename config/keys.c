@@ -53,8 +53,8 @@ static const struct key account_keys[] = {
 const struct key_group config_account_group = {account_keys, ARRAY_LEN(account_keys),
                                                sizeof(struct config_account), CONFIG_MAX_ENTRIES};
 
-/* Members of a project's `defaults`: types only, values are checked against the catalog when they are used.
- */
+/* Members of a project's `defaults`. Only their types are checked here; values are checked against the
+ * catalog when they are used. */
 static const struct key default_keys[] = {
     {"kubernetes_version", KEY_STRING, 0, NULL, NULL, 0, 0, NULL, NULL, false,
      "Version, or a minor such as 1.33."},
@@ -329,13 +329,13 @@ static void write_help(FILE *out, const struct key *k, int indent, bool asleep)
     (void)fputc('\n', out);
 }
 
-/* Lists open something: whoever takes the sample as it is opens nothing. */
+/* Lists usually allow something. The sample leaves them empty, so an unchanged sample allows nothing. */
 static const char *sample_value(const struct key *k)
 {
     return k->preset ? k->preset : is_list(k) && k->example ? "[]" : k->example;
 }
 
-/* Items that may be missing open something, too: none, and how one would be written. */
+/* Optional items also allow something. The sample therefore contains none, and shows one as a comment. */
 static void write_asleep(FILE *out, const struct key_group *g, int indent)
 {
     for (size_t i = 0; i < g->count; i++) {

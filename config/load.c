@@ -1,6 +1,6 @@
 /*
- * Loading: YAML (libyaml keeps the line of every node) against the table of keys, then what no table can say
- * (check.c). Every fault is printed, not only the first. Runs before threads start.
+ * Loads a configuration: checks YAML (libyaml keeps the line of every node) against the table of keys, then
+ * makes the checks of check.c. All faults are printed, not only the first. Runs before threads start.
  */
 #include <assert.h>
 #include <errno.h>
@@ -236,7 +236,7 @@ static void load_defaults(struct loader *l, const struct key *k, const yaml_node
     *(json_t **)at = defaults;
 }
 
-/* The table's own defaults, which are good. */
+/* Sets the defaults of the table, which are always valid. */
 static void apply_presets(const struct key_group *g, void *base, struct loader *l)
 {
     const unsigned faults = l->faults;
@@ -276,7 +276,7 @@ static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n
     const char *text = config_scalar(n);
     switch (k->type) {
     case KEY_GROUP:
-        if (!is_empty(n)) /* all its keys are comments, as in the sample */
+        if (!is_empty(n)) /* all its keys may be comments, as in the sample */
             load_group(l, k->group, n, k->name, base);
         break;
     case KEY_ITEMS:
@@ -331,7 +331,7 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
             config_fault(l, n, g->keys[i].name, "is required in %s", where);
 }
 
-/* Reports the faults; NULL when there are any. */
+/* Reports the faults; returns NULL when there are any. */
 static struct config *finish_load(struct loader *l, FILE *errors)
 {
     config_check(l);
@@ -413,7 +413,7 @@ static struct config *load_environment(FILE *errors)
     return finish_load(&l, errors);
 }
 
-/* The author of a second document believes that it counts. */
+/* A second document would have no effect, and its author would not notice. */
 static void refuse_second_document(struct loader *l, yaml_parser_t *parser)
 {
     yaml_document_t next;

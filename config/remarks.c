@@ -1,4 +1,4 @@
-/* The faults and notes of a configuration, kept until all are known and reported in the order of lines. */
+/* The faults and notes of a configuration. They are collected and then reported in the order of lines. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ void config_file_fault(struct loader *l, size_t line, const char *text)
     add(l, line, text);
 }
 
-/* Each next one in the order of lines, those of one line as they were found. */
+/* Repeatedly takes the first remark in the order of lines; remarks of one line stay in the order of
+ * discovery. */
 void config_report(struct loader *l, FILE *out)
 {
     for (size_t remark = 0; remark < l->remark_count; remark++) {

@@ -147,8 +147,8 @@ static bool begins_with(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* The fault of the text after the host: it must be empty, or a port that is not the scheme's own, which
- * browsers leave out. */
+/* The fault of the text after the host. The text must be empty, or a port other than the scheme's default,
+ * which browsers omit. */
 static const char *port_fault(const char *text, const char *usual)
 {
     if (!*text)

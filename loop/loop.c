@@ -1,6 +1,6 @@
 /*
- * Owner thread: whoever runs the loop. Only the mailbox (under its mutex, never held during a callback) and
- * the heartbeat are touched by others.
+ * The owner is the thread that runs the loop. Other threads use only the mailbox (under its mutex, never held
+ * during a callback) and the heartbeat.
  */
 #include "loop/loop.h"
 
@@ -32,7 +32,7 @@ struct loop {
     atomic_bool has_owner;
     atomic_bool stopping;
     _Atomic uint64_t heartbeat;
-    struct epoll_event *batch; /* events of this turn that were not handled yet */
+    struct epoll_event *batch; /* events of this turn that are not handled yet */
     int batch_count;
     void (*after_turn)(void *ctx);
     void *after_ctx;
@@ -109,7 +109,7 @@ static void wake(struct loop *loop)
 {
     uint64_t one = 1;
     ssize_t n = write(loop->wake_fd, &one, sizeof(one));
-    (void)n; /* a full counter wakes just as well */
+    (void)n; /* a failed write means a full counter, which also wakes the loop */
 }
 
 void loop_post(struct loop *loop, struct loop_task *task)
@@ -163,7 +163,7 @@ void loop_watch_clear(struct loop *loop, struct loop_watch *watch)
     if (watch->added)
         (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     watch->added = false;
-    /* Its memory may go before this turn's remaining events are handled. */
+    /* Its memory may be freed before this turn's remaining events are handled. */
     for (int i = 0; i < loop->batch_count; i++)
         if (loop->batch[i].data.ptr == watch)
             loop->batch[i].data.ptr = NULL;
@@ -196,7 +196,7 @@ static bool run_mailbox(struct loop *loop)
     return any;
 }
 
-/* Those that are set meanwhile wait for the next turn, so that work in slices lets others in. */
+/* Timers that are set during this run fire in the next turn, so work in slices does not delay other work. */
 static bool run_timers(struct loop *loop)
 {
     mono_us now = env_mono(loop->env);
@@ -266,13 +266,13 @@ void loop_turn(struct loop *loop, mono_us deadline)
 
 void loop_run(struct loop *loop)
 {
-    enum { LONGEST_SLEEP_S = 5 }; /* the heartbeat must move while the loop idles */
+    enum { LONGEST_SLEEP_S = 5 }; /* the heartbeat must change while the loop is idle */
     assert(!atomic_load(&loop->has_owner));
     loop->owner = pthread_self();
     atomic_store(&loop->has_owner, true);
     while (!atomic_load(&loop->stopping))
         loop_turn(loop, env_mono(loop->env) + LONGEST_SLEEP_S * US_PER_S);
-    /* Tasks that were posted before loop_stop, while the last turn was under way. */
+    /* Runs the tasks that were posted before loop_stop, during the last turn. */
     watchdog_wake(&loop->watchdog, loop->env);
     if (run_mailbox(loop))
         end_turn(loop);

@@ -1,7 +1,7 @@
 /*
- * The event loop: one thread, one epoll set, a timer heap, an eventfd mailbox. All deciding structs (lanes,
- * pollers, operations, webhooks) live on this thread, so they need no locks. Nothing that runs here may
- * block.
+ * The event loop: one thread, one epoll set, a timer heap, an eventfd mailbox. All structs with decisions
+ * (lanes, pollers, operations, webhooks) belong to this thread, so they need no locks. Code on this thread
+ * must not block.
  */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
@@ -16,41 +16,42 @@
 
 struct loop;
 
-/* env must outlive the loop. */
+/* env must stay valid as long as the loop. */
 struct loop *loop_new(const struct env *env);
-/* The thread must have left loop_run. Posted tasks that did not run are dropped by calling their `drop`. */
+/* No thread may be in loop_run. Posted tasks that did not run are dropped by calling their `drop`. */
 void loop_free(struct loop *loop);
 const struct env *loop_env(const struct loop *loop);
 
 /* Runs until loop_stop; the calling thread becomes the owner of everything on the loop. */
 void loop_run(struct loop *loop);
-/* One turn: waits at most until `deadline`, then runs what is due. For tests with a virtual clock. */
+/* Runs one turn: waits at most until `deadline`, then runs due work. For tests with a virtual clock. */
 void loop_turn(struct loop *loop, mono_us deadline);
-/* Any thread. Tasks that were posted before it are run, timers that are due are not. */
+/* Any thread. Tasks that were posted before still run; due timers do not. */
 void loop_stop(struct loop *loop);
 /* Loop thread: asserts that the caller is the owner. */
 void loop_assert_owner(const struct loop *loop);
-/* Any thread: grows with each turn; proof of progress for the watchdog (SD-4). */
+/* Any thread: grows with each turn. The watchdog reads it as proof of progress (SD-4). */
 uint64_t loop_heartbeat(const struct loop *loop);
 
-/* Names the piece of work under way, for the watchdog: static text. Loop thread. */
+/* Loop thread: names the current piece of work for the watchdog; static text. */
 void loop_doing(struct loop *loop, const char *what);
 /* Appends shootd_loop_stall_seconds: how long pieces of work held the loop (loop/watchdog.h). Any thread. */
 void loop_metrics(const struct loop *loop, struct buffer *out);
 /* The longest piece of work since the start, by the clock and by CPU time. Any thread. */
 void loop_longest_hold(const struct loop *loop, int64_t *ret_us, int64_t *ret_cpu_us);
 
-/* A message to the loop thread. Embedded in what is sent; moves whole: after loop_post it belongs to the
- * loop. */
+/* A message to the loop thread, embedded in the struct that is sent. After loop_post the whole struct belongs
+ * to the loop. */
 struct loop_task {
     struct list link;
     void (*run)(struct loop_task *task);
-    void (*drop)(struct loop_task *task); /* instead of run when the loop ends first; may be NULL */
+    void (*drop)(struct loop_task *task); /* called instead of run when the loop ends first; may be NULL */
 };
 /* Any thread. Tasks run in the order of posting. */
 void loop_post(struct loop *loop, struct loop_task *task);
 
-/* A timer, embedded in its user. One that is set for now fires in the next turn. Loop thread only. */
+/* A timer, embedded in its owner. A timer set for the current time fires in the next turn. Loop thread
+ * only. */
 struct loop_timer {
     struct heap_item item;
     void (*fire)(struct loop_timer *timer);
@@ -63,7 +64,7 @@ static inline bool loop_timer_is_set(const struct loop_timer *timer)
     return heap_contains(&timer->item);
 }
 
-/* A watched descriptor, level-triggered. Loop thread only; must not move while it is watched. */
+/* A watched descriptor, level-triggered. Loop thread only. The struct must not move while it is watched. */
 struct loop_watch {
     int fd;
     uint32_t events; /* EPOLLIN, EPOLLOUT */
@@ -72,10 +73,11 @@ struct loop_watch {
 };
 /* Adds or changes. */
 void loop_watch_set(struct loop *loop, struct loop_watch *watch, uint32_t events);
-/* Tolerates a descriptor that is closed already (UP-3). */
+/* Accepts a descriptor that is already closed (UP-3). */
 void loop_watch_clear(struct loop *loop, struct loop_watch *watch);
 
-/* Called at the end of each turn in which anything ran: one place to publish and flush. Loop thread. */
+/* Sets a function that is called at the end of each turn in which anything ran: the one place to publish and
+ * flush. Loop thread. */
 void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * libcurl's multi socket API on the loop's epoll set (UP-1 to UP-4). Owner: the loop thread. Callbacks from
- * libcurl only record or arm; libcurl is never called back into from them.
+ * libcurl's multi socket API on the loop's epoll set (UP-1 to UP-4). Owner: the loop thread. Callbacks of
+ * libcurl only store data or arm timers; they never call libcurl.
  */
 #include "loop/transport.h"
 
@@ -27,33 +27,33 @@
 
 enum {
     HEADERS_MAX_BYTES = 64 * 1024,
-    /* A peer that is gone without a word is noticed by the kernel, as a rule before a call's time is over. */
+    /* With this limit the kernel usually detects a silent peer before a call's deadline. */
     UNACKNOWLEDGED_MS = 20000,
     KEEPALIVE_IDLE_S = 15,
     KEEPALIVE_EVERY_S = 5,
 };
 
-/* On its way to the worker and back. */
+/* A job that moves to the worker and back. */
 struct authorities_job {
     struct worker_job job;
-    struct curl_transport *owner; /* NULL: the transport is gone */
+    struct curl_transport *owner; /* NULL: the transport was freed */
     char *file;
     X509_STORE *store;
     bool any;
 };
 
 /*
- * Connections that calls share. When a call on one of HTTP/2 has no answer in time, libcurl keeps it, for
- * others on it may get theirs, and gives it to the next call: one that has gone silent would take them all.
- * After a timeout, therefore, calls begin on new connections; the old ones are closed with the last call on
- * them.
+ * Connections that calls share. When a call on HTTP/2 has no answer in time, libcurl keeps the connection,
+ * because others on it may get answers, and uses it for the next call. A silent connection would then get all
+ * calls. After a timeout, therefore, new calls use new connections. The old ones are closed after their last
+ * call.
  */
 struct connections {
     struct curl_transport *owner;
     CURLM *multi;
     struct loop_timer timer;
-    unsigned calls; /* that have begun on them */
-    bool is_acting; /* libcurl is at work, or those who hear of its messages are */
+    unsigned calls; /* calls that began on them and have not ended */
+    bool is_acting; /* libcurl is running, or its messages are being handled */
 };
 
 struct curl_transport {
@@ -69,7 +69,7 @@ struct curl_transport {
 struct http_call {
     struct list link;
     struct curl_transport *owner;
-    struct connections *connections; /* NULL while it waits for the authorities */
+    struct connections *connections; /* NULL while the call waits for the authorities */
     bool shares_connection;
     CURL *easy;
     struct curl_slist *headers;
@@ -125,7 +125,7 @@ static void call_leave(struct http_call *call)
     call->connections = NULL;
 }
 
-/* The meaning of a failed transfer for the question "may the peer have acted?" (UP-13). */
+/* Whether the peer may have executed a failed request (UP-13). */
 static enum http_outcome classify(const struct http_call *call, CURLcode code, const char **error)
 {
     static const struct {
@@ -152,7 +152,7 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
         {CURLE_SEND_ERROR, HTTP_BROKEN, "reset"},
     };
     *error = "protocol_error";
-    /* A host may have refused and allowed addresses: only a connection that never came about was refused. */
+    /* A host may have refused and allowed addresses. Only a call without any connection was refused. */
     if (call->refused && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
         *error = "address_refused";
         return HTTP_NOT_SENT;
@@ -162,12 +162,11 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].code != code)
             continue;
-        /* An answer that is no HTTP has the code of a protocol that is not spoken; but the request went out.
-         */
+        /* An answer that is no HTTP has the code of an unsupported protocol, but the request was sent. */
         if (rows[i].outcome == HTTP_NOT_SENT && pretransfer_us > 0)
             break;
         *error = rows[i].error;
-        /* A timeout before the request went out is as safe as a refused connection. */
+        /* A timeout before the request was sent has no effect at the peer, like a refused connection. */
         if (rows[i].outcome == HTTP_TIMEOUT && pretransfer_us == 0)
             return HTTP_NOT_SENT;
         return rows[i].outcome;
@@ -233,7 +232,7 @@ static struct http_call *any_call_on(const struct connections *c)
     return NULL;
 }
 
-/* A failing multi leaves every transfer undefined: fail them all (UP-3), and begin anew. */
+/* After a failure of the multi every transfer is undefined: fail them all (UP-3), and make a new multi. */
 static void fail_all(struct connections *c, const char *error)
 {
     log_error("transport failed", "error", error);
@@ -242,7 +241,7 @@ static void fail_all(struct connections *c, const char *error)
         call_finish(call, CURLE_RECV_ERROR);
 }
 
-/* Closes connections that no call begins on any more, once the last one has ended. */
+/* Closes connections that no new call uses, when the last call has ended. */
 static void connections_release(struct connections *c)
 {
     if (c == c->owner->current || c->calls || c->is_acting)
@@ -343,7 +342,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     return len <= room ? len : 0;
 }
 
-/* Keeps the value of a header field, as much of it as there is room for, when the line is of that field. */
+/* Copies the value of a header field when the line belongs to that field, cut to the size of `value`. */
 static void keep_field(const char *line, size_t len, const char *name, char *value, size_t size)
 {
     size_t name_len = strlen(name);
@@ -393,7 +392,7 @@ static curl_socket_t open_checked_socket(void *ctx, curlsocktype purpose, struct
     return fd;
 }
 
-/* False for what is no numeric address. */
+/* False for a text that is no numeric address. */
 static bool parse_address(const char *text, struct sockaddr_storage *ret_address)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)(void *)ret_address;
@@ -405,7 +404,7 @@ static bool parse_address(const char *text, struct sockaddr_storage *ret_address
     return ret_address->ss_family != AF_UNSPEC;
 }
 
-/* Before anything is sent, also on a connection that was there before. */
+/* Called before anything is sent, also on a reused connection. */
 static int check_connection(void *ctx, char *peer, char *local, int peer_port, int local_port)
 {
     (void)local, (void)peer_port, (void)local_port;
@@ -443,8 +442,8 @@ static void set_limits(CURL *easy, const struct http_request *request, const str
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(request->connect_timeout_us / US_PER_MS));
     (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(request->timeout_us / US_PER_MS));
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* The end of a transfer does not wait for the thread that still resolves its host: it is the loop that
-     * would. */
+    /* Ending a transfer must not wait for the thread that still resolves its host, because that wait would
+     * block the loop. */
     (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
@@ -491,8 +490,8 @@ static void set_message(struct http_call *call, const struct http_request *reque
 }
 
 /*
- * ---- the certificates of authorities that peers are checked against: read once, beside the loop, before the
- * first TLS connection. It takes tens of milliseconds, which libcurl would spend on the loop ----
+ * ---- the certificates of the authorities: read once by the worker, before the first TLS connection. Reading
+ * takes tens of milliseconds, in which libcurl would block the loop ----
  */
 
 static CURLcode use_authorities(CURL *easy, void *ssl_ctx, void *store)
@@ -524,14 +523,14 @@ static void authorities_job_free(struct authorities_job *a)
     free(a);
 }
 
-/* The worker's thread. Nobody is trusted when the file cannot be read or has none. */
+/* Worker thread. No peer is trusted when the file cannot be read or contains no certificate. */
 static void read_authorities(struct worker_job *job)
 {
     struct authorities_job *a = CONTAINER_OF(job, struct authorities_job, job);
     a->store = X509_STORE_new();
     if (!a->store)
         abort();
-    /* As libcurl has it: a certificate of the file is trusted for what it is, also below an authority. */
+    /* As libcurl does: a certificate of the file is trusted, also below an authority. */
     (void)X509_STORE_set_flags(a->store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
     a->any = a->file && X509_STORE_load_locations(a->store, a->file, NULL) == 1;
     ERR_clear_error();
@@ -566,7 +565,7 @@ static void drop_authorities(struct worker_job *job)
     authorities_job_free(a);
 }
 
-/* Whether calls have to wait; not when there is no worker for it, or it has too much to do. */
+/* Whether calls must wait for the authorities; false when there is no worker, or its queue is full. */
 static bool awaits_authorities(struct curl_transport *t, const char *url)
 {
     struct worker *worker = t->options.worker;
@@ -579,7 +578,7 @@ static bool awaits_authorities(struct curl_transport *t, const char *url)
         .work = read_authorities, .done = on_authorities, .drop = drop_authorities, .goes_on = true};
     a->owner = t;
     /*
-     * The file that SSL_CERT_FILE names, as everywhere with OpenSSL, else libcurl's own default; there may be
+     * The file that SSL_CERT_FILE names, as for every OpenSSL program, else libcurl's default; there may be
      * none.
      */
     const char *named = getenv(X509_get_default_cert_file_env());

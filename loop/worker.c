@@ -1,4 +1,4 @@
-/* One thread, one queue under a mutex that nobody holds while working. */
+/* One thread, one queue under a mutex that is not held during work. */
 #include "loop/worker.h"
 
 #include <assert.h>
@@ -41,7 +41,7 @@ void worker_give_back(struct loop *loop, struct worker_job *job)
     loop_post(loop, &job->task);
 }
 
-/* The next job; NULL at the end. */
+/* Returns the next job; NULL when the worker ends. */
 static struct worker_job *take(struct thread_worker *w)
 {
     struct worker_job *job = NULL;

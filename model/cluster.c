@@ -77,7 +77,7 @@ void cluster_rest(struct cluster *c)
 
 json_t *cluster_to_json(const struct cluster *c)
 {
-    assert(c->project && c->name && c->labels); /* else it could not be read back */
+    assert(c->project && c->name && c->labels); /* otherwise cluster_from_json could not read the document */
     json_t *doc = json_object();
     json_set_str(doc, "id", c->id);
     json_set_str(doc, "project", c->project);
@@ -160,7 +160,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->absent_since = json_int(doc, "absent_since", 0);
     c->departed_at = json_int(doc, "departed_at", 0);
     c->retrying_announced = mem_strdup(json_str(doc, "retrying_told"));
-    if (c->departed_at && !shoot_has_uid(c->shoot)) { /* nothing could bring it back */
+    if (c->departed_at && !shoot_has_uid(c->shoot)) { /* cannot be restored without a uid */
         cluster_free(c);
         return NULL;
     }

@@ -1,11 +1,11 @@
 /*
- * The domain: clusters, operations, events, subscriptions, deliveries, API tokens, accounts and projects as
- * kept. Plain structs without behaviour of their own; each instance has one owner, and moves
- * between threads whole. JSON members are never changed after they were set, they are replaced. x_copy shares
- * nothing with its source, JSON included: jansson's reference counts are no means of sharing between threads.
+ * The stored structs of the domain: clusters, operations, events, subscriptions, deliveries, API tokens,
+ * accounts and projects. Plain structs without logic. Each instance has one owner and is passed to another
+ * thread as a whole. A JSON member is never changed after it was set; it is replaced. x_copy shares nothing
+ * with its source, not even JSON, because several threads must not use jansson's reference counts.
  *
- * x_to_json / x_from_json are the stored form of a struct: complete, additive over versions, no secrets in
- * clear.
+ * x_to_json and x_from_json convert a struct to and from its stored form. The form is complete, only gains
+ * members over versions, and contains no secrets in clear.
  */
 #ifndef MODEL_CLUSTER_H
 #define MODEL_CLUSTER_H
@@ -22,30 +22,31 @@
 #include "base/trace.h"
 #include "model/names.h"
 
-/* Size of the digest of the text that Cleura sends for a shoot in a list. */
+/* Size of the digest of the list row that Cleura sends for a shoot. */
 enum { ROW_DIGEST_BYTES = 16 };
 
 enum { SHOOT_PROGRESS_UNKNOWN = -1 };
 
-/* One shoot as one upstream answer describes it: the decoded, generation-free form (upstream fills it). */
+/* One shoot as one answer of Cleura describes it, decoded and independent of the generation (upstream fills
+ * it). */
 struct shoot {
     char *name;
-    uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row that it came from; zeros: none. Not stored */
-    struct json_doc *observed;     /* our words, complete */
-    /* Values of `observed` that are needed often, readable without its tree (shoot_set_observed). */
-    uuid_t uid; /* which shoot it is, because names are reused; null: Cleura does not report it (yet) */
+    uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row; zeros: not from a list. Not stored */
+    struct json_doc *observed;     /* the complete shoot in shootd's format */
+    /* Values of `observed` that are read often, without parsing its text (shoot_set_observed). */
+    uuid_t uid; /* identifies the shoot, because names are reused; null: Cleura has not reported it */
     char *kubernetes_version; /* or NULL */
     int pool_count;
-    char **images; /* of the pools: name, version, name, version, ...; each pair once; NULL-terminated */
+    char **images; /* name, version, name, version, ... of the pools; each pair once; NULL-terminated */
 
     bool has_operation;
     char *operation_type;                /* Create, Reconcile, Delete, ... or NULL */
-    char *operation_state;               /* Processing, Succeeded, ... or NULL: see shoot_run */
+    char *operation_state;               /* Processing, Succeeded, ... or NULL; see shoot_run */
     int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not report it */
     char *description;                   /* capped at 1 KiB */
     wall_us operation_at;                /* last_update_time; 0 when the generation does not report it (v1) */
-    bool hibernated, hibernated_unknown; /* unknown: what it is cannot be read; `hibernated` is false */
-    /* Arrays of {type, status, reason?, message?, codes?}; NULL: what they are cannot be read. */
+    bool hibernated, hibernated_unknown; /* unknown: the flag cannot be read; `hibernated` is then false */
+    /* Arrays of {type, status, reason?, message?, codes?}; NULL: the array cannot be read. */
     struct json_doc *conditions;
     struct json_doc *constraints;
     struct json_doc *last_errors; /* array of {description, codes, task_id?, updated_at?} */
@@ -57,41 +58,43 @@ struct shoot *shoot_copy(const struct shoot *s);
 /* Whether Gardener can have a shoot of this name: a DNS label without two hyphens in a row (GA-7).
  */
 bool shoot_name_is_possible(const char *name);
-/* The same for a node pool: a DNS label, within what a step can name (GA-9). */
+/* The same for a node pool: a DNS label that fits into operation_step.target (GA-9). */
 bool pool_name_is_possible(const char *name);
-/* The run that the state of Cleura's last operation stands for. */
+/* The state of Cleura's last operation, as an enum. */
 enum shoot_run {
     RUN_NONE,    /* there is no operation */
-    RUN_UNKNOWN, /* there is one, and its state cannot be read */
+    RUN_UNKNOWN, /* an operation exists, but its state cannot be read */
     RUN_PENDING,
     RUN_PROCESSING,
-    RUN_RETRYING, /* Error: Gardener tries again by itself */
+    RUN_RETRYING, /* state Error: Gardener tries again by itself */
     RUN_SUCCEEDED,
     RUN_FAILED,
     RUN_ABORTED,
-    RUN_UNHEARD, /* a word that is not in our table: in progress, until another is heard */
+    RUN_UNHEARD, /* a word that is not in the table; treated as in progress until the state changes */
 };
 enum shoot_run shoot_run(const struct shoot *s);
-/* Cleura is at it, or about to be. */
+/* Cleura's operation is in progress or about to begin. */
 bool shoot_is_in_progress(const struct shoot *s);
-/* A deletion may be under way: false only when the type or the state of the operation rules it out. */
+/* Whether a deletion may be in progress. False only when the type or the state of the operation excludes
+ * it. */
 bool shoot_may_be_deleting(const struct shoot *s);
-/* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
+/* Cleura's last operation is a deletion, in progress or ended in any way. False for NULL. */
 bool shoot_is_deletion(const struct shoot *s);
-/* The last operation is a deletion that Cleura has not given up. */
+/* The last operation is a deletion that can still succeed. */
 bool shoot_is_being_deleted(const struct shoot *s);
-/* Takes `observed`, and notes what is asked of it often; a uid that is no UUID counts as none. */
+/* Takes over `observed` and extracts the values that are read often. A uid that is no UUID is treated as
+ * absent. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
-/* The tree of `observed`, lent as json_doc_tree does; NULL of NULL. */
+/* The tree of `observed`, valid as json_doc_tree says; NULL for NULL. */
 json_t *shoot_observed(const struct shoot *s);
-/* Cleura reported the uid. A NULL shoot has none. */
+/* Cleura reported the uid. False for a NULL shoot. */
 bool shoot_has_uid(const struct shoot *s);
 /* Both have a uid, and the two uids differ. */
 bool shoot_is_another(const struct shoot *a, const struct shoot *b);
-/* The state of that operation is this word. */
+/* The state of Cleura's last operation is this word. */
 bool shoot_state_is(const struct shoot *s, const char *state);
 
-/* "project/name" with its NUL: Cleura's names are far shorter. */
+/* Size of "project/name" with its NUL; Cleura's names are far shorter. */
 enum { CLUSTER_KEY_BYTES = 256 };
 
 struct cluster {
@@ -102,10 +105,10 @@ struct cluster {
     json_t *labels;    /* object of strings, never NULL */
     char *description; /* or NULL */
     bool deletion_protection;
-    struct json_doc *spec; /* as asked, verbatim; NULL while unmanaged */
+    struct json_doc *spec; /* as the caller sent it; NULL while unmanaged */
     struct shoot *shoot;   /* last observation; NULL before the first one */
     wall_us observed_at;   /* 0: never */
-    mono_us heard_at;      /* the same moment, for its age: people set the wall clock. Not stored */
+    mono_us heard_at; /* the same moment, to compute the age, because the wall clock may be set. Not stored */
     bool stale;
 
     enum phase phase;
@@ -113,39 +116,41 @@ struct cluster {
     bool settling;
     char *message;
 
-    /* The guard against the stale Succeeded (GA-6): set when a write was accepted upstream. */
+    /* The guard against an outdated Succeeded (GA-6): set when Cleura accepted a write. */
     wall_us guard_since;   /* 0: no guard */
     wall_us guard_seen_at; /* last_update_time that was visible when the write was accepted */
-    wall_us guard_until;   /* it is given up then: a write that changes nothing starts no run */
-    json_t *drift; /* array of {path, wanted, found} while managed and nothing is under way; or NULL */
+    wall_us guard_until;   /* end of the guard, because a write that changes nothing starts no run */
+    json_t *drift;         /* array of {path, wanted, found} while managed and no operation runs; or NULL */
     json_t *expiry_announced; /* {"kubernetes 1.33.6": days}: the last warning given for a version; or NULL */
-    wall_us expires_at;       /* of the first version in use to run out, 0: none known; follows from shoot and
-                                 catalog, so it is not stored */
-    bool slept;               /* the last lasting phase was hibernated, as cluster.hibernated reported */
-    bool wants_hibernated;    /* what we last asked for, to distinguish hibernating from updating */
+    wall_us expires_at;       /* when the first version in use expires, 0: none known; derived from shoot and
+                                 catalog, so not stored */
+    bool slept;               /* the cluster was last reported as hibernated, not as ready or degraded */
+    bool wants_hibernated;    /* the state last requested, to distinguish hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change: ETag and event order */
-    int64_t generation;    /* grows with every change that a caller made: what If-Match protects */
+    int64_t generation;    /* grows with every change by a caller: the value that If-Match protects */
     wall_us created_at;
     wall_us updated_at;
-    char *api_server_url; /* from a kubeconfig, where Cleura's API does not report it (v2); or NULL */
-    wall_us absent_since; /* Cleura does not show it since then, and nobody deleted it; 0: it does */
-    wall_us departed_at;  /* it ended so: the row is kept for when the same uid comes back; 0: it lives */
+    char *api_server_url; /* from a kubeconfig, when Cleura's API does not report it (v2); or NULL */
+    wall_us absent_since; /* since when Cleura does not show the shoot although nobody deleted it; 0: Cleura
+                             shows it */
+    wall_us departed_at; /* when such a record ended; it is kept in case the same uid returns; 0: not ended */
     char *
         retrying_announced; /* the error codes that the last cluster.retrying of this run reported; or NULL */
     bool upstream_exists;   /* an answer or a read-back proved that the shoot was made */
-    bool deleted;           /* row to be removed; its events stay */
+    bool deleted;           /* the row is to be removed; its events stay */
 };
 
 struct cluster *cluster_new(void);
 void cluster_free(struct cluster *c);
 struct cluster *cluster_copy(const struct cluster *c);
-/* Cleura has just said how it is. */
+/* Cleura has just reported the cluster. */
 void cluster_observed_now(struct cluster *c, const struct env *env);
-/* Cleura last said so at observed_at, before the start, or never: its age is what the wall clock says now. */
+/* Cleura's last report is from before the start, at observed_at, or there was none. The age is computed by
+ * the current wall clock. */
 void cluster_observed_before(struct cluster *c, const struct env *env);
-/* Frees what its documents' readers had made of them: what they lent is gone. */
+/* Frees the parsed trees of all documents. Values that were read from these trees are then invalid. */
 void cluster_rest(struct cluster *c);
 DEFINE_CLEANUP(cluster_freep, struct cluster *, cluster_free)
 #define CLEANUP_CLUSTER CLEANUP(cluster_freep)
@@ -154,31 +159,33 @@ json_t *cluster_to_json(const struct cluster *c);
 struct cluster *cluster_from_json(const json_t *doc);
 
 /*
- * The same, faster: `text` is known to be what json_text made of cluster_to_json, byte for byte, so that what
- * rests as text is cut out of it. NULL also when an earlier version wrote it: cluster_from_json reads that.
+ * The same, faster. `text` must be the exact output of json_text(cluster_to_json(...)). The documents are
+ * copied as text and not parsed. Returns NULL also for text of an earlier version, which cluster_from_json
+ * reads.
  */
 struct cluster *cluster_from_text(const char *text, size_t len);
 
-/* A cluster's own members, then 50 pools updated, 50 made and 50 removed at the very most. */
+/* At most one step for the cluster's own members, then 50 pools updated, 50 created and 50 removed. */
 enum { OPERATION_MAX_STEPS = 160 };
 
-/* One upstream effect of an operation. `sending` is committed before the call goes out. */
+/* One call of an operation that has an effect at Cleura. The status `sending` is committed before the call is
+ * sent. */
 struct operation_step {
     enum step_type type;
     char target[40]; /* pool name, stage of a rotation, or "" */
     enum step_status status;
-    int attempts;   /* how often it was sent */
-    bool uncertain; /* the last answer was lost: read back before anything else */
+    int attempts;   /* how often the call was sent */
+    bool uncertain; /* the last answer was lost: the shoot is read before any other call */
     wall_us started_at;
-    wall_us sent_at;     /* its first call left the lane; 0: none did, or nobody saw its answer */
-    wall_us accepted_at; /* by Cleura; 0: not yet, or it does not wait for a run */
+    wall_us sent_at;     /* when the first call left the lane; 0: no call left it, or its answer was lost */
+    wall_us accepted_at; /* when Cleura accepted the call; 0: not yet, or the step does not wait for a run */
     wall_us finished_at;
 };
 
-/* The newest messages that an operation keeps, and how much of each. */
+/* How many messages an operation keeps (the newest), and the size of each. */
 enum { OPERATION_MAX_NOTES = 64, OPERATION_NOTE_BYTES = 255 };
 
-/* A message of an operation: since when, and which step was under way. */
+/* A message of an operation, its time, and the step that was in progress. */
 struct operation_note {
     wall_us at;
     unsigned step;
@@ -194,17 +201,17 @@ struct operation {
     char cluster_id[40];
     char *requested_by; /* token name */
     char *request_id;
-    char *cancelled_by; /* token name of who asked that nothing more is begun, or NULL */
-    struct trace trace; /* of the request that made it */
+    char *cancelled_by; /* name of the token that requested the cancellation, or NULL */
+    struct trace trace; /* trace of the request that made the operation */
     json_t *body;       /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
     json_t *error;      /* problem_to_error_json, or NULL */
     int progress;
-    char *message;                /* see operation_says */
-    struct operation_note *notes; /* its messages so far, the oldest first */
+    char *message;                /* the current message, see operation_says */
+    struct operation_note *notes; /* its messages, the oldest first */
     unsigned note_count, notes_dropped;
     struct operation_step *steps; /* `step_count` of them, at most OPERATION_MAX_STEPS */
     unsigned step_count;
-    unsigned step_index; /* the step under way */
+    unsigned step_index; /* the step in progress */
     int64_t version;
     wall_us created_at;
     wall_us updated_at;
@@ -216,54 +223,55 @@ void operation_free(struct operation *op);
 struct operation *operation_copy(const struct operation *op);
 json_t *operation_to_json(const struct operation *op);
 struct operation *operation_from_json(const json_t *doc);
-/* Appends a pending step; asserts that there is room. The pointer lives until the next one is added. */
+/* Appends a pending step; asserts that the array has space. The pointer is valid until the next step is
+ * added. */
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
-/* Its message from now on; noted when it is news, or the first one of a step. */
+/* Sets the current message. The message is added to the notes when it differs from the last one, or is the
+ * first one of a step. */
 void operation_says(struct operation *op, wall_us now, const char *message);
 /* Frees the notes of its messages; the current message stays. */
 void operation_forget_notes(struct operation *op);
-/* The trace as what belongs to the operation, or to its step of this index, has it: under a span of its own.
- */
+/* The trace of the operation, or of its step with this index, with a span id of its own. */
 struct trace operation_trace(const struct operation *op);
 struct trace operation_trace_of_step(const struct operation *op, unsigned index);
 /*
- * Where the time of a step went, by what is stored, as of the operation's updated_at: from when it could
- * begin (the end of the step before it, or the acceptance of the operation) until its first call left the
- * lane; and from then to its end, or until now. Negative: not known, or not yet.
+ * How long a step waited and ran, from the stored times up to the operation's updated_at. waited_us: from the
+ * end of the previous step, or the acceptance of the operation, until the step's first call left the lane.
+ * running_us: from there to the end of the step, or until now. Negative: not known, or not begun.
  */
 struct step_times {
     int64_t waited_us, running_us;
 };
 struct step_times operation_step_times(const struct operation *op, unsigned index);
-/* Forgets all steps: a plan is made anew. */
+/* Removes all steps before a new plan is made. */
 void operation_clear_steps(struct operation *op);
-/* Frees what of its body only planning needs: it is not shown. */
+/* Frees the parts of the body that only planning needs and that are not shown. */
 void operation_trim(struct operation *op);
 
-/* The newest first. A NULL list wants everything; lists are NULL-terminated. */
+/* A query for operations, the newest first. A NULL list matches all; lists are NULL-terminated. */
 struct operation_query {
-    char id[40];     /* this one only, of these projects; or "" */
-    char before[40]; /* older than this id; "": from the newest on */
+    char id[40];     /* only this operation, when it is in these projects; or "" */
+    char before[40]; /* only operations older than this id; "": from the newest */
     int limit;       /* 1..1000 */
     char **projects;
     char **clusters;   /* names */
     unsigned statuses; /* bits; 0: all */
-    unsigned types;    /* the same */
-    wall_us since;     /* accepted then or later, to the millisecond */
+    unsigned types;    /* bits; 0: all */
+    wall_us since;     /* only operations accepted at this time or later, to the millisecond */
 };
-/* The caller owns what is in the copy. */
+/* The caller owns the lists in the copy. */
 struct operation_query operation_query_copy(const struct operation_query *q);
 void operation_query_done(struct operation_query *q);
 
 struct operation_page {
-    struct operation **operations; /* array; each is the page's, trimmed */
+    struct operation **operations; /* array; the page owns each item; trimmed */
     size_t count;
-    char next[40]; /* the page behind this id holds more; "": there are no more */
+    char next[40]; /* id for the next page's `before`; "": this is the last page */
 };
 /* NULL is allowed. */
 void operation_page_free(struct operation_page *page);
 
-/* One fact. `sequence` is given by the store, from 1, dense but for the jump of a restore. `body` is the
+/* One event. The store assigns `sequence`: it begins at 1 and has gaps only after a restore. `body` is the
  * exact text that webhooks send. */
 struct event {
     int64_t sequence;
@@ -282,21 +290,21 @@ struct api_token {
     char id[40];
     char *name;
     enum role role;
-    char **projects;    /* NULL-terminated; {"*"} is all */
+    char **projects;    /* NULL-terminated; {"*"} means all projects */
     uint8_t digest[32]; /* SHA-256 of the token (AU-3) */
     char last4[5];
     char *description; /* or NULL */
     char *created_by;
     wall_us created_at;
     wall_us expires_at; /* 0: never */
-    wall_us revoked_at; /* 0: live */
+    wall_us revoked_at; /* 0: not revoked */
     wall_us rotated_at; /* 0: never */
-    /* The secret before the last rotation, which stays valid for a while (AU-5). */
+    /* The secret before the last rotation, which stays valid until old_ends_at (AU-5). */
     uint8_t old_digest[32];
-    wall_us old_ends_at;     /* 0: there is none */
+    wall_us old_ends_at;     /* 0: there is no old secret */
     _Atomic wall_us used_at; /* last use, to the minute; 0: none. Workers set it in the view's copies */
-    int announced_days;      /* token.expiring was emitted so many days ahead; 0: not yet */
-    bool is_old;             /* in the view: found by the old digest */
+    int announced_days;      /* days before expiry at the last token.expiring event; 0: no event yet */
+    bool is_old;             /* set in copies of the view: the caller used the old secret */
     /* The owner of a JWT or a client certificate (api/caller.h), else NULL; never stored. */
     char *issuer;
     char *subject;
@@ -304,57 +312,58 @@ struct api_token {
     uint64_t found_by_generation;
 };
 
-/* A new one, and its secret, which the caller overwrites after use. It does not end until expires_at says so.
- */
+/* Makes a token and its secret, which the caller overwrites after use. The token never expires while
+ * expires_at is 0. */
 struct api_token *api_token_new(const struct env *env, const char *name, enum role role, char **projects,
                                 const char *created_by, char secret[static TOKEN_BYTES]);
-/* Gives it a secret; the caller overwrites that after use. */
+/* Makes a new secret for the token; the caller overwrites it after use. */
 void api_token_set_secret(struct api_token *t, const struct env *env, char secret[static TOKEN_BYTES]);
 void api_token_free(struct api_token *t);
 struct api_token *api_token_copy(const struct api_token *t);
 json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
-/* The last_used_at that a use at `now` is stored with: the minute. */
+/* The value that last_used_at gets for a use at `now`: the full minute. */
 wall_us token_minute(wall_us now);
 /* Neither expired nor revoked. */
 bool api_token_is_live(const struct api_token *t, wall_us now);
 bool api_token_sees_project(const struct api_token *t, const char *project);
-/* Whether a NULL-terminated list names a project, or "*"; "*" as the project asks for all of them. */
+/* Whether a NULL-terminated list contains a project, or "*". The project "*" asks for all projects. */
 bool projects_include(char *const *list, const char *project);
-/* Whether who sees `mine` sees everything in `theirs`; "*" is everything. NULL-terminated lists. */
+/* Whether a caller with the projects `mine` may see all projects in `theirs`; "*" means all. NULL-terminated
+ * lists. */
 bool projects_cover(char *const *mine, char *const *theirs);
 
-/* The state of a Cleura account that is stored between runs. */
+/* The state of a Cleura account that survives a restart. */
 struct account_state {
     char *name;
-    uint8_t *sealed_token; /* or NULL; bound to base URL and login by the seal's context */
+    uint8_t *sealed_token; /* or NULL; the seal's context binds it to base URL and login */
     size_t sealed_token_len;
     wall_us token_at;
-    char *token_source; /* how the token was had, a word of upstream/; or NULL */
-    int login_failures; /* in a row; the login guard survives restarts */
+    char *token_source; /* how shootd got the token, a word of upstream/; or NULL */
+    int login_failures; /* failures in a row; stored so that the limit on logins survives restarts */
     wall_us next_login_at;
-    char *credentials_mark; /* keyed digest of what was refused: a corrected password is tried at once */
-    bool two_factor;        /* the last refusal asked for a second factor */
-    bool failure_announced; /* account.login_failed was emitted and account.recovered not yet */
+    char *credentials_mark; /* keyed digest of the refused ones: a corrected password is tried at once */
+    bool two_factor;        /* the last refusal demanded a second factor */
+    bool failure_announced; /* account.login_failed was emitted, and account.recovered not yet */
 };
 
 void account_state_free(struct account_state *a);
 json_t *account_state_to_json(const struct account_state *a);
 struct account_state *account_state_from_json(const json_t *doc);
 
-/* The state of a project that is stored between runs. */
+/* The state of a project that survives a restart. */
 struct project_state {
     char *name;
-    wall_us bootstrapped_at; /* 0: not known to be */
-    json_t *location; /* the place at Cleura that the clusters are known from, of strings; NULL: not known */
-    json_t *catalog;  /* last catalog in our words, or NULL */
+    wall_us bootstrapped_at; /* 0: not known to be bootstrapped */
+    json_t *location;        /* strings that identify the clusters' place at Cleura; NULL: not known */
+    json_t *catalog;         /* the last catalog in shootd's format, or NULL */
     wall_us catalog_at;
-    wall_us discovered_at; /* last complete list */
-    wall_us settled_at;    /* PROJECT_ALL only: base/settled_clock.h, as of the last purge; 0: none was */
-    json_t *freeze;        /* changes are refused: reason, by, since, until (times as numbers; 0: until it is
-                              lifted); or        NULL */
+    wall_us discovered_at; /* time of the last complete list */
+    wall_us settled_at;    /* only for PROJECT_ALL: base/settled_clock.h at the last purge; 0: no purge yet */
+    json_t *freeze; /* an active freeze: reason, by, since, until (times as numbers; until 0: no end); NULL:
+                       no freeze */
 };
-/* The name of what is about all projects together, also those that come later. No project has it. */
+/* The name for all projects together, including later ones. No project has this name. */
 #define PROJECT_ALL "*"
 
 void project_state_free(struct project_state *p);

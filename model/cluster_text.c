@@ -1,6 +1,6 @@
 /*
- * A stored cluster read from its text: most of it are documents that rest as text in memory, too. They are
- * copied as they stand; a tree is made of the rest only, a tenth of it.
+ * Reads a stored cluster from its text. Most of that text are documents that stay text in memory. They are
+ * copied without parsing. Only the remaining text, a tenth, is parsed into a tree.
  */
 #include <stdint.h>
 #include <string.h>

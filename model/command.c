@@ -19,11 +19,11 @@ enum payload {
 enum effect {
     EFFECT_NONE,
     EFFECT_STORED,
-    EFFECT_IN_PROCESS, /* of a reload */
-    EFFECT_NOTED       /* nobody asked for it */
+    EFFECT_IN_PROCESS, /* a reload changes only the running process */
+    EFFECT_NOTED       /* a note; no caller waits for an answer */
 };
 
-/* Payloads without memory of their own are not named here. */
+/* Payloads without memory of their own have no row here. */
 static const struct {
     enum effect effect;
     enum payload payload;

@@ -1,7 +1,7 @@
 /*
- * Requests of the HTTP side to the deciding side. A command is made and filled on an HTTP thread, posted
- * whole, decided on the loop thread, answered exactly once by calling `give_back` there, and then belongs to
- * the HTTP side again. Neither side includes the other: `daemon` joins them.
+ * Requests from the HTTP threads to the loop, which decides. An HTTP thread makes and fills a command and
+ * posts it. The loop thread decides it and calls `give_back` exactly once. After that call the command
+ * belongs to the HTTP side again. Neither side includes the other: `daemon` connects them.
  */
 #ifndef MODEL_COMMAND_H
 #define MODEL_COMMAND_H
@@ -16,13 +16,13 @@
 #include "model/kept.h"
 #include "model/problem.h"
 
-/* Sub-resources that only Cleura knows. */
+/* Sub-resources that only Cleura can provide. */
 enum lookup_kind {
-    LOOKUP_MONITORING, /* secret */
+    LOOKUP_MONITORING, /* contains a secret */
     LOOKUP_NODES,
-    LOOKUP_SSH_KEY, /* secret */
+    LOOKUP_SSH_KEY, /* contains a secret */
     LOOKUP_UPGRADES,
-    LOOKUP_QUOTA, /* of the project */
+    LOOKUP_QUOTA, /* quota of the project */
     LOOKUP_CA_STAGE,
     LOOKUP_KIND_MAX_,
 };
@@ -33,17 +33,17 @@ enum command_type {
     COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
                              */
     COMMAND_CLUSTER_PUT, /* write; project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PATCH,    /* write; project, name, body: merge patch of the above (RFC 7396) */
-    COMMAND_CLUSTER_DELETE,   /* write; project, name */
-    COMMAND_NODE_POOL,        /* write; project, name, body */
-    COMMAND_CLUSTER_ACTION,   /* write; project, name */
-    COMMAND_KUBECONFIG,       /* kubeconfig; project, name */
-    COMMAND_LOOKUP,           /* lookup; project, name */
-    COMMAND_FRESH,            /* fresh; project, name or NULL: answer after a new read of Cleura */
-    COMMAND_CATALOG_REFRESH,  /* project: answer when a catalog is there (first use) */
-    COMMAND_OPERATIONS,       /* operations: a page of those in the store */
-    COMMAND_DURATIONS,        /* durations; project: how long its operations usually take */
-    COMMAND_OPERATION_WAIT,   /* id: answer when it ends or at the deadline, with the operation */
+    COMMAND_CLUSTER_PATCH,   /* write; project, name, body: merge patch of the above (RFC 7396) */
+    COMMAND_CLUSTER_DELETE,  /* write; project, name */
+    COMMAND_NODE_POOL,       /* write; project, name, body */
+    COMMAND_CLUSTER_ACTION,  /* write; project, name */
+    COMMAND_KUBECONFIG,      /* kubeconfig; project, name */
+    COMMAND_LOOKUP,          /* lookup; project, name */
+    COMMAND_FRESH,           /* fresh; project, name or NULL: answer after a new read of Cleura */
+    COMMAND_CATALOG_REFRESH, /* project: answered when a catalog is available (first use) */
+    COMMAND_OPERATIONS,      /* operations: a page of operations from the store */
+    COMMAND_DURATIONS,       /* durations; project: how long its operations usually take */
+    COMMAND_OPERATION_WAIT,  /* id: answered when the operation ends or at the deadline, with the operation */
     COMMAND_OPERATION_CANCEL, /* id */
     COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
     COMMAND_WEBHOOK_PATCH,    /* webhook; id, body: merge patch of the above */
@@ -57,41 +57,42 @@ enum command_type {
     COMMAND_REDELIVER,        /* webhook; id */
     COMMAND_EVENTS,           /* events: a page of stored events */
     COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
-    COMMAND_AUDIT_DENIED,     /* notes that the caller may not do what it asked for; nobody waits */
-    COMMAND_TOKEN_HAND_IN,    /* body: a token as it is stored, of who may write the state directory */
-    COMMAND_TOKEN_USED,       /* notes that the caller's token is in use, once a minute; nobody waits */
-    COMMAND_TOKEN_CREATE,     /* body {name, role, projects, description?, expires_in_days?} */
-    COMMAND_TOKEN_PATCH,      /* id; body {name?, projects?, description?} */
-    COMMAND_TOKEN_ROTATE,     /* id; body {grace_seconds?, expires_in_days?} or none */
-    COMMAND_TOKEN_DELETE,     /* token; id */
+    COMMAND_AUDIT_DENIED,     /* records that the caller lacks the right for its request; no caller waits */
+    COMMAND_TOKEN_HAND_IN, /* body: a token in its stored form, from a user who may write the state directory
+                            */
+    COMMAND_TOKEN_USED,    /* records that the caller's token is in use, once a minute; no caller waits */
+    COMMAND_TOKEN_CREATE,  /* body {name, role, projects, description?, expires_in_days?} */
+    COMMAND_TOKEN_PATCH,   /* id; body {name?, projects?, description?} */
+    COMMAND_TOKEN_ROTATE,  /* id; body {grace_seconds?, expires_in_days?} or none */
+    COMMAND_TOKEN_DELETE,  /* token; id */
     COMMAND_LOCATION_CONFIRM, /* project, body {clusters} */
-    COMMAND_FREEZES,          /* what is frozen, of what the caller sees */
+    COMMAND_FREEZES,          /* the freezes that the caller may see */
     COMMAND_FREEZE,           /* body {scope, reason, until?} */
     COMMAND_UNFREEZE,         /* name: the scope */
-    COMMAND_BACKUPS,          /* those in the directory of backups */
-    COMMAND_BACKUP,           /* makes a copy of the store; answered when it is checked */
-    COMMAND_LAST_RELOAD,      /* the outcome of the last one */
-    COMMAND_RELOAD,         /* the configuration is read again; answered when it is in force, or has faults */
-    COMMAND_ACCOUNT_LOGIN,  /* name: of the account */
-    COMMAND_ACCOUNT_VERIFY, /* name: of the account, body {code} */
+    COMMAND_BACKUPS,          /* lists the backups in the backup directory */
+    COMMAND_BACKUP,           /* makes a copy of the store; answered after the copy was checked */
+    COMMAND_LAST_RELOAD,      /* the outcome of the last reload */
+    COMMAND_RELOAD,           /* reads the configuration again; answered when it is in use, or refused */
+    COMMAND_ACCOUNT_LOGIN,    /* name of the account */
+    COMMAND_ACCOUNT_VERIFY,   /* name of the account, body {code} */
     COMMAND_TYPE_MAX_,
 };
 
-/* ---- what is asked, by type ---- */
+/* ---- payloads by type ---- */
 
 /* A write of a cluster. */
 struct command_write {
     enum operation_type action; /* COMMAND_CLUSTER_ACTION */
     enum pool_write pool;       /* COMMAND_NODE_POOL */
-    char *pool_name;            /* of the path; NULL for POOL_ADD, where it stands in the body */
-    char *fault_pointer;        /* to the caller's body in the cluster's, or NULL: faults leave it out */
+    char *pool_name;            /* from the path; NULL for POOL_ADD, where the body contains it */
+    char *fault_pointer;        /* from the cluster's body to the caller's body, or NULL: omitted in faults */
     char *if_match;             /* raw header values, or NULL */
     char *if_none_match;
-    bool dry_run; /* only report what would happen */
-    bool waits;   /* the caller asked to wait for the end of the operation, and may */
-    /* found out by the decider */
-    bool name_is_free; /* Cleura said so */
-    bool pool_exists;  /* there is a node pool of this name; for its preconditions */
+    bool dry_run; /* only report the effects */
+    bool waits;   /* the caller asked to wait for the end of the operation and has the right to */
+    /* set by the decider */
+    bool name_is_free; /* Cleura confirmed it */
+    bool pool_exists;  /* a node pool with this name exists; for preconditions */
 };
 
 struct command_kubeconfig {
@@ -101,89 +102,89 @@ struct command_kubeconfig {
 
 enum fresh_outcome {
     FRESH_READ,   /* Cleura was read after the command was posted */
-    FRESH_RECENT, /* Cleura was read moments ago: that answers */
-    FRESH_FAILED, /* Cleura could not be read: what is stored answers, marked stale */
+    FRESH_RECENT, /* Cleura was read moments ago: that result is the answer */
+    FRESH_FAILED, /* Cleura could not be read: the stored state is the answer, marked stale */
 };
 
 struct command_fresh {
-    bool now; /* what was read before does not count, however young */
+    bool now; /* an earlier read is not accepted, even a recent one */
     enum fresh_outcome outcome;
 };
 
 struct command_webhook {
-    int64_t expected_version; /* that If-Match names; 0: any */
+    int64_t expected_version; /* version in If-Match; 0: any */
     char *delivery;           /* id, or NULL */
-    struct {                  /* of the delivery log */
-        char before[40];      /* an id, or "" */
+    struct {                  /* page of the delivery log */
+        char before[40];      /* only deliveries before this id, or "" */
         int limit;
         int status;    /* an enum delivery_status; negative: all */
-        char next[40]; /* answer: where the next page begins, or "" */
+        char next[40]; /* answer: `before` of the next page, or "" */
     } page;
 };
 
 struct command_events {
     int64_t after;
-    int64_t before; /* as in struct event_query, and these, too */
+    int64_t before; /* as in struct event_query, as are the members until `limit` */
     bool newest_first;
     wall_us since, until;
     int limit;
     char **types;    /* NULL-terminated or NULL */
-    char **projects; /* what the caller may see and asked for; NULL: all */
+    char **projects; /* the projects that the caller asked for and may see; NULL: all */
     char *cluster;   /* or NULL */
-    char **actors;   /* as in struct event_query, and these, too */
+    char **actors;   /* as in struct event_query, as is `targets` */
     char **targets;
-    bool as_stream; /* the answer is the text of a stream (view/render.h), and what follows is filled in */
+    bool as_stream; /* the answer is the text of a stream (view/render.h), and the members below are set */
     size_t count;   /* events in the answer */
-    int64_t last;   /* everything up to here was looked at */
+    int64_t last;   /* the last sequence that was searched */
     int64_t oldest; /* as in struct event_page */
     int64_t newest, base;
 };
 
 struct command_audit {
     struct audit_query query;
-    bool as_lines; /* the answer is one entry a line */
-    int64_t next;  /* answer: the place where the next page begins, 0: there is none */
+    bool as_lines; /* the answer has one entry per line */
+    int64_t next;  /* answer: place of the next page; 0: this is the last page */
 };
 
 struct command_operations {
     struct operation_query query;
-    /* answer */
-    char *items;   /* JSON objects with commas between them; "": none */
-    char *tags;    /* the entity tag of each, one behind the other */
+    /* ---- answer ---- */
+    char *items;   /* JSON objects separated by commas; "": none */
+    char *tags;    /* the concatenated entity tags of all items */
     char next[40]; /* as in struct operation_page */
 };
 
 struct expectation; /* model/expectation.h */
 
-/* The decider's own. */
+/* Used only by the decider. */
 struct command_durations {
-    struct operation_query query; /* of the next page */
+    struct operation_query query; /* query for the next page */
     struct expectation *so_far;
 };
 
 /* ---- the envelope ---- */
 
 struct command_caller {
-    char token_id[40];                  /* "": the daemon itself */
-    uint8_t digest[TOKEN_DIGEST_BYTES]; /* of the secret that was shown: a token has two for a while */
+    char token_id[40];                  /* "": shootd itself */
+    uint8_t digest[TOKEN_DIGEST_BYTES]; /* of the secret that was used: a rotated token has two */
     char *token_name;
-    char *issuer; /* of a JWT or a client certificate, with its subject and its end; else NULL, and 0 */
+    char *issuer; /* of a JWT or client certificate, as are its subject and end; else NULL, and 0 */
     char *subject;
     wall_us expires_at;
     enum role role;
     char **projects;  /* copy of the token's list */
-    char address[48]; /* of the peer, or "" */
-    /* Whether what such a caller was found by holds still; NULL: a token of ours. The HTTP side's, as is what
-     * it looks at. Any thread. */
+    char address[48]; /* address of the peer, or "" */
+    /* Whether the check that accepted this caller would still accept it. NULL for API tokens of shootd. The
+     * HTTP side owns the function and its data. Any thread. */
     bool (*holds)(const struct command_caller *caller);
     const void *holds_ctx;
     bool is_certificate;
     uint64_t found_by_generation;
 };
 
-/* A request with an Idempotency-Key (HT-46, HT-47). */
+/* For a request with an Idempotency-Key (HT-46, HT-47). */
 struct command_idempotency {
-    char key[REPLAY_DIGEST_BYTES]; /* of token, operation and key; "": none was given */
+    char key[REPLAY_DIGEST_BYTES]; /* digest of token, operation and key; "": no key */
     char fingerprint[REPLAY_DIGEST_BYTES];
 };
 
@@ -192,40 +193,40 @@ struct command_reply {
     struct problem *problem;
     int status;
     char *text;            /* JSON, or NULL */
-    bool is_secret;        /* a kubeconfig, for one: overwritten before it is freed */
-    bool replayed;         /* the answer to an earlier request of the same key */
+    bool is_secret;        /* for example a kubeconfig: overwritten before it is freed */
+    bool replayed;         /* this is the answer to an earlier request with the same key */
     char etag[64];         /* quoted, or "" */
     char *location;        /* or NULL */
     int retry_after_s;     /* 0: none */
-    char operation_id[40]; /* what was accepted, or "" */
+    char operation_id[40]; /* id of the accepted operation, or "" */
 };
 
 /*
- * How far the decision of a command has come. A command that waited is decided anew, for the world may have
- * changed meanwhile; what it waited for is not waited for again.
+ * The progress of a command's decision. A command that waited is decided again, because the state may have
+ * changed. The stage prevents a second wait for the same reason.
  */
 enum command_stage {
     COMMAND_RECEIVED,
-    COMMAND_KEY_LOOKED_UP, /* nothing was answered to its Idempotency-Key before */
-    COMMAND_NAME_CHECKED,  /* Cleura was asked whether the name is free, or could not be asked in time */
+    COMMAND_KEY_LOOKED_UP, /* the store has no earlier answer for the Idempotency-Key */
+    COMMAND_NAME_CHECKED,  /* Cleura answered whether the name is free, or did not answer in time */
 };
 
 struct command {
     enum command_type type;
     struct command_caller caller;
-    enum role least_role;    /* that may ask for it */
-    bool needs_all_projects; /* a token of some may not */
+    enum role least_role;    /* least role that may issue the command */
+    bool needs_all_projects; /* a token with only some projects may not issue it */
     char *request_id;
-    const char *action_name; /* operationId of the contract, static; NULL: not asked for by a caller */
-    struct trace trace;      /* that calls for this command belong to */
-    mono_us deadline;        /* the answer is due by then; the decider answers a timeout itself */
-    mono_us wait_until;      /* until then the accepted operation is waited for; 0: not at all */
+    const char *action_name; /* operationId of the contract, static; NULL: not requested by a caller */
+    struct trace trace;      /* trace of the calls for this command */
+    mono_us deadline;        /* time limit of the answer; the decider itself answers a timeout */
+    mono_us wait_until;      /* until when to wait for the end of the accepted operation; 0: no wait */
     struct command_idempotency idempotency;
-    char *project; /* what it is about; each may be NULL or "" */
+    char *project; /* the subject; each may be NULL or "" */
     char *name;
     char id[40];
     json_t *body; /* parsed request body, or NULL */
-    union {       /* by type, see above */
+    union {       /* payload by type */
         struct command_write write;
         struct command_kubeconfig kubeconfig;
         struct command_fresh fresh;
@@ -236,35 +237,36 @@ struct command {
         struct command_durations durations;
         enum lookup_kind lookup;
         struct {
-            bool disables_webhooks; /* of the token that is revoked */
+            bool disables_webhooks; /* the revoked token's webhooks are also disabled */
         } token;
-        uint64_t reload_number; /* the decider's own */
+        uint64_t reload_number; /* used only by the decider */
     };
     struct command_reply reply;
-    void (*give_back)(struct command *cmd); /* loop thread; must not block */
-    void *ctx;                              /* the HTTP side's */
-    /* the decider's own */
+    void (*give_back)(struct command *cmd); /* returns the command; loop thread; must not block */
+    void *ctx;                              /* owned by the HTTP side */
+    /* Used only by the decider. */
     enum command_stage stage;
-    void *key_held;   /* nobody else may use its key meanwhile */
-    bool audited;     /* the audit log has an entry for it */
-    bool denied;      /* the caller may not, or may no more */
-    void *decided_by; /* once it was taken up */
+    void *key_held;   /* reserves the idempotency key while the command is decided */
+    bool audited;     /* the audit log has an entry for this command */
+    bool denied;      /* the caller has no right to the command, or no more */
+    void *decided_by; /* set when the decider took the command */
 };
 
-/* Whether commands of this type change something that is stored. Any thread. */
+/* Whether commands of this type change stored state. Any thread. */
 bool command_writes(enum command_type type);
-/* Whether they have no effect but their answer. Any thread. */
+/* Whether commands of this type have no effect except their answer. Any thread. */
 bool command_only_reads(enum command_type type);
-/* Whether they are notes of the HTTP side about a request, which ask for nothing. Any thread. */
+/* Whether commands of this type are notes of the HTTP side about a request. No caller waits for a note. Any
+ * thread. */
 bool command_is_note(enum command_type type);
-/* Whether they are reads that Cleura is asked for, unless what it said last is new enough. Any thread. */
+/* Whether commands of this type read from Cleura when the last answer is not recent enough. Any thread. */
 bool command_reads_cleura(enum command_type type);
 /* The payload of a write of a cluster; NULL for other types. Any thread. */
 const struct command_write *command_write_of(const struct command *cmd);
 struct command *command_new(enum command_type type);
 /*
- * Answers a command whose decider has ended (`shutting_down`): each command is answered exactly once, also
- * when the process stops. Any thread; the command is its sender's again.
+ * Answers a command with `shutting_down` after its decider has ended. Each command is thus answered exactly
+ * once, also when the process stops. Any thread; the command belongs to its sender again.
  */
 void command_drop(struct command *cmd);
 /* NULL is allowed. */

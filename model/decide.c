@@ -12,7 +12,8 @@ static bool is(const char *word, const char *value)
 
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now)
 {
-    /* A state that nobody knows is no sign of a run: its time shows whether it is a newer one. */
+    /* A state that is not in the table does not prove a run. The time of the operation shows whether it is
+     * newer. */
     const enum shoot_run run = shoot_run(s);
     bool runs = run == RUN_PROCESSING || run == RUN_PENDING || run == RUN_RETRYING;
     if (!c->guard_since || !s->has_operation || runs)
@@ -23,7 +24,7 @@ bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us 
     return now - c->guard_since < GUARD_BLIND_US;
 }
 
-/* False, or Unknown, and so on: what the statuses of the conditions say, the worst first. */
+/* The combined status of the conditions: the worst one decides. */
 enum conditions {
     CONDITIONS_FALSE,
     CONDITIONS_UNKNOWN,
@@ -32,8 +33,8 @@ enum conditions {
     CONDITIONS_TRUE
 };
 
-/* One that cannot be read, or in a word that is not in the table, says neither that it is met nor that it is
- * not. */
+/* A condition that cannot be read, or has a status that is not in the table, counts as unread: neither met
+ * nor unmet. */
 static enum conditions condition_says(const json_t *condition)
 {
     static const char *const words[] = {"False", "Unknown", "Progressing", NULL, "True"};
@@ -55,7 +56,7 @@ static enum conditions worst_condition(const struct shoot *s)
     return worst;
 }
 
-/* While Cleura does not report it, the state that was last asked for counts. */
+/* While Cleura does not report the flag, the last requested state counts. */
 static bool is_hibernated(const struct cluster *c, const struct shoot *s)
 {
     return s->hibernated_unknown ? c->wants_hibernated : s->hibernated;
@@ -72,7 +73,7 @@ static enum phase phase_of_open(int open)
 static enum phase processing_phase(const struct cluster *c, const struct shoot *s, int open)
 {
     if (open >= 0 && open != OPERATION_CREATE)
-        return phase_of_open(open); /* a hibernated cluster that is changed does not wake */
+        return phase_of_open(open); /* a change does not wake a hibernated cluster */
     if (c->wants_hibernated && !is_hibernated(c, s))
         return PHASE_HIBERNATING;
     return is_hibernated(c, s) && !c->wants_hibernated ? PHASE_WAKING : PHASE_UPDATING;
@@ -83,7 +84,7 @@ static struct decision succeeded(const struct cluster *c, const struct shoot *s,
     static const struct {
         enum phase phase;
         enum health health;
-        bool settling; /* Gardener resets conditions after each reconcile */
+        bool settling; /* Gardener resets the conditions after each reconcile */
     } rows[] = {
         [CONDITIONS_FALSE] = {PHASE_DEGRADED, HEALTH_UNHEALTHY, false},
         [CONDITIONS_UNKNOWN] = {PHASE_DEGRADED, HEALTH_UNKNOWN, false},
@@ -96,7 +97,7 @@ static struct decision succeeded(const struct cluster *c, const struct shoot *s,
                          .health = rows[worst].health,
                          .settling = rows[worst].settling,
                          .operation_finished = s->progress == SHOOT_PROGRESS_UNKNOWN || s->progress >= 100};
-    if (is_hibernated(c, s)) { /* conditions are all True then and say nothing */
+    if (is_hibernated(c, s)) { /* all conditions are then True and have no meaning */
         d.phase = PHASE_HIBERNATED;
         d.health = HEALTH_HEALTHY;
         d.settling = false;
@@ -112,7 +113,8 @@ static struct decision succeeded(const struct cluster *c, const struct shoot *s,
 static struct decision processing(const struct cluster *c, const struct shoot *s, int open)
 {
     bool errors = json_array_size(json_doc_tree(s->last_errors)) > 0;
-    /* A create goes on until Cleura says that it does something else: a word nobody knows does not. */
+    /* A create continues until Cleura reports a different operation. An unknown word is no different
+     * operation. */
     bool creates =
         open == OPERATION_CREATE ? !is(s->operation_type, "Reconcile") : is(s->operation_type, "Create");
     return (struct decision){.phase = creates ? PHASE_CREATING : processing_phase(c, s, open),
@@ -147,7 +149,7 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
     case RUN_NONE:
         break;
     }
-    if (open >= 0) /* what was asked for goes on */
+    if (open >= 0) /* the requested change continues */
         return processing(c, s, open);
     return (struct decision){.phase = PHASE_UNKNOWN, .health = HEALTH_UNKNOWN};
 }

@@ -35,7 +35,7 @@ void expectation_free(struct expectation *x)
     free(x);
 }
 
-/* Grows by doubling, up to its bound. */
+/* Doubles the array when it is full, up to its limit. */
 static void add(struct sample *s, int64_t us)
 {
     if (s->count == EXPECTATION_OF_A_TYPE)
@@ -69,7 +69,7 @@ static int by_length(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The smallest that `percent` of a sorted sample do not exceed (nearest rank). */
+/* Returns the smallest sample that at least `percent` of a sorted sample do not exceed (nearest rank). */
 static int64_t percentile_s(const struct sample *s, size_t percent)
 {
     assert(s->count);

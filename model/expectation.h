@@ -1,5 +1,5 @@
 /*
- * How long operations and their steps usually take: concluded from operations that succeeded. One thread at a
+ * How long operations and their steps usually take, computed from operations that succeeded. One thread at a
  * time.
  */
 #ifndef MODEL_EXPECTATION_H
@@ -8,9 +8,9 @@
 #include "model/cluster.h"
 
 enum {
-    EXPECTATION_DAYS = 30,        /* those that were accepted since then count */
-    EXPECTATION_LOOKED_AT = 5000, /* and of these the newest of a project */
-    EXPECTATION_OF_A_TYPE = 1000, /* and of these the newest of a type; steps of a type likewise */
+    EXPECTATION_DAYS = 30,        /* operations accepted in this time count */
+    EXPECTATION_LOOKED_AT = 5000, /* newest operations of a project that count */
+    EXPECTATION_OF_A_TYPE = 1000, /* newest operations of each type that count; the same for steps */
 };
 
 struct expectation;
@@ -18,14 +18,14 @@ struct expectation;
 struct expectation *expectation_new(void);
 /* NULL is allowed. */
 void expectation_free(struct expectation *x);
-/* Adds an operation that succeeded; the newest come first. */
+/* Adds an operation that succeeded. The caller adds the newest first. */
 void expectation_add(struct expectation *x, const struct operation *op);
-/* How many were added. */
+/* The number of operations added. */
 size_t expectation_count(const struct expectation *x);
 /*
- * {"window_days", "items": [{"type", "count", "p50_seconds", "p90_seconds", "steps": [...]}]}: one item for
- * each type that there was, one step for each type of step that was done. Operations count from their
- * acceptance to their end, steps from their first call to their end. The caller owns it.
+ * {"window_days", "items": [{"type", "count", "p50_seconds", "p90_seconds", "steps": [...]}]}: one item per
+ * type of operation, one step per type of step. The duration of an operation is from its acceptance to its
+ * end, that of a step from its first call to its end. The caller owns the result.
  */
 json_t *expectation_to_json(struct expectation *x);
 

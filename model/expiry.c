@@ -31,7 +31,7 @@ void versions_in_use(const struct shoot *shoot, const json_t *catalog,
     if (shoot && shoot->kubernetes_version)
         add_expiring(COMPONENT_KUBERNETES, shoot->kubernetes_version,
                      json_arr(catalog, "kubernetes_versions"), visit, ctx);
-    /* Names and versions in turn; a stored row may be damaged. */
+    /* Names and versions alternate. A stored row may be damaged. */
     for (char *const *image = shoot ? shoot->images : NULL; image && image[0] && image[1]; image += 2) {
         const json_t *offered = entry_of(json_arr(catalog, "machine_images"), "name", image[0]);
         add_expiring(image[0], image[1], json_arr(offered, "versions"), visit, ctx);

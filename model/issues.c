@@ -40,8 +40,8 @@ static const struct error_meaning meanings[] = {
 
 const struct error_meaning *model_error_meaning(const char *code)
 {
-    static const struct error_meaning unknown = {"", false, true,
-                                                 "Read the description; contact Cleura if it stays."};
+    static const struct error_meaning unknown = {
+        "", false, true, "Read the description; contact Cleura if the issue remains."};
     for (size_t i = 0; code && i < ARRAY_LEN(meanings); i++)
         if (!strcmp(meanings[i].code, code))
             return &meanings[i];
@@ -77,7 +77,7 @@ void model_append_errors(json_t *errors, const json_t *last_error)
 #define DAY_US            (24 * 3600 * US_PER_S)
 #define DELETION_STUCK_US (3600 * US_PER_S)
 
-enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* of a value that drifted */ };
+enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* limit for values in a drift */ };
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
@@ -127,12 +127,12 @@ struct kind {
 };
 
 struct occurrence {
-    const char *subject;     /* what it is about, or NULL */
+    const char *subject;     /* id, name or path of the affected object, or NULL */
     const char *description; /* or NULL */
-    const char *action;      /* NULL: the kind's */
+    const char *action;      /* NULL: the action of the kind */
     wall_us since;           /* 0: not known */
     wall_us expires_at;      /* versions; 0: none */
-    const char *target;      /* versions: what to go to, or NULL */
+    const char *target;      /* versions: the version to upgrade to, or NULL */
 };
 
 static void issue_set_time(json_t *doc, const char *key, wall_us at)
@@ -159,28 +159,28 @@ static void issue_add(struct issues *in, const struct kind *kind, enum issue_sev
     (void)json_array_append_new(in->found[severity], doc);
 }
 
-/* ---- what Cleura is at ---- */
+/* ---- phase, errors, operations ---- */
 
-static const struct kind deletion_failed = {
-    "deletion_failed", ISSUE_CRITICAL, "cluster", "The deletion failed",
-    "Remove what hangs inside the cluster (finalizers, load balancers, volumes), then DELETE it again."};
+static const struct kind deletion_failed = {"deletion_failed", ISSUE_CRITICAL, "cluster",
+                                            "The deletion failed",
+                                            "Remove the objects inside the cluster that block the deletion "
+                                            "(finalizers, load balancers, volumes), then DELETE it again."};
 static const struct kind cluster_failed = {
-    "cluster_failed", ISSUE_CRITICAL, "cluster", "Cleura gave up",
-    "Do what the upstream errors ask for, then POST .../actions/retry or change the spec."};
+    "cluster_failed", ISSUE_CRITICAL, "cluster", "Cleura reports a failure and does not try again",
+    "Follow the actions of the upstream errors, then POST .../actions/retry or change the spec."};
 static const struct kind create_refused = {
-    "create_refused", ISSUE_CRITICAL, "cluster", "The cluster was never made",
-    "Correct what the failed operation names, then create it again: PUT, or POST with the same name, which "
-    "replaces this record; DELETE removes it."};
+    "create_refused", ISSUE_CRITICAL, "cluster", "The cluster was never created",
+    "Correct the error of the failed operation, then create the cluster again: PUT, or POST with the same "
+    "name, which replaces this record; DELETE removes it."};
 static const struct kind cluster_retrying = {
-    "cluster_retrying", ISSUE_WARNING, "cluster", "Cleura met an error and tries again",
-    "Do what the upstream errors ask for; Cleura goes on trying by itself, usually for 12 hours."};
+    "cluster_retrying", ISSUE_WARNING, "cluster", "Cleura reports an error and tries again",
+    "Follow the actions of the upstream errors; Cleura tries again by itself, usually for 12 hours."};
 static const struct kind upstream_error = {"upstream_error", ISSUE_WARNING, "cluster",
                                            "Cleura reports an error", NULL};
-static const struct kind deletion_stuck = {"deletion_stuck", ISSUE_WARNING, "cluster",
-                                           "The deletion does not come to its end",
-                                           "Look for objects inside the cluster that hang: finalizers, load "
-                                           "balancers, volumes; the deletion goes on "
-                                           "once they are gone."};
+static const struct kind deletion_stuck = {
+    "deletion_stuck", ISSUE_WARNING, "cluster", "The deletion does not end",
+    "Remove the objects inside the cluster that block the deletion: finalizers, load balancers, volumes. The "
+    "deletion then continues."};
 static const struct kind operation_failed = {"operation_failed", ISSUE_WARNING, "operation",
                                              "The last operation failed", NULL};
 
@@ -242,7 +242,7 @@ static void look_at_operation(struct issues *in)
     issue_add(in, &operation_failed, ISSUE_WARNING,
               &(struct occurrence){.subject = op->id,
                                    .description = description,
-                                   .action = json_str_or(op->error, "advice", "Repeat it."),
+                                   .action = json_str_or(op->error, "advice", "Repeat the operation."),
                                    .since = op->finished_at});
 }
 
@@ -258,76 +258,72 @@ static const struct check conditions[] = {
     {"APIServerAvailable",
      NULL,
      {"api_server_unavailable", ISSUE_CRITICAL, "condition", "The API server does not answer",
-      "Wait some minutes: Cleura restarts it. If it stays, look for overload by clients and webhooks, then "
-      "contact "
-      "Cleura."}},
+      "Wait some minutes: Cleura restarts the API server. If the issue remains, look for overload by clients "
+      "and webhooks, then contact Cleura."}},
     {"ControlPlaneHealthy",
      NULL,
      {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", "The control plane is not healthy",
-      "Cleura runs it and repairs it; POST .../actions/reconcile may help. Contact Cleura if it stays."}},
+      "Cleura repairs the control plane; POST .../actions/reconcile may help. Contact Cleura if the issue "
+      "remains."}},
     {"EveryNodeReady",
      "MissingNodes",
      {"nodes_not_ready", ISSUE_WARNING, "condition", "Nodes are missing",
-      "Look at quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura goes on "
-      "trying to "
-      "make them."}},
+      "Check quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura continues to "
+      "try to create the nodes."}},
     {"EveryNodeReady",
      "KubeletVersionMismatch",
-     {"nodes_not_ready", ISSUE_WARNING, "condition", "Nodes run another version",
-      "Their replacement is under way or blocked: look for disruption budgets that allow no eviction."}},
+     {"nodes_not_ready", ISSUE_WARNING, "condition", "Nodes run a different version",
+      "Their replacement is in progress or blocked: look for disruption budgets that allow no eviction."}},
     {"EveryNodeReady",
      NULL,
      {"nodes_not_ready", ISSUE_WARNING, "condition", "Not every node is ready",
-      "See which with kubectl get nodes; look for disk or memory pressure and for disruption budgets that "
-      "block the "
-      "replacement."}},
+      "kubectl get nodes shows which; look for disk or memory pressure and for disruption budgets that block "
+      "the replacement."}},
     {"SystemComponentsHealthy",
      "NoTunnelDeployed",
      {"system_components_unhealthy", ISSUE_WARNING, "condition", "The control plane does not reach the nodes",
-      "Nodes have to be there and to reach the API server: check firewalls, allowed_cidrs and webhooks that "
-      "block "
+      "Nodes must exist and reach the API server: check firewalls, allowed_cidrs and webhooks that block "
       "kube-system."}},
     {"SystemComponentsHealthy",
      "TunnelConnectionBroken",
      {"system_components_unhealthy", ISSUE_WARNING, "condition", "The control plane does not reach the nodes",
-      "Nodes have to reach the API server: check firewalls, allowed_cidrs and network policies in "
+      "Nodes must reach the API server: check firewalls, allowed_cidrs and network policies in "
       "kube-system."}},
     {"SystemComponentsHealthy",
      NULL,
      {"system_components_unhealthy", ISSUE_WARNING, "condition", "A system component is not healthy",
-      "See which with kubectl -n kube-system get pods; give the nodes room, and remove webhooks that block "
-      "kube-system."}},
+      "kubectl -n kube-system get pods shows which; free resources on the nodes, and remove webhooks that "
+      "block kube-system."}},
     {"ObservabilityComponentsHealthy",
      NULL,
      {"observability_unhealthy", ISSUE_INFO, "condition", "Monitoring is not healthy",
-      "The cluster itself is not touched. Contact Cleura if it stays."}},
+      "The cluster itself is not affected. Contact Cleura if the issue remains."}},
     {NULL,
      NULL,
      {"condition_not_met", ISSUE_WARNING, "condition", "A condition is not met",
-      "Read the description; contact Cleura if it stays."}},
+      "Read the description; contact Cleura if the issue remains."}},
 };
 
 static const struct check constraints[] = {
     {"HibernationPossible",
      NULL,
      {"hibernation_blocked", ISSUE_WARNING, "constraint", "The cluster cannot be hibernated",
-      "Webhooks inside the cluster would keep it from waking: mend or remove those that are named, or give "
-      "them "
-      "failurePolicy Ignore."}},
+      "Webhooks inside the cluster would prevent its wake-up: correct or remove the webhooks in the "
+      "description, or give them failurePolicy Ignore."}},
     {"MaintenancePreconditionsSatisfied",
      NULL,
      {"maintenance_blocked", ISSUE_WARNING, "constraint", "Maintenance may fail",
-      "Webhooks inside the cluster may block nodes and system components: mend or remove those that are "
-      "named."}},
+      "Webhooks inside the cluster may block nodes and system components: correct or remove the webhooks in "
+      "the description."}},
     {"CACertificateValiditiesAcceptable",
      NULL,
      {"ca_expiring", ISSUE_WARNING, "constraint", "A certificate authority expires within a year",
-      "POST .../actions/rotate-ca-prepare, hand out new kubeconfigs, then POST "
+      "POST .../actions/rotate-ca-prepare, distribute new kubeconfigs, then POST "
       ".../actions/rotate-ca-complete."}},
     {"CRDsWithProblematicConversionWebhooks",
      NULL,
      {"conversion_webhooks", ISSUE_WARNING, "constraint", "Conversion webhooks may block Gardener",
-      "Store the custom resources in one version and remove the conversion webhooks that are named."}},
+      "Store the custom resources in one version and remove the conversion webhooks in the description."}},
     {NULL,
      NULL,
      {"constraint_not_met", ISSUE_INFO, "constraint", "A constraint is not met",
@@ -356,7 +352,7 @@ static void issue_add_check(struct issues *in, const struct check *checks, const
                                    .action = code ? model_error_meaning(code)->action : NULL});
 }
 
-/* Where conditions say something: a cluster that comes, goes or sleeps has none that count. */
+/* In other phases the conditions have no meaning: while a cluster is created, deleted or hibernated. */
 static bool phase_has_conditions(enum phase phase)
 {
     static const bool has[PHASE_MAX_] = {
@@ -377,7 +373,7 @@ static void look_at_conditions(struct issues *in)
         json_array_foreach (json_doc_tree(s->conditions), i, found) {
             const char *status = json_str_or(found, "status", "");
             bool unknown = !strcmp(status, "Unknown");
-            if (unknown || !strcmp(status, "False")) /* Progressing is normal for a while after each run */
+            if (unknown || !strcmp(status, "False")) /* Progressing is normal for some time after each run */
                 issue_add_check(in, conditions, found, unknown);
         }
     }
@@ -390,12 +386,13 @@ static void look_at_conditions(struct issues *in)
 
 /* ---- drift and age ---- */
 
-static const struct kind drift = {"drift", ISSUE_WARNING, "drift", "The cluster differs from its spec",
-                                  "PUT the spec again to repair it, or PUT a spec that says what is there."};
+static const struct kind drift = {
+    "drift", ISSUE_WARNING, "drift", "The cluster differs from its spec",
+    "PUT the spec again to correct the cluster, or PUT a spec that equals the present state."};
 static const struct kind observation_stale = {"observation_stale", ISSUE_WARNING, "observation",
-                                              "Cleura could not be asked lately",
-                                              "GET /v1/projects/{project} shows under upstream what is "
-                                              "wrong; it goes on by itself once Cleura answers."};
+                                              "Cleura could not be read recently",
+                                              "GET /v1/projects/{project} shows the reason under upstream; "
+                                              "reading continues by itself when Cleura answers."};
 
 static char *text_of_member(const json_t *object, const char *key)
 {
@@ -421,7 +418,7 @@ static void look_at_age(struct issues *in)
 {
     if (in->cluster->stale)
         issue_add(in, &observation_stale, ISSUE_WARNING,
-                  &(struct occurrence){.description = "Everything is shown as it was when it was last seen.",
+                  &(struct occurrence){.description = "All values are those of the last successful read.",
                                        .since = in->cluster->observed_at});
 }
 
@@ -436,7 +433,8 @@ static const struct kind version_deprecated = {"version_deprecated", ISSUE_INFO,
 static const struct kind version_not_offered = {"version_not_offered", ISSUE_INFO, "version",
                                                 "A version in use is no longer offered", NULL};
 
-/* The newest supported one to go to: of the same minor before the next one; NULL: none. */
+/* The newest supported version to upgrade to: of the same minor if possible, else of the next one; NULL:
+ * none. */
 static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 {
     char line[VERSION_LINE_BYTES];
@@ -461,7 +459,7 @@ static char *version_action(const struct issues *in, const struct version_in_use
         json_bool(maintenance, is_kubernetes ? "auto_update_kubernetes" : "auto_update_machine_image", false);
     const char *adopt = in->cluster->managed ? "" : " after adopting the cluster with PUT";
     if (!target)
-        return mem_strdup("The catalog offers no version to go to: contact Cleura.");
+        return mem_strdup("The catalog offers no version to upgrade to: contact Cleura.");
     return mem_printf("Set %s to %s%s%s.",
                       is_kubernetes ? "spec.kubernetes_version" : "image.version of the pools", target, adopt,
                       by_itself ? "; or let Cleura do it in the next maintenance window" : "");
@@ -527,9 +525,9 @@ json_t *issues_of(const struct cluster *c, const struct operation *op, const jso
     return in.found[ISSUE_CRITICAL];
 }
 
-/* ---- whether it is worth a look ---- */
+/* ---- quick checks ---- */
 
-/* The text of a document is there also while it rests. */
+/* The text of a document exists also when its tree does not. */
 static bool has_findings(const struct json_doc *checks)
 {
     return checks && (strstr(checks->text, "\"False\"") || strstr(checks->text, "\"Unknown\""));

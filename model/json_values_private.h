@@ -1,4 +1,4 @@
-/* The stored form of parts that never stand alone, and small codecs shared inside model/. */
+/* The stored form of structs that are parts of other structs, and small codecs used inside model/. */
 #ifndef MODEL_JSON_VALUES_PRIVATE_H
 #define MODEL_JSON_VALUES_PRIVATE_H
 
@@ -9,7 +9,7 @@ struct shoot *shoot_from_json(const json_t *doc);
 
 /* Sealed bytes as base64 text; NULL stays null. */
 void json_set_bytes(json_t *object, const char *key, const uint8_t *bytes, size_t len);
-/* The reverse; NULL when absent or malformed. The caller frees it. */
+/* The reverse of json_set_bytes; NULL when absent or malformed. The caller frees it. */
 uint8_t *json_bytes(const json_t *object, const char *key, size_t *ret_len);
 /* Copies a string member into a fixed array, cut to fit; "" when absent. */
 void json_copy_str(const json_t *object, const char *key, char *target, size_t size);

@@ -1,13 +1,13 @@
 /*
- * The content of a kubeconfig: the parts of its current context. Pure; any thread. The text and everything
- * taken from it are secrets, but for the server and its certificate authority.
+ * The content of a kubeconfig: the parts of its current context. Pure; any thread. The text and all parts are
+ * secrets, except the server and its certificate authority.
  */
 #ifndef MODEL_KUBECONFIG_FILE_H
 #define MODEL_KUBECONFIG_FILE_H
 
 #include "base/attrs.h"
 
-/* Strings as they stand in the file (data members are base64); NULL: not there. */
+/* Strings as they are in the file (data members are base64); NULL: absent. */
 struct kubeconfig_parts {
     char *context;
     char *server;
@@ -19,12 +19,12 @@ struct kubeconfig_parts {
 
 /* NULL when the text is no YAML mapping. The caller frees the result. */
 struct kubeconfig_parts *kubeconfig_parse(const char *text);
-/* Overwrites before it frees. NULL is allowed. */
+/* Overwrites the secrets and frees. NULL is allowed. */
 void kubeconfig_parts_free(struct kubeconfig_parts *p);
 DEFINE_CLEANUP(kubeconfig_parts_cleanup, struct kubeconfig_parts *, kubeconfig_parts_free)
 #define CLEANUP_KUBECONFIG CLEANUP(kubeconfig_parts_cleanup)
 
-/* The PEM text in a data member; NULL when it is not base64. A secret; the caller frees it. */
+/* Decodes a data member to its PEM text; NULL when it is not base64. A secret; the caller frees it. */
 char *kubeconfig_pem(const char *data);
 
 #endif

@@ -8,11 +8,11 @@
 struct requirement {
     const char *key;
     size_t key_len;
-    const char *value; /* NULL: any */
+    const char *value; /* NULL: any value */
     size_t value_len;
 };
 
-/* The requirement at *cursor, which moves to the next one, NULL after the last. */
+/* Reads the requirement at *cursor and moves the cursor to the next one; NULL after the last. */
 static void take_requirement(const char **cursor, struct requirement *ret)
 {
     size_t len = strcspn(*cursor, ",");

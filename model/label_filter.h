@@ -1,6 +1,6 @@
 /*
- * Filters by label: requirements "key" (there is such a label) and "key=value", comma-separated, which all
- * have to hold. Pure; any thread.
+ * Filters by label: comma-separated requirements "key" (the label exists) and "key=value". All requirements
+ * must hold. Pure; any thread.
  */
 #ifndef MODEL_LABEL_FILTER_H
 #define MODEL_LABEL_FILTER_H
@@ -11,9 +11,9 @@
 
 enum { LABEL_FILTER_MAX_BYTES = 2000 };
 
-/* The fault of the filter and the right form, static text; NULL when it is a filter. */
+/* Describes the fault of the filter and the right form, static text; NULL when the filter is valid. */
 const char *label_filter_fault(const char *filter);
-/* Whether the object of strings fulfils a filter without fault. */
+/* Whether the labels, an object of strings, match a valid filter. */
 bool label_filter_holds(const char *filter, const json_t *labels);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct move {
     int from, to;
-    const char *on; /* for readers, here and in docs/architecture.md */
+    const char *on; /* label of the arrow in docs/architecture.md */
 };
 
 static const struct move operation_moves[] = {
@@ -16,7 +16,7 @@ static const struct move operation_moves[] = {
     {OPERATION_PENDING, OPERATION_SUCCEEDED, "nothing is left to do"},
     {OPERATION_PENDING, OPERATION_FAILED, "it became impossible"},
     {OPERATION_PENDING, OPERATION_CANCELLED, "cancelled or replaced"},
-    {OPERATION_RUNNING, OPERATION_SUCCEEDED, "its last step is over"},
+    {OPERATION_RUNNING, OPERATION_SUCCEEDED, "its last step ended"},
     {OPERATION_RUNNING, OPERATION_FAILED, "a step is refused, has no effect or fails at Cleura"},
     {OPERATION_RUNNING, OPERATION_CANCELLED, "cancelled or replaced"},
 };
@@ -24,24 +24,24 @@ static const struct move operation_moves[] = {
 static const struct move step_moves[] = {
     {STEP_PENDING, STEP_SENDING, "its call is about to be made"},
     {STEP_PENDING, STEP_WAITING, "it only waits for Cleura"},
-    {STEP_PENDING, STEP_DONE, "a look shows its effect, or nothing to delete; its operation succeeded"},
-    {STEP_PENDING, STEP_SKIPPED, "nothing is to be done, or its operation ended first"},
+    {STEP_PENDING, STEP_DONE, "a read shows its effect, or nothing to delete; or its operation succeeded"},
+    {STEP_PENDING, STEP_SKIPPED, "not needed, or its operation ended first"},
     {STEP_PENDING, STEP_FAILED, "its operation failed or was cancelled after an attempt"},
     {STEP_SENDING, STEP_PENDING, "the call did not leave, Cleura is busy, or it had no effect"},
     {STEP_SENDING, STEP_WAITING, "accepted, and a run begins"},
-    {STEP_SENDING, STEP_DONE, "accepted, and that is all, or its operation succeeded"},
+    {STEP_SENDING, STEP_DONE, "accepted, and no run follows, or its operation succeeded"},
     {STEP_SENDING, STEP_FAILED, "its operation failed or was cancelled"},
-    {STEP_WAITING, STEP_DONE, "the run is over and its effect shows"},
-    {STEP_WAITING, STEP_PENDING, "no effect shows: asked for again"},
+    {STEP_WAITING, STEP_DONE, "the run ended and its effect is visible"},
+    {STEP_WAITING, STEP_PENDING, "no effect is visible: requested again"},
     {STEP_WAITING, STEP_FAILED, "its operation failed or was cancelled"},
-    {STEP_DONE, STEP_PENDING, "a deletion that was accepted does not show: asked for again"},
+    {STEP_DONE, STEP_PENDING, "an accepted deletion is not visible: requested again"},
 };
 
 static const struct move delivery_moves[] = {
     {DELIVERY_PENDING, DELIVERY_PENDING, "an attempt failed: the next one is planned"},
-    {DELIVERY_PENDING, DELIVERY_DELIVERED, "the receiver took it"},
+    {DELIVERY_PENDING, DELIVERY_DELIVERED, "the receiver accepted it"},
     {DELIVERY_PENDING, DELIVERY_FAILED,
-     "the last attempt failed, its webhook is disabled, or its event is gone"},
+     "the last attempt failed, its webhook is disabled, or its event was removed"},
 };
 
 static bool knows(const struct move *moves, size_t count, int from, int to)

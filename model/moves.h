@@ -1,7 +1,7 @@
 /*
- * The states of operations, of their steps and of deliveries, and every move between two of them. The tables
- * are in moves.c (that of calls to Cleura is in upstream/account/lane.c); docs/architecture.md draws them,
- * and tests/api/test_layout.py holds both together. The thread that owns what is moved.
+ * The states of operations, steps and deliveries, and every allowed move between two states. The tables are
+ * in moves.c; the table for calls to Cleura is in upstream/account/lane.c. docs/architecture.md draws the
+ * tables, and tests/api/test_layout.py compares both. Thread: the owner of the struct.
  */
 #ifndef MODEL_MOVES_H
 #define MODEL_MOVES_H
@@ -9,16 +9,16 @@
 #include "model/cluster.h"
 #include "model/webhook.h"
 
-/* A move that is not in its table ends the process: what was believed of the state is wrong. */
+/* A move that is not in its table ends the process, because the state is then not what the code assumes. */
 void operation_move(struct operation *op, enum operation_status to);
 /* `step` is one of the steps of `op`. */
 void step_move(const struct operation *op, struct operation_step *step, enum step_status to);
 void delivery_move(struct delivery *delivery, enum delivery_status to);
 
-/* Logs the move that no table has, and ends the process. Any thread. */
+/* Logs a move that is in no table, and ends the process. Any thread. */
 _Noreturn void move_impossible(const char *what, const char *id, const char *from, const char *to);
 
-/* Whether the tables know the move. */
+/* Whether the table contains the move. */
 bool operation_may_move(enum operation_status from, enum operation_status to);
 bool step_may_move(enum step_status from, enum step_status to);
 bool delivery_may_move(enum delivery_status from, enum delivery_status to);

@@ -160,7 +160,7 @@ bool event_type_matches(enum event_type type, const char *pattern)
 
 static const char *const patterns[] = {PATTERN_DNS_LABEL, PATTERN_VERSION, PATTERN_UUID, PATTERN_WINDOW_TIME,
                                        PATTERN_CRON};
-static regex_t patterns_compiled[ARRAY_LEN(patterns)]; /* for the life of the process */
+static regex_t patterns_compiled[ARRAY_LEN(patterns)]; /* never freed */
 static pthread_once_t patterns_once = PTHREAD_ONCE_INIT;
 
 static void patterns_compile(void)
@@ -176,5 +176,5 @@ bool pattern_matches(const char *pattern, const char *text)
     for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
         if (!strcmp(patterns[i], pattern))
             return regexec(&patterns_compiled[i], text, 0, NULL, 0) == 0;
-    abort(); /* our own patterns */
+    abort(); /* these patterns are constants of shootd */
 }

@@ -1,7 +1,6 @@
 /*
- * The closed sets of words the product speaks, each with one table of names. Pure, any thread.
- * Words that Cleura chooses (conditions, error codes, operation states) stay strings: unknown ones pass
- * through.
+ * The closed sets of words of the API, each with one table of names. Pure, any thread. Words that Cleura
+ * chooses (conditions, error codes, operation states) stay strings, so unknown words are passed on unchanged.
  */
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
@@ -50,11 +49,11 @@ enum operation_status {
     OPERATION_STATUS_MAX_,
 };
 
-/* Each may what the one before it may. */
+/* Each role includes the rights of the role before it. */
 enum role { ROLE_VIEWER, ROLE_KUBECONFIG, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ };
 
 enum event_type {
-    EVENT_NONE, /* no event; without a name */
+    EVENT_NONE, /* no event; has no name */
     EVENT_CLUSTER_CREATED,
     EVENT_CLUSTER_READY,
     EVENT_CLUSTER_UPDATED,
@@ -67,7 +66,7 @@ enum event_type {
     EVENT_CLUSTER_DISCOVERED,
     EVENT_CLUSTER_DRIFTED,
     EVENT_CLUSTER_RETRYING,    /* Gardener failed and tries again by itself */
-    EVENT_CLUSTER_UNREACHABLE, /* Cleura does not show it, or not in what state it is */
+    EVENT_CLUSTER_UNREACHABLE, /* Cleura does not show the cluster, or not its state */
     EVENT_OPERATION_STARTED,
     EVENT_OPERATION_SUCCEEDED,
     EVENT_OPERATION_FAILED,
@@ -77,12 +76,12 @@ enum event_type {
     EVENT_WEBHOOK_DISABLED,
     EVENT_WEBHOOK_TEST,
     EVENT_TOKEN_EXPIRING,
-    EVENT_FREEZE_STARTED, /* changes are refused from now on */
+    EVENT_FREEZE_STARTED, /* changes are refused from this time on */
     EVENT_FREEZE_ENDED,
     EVENT_TYPE_MAX_,
 };
 
-/* A row of reconcile/operations/step_kinds.c each. */
+/* Each has a row in reconcile/operations/step_kinds.c. */
 enum step_type {
     STEP_BOOTSTRAP,
     STEP_CREATE_SHOOT,
@@ -122,7 +121,7 @@ const char *step_status_name(enum step_status status);
 const char *role_name(enum role role);
 const char *event_type_name(enum event_type type);
 
-/* The reverse; -1 for an unknown or NULL name. */
+/* The reverse; -1 for NULL and unknown names. */
 int phase_from_name(const char *name);
 int health_from_name(const char *name);
 int operation_type_from_name(const char *name);
@@ -135,7 +134,7 @@ int event_type_from_name(const char *name);
 /* The pattern is "*", "cluster.*" or an exact name. */
 bool event_type_matches(enum event_type type, const char *pattern);
 
-/* Terminal states are never left. */
+/* A final status never changes. */
 bool operation_status_is_final(enum operation_status status);
 
 /* The regular expressions of the domain, each compiled once. */
@@ -143,10 +142,10 @@ bool operation_status_is_final(enum operation_status status);
 #define PATTERN_VERSION     "^[0-9]+([.][0-9]+)*$"
 #define PATTERN_UUID        "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 #define PATTERN_WINDOW_TIME "^([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]([+](0[0-9]|1[0-4])|-(0[0-9]|1[0-2]))00$"
-/* The five-field part of Cleura's P-CRON; it need only occur somewhere in the string. */
+/* The five-field part of Cleura's P-CRON. The pattern may match anywhere in the string. */
 #define PATTERN_CRON "((([0-9]+,)+[0-9]+|[0-9*]+(/|-)[0-9]+|[0-9]+|[*]) ?){5,7}"
 
-/* `pattern` is one of the above. */
+/* `pattern` is one of the patterns above. */
 bool pattern_matches(const char *pattern, const char *text);
 
 #endif

@@ -69,7 +69,7 @@ struct operation_step *operation_add_step(struct operation *op, enum step_type t
     return step;
 }
 
-enum { WHOLE = 0, FIRST_STEP = 1 }; /* parts of an operation that have a span */
+enum { WHOLE = 0, FIRST_STEP = 1 }; /* parts of an operation that have a span; step i has FIRST_STEP + i */
 
 static struct trace trace_under(const struct operation *op, unsigned part)
 {
@@ -89,7 +89,7 @@ struct trace operation_trace_of_step(const struct operation *op, unsigned index)
     return trace_under(op, FIRST_STEP + index);
 }
 
-/* The newest matter most. */
+/* Appends a note. When the array is full, the oldest note is removed. */
 static void add_note(struct operation *op, wall_us at, unsigned step, const char *text)
 {
     if (op->note_count == OPERATION_MAX_NOTES) {
@@ -111,7 +111,7 @@ void operation_says(struct operation *op, wall_us now, const char *message)
         add_note(op, now, op->step_index, message);
 }
 
-/* Not before the end of the step before it, or the acceptance. */
+/* The step could begin at the end of the previous step, or at the acceptance of the operation. */
 static wall_us could_begin(const struct operation *op, unsigned index)
 {
     for (unsigned i = index; i > 0; i--)
@@ -120,15 +120,15 @@ static wall_us could_begin(const struct operation *op, unsigned index)
     return op->created_at;
 }
 
-/* A call whose answer nobody saw counts from when it was about to be sent, and so do calls of versions that
- * did not note when they were; a step that only waits has no call. */
+/* When the first call of the step was sent. If that time is not stored (the answer was lost, or an earlier
+ * version wrote the step), the start of the step is used. A step that only waits has no call. */
 static wall_us begun_at(const struct operation_step *step)
 {
     const bool is_unsent = step->status == STEP_PENDING || step->status == STEP_SENDING;
     return step->sent_at ? step->sent_at : is_unsent ? 0 : step->started_at;
 }
 
-/* Wall clocks may be set back. */
+/* The time between both; 0 when the wall clock was set back. */
 static int64_t between(wall_us from, wall_us to)
 {
     return to > from ? to - from : 0;
@@ -164,7 +164,7 @@ void operation_trim(struct operation *op)
     static const char *const shown[] = {"rolls_nodes", "reason"};
     const json_t *planned = json_arr(op->body, "steps");
     if (!op->body || (planned && json_object_size(op->body) == 1))
-        return; /* it is trimmed */
+        return; /* already trimmed */
     json_t *steps = planned ? json_array() : NULL;
     size_t i;
     json_t *step;
@@ -240,7 +240,7 @@ static json_t *notes_to_json(const struct operation *op)
 
 json_t *operation_to_json(const struct operation *op)
 {
-    assert(op->project && op->cluster); /* else it could not be read back */
+    assert(op->project && op->cluster); /* otherwise operation_from_json could not read the document */
     json_t *doc = json_object();
     json_set_str(doc, "id", op->id);
     json_set_str(doc, "type", operation_type_name(op->type));
@@ -268,10 +268,10 @@ json_t *operation_to_json(const struct operation *op)
     return doc;
 }
 
-/* No operation comes near it; more is damage. */
+/* No operation has nearly so many attempts; a larger number is damage. */
 enum { ATTEMPTS_MOST = 1000000 };
 
-/* False when a step is of no known type or in no known state: guessing could send its call again. */
+/* False when a step has an unknown type or status: a wrong guess could send its call again. */
 static bool read_steps(struct operation *op, const json_t *array)
 {
     for (size_t i = 0; i < json_array_size(array) && i < OPERATION_MAX_STEPS; i++) {
@@ -294,7 +294,7 @@ static bool read_steps(struct operation *op, const json_t *array)
     return true;
 }
 
-/* A note that cannot be read is left out: nothing is decided by it. */
+/* A note that cannot be read is left out, because no decision depends on notes. */
 static void read_notes(struct operation *op, const json_t *doc)
 {
     const json_t *array = json_arr(doc, "notes");
@@ -308,7 +308,8 @@ static void read_notes(struct operation *op, const json_t *doc)
     op->notes_dropped = dropped > 0 && dropped < INT32_MAX ? (unsigned)dropped : 0;
 }
 
-/* An open operation has a step under way, and none that failed; a change may have none left to plan. */
+/* An open operation has a step in progress and no failed step. Only a create and a delete need a step: a
+ * change may have no step left to plan. */
 static bool steps_are_sound(const struct operation *op)
 {
     bool needs_steps = op->type == OPERATION_CREATE || op->type == OPERATION_DELETE;

@@ -14,7 +14,7 @@ static const struct problem_kind kinds[] = {
 #undef X
 };
 
-/* Types that others have registered for the same thing (HT-44); all else is /problems/{code}. */
+/* Registered types for the same problems (HT-44); all other types are /problems/{code}. */
 static const char *const registered_types[PROBLEM_MAX_] = {
     [PROBLEM_QUOTA_EXCEEDED] = "https://iana.org/assignments/http-problem-types#quota-exceeded",
     [PROBLEM_OVERLOADED] = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
@@ -47,7 +47,7 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     if (vasprintf(&p->detail, detail, args) < 0)
         abort();
     va_end(args);
-    size_t len = utf8_cut(p->detail, PROBLEM_TEXT_MAX); /* it may quote Cleura, or the caller */
+    size_t len = utf8_cut(p->detail, PROBLEM_TEXT_MAX); /* the text may quote Cleura or the caller */
     (void)printable_write(p->detail, len + 1, p->detail, len);
     p->code = code;
     return p;
@@ -102,7 +102,7 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
     json_set_str(fault, "code", fault_code);
     json_set_str(fault, "detail", text);
     if (taken)
-        json_set_take(fault, "valid", json_deep_copy(taken)); /* a problem leaves its thread */
+        json_set_take(fault, "valid", json_deep_copy(taken)); /* problems move between threads */
     (void)json_array_append_new((*p)->faults, fault);
 }
 

@@ -1,9 +1,9 @@
 /*
- * The one registry of problem codes (HT-1 to HT-5, promise 5): code, status, title, whose fault, advice.
- * Answers, failed operations, docs/problems.md and openapi.yaml take them from here.
+ * The one registry of problem codes (HT-1 to HT-5, promise 5): code, status, title, fault, advice. Answers,
+ * failed operations, docs/problems.md and openapi.yaml use it.
  *
- * A struct problem is one occurrence: a code, a detail for people, and all faults found. It has one owner; it
- * may be moved between threads whole.
+ * A struct problem is one occurrence: a code, a detail for people, and all faults found. It has one owner and
+ * may be moved between threads as a whole.
  */
 #ifndef MODEL_PROBLEM_H
 #define MODEL_PROBLEM_H
@@ -160,18 +160,18 @@ struct problem_kind {
 
 /* The registry row of a code. */
 const struct problem_kind *problem_kind(enum problem_code code);
-/* The row as {type, code, title, status, fault, advice}; `type` is what problems of it carry. The caller owns
- * it. */
+/* The row as {type, code, title, status, fault, advice}; `type` is the type in problems with this code. The
+ * caller owns it. */
 json_t *problem_kind_to_json(enum problem_code code);
 /* The reverse of problem_kind()->code; -1 when unknown. */
 int problem_from_name(const char *code);
 
-/* Where a fault was found. */
+/* The part of the request with the fault. */
 enum fault_place { FAULT_AT_BODY, FAULT_AT_QUERY, FAULT_AT_HEADER };
 
 enum {
     PROBLEM_MAX_FAULTS = 50,
-    PROBLEM_TEXT_MAX = 1024, /* bytes of a detail, and of where a fault is: longer ones are cut */
+    PROBLEM_TEXT_MAX = 1024, /* bytes of a detail and of a fault's place; longer ones are cut */
 };
 
 struct problem {
@@ -180,15 +180,15 @@ struct problem {
     json_t *faults;    /* array of {pointer|parameter|header, code, detail, valid?}, or NULL */
     json_t *extra;     /* further members (for example operation_id), or NULL */
     int retry_after_s; /* 0: no Retry-After */
-    const char *field; /* a header field that its answer has besides (Allow, Accept), static; NULL: none */
+    const char *field; /* additional header field of the answer (Allow, Accept), static; NULL: none */
     char *field_value;
 };
 
-/* A new problem with a formatted detail; the caller owns it. */
+/* Makes a problem with a formatted detail; the caller owns it. */
 struct problem *problem_new(enum problem_code code, const char *detail, ...) ATTR_PRINTF(2, 3);
-/* One that passes by itself: the caller may try again after so many seconds. The caller owns it. */
+/* Makes a temporary problem: the caller may try again after this many seconds. The caller owns it. */
 struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail);
-/* Its answer has this header field besides; the name is not copied. */
+/* Adds a header field to the problem's answer; the name is not copied. */
 void problem_set_field(struct problem *p, const char *name, const char *value);
 /* NULL is allowed. */
 void problem_free(struct problem *p);
@@ -196,19 +196,19 @@ DEFINE_CLEANUP(problem_cleanup, struct problem *, problem_free)
 #define CLEANUP_PROBLEM CLEANUP(problem_cleanup)
 
 /*
- * Adds a fault to *p, which is created with `code` when it is NULL. `where` is a JSON pointer in
- * fragment form
- * ("#/spec/name"), a parameter name or a header name. `valid` (array of valid values, may be NULL) is
- * taken. More than PROBLEM_MAX_FAULTS faults are dropped (HT-4).
+ * Adds a fault to *p. When *p is NULL, it is created with `code`. `where` is a JSON pointer in fragment form
+ * ("#/spec/name"), a parameter name or a header name. Takes over `valid` (array of valid values, may be
+ * NULL). More than PROBLEM_MAX_FAULTS faults are dropped (HT-4).
  */
 void problem_add_fault(struct problem **p, enum problem_code code, enum fault_place place, const char *where,
                        const char *fault_code, json_t *valid, const char *detail, ...) ATTR_PRINTF(7, 8);
 
 /* The problem+json body; request_id may be NULL. The caller owns the object. */
 json_t *problem_to_json(const struct problem *p, const char *request_id);
-/* The shorter form kept in an operation's `error`: {code, title, detail, errors?, ...extra}. */
+/* The shorter form that an operation stores in `error`: {code, title, detail, errors?, ...extra}. */
 json_t *problem_to_error_json(const struct problem *p);
-/* The reverse; an internal error when the code is not known (any more). The caller owns it. */
+/* The reverse of problem_to_error_json; an internal error when the code is not known (any more). The caller
+ * owns it. */
 struct problem *problem_from_error_json(const json_t *error);
 
 #endif

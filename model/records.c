@@ -160,7 +160,7 @@ void account_state_free(struct account_state *a)
 
 json_t *account_state_to_json(const struct account_state *a)
 {
-    assert(a->name); /* else it could not be read back */
+    assert(a->name); /* otherwise account_state_from_json could not read the document */
     json_t *doc = json_object();
     json_set_str(doc, "name", a->name);
     json_set_bytes(doc, "sealed_token", a->sealed_token, a->sealed_token_len);
@@ -187,7 +187,8 @@ struct account_state *account_state_from_json(const json_t *doc)
     a->next_login_at = json_int(doc, "next_login_at", 0);
     a->credentials_mark = mem_strdup(json_str(doc, "credentials_mark"));
     a->two_factor = json_bool(doc, "two_factor", false);
-    /* Rows written before this member existed: a refusal was reported when it was counted. */
+    /* Rows of versions without this member: those versions emitted the event when they counted the
+     * refusal. */
     a->failure_announced = json_bool(doc, "failed_told", a->login_failures > 0);
     return a;
 }

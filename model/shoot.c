@@ -69,7 +69,7 @@ static void read_uid(struct shoot *s, const json_t *object)
         uuid_clear(s->uid);
 }
 
-/* Whether the pair is in the first `count` texts of the list: pools are few. */
+/* Whether the first `count` texts of the list contain the pair. A cluster has few pools. */
 static bool has_image(char *const *images, size_t count, const char *name, const char *version)
 {
     for (size_t i = 0; i < count; i += 2)
@@ -169,7 +169,7 @@ bool shoot_state_is(const struct shoot *s, const char *state)
     return s->operation_state && !strcmp(s->operation_state, state);
 }
 
-/* The values that shoot_set_observed notes. */
+/* The values that shoot_set_observed extracts. */
 static json_t *brief_to_json(const struct shoot *s)
 {
     char uid[UUID_STR_LEN];
@@ -222,7 +222,7 @@ struct shoot *shoot_from_json(const json_t *doc)
     json_t *observed = json_object_get(doc, "observed");
     if (observed)
         shoot_set_observed(s, json_incref(observed));
-    else /* it was cut out (cluster_from_text) */
+    else /* cluster_from_text has removed `observed` */
         read_brief(s, json_obj(doc, "brief"));
     s->has_operation = json_bool(doc, "has_operation", false);
     s->operation_type = mem_strdup(json_str(doc, "operation_type"));

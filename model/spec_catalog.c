@@ -1,6 +1,6 @@
 /*
- * Values that the catalog lists. A value that the cluster already has stays acceptable when it is no longer
- * offered.
+ * Checks of values that the catalog lists. A value that the cluster already has stays valid when the catalog
+ * no longer offers it.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ void spec_check_kubernetes_version(struct check *k, const char *pointer, const j
             line_found |= version_is_supported(entry, k->context->now);
         }
     }
-    if (!versions || is_kept || (listed ? found : line_found)) /* as version_newest resolves it */
+    if (!versions || is_kept || (listed ? found : line_found)) /* like version_newest */
         return;
     const char *unsupported = first_within(valid, wanted);
     if (unsupported)
@@ -131,7 +131,7 @@ void spec_check_zones(struct check *k, const char *pointer, const json_t *value,
     }
 }
 
-/* Cleura's profile has one volume type; its smallest size is in the catalog, when Cleura reports it. */
+/* Cleura's profile has one volume type. The catalog contains its smallest size, if Cleura reports it. */
 void spec_check_volume_size(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
@@ -181,7 +181,7 @@ static void check_image_version(struct check *k, const char *pointer, const json
               "'%s' is not an offered version of this image", wanted);
 }
 
-/* Name and version of `image` are those that the pool has, or left as they are. */
+/* The pool already has the name and version of `image`, or `image` omits them. */
 static bool image_is_kept(const json_t *image, const json_t *there)
 {
     static const char *const members[] = {"name", "version"};
@@ -210,7 +210,7 @@ void spec_check_image(struct check *k, const char *pointer, const json_t *value,
         check_image_version(k, pointer, known, version);
 }
 
-/* True also when it is not known: `architecture` is NULL then, or the version lists none. */
+/* True also when it is not known: `architecture` is NULL, or the version lists none. */
 static bool runs_on(const json_t *version, const char *architecture)
 {
     const json_t *known = json_arr(version, "architectures");
@@ -218,7 +218,7 @@ static bool runs_on(const json_t *version, const char *architecture)
     return !known || !wanted || has_item(known, wanted);
 }
 
-/* NULL: the catalog cannot be read there. */
+/* NULL when the catalog's value cannot be read. */
 static const char *architecture_of(const json_t *machine_type)
 {
     const bool is_unread = json_is_null(json_object_get(machine_type, "architecture"));
@@ -254,7 +254,7 @@ void spec_check_architecture(struct check *k, const char *pointer, const json_t 
           "version '%s' does not run on machine type '%s' (%s)", wanted, type_name, architecture);
 }
 
-/* ---- upgrades: the newer ones of what the checks above accept ---- */
+/* ---- upgrades: newer versions that pass the checks above ---- */
 
 json_t *spec_version_offers(const char *present, const struct spec_context *context)
 {

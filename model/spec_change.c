@@ -1,4 +1,4 @@
-/* Changes of a cluster that exists: what cannot be, and what replaces nodes. */
+/* Changes of an existing cluster: impossible changes, and changes that replace nodes. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 
 struct minor {
     unsigned long major, minor;
-    bool complete; /* false for "1", which says nothing about minors */
+    bool complete; /* false for "1", which names no minor */
 };
 
 static struct minor minor_of(const char *version)
@@ -29,7 +29,7 @@ static bool minors_differ(const char *wanted, const char *observed)
     return w.major != o.major || (w.complete && w.minor != o.minor);
 }
 
-/* The newest version of a minor that can still be had: supported, else what is left of it; or NULL. */
+/* The newest usable version of a minor: a supported one, else any that is still offered; or NULL. */
 static const char *best_of_minor(const struct spec_context *context, const char *minor)
 {
     const json_t *versions = json_arr(context->catalog, "kubernetes_versions");
@@ -68,7 +68,7 @@ static void check_version(struct check *k, const char *wanted, const char *obser
           best ? best : next);
 }
 
-/* ---- what can never change ---- */
+/* ---- immutable members ---- */
 
 static void check_networking(struct check *k, const json_t *wanted, const json_t *observed)
 {
@@ -78,7 +78,7 @@ static void check_networking(struct check *k, const json_t *wanted, const json_t
     } immutable[] = {
         {"type", strcmp},           {"nodes_cidr", strcmp},
         {"floating_pool", strcmp},  {"load_balancer_provider", strcmp},
-        {"network_id", strcasecmp}, {"router_id", strcasecmp}, /* UUIDs are written in either case */
+        {"network_id", strcasecmp}, {"router_id", strcasecmp}, /* UUIDs may be in upper or lower case */
     };
     for (size_t i = 0; i < ARRAY_LEN(immutable); i++) {
         const char *name = immutable[i].name;
@@ -121,7 +121,8 @@ static bool holds_all(const json_t *array, const json_t *items)
     return true;
 }
 
-/* Their order is Gardener's, and Cleura may show them in another (CL-13): only removal is a fault. */
+/* The order belongs to Gardener, and Cleura may show zones in another order (CL-13). Only a removal is a
+ * fault. */
 static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const json_t *wanted = json_arr(pool, "zones");
@@ -134,8 +135,8 @@ static void check_zones(struct check *k, const char *pointer, const json_t *pool
           "name and remove this one");
 }
 
-/* Cleura takes type and image of a pool together: of an image that cannot be read none could be sent. One
- * that is only asked for has no image where the caller named none. */
+/* Cleura accepts type and image of a pool only together. When the observed image cannot be read, shootd has
+ * no image to send. A pool that was only requested has no image if the caller named none. */
 static void check_machine(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const char *wanted = json_str(pool, "machine_type"), *old = json_str(observed, "machine_type");
@@ -187,7 +188,7 @@ void spec_check_change(const json_t *spec, const json_t *observed, const struct 
         (*faults)->code = code_for((*faults)->faults);
 }
 
-/* ---- what replaces nodes ---- */
+/* ---- changes that replace nodes ---- */
 
 static bool text_differs(const json_t *wanted, const json_t *observed, const char *name)
 {
@@ -195,7 +196,7 @@ static bool text_differs(const json_t *wanted, const json_t *observed, const cha
     return new &&strcmp(new, json_str_or(observed, name, "")) != 0;
 }
 
-/* GA-13: everything else is done in place, or concerns new nodes only. */
+/* GA-13: all other changes are made in place, or concern only new nodes. */
 static const char *rolling_reason(const json_t *wanted, const json_t *observed)
 {
     const json_t *image = json_obj(wanted, "image"), *old_image = json_obj(observed, "image");

@@ -1,7 +1,7 @@
 /*
- * Checking of specs: the walk over the tables, the pools, the body. The tables say what members there are;
- * the checks of single kinds of values have files of their own. Rules: GA-7 to GA-12, narrowed by Cleura's
- * published patterns (CL-10).
+ * Checks specs: iterates over the tables, the pools and the body. The tables list the members; checks of
+ * single kinds of values are in separate files. Rules: GA-7 to GA-12, narrowed by Cleura's published patterns
+ * (CL-10).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void check_value(struct check *k, const struct member *m, const char *poi
         return;
     }
     if (there && !is_container(value) && json_equal(value, there))
-        return; /* what is there may stay, whatever the rules say today */
+        return; /* an existing value may stay, whatever today's rules are */
     if (m->kind == MEMBER_INTEGER &&
         (json_integer_value(value) < m->low || json_integer_value(value) > m->high)) {
         FAULT(k, pointer, "out_of_range", NULL, "must be %lld to %lld", (long long)m->low,
@@ -110,7 +110,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
         if (*k->faults && json_array_size((*k->faults)->faults) >= PROBLEM_MAX_FAULTS)
-            return; /* more are not reported */
+            return; /* more faults are not reported */
         char *here CLEANUP_FREE = json_pointer_to(pointer, name);
         const struct member *m = NULL;
         for (size_t i = 0; i < count && !m; i++)
@@ -118,7 +118,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
                 m = &members[i];
         const json_t *old = json_object_get(there, name);
         if (!m && old && json_equal(value, old))
-            continue; /* it is Cleura's to say, and it is what Cleura says */
+            continue; /* a member that only Cleura sets, with Cleura's value */
         if (!m && old)
             FAULT(k, here, "read_only", json_pack("[O]", old),
                   "is said by Cleura: leave it out, or as it is");
@@ -154,7 +154,8 @@ const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const jso
     return single ? json_array_get(observed_pools, 0) : NULL;
 }
 
-/* The value that a pool's member will have: as asked for, else as it is, else the project's default. */
+/* The value that the pool's member will have: the requested one, else the existing one, else the project's
+ * default. */
 static int64_t pool_int(const struct check *k, const json_t *pool, const json_t *there, const char *name,
                         int64_t fallback)
 {
@@ -176,7 +177,7 @@ static const struct member pool_members[] = {
     {"image", MEMBER_OBJECT, 0, 0, NULL, spec_check_image},
     {"minimum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
     {"maximum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
-    /* max_unavailable is 0 at Cleura: not both may be 0 */
+    /* max_unavailable is 0 at Cleura, and not both may be 0 */
     {"max_surge", MEMBER_INTEGER, 1, 1000, NULL, NULL},
     {"volume_size_gib", MEMBER_INTEGER, 1, 65536, NULL, spec_check_volume_size},
     {"zones", MEMBER_ARRAY, 0, 0, NULL, spec_check_zones},
@@ -206,8 +207,8 @@ static struct pool_size pool_size(const struct check *k, const json_t *pool, con
 }
 
 /*
- * Cleura cannot keep the system components out of a pool, so every pool with nodes carries them and must
- * reach all of its zones. A pool that is left as it is, is left alone.
+ * Cleura cannot keep the system components out of a pool. Every pool with nodes therefore runs them and must
+ * reach all of its zones. A pool whose size does not change is not checked.
  */
 static void check_pool_size(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
 {

@@ -1,4 +1,4 @@
-/* How a desired spec compares with what is there. */
+/* Compares a desired spec with the observed state. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,13 +69,13 @@ static bool is_empty(const json_t *value)
     return !value || json_is_null(value) || (json_is_string(value) && !json_string_length(value));
 }
 
-/* The time zone of a schedule; UTC has several names, and a missing zone is UTC, too. */
+/* The time zone of a schedule. UTC has several names, and an absent zone means UTC. */
 static bool is_zone(const char *key)
 {
     return !strcmp(key, "location");
 }
 
-/* Members that the desired item leaves out or empty may be anything, or absent. */
+/* Members that are absent or empty in the desired item match every value, and absence. */
 static bool item_matches(const json_t *wanted, const json_t *found)
 {
     if (!json_is_object(wanted))
@@ -96,7 +96,7 @@ static bool item_matches(const json_t *wanted, const json_t *found)
     return true;
 }
 
-/* Members that every desired item has: by them a match is looked up. */
+/* The members that all desired items have. Matching items are found by these members. */
 static json_t *common_members(const json_t *array)
 {
     json_t *common = json_is_object(json_array_get(array, 0)) ? json_copy(json_array_get(array, 0)) : NULL;
@@ -156,11 +156,11 @@ static void keyed_free(struct keyed *items, size_t count)
     free(items);
 }
 
-/* One of the sorted items from `at` on that has the text of `wanted` matches it; *at moves to the first of
- * them. */
+/* Whether a sorted item from `at` on has the text of `wanted` and matches it. *at moves to the first item
+ * with that text. */
 static bool has_match(const struct keyed *wanted, const struct keyed *items, size_t count, size_t *at)
 {
-    enum { TWINS_MAX = 64 }; /* with the same text: more are not looked at */
+    enum { TWINS_MAX = 64 }; /* at most this many items with the same text are compared */
     while (*at < count && strcmp(items[*at].text, wanted->text) < 0)
         ++*at;
     for (size_t i = *at; i < count && i - *at < TWINS_MAX && !strcmp(items[i].text, wanted->text); i++)
@@ -169,14 +169,14 @@ static bool has_match(const struct keyed *wanted, const struct keyed *items, siz
     return false;
 }
 
-/* Cleura gives these back in any order (CL-13). Near-linear: both sides are sorted. */
+/* Cleura may return these lists in any order (CL-13). Almost linear: both sides are sorted. */
 static bool same_set(const json_t *wanted, const json_t *found)
 {
     size_t count = json_array_size(wanted), at = 0;
     if (!json_is_array(found) || count != json_array_size(found))
         return false;
     if (json_equal(wanted, found))
-        return true; /* in the same order: the usual case, and cheap */
+        return true; /* same order: the usual case, and cheap */
     json_t *common CLEANUP_JSON = common_members(wanted);
     struct keyed *left = keyed_items(wanted, common), *right = keyed_items(found, common);
     bool same = true;
@@ -202,7 +202,7 @@ static bool is_set(const char *path)
     return false;
 }
 
-/* UUIDs are written in either case. */
+/* UUIDs may be in upper or lower case. */
 static bool same_uuid(const char *path, const json_t *wanted, const json_t *found)
 {
     bool is_id = ends_with(path, ".network_id") || ends_with(path, ".router_id");
@@ -215,7 +215,7 @@ static bool is_exact_map(const char *path)
     return ends_with(path, ".labels") || ends_with(path, ".annotations");
 }
 
-/* It is switched on, never off: there is no call that asks for false. */
+/* High availability can only be switched on: no call of Cleura switches it off. */
 static bool cannot_be_sent(const char *path, const json_t *wanted)
 {
     return !strcmp(path, "high_availability") && json_is_false(wanted);
@@ -239,8 +239,8 @@ static size_t compare(const struct comparison *c, const char *path, const json_t
 }
 
 /*
- * Members that a spec may repeat, but not ask for: they were equal when it was accepted, and Cleura may
- * change them.
+ * Members that a spec may repeat but not change. They were equal when the spec was accepted, and Cleura may
+ * change them later.
  */
 static bool is_read_only(const char *member)
 {

@@ -7,10 +7,10 @@
 
 enum { PREFIX_MAX = 253, NAME_MAX_LEN = 63, VALUE_MAX = 63, ANNOTATIONS_MAX = 256 * 1024 };
 
-/* Gardener's own, for nodes whose critical components are not up yet. */
+/* Reserved by Gardener for nodes whose critical components have not started. */
 #define RESERVED_TAINT "node.gardener.cloud/critical-components-not-ready"
 
-/* Letters, digits and `inner` only, with a letter or digit at both ends. */
+/* Only letters, digits and `inner` characters, with a letter or digit at both ends. */
 static bool is_word(const char *text, size_t len, bool upper, const char *inner)
 {
     for (size_t i = 0; i < len; i++) {
@@ -61,7 +61,7 @@ static bool value_is_valid(const json_t *value)
     "must be empty or have at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter " \
     "or digit"
 
-/* Returns the bytes of all keys and values. */
+/* Returns the number of bytes of all keys and values. */
 static size_t check_map(struct check *k, const char *pointer, const json_t *map, const json_t *there,
                         bool label_values)
 {
@@ -124,7 +124,7 @@ static void check_effect(struct check *k, const char *pointer, const json_t *val
     spec_check_listed(k, pointer, value, effects, "a taint effect");
 }
 
-/* The parts that make a taint unique; NULL when one is missing. */
+/* The parts that must be unique among the taints; NULL when one is missing. */
 static char *taint_identity(const json_t *taint)
 {
     const char *key = json_str(taint, "key"), *effect = json_str(taint, "effect");

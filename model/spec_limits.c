@@ -9,9 +9,9 @@
 #define POOL "spec/node_pools/*"
 
 /*
- * Names, labels and annotations: GA-7, GA-9. An update has at most 160 steps, so 50 pools
- * (model/cluster.h). Nobody publishes how many schedules, networks, labels, taints and zones there may be:
- * these are beyond what anybody has, and small enough to be looked at within a millisecond.
+ * Names, labels and annotations: GA-7, GA-9. An update has at most 160 steps, hence 50 pools
+ * (model/cluster.h). Neither Cleura nor Gardener publishes limits for schedules, networks, labels, taints and
+ * zones. The limits here exceed every known use, and checks within them take less than a millisecond.
  */
 const struct spec_limit spec_limits[] = {
     {"name", LIMIT_BYTES, 15},
@@ -75,7 +75,7 @@ static void limit_too_many(const struct walk *w, const char *pointer, const char
                       "must have at most %lld %s", (long long)w->limit->max, of);
 }
 
-/* Values of another type are for the check of types. */
+/* Values of a wrong type are reported by the check of types. */
 static void check_here(const struct walk *w, const char *pointer, const json_t *value, const json_t *known)
 {
     size_t max = (size_t)w->limit->max;
@@ -106,7 +106,7 @@ static void go_everywhere(const struct walk *w, const char *rest, const char *po
     }
 }
 
-/* Follows the path from `value` on. */
+/* Follows the path from `value`. */
 static void go(const struct walk *w, const char *path, const char *pointer, const json_t *value,
                const json_t *known)
 {
@@ -127,7 +127,7 @@ static void go(const struct walk *w, const char *path, const char *pointer, cons
     go(w, rest, here, json_object_get(value, name), json_object_get(known, name));
 }
 
-/* Values in a document, as far as `enough`. */
+/* Counts the values in a document; stops at `enough`. */
 static size_t count_values(const json_t *value, size_t enough)
 {
     size_t count = 1, i;
@@ -153,13 +153,13 @@ void spec_check_limits(const json_t *body, enum spec_part part, const json_t *kn
     for (const struct spec_limit *limit = spec_limits; limit->path && !found; limit++) {
         const struct walk w = {limit, &found};
         if (limit->kind != LIMIT_ITEMS && limit->kind != LIMIT_MEMBERS)
-            continue; /* strings have their own checks, which report more */
+            continue; /* the separate checks of strings report more */
         if (part == SPEC_PART_BODY)
             go(&w, limit->path, "#", body, known);
         else if (!strncmp(limit->path, pool, strlen(pool)))
             go(&w, limit->path + strlen(pool), "#", body, known);
     }
-    /* Values that the table does not know are refused as unknown later; only their number is checked here. */
+    /* Values that the table does not list are refused later as unknown. Here only their number is checked. */
     if (!found && count_values(body, SPEC_VALUES_MAX) > SPEC_VALUES_MAX)
         problem_add_fault(&found, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#", "too_many", NULL,
                           "must have at most %d values in all", SPEC_VALUES_MAX);

@@ -1,8 +1,7 @@
 /*
- * How much of everything there may be in what a caller asks for: each array, each map and each string of the
- * body of a create, PUT or PATCH, in one table that openapi.yaml repeats (a test compares them). Arrays and
- * maps are looked at first, before anything goes over them; strings where their form is checked. Pure; any
- * thread.
+ * The limits of a caller's body: each array, each map and each string of a create, PUT or PATCH, in one
+ * table. openapi.yaml repeats the table (a test compares them). Arrays and maps are checked before any other
+ * code iterates over them, strings together with their form. Pure; any thread.
  */
 #ifndef MODEL_SPEC_LIMITS_H
 #define MODEL_SPEC_LIMITS_H
@@ -13,28 +12,29 @@
 #include "model/problem.h"
 
 enum spec_limit_kind {
-    LIMIT_ITEMS,   /* of an array */
-    LIMIT_MEMBERS, /* of a map */
+    LIMIT_ITEMS,   /* items of an array */
+    LIMIT_MEMBERS, /* members of a map */
     LIMIT_KEYS,    /* bytes of each name in a map */
-    LIMIT_BYTES,   /* of a string */
+    LIMIT_BYTES,   /* bytes of a string */
 };
 
 struct spec_limit {
-    const char *path; /* members below the body, parted by '/'; '*' is every item or member */
+    const char *path; /* members below the body, separated by '/'; '*' matches every item or member */
     enum spec_limit_kind kind;
     int64_t max;
 };
 
-/* Ends with a NULL path; what is around comes before what is in it. */
+/* Ends with a NULL path. An outer array or map has its row before the parts inside it. */
 extern const struct spec_limit spec_limits[];
 
-enum { SPEC_VALUES_MAX = 5000 }; /* of a body in all: the loop takes 10 ms for that many */
+enum { SPEC_VALUES_MAX = 5000 }; /* values in a body; the loop needs 10 ms for this many */
 
 enum spec_part { SPEC_PART_BODY, SPEC_PART_POOL };
 
 /*
- * Adds the first array or map with too much in it of a body, or of one pool, to *faults. `known` is what is
- * stored of the same thing, or NULL: what was accepted when there were other limits may stay, and shrink.
+ * Adds a fault to *faults for the first array or map of a body, or of one pool, that has too many items.
+ * `known` is the stored form of the same object, or NULL: a size that was accepted under earlier limits may
+ * stay, or shrink.
  */
 void spec_check_limits(const json_t *body, enum spec_part part, const json_t *known, struct problem **faults);
 

@@ -13,7 +13,7 @@ static uint32_t ipv4_net_mask(unsigned bits)
     return bits ? UINT32_MAX << (IPV4_BITS - bits) : 0;
 }
 
-/* No sign, blank or leading zero: Cleura's pattern takes none of them. */
+/* Cleura's pattern allows no sign, blank or leading zero. */
 static bool ipv4_parse_bits(const char *text, unsigned *ret_bits)
 {
     size_t len = strlen(text);
@@ -54,7 +54,7 @@ char *ipv4_net_text(const struct ipv4_net *net)
                       net->base & 255, net->bits);
 }
 
-/* False after a fault. */
+/* False after it added a fault. */
 static bool check_network(struct check *k, const char *pointer, const json_t *value, struct ipv4_net *ret_net)
 {
     bool canonical;
@@ -70,7 +70,7 @@ static bool check_network(struct check *k, const char *pointer, const json_t *va
     return false;
 }
 
-/* Pods and services cannot be chosen at Cleura, so Gardener's defaults hold. */
+/* Cleura offers no choice of the networks of pods and services, so they have Gardener's defaults. */
 static void check_nodes_cidr(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     static const struct {
@@ -180,8 +180,8 @@ static void check_v2_only(struct check *k, const char *pointer, const json_t *va
 }
 
 /*
- * network_id and router_id stand alone: neither Cleura's contract nor the OpenStack extension asks for the
- * other one.
+ * network_id and router_id are independent: neither Cleura's contract nor the OpenStack extension requires
+ * both.
  */
 void spec_check_networking(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {

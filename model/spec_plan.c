@@ -1,7 +1,7 @@
 /*
- * From a desired spec to the calls that bring it about, one effect per step (CL-17): first the cluster
- * itself, then its pools: changed, made, removed. Steps name what is wanted, not what to send: that is worked
- * out when a step's turn comes, from what is there by then.
+ * Makes the calls that lead to a desired spec, one effect per step (CL-17): first the cluster, then its
+ * pools: changed, created, removed. A step stores the wanted state. The body to send is made when the step's
+ * turn comes, from the state at that time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "base/mem.h"
 #include "model/spec_check_private.h"
 
-/* The members that Cleura can change on a living cluster in one call. */
+/* The members that Cleura can change in one call on an existing cluster. */
 static const char *const cluster_members[] = {"kubernetes_version",    "allowed_cidrs",
                                               "hibernation_schedules", "maintenance",
                                               "high_availability",     "networking"};
 
-/* `rolls` says why nodes are replaced one by one, NULL when they are not. */
+/* `rolls` is the reason why nodes are replaced one by one, NULL when they are not. */
 static void plan_add_step(json_t *plan, enum step_type type, const char *target, json_t *want,
                           const char *rolls)
 {
@@ -53,7 +53,8 @@ static bool member_is_met(const char *member, const json_t *wanted, const json_t
     return spec_differences(one, observed, SPEC_UNKNOWN_DIFFERS, differences) == 0;
 }
 
-/* In networking only cilium's settings can be changed; the rest was checked to be equal. */
+/* In networking only cilium's settings can be changed. The other members are equal: an earlier check made
+ * sure of that. */
 static json_t *changeable(const char *member, json_t *wanted)
 {
     if (strcmp(member, "networking") != 0)
@@ -94,7 +95,8 @@ static bool pool_is_wanted(const json_t *pools, const json_t *there, const char 
     return false;
 }
 
-/* Without an image that is there already, in whatever version: a newer one would replace the nodes. */
+/* The wanted pool without its image when the pool already has that image in any version: a newer version
+ * would replace the nodes. */
 static json_t *pool_want(const json_t *pool, const json_t *found)
 {
     json_t *want = json_deep_copy(pool), *image = json_obj(want, "image");
@@ -156,7 +158,7 @@ bool spec_step_is_met(enum step_type type, const char *target, const json_t *wan
     return pool && spec_pool_is_met(want, pool, unknown);
 }
 
-/* Cleura takes both ends of the window, and both switches, together. */
+/* Cleura requires both ends of the window together, and both switches together. */
 static json_t *maintenance_body(const json_t *want, const json_t *there)
 {
     static const char *const groups[][2] = {{"begin", "end"},
@@ -211,8 +213,9 @@ static json_t *cluster_body(const json_t *want, const json_t *observed, const st
 }
 
 /*
- * Another image without a version: the newest of that image, not the version of the old one. The same one in
- * a version that cannot be read keeps it: none is sent, unless the nodes are replaced for their type anyway.
+ * A different image without a version gets its newest version, not the version of the old image. The same
+ * image in an unreadable version stays: no image is sent, unless the machine type changes and replaces the
+ * nodes anyway.
  */
 static json_t *image_body(const json_t *image, const json_t *there, bool new_type,
                           const struct spec_context *context)
@@ -240,7 +243,7 @@ static bool machine_type_changes(const json_t *want, const json_t *there)
     return wanted && old && strcmp(wanted, old) != 0;
 }
 
-/* Those that are there keep their places, new ones follow (GA-9). */
+/* Existing zones keep their places, new ones follow (GA-9). */
 static json_t *zones_body(const json_t *want, const json_t *there)
 {
     json_t *body = json_array();

@@ -1,7 +1,7 @@
 /*
- * The values that may be presumed where Cleura's answer cannot be read: those that were asked for before, as
- * long as they still are. A change then sends only what it is about, and nothing else because of an odd
- * member.
+ * Fills in values that Cleura's answer does not show in a readable form: values that were requested before
+ * and are still wanted. A change then sends only the members that it changes, and an odd member causes no
+ * further changes.
  */
 #include "base/mem.h"
 #include "model/spec_check_private.h"
@@ -22,7 +22,7 @@ static json_t *presume(const json_t *there, const json_t *before, const json_t *
     return presumed;
 }
 
-/* The one of `pools`, of a spec, that is about this pool of the cluster. */
+/* The pool in `pools`, a list of a spec, that matches this pool of the cluster. */
 static const json_t *pool_of(const json_t *pools, const json_t *pool, const json_t *observed_pools)
 {
     const json_t *only = json_array_size(pools) == 1 ? json_array_get(pools, 0) : NULL;
@@ -31,7 +31,7 @@ static const json_t *pool_of(const json_t *pools, const json_t *pool, const json
     return spec_find_named(pools, json_str(pool, "name"));
 }
 
-/* A pool that is not seen: of what is asked for it nothing is known but what was asked for before. */
+/* A pool that cannot be seen: only its earlier requested values are known. */
 static json_t *presume_unseen(const json_t *before, const json_t *spec)
 {
     json_t *presumed = json_object();
@@ -60,7 +60,7 @@ static json_t *presume_pools(const json_t *there, const json_t *before, const js
         if (old && !spec_find_named(there, name))
             (void)json_array_append_new(presumed, presume_unseen(old, pool));
     }
-    if (!json_is_array(there) && json_array_size(presumed)) /* there may be others */
+    if (!json_is_array(there) && json_array_size(presumed)) /* there may be more pools */
         (void)json_array_append_new(presumed, json_pack("{sn si si}", "name", "maximum", 0, "max_surge", 0));
     if (json_is_array(there) || json_array_size(presumed))
         return presumed;

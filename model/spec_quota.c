@@ -1,5 +1,5 @@
-/* The most that node pools may take of the project's quota: all nodes that the autoscaler may start, and the
- * extra ones while nodes are replaced. */
+/* The most that node pools may use of the project's quota: all nodes that the autoscaler may start, and the
+ * additional ones during a replacement. */
 #include "model/spec.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const json_t *quota_named(const json_t *items, const char *name)
     return NULL;
 }
 
-/* "8Gi" or "8192Mi"; -1 when it is something else. */
+/* Reads "8Gi" or "8192Mi" as MiB; -1 for any other form. */
 static int64_t memory_mib(const char *text)
 {
     char *end;
@@ -31,7 +31,7 @@ static int64_t memory_mib(const char *text)
 
 enum { CPUS_MAX = 100000 };
 
-/* -1 when the catalog lacks the type, or has a number that no machine has. */
+/* Returns -1 when the catalog lacks the type, or its number is impossible for a machine. */
 static int64_t cpus_of(const json_t *type)
 {
     int64_t cpus = json_int(type, "cpus", -1);

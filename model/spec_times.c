@@ -9,8 +9,8 @@
 #include "model/spec_check_private.h"
 
 /*
- * Cron strings: what both ends take. Gardener reads them with the standard five-field parser of robfig/cron
- * (GA-12), Cleura lets pass what its P-CRON matches (CL-10).
+ * Cron strings that both Gardener and Cleura accept. Gardener reads them with the standard five-field parser
+ * of robfig/cron (GA-12). Cleura accepts a string that P-CRON matches (CL-10).
  */
 static const struct cron_field {
     const char *name;
@@ -20,9 +20,8 @@ static const struct cron_field {
 };
 
 /*
- * Gardener's parser has descriptors switched on and knows exactly these out of Cleura's list. @reboot it does
- * not know. @every it would take, but an interval counts from the start of Gardener's controller, so it names
- * no time at which a cluster sleeps.
+ * The descriptors of Cleura's list that Gardener's parser accepts. It does not know @reboot. It accepts
+ * @every, but such an interval starts with Gardener's controller, so it gives no time of day.
  */
 static const char *const shortcuts[] = {"@annually", "@yearly", "@monthly", "@weekly", "@daily", "@hourly"};
 
@@ -35,7 +34,7 @@ static char *cron_shortcut_fault(const char *text)
                       "time here; use five fields, for example '0 20 * * 1-5'");
 }
 
-/* A number of at most four digits at *text, which moves behind it; -1 when there is none. */
+/* Reads a number of at most four digits at *text and moves *text behind it; -1 when there is none. */
 static int cron_take_number(const char **text)
 {
     size_t len = strspn(*text, "0123456789");
@@ -46,7 +45,7 @@ static int cron_take_number(const char **text)
     return number;
 }
 
-/* One item of a list: `*`, a number or a range, then perhaps a step. */
+/* Checks one item of a list: `*`, a number or a range, then an optional step. */
 static char *cron_item_fault(const struct cron_field *field, const char *item)
 {
     const char *rest = item;
@@ -133,7 +132,7 @@ bool spec_zone_is_utc(const json_t *schedule)
     return !*zone || !strcasecmp(zone, "UTC") || !strcasecmp(zone, "Etc/UTC");
 }
 
-/* Gardener allows a start alone or an end alone, so a cluster may have such a schedule. */
+/* Gardener allows a schedule with only a start or only an end, so an existing cluster may have one. */
 const json_t *spec_schedule_there(const json_t *schedules, const json_t *wanted)
 {
     const json_t *found = NULL;
@@ -157,7 +156,7 @@ static void check_location(struct check *k, const char *pointer, const json_t *v
 }
 
 /*
- * Cleura takes the whole list, without time zones: a schedule that stays would run in UTC from then on. A
+ * Cleura replaces the whole list and stores no time zones. A schedule that stays would then run in UTC. A
  * caller that wants this must give UTC as its location.
  */
 static void check_zones_stay(struct check *k, const char *pointer, const json_t *wanted, const json_t *there)
@@ -168,7 +167,7 @@ static void check_zones_stay(struct check *k, const char *pointer, const json_t 
     size_t i;
     json_t *schedule;
     if (!spec_differences(left, right, SPEC_UNKNOWN_DIFFERS, differences))
-        return; /* nothing is sent */
+        return; /* nothing is to be sent */
     json_array_foreach (wanted, i, schedule) {
         const json_t *kept = spec_schedule_there(there, schedule);
         if (!kept || spec_zone_is_utc(kept) || !strcmp(json_str_or(schedule, "location", ""), "UTC"))
@@ -229,7 +228,8 @@ static int two_digits(const char *text)
     return (text[0] - '0') * 10 + (text[1] - '0');
 }
 
-/* HHMMSS+HHMM as seconds of a UTC day, perhaps of the day before or after; false: not of this form. */
+/* Converts HHMMSS+HHMM to seconds of a UTC day; the result may be in the day before or after. False for
+ * another form. */
 static bool parse_window_time(const char *text, int *ret_utc_s)
 {
     if (!pattern_matches(PATTERN_WINDOW_TIME, text))
@@ -240,7 +240,7 @@ static bool parse_window_time(const char *text, int *ret_utc_s)
     return true;
 }
 
-/* Cleura's P-TIME has no minus sign, Gardener's has. */
+/* Cleura's P-TIME has no minus sign; Gardener accepts one. */
 static void check_window_time(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     int utc_s;

@@ -1,4 +1,4 @@
-/* Settings of a spec that are valid but that hardly anybody intends: dry runs report them. */
+/* Valid settings of a spec that are probably a mistake. Dry runs report them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "model/spec_check_private.h"
 
-/* Where Cleura's management service comes from (CL-23). */
+/* Source address of Cleura's management service (CL-23). */
 #define CLEURA_ADDRESS "141.255.187.164/32"
 
 void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
@@ -26,7 +26,7 @@ void spec_warn(json_t *warnings, const char *pointer, const char *code, const ch
     free(detail);
 }
 
-/* Gardener spreads a pool's size and surge over its zones (GA-13): some zone gets no surge. */
+/* Gardener distributes a pool's size and surge over its zones (GA-13), so some zone may get no surge. */
 static void warn_of_surge(json_t *warnings, const json_t *pools, bool given)
 {
     size_t i;
@@ -97,7 +97,7 @@ void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limit
                  {"volume_gib", "volume_gib", "GiB of volumes", 1}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         int64_t limit = json_int(limits, kinds[i].limit, -1), wanted = json_int(use, kinds[i].use, -1);
-        if (limit < 0) /* OpenStack says -1 for no limit; unknown limits are reported below */
+        if (limit < 0) /* OpenStack uses -1 for no limit; unknown limits are reported below */
             continue;
         if (wanted * kinds[i].unit > limit)
             spec_warn(warnings, "#/spec/node_pools", "quota_exceeded",

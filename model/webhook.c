@@ -173,7 +173,7 @@ struct subscription *subscription_copy(const struct subscription *s)
 json_t *subscription_to_json(const struct subscription *s)
 {
     json_t *keys = json_array(), *headers = json_array();
-    assert(s->url); /* else it could not be read back */
+    assert(s->url); /* otherwise subscription_from_json could not read the document */
     for (unsigned i = 0; i < s->key_count; i++)
         (void)json_array_append_new(keys, key_to_json(&s->keys[i]));
     for (unsigned i = 0; i < s->header_count; i++) {
@@ -320,7 +320,7 @@ static struct delivery_attempt last_attempt(const struct delivery *d)
     };
 }
 
-/* Each attempt is an array of time, status, latency and result: there are many rows. */
+/* Each attempt is a short array of time, status, latency and result, because there are many rows. */
 char *delivery_attempts_text(const struct delivery *d)
 {
     if (!d->attempts_known || (d->attempts_known == 1 && d->status == DELIVERY_DELIVERED))

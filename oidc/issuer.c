@@ -17,30 +17,30 @@ enum { URL_MAX_BYTES = 2048, CALL_S = 10, CONNECT_S = 5, RETRY_S = 5, RETRY_LEAS
 
 enum stage { STAGE_REST, STAGE_KEPT, STAGE_DISCOVERY, STAGE_KEYS };
 
-/* An answer, or the wish for what is kept, on its way to the worker and back. */
+/* An answer, or a request for stored keys, on its way to the worker and back. */
 struct reading {
     struct worker_job job;
-    struct issuer *issuer; /* NULL: it is gone */
+    struct issuer *issuer; /* NULL: it was freed */
     enum stage stage;
     int directory;
     const struct env *env;
     char *expected; /* issuer */
     char *body;
     size_t len;
-    /* what it says */
-    const char *why; /* nothing of use; static */
+    /* ---- the result ---- */
+    const char *why; /* why the answer is not usable; static */
     char *keys_url;
     struct oidc_keys *keys;
-    wall_us read_at; /* of keys that were kept */
+    wall_us read_at; /* time of the read, for stored keys */
 };
 
 struct issuer {
     struct issuer_options o;
     const struct config_issuer *config;
-    struct oidc_keys *keys; /* or NULL */
-    mono_us read_at;        /* the keys */
-    mono_us asked_for_at;   /* last read for a key that was not known; 0: none */
-    bool is_asked_for;      /* the next read is one of those */
+    struct oidc_keys *keys; /* NULL: none */
+    mono_us read_at;        /* when the keys were read */
+    mono_us asked_for_at;   /* last read because of an unknown key; 0: none */
+    bool is_asked_for;      /* the next read is because of an unknown key */
     unsigned failures;      /* since the last good answer */
     enum stage stage;
     struct http_call *call;
@@ -56,7 +56,7 @@ uint64_t issuer_reads(enum issuer_outcome outcome)
     return atomic_load(&reads[outcome]);
 }
 
-/* ---- what may be ---- */
+/* ---- limits ---- */
 
 int64_t issuer_fresh_us(const char *cache_control)
 {
@@ -82,7 +82,7 @@ bool issuer_may_name(const char *issuer, const char *url)
             return false;
     if (!strncmp(url, https, sizeof(https) - 1))
         return url[sizeof(https) - 1] != '\0';
-    /* The configuration takes http from loopback addresses only: nobody leads from there to another place. */
+    /* For http the configuration allows only loopback addresses, so keys at the same origin are safe. */
     const size_t origin = sizeof(http) - 1 + strcspn(issuer + sizeof(http) - 1, "/");
     return !strncmp(issuer, http, sizeof(http) - 1) && !strncmp(url, issuer, origin) && url[origin] == '/';
 }
@@ -144,7 +144,7 @@ static void drop(struct worker_job *job)
     reading_free(r);
 }
 
-/* ---- asking ---- */
+/* ---- reads ---- */
 
 static const char *const stage_names[] = {[STAGE_DISCOVERY] = "discovery", [STAGE_KEYS] = "keys"};
 
@@ -163,7 +163,8 @@ static int64_t retry_us(const struct issuer *issuer)
            (int64_t)env_random_below(loop_env(issuer->o.loop), (uint64_t)(most * US_PER_S));
 }
 
-/* Known keys stay, but not for ever: a revoked key must not stay valid because the new set cannot be read. */
+/* Known keys stay, but only for a limited time. Otherwise a revoked key would stay valid while the new set
+ * cannot be read. */
 static void drop_old_keys(struct issuer *issuer)
 {
     if (!issuer->keys || env_mono(loop_env(issuer->o.loop)) - issuer->read_at < ISSUER_KEPT_S * US_PER_S)
@@ -198,7 +199,8 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
     issuer->o.changed(issuer->o.ctx);
 }
 
-/* Those of the last start: as old as the clocks say, and never for longer than they would have been then. */
+/* Uses the keys of an earlier run. Their age follows the clocks, and they expire as they would have in that
+ * run. */
 static void take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;
@@ -298,7 +300,7 @@ void issuer_wants_key(struct issuer *issuer)
 {
     const mono_us now = env_mono(loop_env(issuer->o.loop));
     const mono_us next = issuer->asked_for_at + ISSUER_ASKED_FOR_S * US_PER_S;
-    /* One call at a time; and who does not answer is not asked more often. */
+    /* One call at a time. An issuer that does not answer is not called more often. */
     if (issuer->stage != STAGE_REST || issuer->failures || issuer->is_asked_for)
         return;
     issuer->is_asked_for = true;
@@ -307,7 +309,7 @@ void issuer_wants_key(struct issuer *issuer)
         loop_timer_set(issuer->o.loop, &issuer->timer, at);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config)
 {

@@ -25,7 +25,7 @@ static const struct {
 
 struct oidc_key {
     char *id; /* or NULL */
-    int only; /* enum oidc_algorithm that it is for; -1: all of its kind */
+    int only; /* the enum oidc_algorithm of the key; -1: all algorithms of its kind */
     enum key_kind kind;
     size_t signature_len;
     cjose_jwk_t *jwk; /* RSA, P-256 */
@@ -52,9 +52,9 @@ int oidc_algorithm_from_name(const char *name)
     return -1;
 }
 
-/* ---- what a key may be ---- */
+/* ---- checks of a key ---- */
 
-/* The bytes of a member in base64url; 0: it has none, or more than `size`. */
+/* Decodes a base64url member; 0 when it is absent or longer than `size`. */
 static size_t read_bytes(const json_t *jwk, const char *member, uint8_t *bytes, size_t size)
 {
     const char *text = json_str(jwk, member);
@@ -100,7 +100,7 @@ static const struct {
     [KIND_ED25519] = {"OKP", is_ed25519},
 };
 
-/* -1: of no use. */
+/* Returns -1 for an unusable key. */
 static int kind_of(const json_t *jwk)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
@@ -121,7 +121,7 @@ static bool is_for_signatures(const json_t *jwk)
     return !operations;
 }
 
-/* Only what is public: whoever publishes a private key, or one that both sides know, has none to trust. */
+/* Only public keys are used. A published private key, or a key that both sides know, gives no trust. */
 static bool is_public(const json_t *jwk)
 {
     return !json_object_get(jwk, "d") && !json_object_get(jwk, "k");
@@ -217,7 +217,7 @@ const struct oidc_key *oidc_key_for(const struct oidc_keys *keys, const char *id
         if (id)
             return key;
         if (found)
-            return NULL; /* any of them could be meant */
+            return NULL; /* ambiguous */
         found = key;
     }
     return found;
@@ -243,7 +243,8 @@ static bool cjose_signed(const struct oidc_key *key, const char *token, size_t l
     return ok;
 }
 
-/* The length is ours to check: libcjose takes the halves of whatever there is as r and s (AU-14). */
+/* The length must be checked here: libcjose takes the halves of the signature as r and s, whatever its length
+ * (AU-14). */
 bool oidc_key_signed(const struct oidc_key *key, enum oidc_algorithm algorithm, const char *token, size_t len)
 {
     uint8_t signature[OIDC_RSA_BITS_MAX / 8];

@@ -1,6 +1,6 @@
 /*
- * The public keys of an issuer (JWKS, RFC 7517) and signatures by them. Keys do not change once they are
- * there: any thread may check with them. RSA and ECDSA are libcjose's, Ed25519, which it lacks, libsodium's.
+ * The public keys of an issuer (JWKS, RFC 7517), and the check of signatures by them. Keys never change, so
+ * any thread may use them. libcjose checks RSA and ECDSA; libsodium checks Ed25519, which libcjose lacks.
  */
 #ifndef OIDC_KEYS_H
 #define OIDC_KEYS_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 
 enum oidc_algorithm { OIDC_RS256, OIDC_PS256, OIDC_ES256, OIDC_EDDSA, OIDC_ALGORITHM_MAX_ };
-/* As `alg` has it. */
+/* The name for `alg`. */
 const char *oidc_algorithm_name(enum oidc_algorithm algorithm);
-/* -1 for any other name, NULL, "none" and every HS* among them. */
+/* Returns -1 for any other name, also for NULL, "none" and every HS*. */
 int oidc_algorithm_from_name(const char *name);
 
 enum {
-    OIDC_JWKS_BYTES = 256 * 1024, /* of the text */
+    OIDC_JWKS_BYTES = 256 * 1024, /* size of the text */
     OIDC_KEYS_MAX = 64,
     OIDC_KEY_ID_MAX = 256,
     OIDC_RSA_BITS_MIN = 2048, /* AU-14 */
@@ -26,25 +26,25 @@ struct oidc_key;
 struct oidc_keys;
 
 /*
- * Reads a set of keys. Only keys that can check one of our algorithms are taken: public, for signatures, with
- * parameters in their bounds; the first OIDC_KEYS_MAX. NULL when the text is no set, or none of its keys is
- * of use; *ret_why, static, says so. The caller frees the result.
+ * Reads a set of keys. Accepts only public keys for signatures, for one of the supported algorithms, with
+ * parameters in their limits; the first OIDC_KEYS_MAX. NULL when the text is no set, or has no usable key;
+ * *ret_why is the reason, static. The caller frees the result.
  */
 struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_why);
-/* One more owner, who frees it, too. Loop thread. */
+/* Adds an owner, who must also free the keys. Loop thread. */
 struct oidc_keys *oidc_keys_ref(struct oidc_keys *keys);
 /* Loop thread. NULL is allowed. */
 void oidc_keys_free(struct oidc_keys *keys);
 size_t oidc_keys_count(const struct oidc_keys *keys);
 
 /*
- * The key that a token names, when it is one for the algorithm. Without a name, the only one for the
- * algorithm. NULL: there is none.
+ * The key that a token names, if it fits the algorithm. For a token without a key name, the only key for the
+ * algorithm. NULL: none.
  */
 const struct oidc_key *oidc_key_for(const struct oidc_keys *keys, const char *id,
                                     enum oidc_algorithm algorithm);
-/* Whether `token`, a JWS in its compact form of three well-formed parts whose `alg` is `algorithm`, is signed
- * by the key. */
+/* Whether the key signed `token`: a JWS in compact form with three well-formed parts, whose `alg` is
+ * `algorithm`. */
 bool oidc_key_signed(const struct oidc_key *key, enum oidc_algorithm algorithm, const char *token,
                      size_t len);
 

@@ -14,8 +14,8 @@
 #include "oidc/issuer.h"
 #include "oidc/rules.h"
 
-/* A second between two asks for a key, and between two lines of the log: who sends bad tokens does not decide
- * how much is written. */
+/* One second between two reads for a key, and between two log lines. Senders of bad tokens therefore cannot
+ * cause many log lines. */
 enum { PAUSE_US = 1000000 };
 
 /* The snapshot that HTTP threads read. */
@@ -27,14 +27,14 @@ struct snapshot {
     mono_us read_at[CONFIG_MAX_ISSUERS];
 };
 
-/* One that is configured. Its generation is another one whenever its configuration is: they only grow. */
+/* A configured issuer. Its generation grows with every change of its configuration. */
 struct known_issuer {
     struct issuer *issuer;
     uint64_t generation;
 };
 
 struct oidc {
-    struct issuer_options options; /* of each issuer */
+    struct issuer_options options; /* options for each issuer */
     struct known_issuer issuers[CONFIG_MAX_ISSUERS];
     size_t count;
     uint64_t newest_generation;
@@ -75,7 +75,7 @@ static void publish(void *ctx)
 
 /* ---- the configuration ---- */
 
-/* The one of that name, which leaves the list; without an issuer when there is none. */
+/* Removes the issuer with this name from the list and returns it; without an issuer when there is none. */
 static struct known_issuer take_issuer(struct known_issuer *issuers, size_t count, const char *name)
 {
     struct known_issuer found = {0};
@@ -122,7 +122,7 @@ void oidc_configure(struct oidc *o, const struct config *config)
     publish(o);
 }
 
-/* 0: no such issuer. */
+/* Returns 0 when there is no such issuer. */
 static uint64_t generation_of(const struct snapshot *s, const char *issuer)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -139,12 +139,12 @@ uint64_t oidc_generation(struct oidc *o, const char *issuer)
     return generation;
 }
 
-/* ---- a key is not known ---- */
+/* ---- requests for unknown keys ---- */
 
 struct wish {
     struct loop_task task;
     struct oidc *oidc;
-    uint64_t generation; /* of the issuer */
+    uint64_t generation; /* generation of the issuer */
 };
 
 static void drop_wish(struct loop_task *task)
@@ -162,7 +162,7 @@ static void run_wish(struct loop_task *task)
     drop_wish(task);
 }
 
-/* Once in a while for each thing, whoever comes first. */
+/* True at most once per PAUSE_US for each `last`, for the first thread that asks. */
 static bool is_time(_Atomic mono_us *last, mono_us now)
 {
     mono_us before = atomic_load(last);
@@ -178,7 +178,7 @@ static void want_key(struct oidc *o, const struct snapshot *s, size_t issuer, mo
     loop_post(o->options.loop, &wish->task);
 }
 
-/* ---- a token ---- */
+/* ---- check of a token ---- */
 
 static void identify(const struct snapshot *s, const struct oidc_claims *claims, struct oidc_identity *ret)
 {
@@ -232,9 +232,9 @@ void oidc_identity_done(struct oidc_identity *identity)
     *identity = (struct oidc_identity){0};
 }
 
-/* ---- numbers ---- */
+/* ---- metrics ---- */
 
-/* One value over all issuers: label values must come from a closed set. */
+/* One value for all issuers, because label values must come from a closed set. */
 static void write_keys(struct oidc *o, struct buffer *out)
 {
     const mono_us now = env_mono(loop_env(o->options.loop));
@@ -266,7 +266,7 @@ void oidc_metrics(struct oidc *o, struct buffer *out)
     write_keys(o, out);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker, int directory,
                       const struct config *config)

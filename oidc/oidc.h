@@ -1,7 +1,7 @@
 /*
- * JWTs of the configured issuers as bearer tokens. The loop thread keeps the issuers' keys and publishes them
- * as an immutable snapshot; HTTP threads check tokens with what is there, without a lock. An issuer that is
- * down therefore stops nobody whose token is signed by a known key.
+ * JWTs of the configured issuers as bearer tokens. The loop thread reads the issuers' keys and publishes them
+ * as an immutable snapshot. HTTP threads check tokens with the snapshot, without a lock. When an issuer
+ * cannot be reached, tokens with a known key are therefore still accepted.
  */
 #ifndef OIDC_OIDC_H
 #define OIDC_OIDC_H
@@ -13,39 +13,40 @@
 
 struct oidc;
 
-/* Begins to read the keys of the issuers of `config`. The arguments must outlive it; `directory` is the
- * descriptor of the state directory, -1: no keys are kept. Before the loop runs, or its thread. */
+/* Begins to read the keys of the issuers of `config`. The arguments must stay valid as long as the result;
+ * `directory` is the descriptor of the state directory, -1: no keys are stored. Called before the loop runs,
+ * or on its thread. */
 struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker, int directory,
                       const struct config *config);
-/* When neither the loop nor an HTTP thread runs; before the worker, the transport and the loop are freed.
- * NULL is allowed. */
+/* Called when neither the loop nor an HTTP thread runs, before the worker, the transport and the loop are
+ * freed. NULL is allowed. */
 void oidc_free(struct oidc *o);
 /*
- * Loop thread: another configuration, which is about to be in force; the one before stays until nobody looks
- * at it (config/current.h). Issuers that stay keep their keys.
+ * Loop thread: uses the issuers of a new configuration, before it becomes the current one. The old
+ * configuration stays valid until no thread reads it (config/current.h). Issuers in both keep their keys.
  */
 void oidc_configure(struct oidc *o, const struct config *config);
 
-/* The owner of a token, and the rights that a rule gives. */
+/* The owner of a token, and the rights from a rule. */
 struct oidc_identity {
     char *issuer;
     char *subject;
-    bool has_rule; /* else: role and projects are nothing */
+    bool has_rule; /* false: role and projects are not set */
     enum role role;
     char **projects;
-    wall_us expires_at;  /* as the token says; it is taken for OIDC_LEEWAY_S longer */
-    uint64_t generation; /* of the issuer */
+    wall_us expires_at;  /* as in the token; it is accepted OIDC_LEEWAY_S longer */
+    uint64_t generation; /* of the issuer's configuration */
 };
 
 /*
- * Any thread that is inside the configuration (config_current_enter): OIDC_OK, or OIDC_NO_RULE, and the
- * caller frees what is in *ret; otherwise the reason, and there is nothing in it. Counts and logs the reason.
- * A token by an unknown key makes the issuer's keys be read again.
+ * Any thread between config_current_enter and config_current_leave. OIDC_OK or OIDC_NO_RULE: the caller frees
+ * the content of *ret. Other results: *ret is empty. Counts and logs the result. An unknown key causes a new
+ * read of the issuer's keys.
  */
 enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret);
 void oidc_identity_done(struct oidc_identity *identity);
-/* Another one when that issuer is configured otherwise, 0 when it is not configured: an identity of another
- * generation holds no more. Any thread. */
+/* Changes when the issuer's configuration changes; 0 when the issuer is not configured. An identity of an
+ * older generation is no longer valid. Any thread. */
 uint64_t oidc_generation(struct oidc *o, const char *issuer);
 /* Appends metric families. Any thread. */
 void oidc_metrics(struct oidc *o, struct buffer *out);

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* The name of a member as a JSON pointer has it (RFC 6901, 4), unescaped in place. */
+/* Unescapes a member name of a JSON pointer in place (RFC 6901, 4). */
 static void unescape(char *name)
 {
     char *to = name;
@@ -25,12 +25,12 @@ static const json_t *claim_at(const json_t *claims, const char *path)
     char *copy CLEANUP_FREE = mem_strdup(path + 1), *rest = copy;
     for (char *name = strsep(&rest, "/"); name && claims; name = strsep(&rest, "/")) {
         unescape(name);
-        claims = json_object_get(claims, name); /* NULL of what is no object */
+        claims = json_object_get(claims, name); /* NULL for a value that is no object */
     }
     return claims;
 }
 
-/* `scope` is a list that is written as a text (RFC 8693, 4.2). */
+/* `scope` is a list in one text (RFC 8693, 4.2). */
 static bool has_word(const char *text, const char *word)
 {
     const size_t len = strlen(word);

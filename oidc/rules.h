@@ -1,11 +1,11 @@
-/* The rights that a good JWT gives: the rules of the configuration over its claims. Pure; any thread. */
+/* The rights of a valid JWT: the rules of the configuration, applied to its claims. Pure; any thread. */
 #ifndef OIDC_RULES_H
 #define OIDC_RULES_H
 
 #include "base/json.h"
 #include "config/config.h"
 
-/* The first rule that fits; NULL: none does. */
+/* Returns the first rule that matches; NULL when none does. */
 const struct config_rule *oidc_rule_for(const struct config_issuer *issuer, const json_t *claims);
 
 #endif

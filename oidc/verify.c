@@ -56,14 +56,14 @@ static bool split(const char *token, size_t len, struct part parts[static PARTS]
     return true;
 }
 
-/* False for what is no base64url in its one form: other characters, padding, bits beyond the last byte. */
+/* False when the text is not canonical base64url: other characters, padding, or bits after the last byte. */
 static bool decode(const struct part *part, uint8_t *bytes, size_t size, size_t *ret_len)
 {
     return sodium_base642bin(bytes, size, part->text, part->len, NULL, ret_len, NULL,
                              sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0;
 }
 
-/* An object without duplicate members; NULL for anything else. */
+/* Returns an object without duplicate members; NULL for any other text. */
 static json_t *read_object(const struct part *part)
 {
     static const struct json_limits limits = {OIDC_TOKEN_BYTES, 1000, 500};
@@ -88,7 +88,7 @@ static bool is_access_token_type(const char *typ)
     return !strcasecmp(typ, "at+jwt");
 }
 
-/* Members that name a key elsewhere (jku, jwk, x5u, x5c) are not looked at. */
+/* Members that refer to a key elsewhere (jku, jwk, x5u, x5c) are ignored. */
 static bool header_is_known(const json_t *header)
 {
     const json_t *typ = json_object_get(header, "typ"), *key = json_object_get(header, "kid");
@@ -110,7 +110,7 @@ static bool is_allowed(const struct config_issuer *issuer, int algorithm)
 
 /* ---- claims ---- */
 
-/* Seconds since 1970, with or without a fraction, of years that we can count. */
+/* Reads seconds since 1970, with or without a fraction, in the supported range. */
 static bool read_time(const json_t *claims, const char *name, wall_us *ret)
 {
     const json_t *value = json_object_get(claims, name);
@@ -145,7 +145,7 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* Members that only tokens for clients have (OpenID Connect Core 2, 3.1.3.6). */
+/* Members that only ID tokens have (OpenID Connect Core 2, 3.1.3.6). */
 static bool is_id_token(const json_t *claims)
 {
     static const char *const members[] = {"nonce", "at_hash", "c_hash", "s_hash"};
@@ -183,9 +183,9 @@ static enum oidc_end check_claims(const json_t *claims, const struct config_issu
     return end == OIDC_OK && is_id_token(claims) ? OIDC_ID_TOKEN : end;
 }
 
-/* ---- all ---- */
+/* ---- the whole token ---- */
 
-/* By the claims, which nobody has vouched for yet: they only say whose keys to take. */
+/* The claims are not verified yet; they only choose the keys for the check. */
 static bool find_trust(const json_t *claims, const struct oidc_trust *trusts, size_t count, size_t *ret)
 {
     const char *issuer = json_str(claims, "iss");

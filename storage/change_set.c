@@ -1,6 +1,6 @@
 /*
- * Owns the building and freeing of change sets, event pages and queries: plain memory, no thread of its own
- * and no lock. Must know nothing of backends.
+ * Makes and frees change sets, event pages and queries. Plain memory, without a thread or a lock. Must not
+ * depend on a backend.
  */
 #include "storage/storage.h"
 

@@ -1,7 +1,6 @@
 /*
- * Owns the check of a large store beside its use: a start that read all of it would take seconds. A store
- * that proves to be damaged is not written to any more. A check that comes to no verdict is begun again
- * later.
+ * Checks a large store while it is in use, because a start that read all of it would take seconds. A damaged
+ * store is not written any more. A check without a result is repeated later.
  */
 #include "storage/storage_private.h"
 
@@ -12,10 +11,11 @@
 #include <assert.h>
 
 #define AGAIN_AFTER_US (60 * US_PER_S)
-/* An interrupt counts for what runs at that moment only: it is repeated until the check has ended. */
+/* An interrupt affects only the statement that runs at that moment. It is therefore repeated until the check
+ * has ended. */
 #define INTERRUPT_US (10 * US_PER_MS)
 
-/* Under the lock: the connection that others may interrupt; NULL: there is none. */
+/* Sets, under the lock, the connection that other threads may interrupt; NULL: none. */
 static void publish(struct checker *c, void *conn)
 {
     (void)pthread_mutex_lock(&c->lock.mutex);
@@ -27,7 +27,7 @@ static enum store_status check_once(struct checker *c, char **ret_error)
 {
     void *conn = NULL;
     if (c->backend->open(c->location, false, &conn, ret_error) != STORE_OK)
-        return STORE_RETRY; /* no descriptor, no memory: no sign of damage */
+        return STORE_RETRY; /* no descriptor or no memory, which is no sign of damage */
     publish(c, conn);
     enum store_status status = c->backend->check(conn, ret_error);
     publish(c, NULL);
@@ -35,7 +35,7 @@ static enum store_status check_once(struct checker *c, char **ret_error)
     return status;
 }
 
-/* Waits; whether the checker is to stop. */
+/* Waits, then returns whether the checker must stop. */
 static bool is_stopping(struct checker *c, int64_t wait_us)
 {
     (void)pthread_mutex_lock(&c->lock.mutex);

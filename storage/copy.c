@@ -1,4 +1,4 @@
-/* How a copy of a store is described: in answers, and in the file beside it. */
+/* The description of a copy of a store, in answers and in the file beside the copy. */
 #include "storage/storage.h"
 
 #include "base/json.h"

@@ -1,7 +1,7 @@
 /*
- * Owns the reader thread: a FIFO of page queries answered one after the other on a read-only connection; and
- * what both threads of the store wait with. Callbacks run on that thread, never under the lock. Must not
- * write.
+ * The reader thread: answers queued page queries one after the other on a read-only connection. Also the
+ * condition on which both threads of the store wait. Callbacks run on the reader thread, never under the
+ * lock. Must not write.
  */
 #include "base/mem.h"
 #include "base/thread.h"
@@ -125,7 +125,7 @@ static void (*const answers[])(struct reader *r, struct reader_request *q) = {
     [REQUEST_AUDIT] = answer_audit,           [REQUEST_OPERATIONS] = answer_operations,
 };
 
-/* NULL when the reader is to stop and nothing is queued. */
+/* Returns NULL when the reader must stop and the queue is empty. */
 static struct reader_request *reader_next(struct reader *r)
 {
     (void)pthread_mutex_lock(&r->lock.mutex);
@@ -162,7 +162,7 @@ static void *reader_main(void *arg)
     return NULL;
 }
 
-/* Takes `q`, whose kind and answer are set. */
+/* Takes over `q`, whose kind and answer are set. */
 static void reader_post(struct reader *r, struct reader_request *q, void *ctx)
 {
     q->ctx = ctx;

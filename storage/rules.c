@@ -1,5 +1,5 @@
 /*
- * Owns what means the same in every backend: the type patterns of a query, the size of a page, who may take a
+ * Rules that are the same in every backend: the type patterns of a query, the size of a page, who may take a
  * lease and when its fence grows. Pure, any thread.
  */
 #include "storage/storage_private.h"

@@ -1,6 +1,6 @@
 /*
- * Owns the running store: opens both connections, takes the lease, starts and stops the two threads. Runs on
- * the caller's thread; must not touch a connection between storage_start and storage_close.
+ * The running store: opens both connections, takes the lease, starts and stops the two threads. Runs on the
+ * caller's thread. Must not use a connection between storage_start and storage_close.
  */
 #include "storage/storage.h"
 
@@ -11,8 +11,8 @@
 #include <assert.h>
 
 /*
- * A process that was killed leaves its lease behind. Where the store has one owner by construction (a file
- * lock), having opened it proves that the old holder is gone, so nobody waits for the lease to run out.
+ * A killed process leaves its lease in the store. In a store with a file lock, a successful opening proves
+ * that the old holder has ended. The start therefore does not wait for the lease to expire.
  */
 static enum store_status take_lease(const struct store_backend *backend, void *conn, const char *holder,
                                     const struct env *env, struct store_lease *ret_lease, char **ret_error)
@@ -70,7 +70,7 @@ enum store_status storage_open(const struct store_backend *backend, const char *
 
 enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error)
 {
-    assert(!s->writer.started && !s->reader.started); /* the connection is the caller's until then */
+    assert(!s->writer.started && !s->reader.started); /* until then the caller may use the connection */
     return s->writer.backend->load(s->writer.conn, visitor, ret_error);
 }
 

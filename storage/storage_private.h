@@ -1,7 +1,7 @@
 /*
- * Shared by the files of this folder only: the writer (a thread that owns the writing connection and the
- * lease) and the reader (a thread that owns the read-only connection). Members say which thread may touch
- * them.
+ * Shared only by the files of this folder: the writer (a thread that owns the writing connection and the
+ * lease) and the reader (a thread that owns the read-only connection). Comments at the members name the
+ * threads that may use them.
  */
 #ifndef STORAGE_STORAGE_PRIVATE_H
 #define STORAGE_STORAGE_PRIVATE_H
@@ -12,35 +12,35 @@
 
 enum { STORE_PAGE_MAX = 1000 };
 
-/* For the backends: whether the query's type patterns let this type through; a limit brought into 1..1000. */
+/* For the backends: whether the query's type patterns include this type; and a limit clamped to 1..1000. */
 bool event_query_wants_type(const struct event_query *query, enum event_type type);
 int store_page_limit(int limit);
 /*
- * A page looks at the first numbers of `all` behind `place`, in its order, and at no more than
- * STORE_LOOKED_AT. False: there are none.
+ * A page searches at most STORE_LOOKED_AT numbers of `all` after `place`, in the page's order. False: there
+ * are none.
  */
 struct number_range {
     int64_t from;
     int64_t to; /* inclusive */
 };
 bool store_window(struct number_range all, int64_t place, bool newest_first, struct number_range *ret_window);
-/* Where the next page goes on when this one is not full; 0: nowhere. */
+/* `place` of the next page when this one is not full; 0: there is no next page. */
 int64_t store_window_end(struct number_range all, struct number_range window, bool newest_first);
 /*
- * Takes or renews the lease as stored (zeroed: never held); an empty holder means that it was given back.
- * False when another's has not run out; `lease` is unchanged then.
+ * Takes or renews the lease in `lease` (zeroed: never held; empty holder: released). False when the lease of
+ * another holder has not expired; `lease` is then unchanged.
  */
 bool store_lease_claim(struct store_lease *lease, const char *name, const char *holder, wall_us now,
                        int64_t ttl_us);
 
-/* A mutex with a condition that waits on CLOCK_MONOTONIC, so that a stepped wall clock delays nothing. */
+/* A mutex and a condition that waits on CLOCK_MONOTONIC, so a change of the wall clock delays nothing. */
 struct signal {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
 };
 void signal_init(struct signal *s);
 void signal_done(struct signal *s);
-/* Locked by the caller. INT64_MAX waits without a limit. */
+/* The caller holds the lock. INT64_MAX: no time limit. */
 void signal_wait(struct signal *s, int64_t timeout_us);
 
 struct set_queue {
@@ -60,34 +60,35 @@ struct writer {
     struct signal lock;
     struct set_queue incoming;
     bool stopping;
-    bool condemned; /* the store is damaged: nothing more is written */
+    bool condemned; /* the store is damaged: no more writes */
     struct storage_metrics metrics;
     char trouble[STORE_TROUBLE_BYTES]; /* while broken */
 
-    /* The writer thread's own. */
+    /* Used only by the writer thread. */
     struct set_queue backlog;
-    int64_t transaction; /* number of the last one that was begun; the store has that of the last committed */
-    size_t unsure;       /* so many sets at the head may be stored although their commit failed */
+    int64_t transaction; /* number of the last transaction that began; the store has the last committed one */
+    size_t unsure;       /* number of sets at the head whose commit failed but may have had an effect */
     bool broken;
-    bool lost; /* the lease went to another holder, or the store is damaged: broken for good */
+    bool lost; /* another holder has the lease, or the store is damaged: broken until close */
     int64_t backoff_us;
     mono_us retry_at;
     mono_us renew_at;
     int64_t fence;
 };
 
-/* Takes the connection, which holds the lease with `fence`. */
+/* Takes over the connection, which holds the lease with `fence`. */
 void writer_init(struct writer *w, const struct store_backend *backend, const struct env *env, void *conn,
                  const char *holder, int64_t fence);
 void writer_start(struct writer *w);
 void writer_submit(struct writer *w, struct change_set *set);
 void writer_metrics(struct writer *w, struct storage_metrics *ret);
 void writer_trouble(struct writer *w, char ret[static STORE_TROUBLE_BYTES]);
-/* Any thread: what is damaged must not get worse. */
+/* Any thread: stops all writing to a damaged store. */
 void writer_condemn(struct writer *w);
-/* Commits what is queued, gives up what cannot be, joins the thread and releases the lease. */
+/* Commits the queued sets, refuses those that cannot be committed, joins the thread and releases the
+ * lease. */
 void writer_stop(struct writer *w);
-/* After the reader stopped: closes the connection. */
+/* Closes the connection, after the reader has stopped. */
 void writer_done(struct writer *w);
 
 struct reader_request;
@@ -102,20 +103,20 @@ struct reader {
     struct signal lock;
     struct reader_request *head;
     struct reader_request *tail;
-    uint64_t depth; /* with the one that is being answered */
+    uint64_t depth; /* including the query in progress */
     bool stopping;
 };
 
-/* Takes the connection. */
+/* Takes over the connection. */
 void reader_init(struct reader *r, const struct store_backend *backend, void *conn);
 void reader_start(struct reader *r);
 uint64_t reader_depth(struct reader *r);
-/* Answers what is queued, joins the thread and closes the connection. */
+/* Answers the queued queries, joins the thread and closes the connection. */
 void reader_done(struct reader *r);
 
 /*
- * checker.c: a thread that checks what the start left unchecked, and ends. Its connection is its own, but for
- * the order to stop.
+ * checker.c: a thread that checks the part that the start left out, and then ends. It uses a separate
+ * connection; other threads only interrupt it.
  */
 struct checker {
     const struct store_backend *backend;
@@ -126,13 +127,13 @@ struct checker {
 
     /* Under the lock. */
     struct signal lock;
-    void *conn; /* of the check that runs, or NULL */
+    void *conn; /* connection of the running check, or NULL */
     bool stopping;
     bool ended;
 };
 void checker_start(struct checker *c, const struct store_backend *backend, const char *location,
                    struct writer *writer);
-/* Ends a check that is under way; harmless when none was begun. */
+/* Ends a running check; does nothing when none has begun. */
 void checker_stop(struct checker *c);
 
 struct storage {

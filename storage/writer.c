@@ -1,5 +1,5 @@
 /*
- * Owns the writer thread, the writing connection and the lease. The thread drains its queue into one
+ * The writer thread, the writing connection and the lease. The thread writes its whole queue in one
  * transaction (group commit), so many waiting clients share one fsync. Must not hold the lock while it writes
  * or calls back.
  *
@@ -7,10 +7,10 @@
  *      |                        |
  *      +--another holds the lease--> lost (until close)
  *
- * While broken, droppable sets fail at once; the others keep their order at the head of the backlog. In
- * `lost` all fail at once: nobody waits for what will not come. A commit that failed may have had effect all
- * the same (an I/O error at the last fsync, a lost connection): its sets are neither dropped nor repeated nor
- * reported until the number of the store's last transaction shows it.
+ * While broken, droppable sets fail at once; the other sets keep their order at the head of the backlog. In
+ * `lost` all sets fail at once, because they can never be stored. A failed commit may have had an effect
+ * nevertheless (an I/O error at the last fsync, a lost connection). Its sets are neither dropped nor repeated
+ * nor reported before the number of the store's last transaction shows the outcome.
  */
 #include "storage/storage_private.h"
 
@@ -63,7 +63,7 @@ static void queue_move(struct set_queue *to, struct set_queue *from)
 
 static void writer_report(struct writer *w, struct change_set *set, enum store_status status)
 {
-    /* A number from a transaction that was rolled back belongs to another event by now. */
+    /* Its transaction was rolled back, and another event may have this number by now. */
     for (size_t i = 0; status != STORE_OK && i < set->count; i++)
         if (set->changes[i].kind == CHANGE_EVENT_APPEND)
             set->changes[i].event->sequence = 0;
@@ -72,7 +72,7 @@ static void writer_report(struct writer *w, struct change_set *set, enum store_s
         w->metrics.change_sets++;
     (void)pthread_mutex_unlock(&w->lock.mutex);
     set->on_done(set, status);
-    /* Only now: a depth of 0 says that everybody has the result. */
+    /* Only after the report: at a depth of 0 every caller has its result. */
     (void)pthread_mutex_lock(&w->lock.mutex);
     assert(w->metrics.queue_depth);
     w->metrics.queue_depth--;
@@ -97,7 +97,7 @@ static void drop_droppable(struct writer *w)
         writer_report(w, set, STORE_BROKEN);
 }
 
-/* Refuses sets that will not be stored, or not soon enough for the caller. */
+/* Refuses sets that cannot be stored, or not soon enough for their callers. */
 static void refuse_waiting(struct writer *w)
 {
     if (!w->lost) {
@@ -111,7 +111,7 @@ static void refuse_waiting(struct writer *w)
 
 /* ---- states ---- */
 
-/* `why` in words; NULL: it is not broken. */
+/* `why` is the reason as text; NULL: not broken. */
 static void set_broken(struct writer *w, const char *why)
 {
     w->broken = why != NULL;
@@ -159,7 +159,7 @@ static bool is_condemned(struct writer *w)
 
 /* ---- the lease ---- */
 
-/* While broken with an empty backlog this is also the probe that finds out when the store is back. */
+/* While the store is broken and the backlog is empty, this also probes whether the store works again. */
 static void writer_keep_lease(struct writer *w)
 {
     mono_us now = env_mono(w->env);
@@ -212,7 +212,7 @@ static enum store_status apply_sets(struct writer *w, size_t count, char **ret_e
 
 static enum store_status writer_transact(struct writer *w, size_t count, char **ret_error)
 {
-    assert(count && !w->unsure && !w->lost); /* what became of the one before is known */
+    assert(count && !w->unsure && !w->lost); /* the outcome of the previous transaction is known */
     mono_us began = env_mono(w->env);
     enum store_status status = w->backend->begin(w->conn, ret_error);
     if (status == STORE_OK) {
@@ -231,8 +231,7 @@ static enum store_status writer_transact(struct writer *w, size_t count, char **
     return status;
 }
 
-/* Asks what became of the commit that failed with `failed`. STORE_BROKEN with `unsure` left: not known yet.
- */
+/* Finds the outcome of a commit that failed with `failed`. STORE_BROKEN and `unsure` not 0: not known yet. */
 static enum store_status writer_outcome(struct writer *w, enum store_status failed)
 {
     int64_t last = 0;
@@ -245,7 +244,8 @@ static enum store_status writer_outcome(struct writer *w, enum store_status fail
     return failed == STORE_UNCERTAIN ? STORE_RETRY : failed;
 }
 
-/* Stores the first `count` sets of the backlog in one transaction. Never STORE_RETRY or STORE_UNCERTAIN. */
+/* Stores the first `count` sets of the backlog in one transaction. Never returns STORE_RETRY or
+ * STORE_UNCERTAIN. */
 static enum store_status store_sets(struct writer *w, size_t count, char **ret_error)
 {
     for (int i = 0; i < TRIES_PER_CALL; i++) {
@@ -260,7 +260,7 @@ static enum store_status store_sets(struct writer *w, size_t count, char **ret_e
     return STORE_BROKEN;
 }
 
-/* Reports the sets of an earlier commit as what they are. False: that is still not known. */
+/* Reports the sets of an earlier commit with their outcome. False: the outcome is still not known. */
 static bool writer_settle(struct writer *w)
 {
     size_t count = w->unsure;
@@ -270,7 +270,7 @@ static bool writer_settle(struct writer *w)
     if (w->unsure)
         return false;
     if (status != STORE_OK) {
-        drop_droppable(w); /* refused, as others were meanwhile */
+        drop_droppable(w); /* refused like other droppable sets while broken */
         return true;
     }
     leave_broken(w);
@@ -289,7 +289,7 @@ static size_t batch_size(const struct writer *w)
     return n;
 }
 
-/* Sets without a change only wait for those before them. */
+/* Sets without a change are only reported in order, after the sets before them. */
 static bool is_without_change(const struct writer *w, size_t count)
 {
     const struct change_set *set = w->backlog.head;
@@ -300,7 +300,8 @@ static bool is_without_change(const struct writer *w, size_t count)
     return !count;
 }
 
-/* One set in a transaction of its own. False when the store broke: the set is still there. */
+/* Stores one set in a transaction of its own. False when the store broke; the set then stays in the
+ * backlog. */
 static bool write_one(struct writer *w)
 {
     char *CLEANUP_FREE error = NULL;
@@ -316,7 +317,7 @@ static bool write_one(struct writer *w)
     return true;
 }
 
-/* The next batch. False when the store is broken. */
+/* Stores the next batch. False when the store is broken. */
 static bool write_batch(struct writer *w)
 {
     if (!writer_settle(w)) {
@@ -342,7 +343,7 @@ static bool write_batch(struct writer *w)
     for (; count; count--) {
         if (status == STORE_OK)
             writer_report_head(w, STORE_OK);
-        else if (!write_one(w)) /* one bad set must not hurt the others */
+        else if (!write_one(w)) /* one bad set must not make the others fail */
             return false;
     }
     return true;
@@ -350,7 +351,7 @@ static bool write_batch(struct writer *w)
 
 /* ---- the thread ---- */
 
-/* How long nothing is to be done unless a set arrives. */
+/* How long the writer may wait when no set arrives. */
 static int64_t idle_us(const struct writer *w)
 {
     if (w->lost)
@@ -361,7 +362,7 @@ static int64_t idle_us(const struct writer *w)
     return left > 0 ? left : 0;
 }
 
-/* Moves what arrived to the backlog; false when the writer is to stop. */
+/* Moves new sets to the backlog; false when the writer must stop. */
 static bool writer_collect(struct writer *w)
 {
     (void)pthread_mutex_lock(&w->lock.mutex);
@@ -484,7 +485,7 @@ void writer_stop(struct writer *w)
 
 void writer_done(struct writer *w)
 {
-    writer_drain(w); /* what the reader's callbacks may have submitted */
+    writer_drain(w); /* callbacks of the reader may have submitted sets */
     assert(!w->backlog.head && !w->incoming.head && !w->metrics.queue_depth);
     w->backend->close(w->conn);
     signal_done(&w->lock);

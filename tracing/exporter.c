@@ -27,20 +27,20 @@ struct span_exporter {
     struct transport *transport;
     const struct env *env;
     char *url;
-    char *head; /* of a body, up to its spans */
+    char *head; /* beginning of a body, before its spans */
     struct loop_timer timer;
     struct http_call *call;
-    struct buffer body; /* of the batch under way, or of the one to be sent again */
-    unsigned count;     /* of spans in it; 0: there is no batch */
-    unsigned tries;     /* of the batch, that failed */
-    bool is_failing;    /* the last try did */
+    struct buffer body; /* of the batch in flight, or of the one to be sent again */
+    unsigned count;     /* number of spans in it; 0: no batch */
+    unsigned tries;     /* failed tries of this batch */
+    bool is_failing;    /* the last try failed */
 };
 
 enum export_outcome { EXPORT_TAKEN, EXPORT_REFUSED, EXPORT_GIVEN_UP, EXPORT_OUTCOME_MAX_ };
 static const char *const outcomes[] = {"taken", "refused", "given_up"};
 static _Atomic uint64_t exported[EXPORT_OUTCOME_MAX_];
 
-/* The attributes of this process (OB-13), as the beginning of each body. */
+/* The attributes of this process (OB-13) are the beginning of each body. */
 static char *make_head(const struct span_exporter_options *options)
 {
     const struct span_attribute us[] = {
@@ -72,7 +72,7 @@ static bool may_be_sent_again(const struct http_answer *answer)
     return again;
 }
 
-/* As long as the receiver asks for, but at most EXPORT_RETRY_MAX_S. */
+/* The time that the receiver requests, but at most EXPORT_RETRY_MAX_S. */
 static int64_t pause_us(const struct span_exporter *x, const struct http_answer *answer)
 {
     const int64_t most = EXPORT_RETRY_MAX_S * US_PER_S;
@@ -99,7 +99,7 @@ static void on_answer(void *ctx, const struct http_answer *answer)
 {
     struct span_exporter *x = ctx;
     const bool went_well = answer->status >= 200 && answer->status < 300;
-    int64_t wait = 0; /* more may be there */
+    int64_t wait = 0; /* more spans may wait */
     x->call = NULL;
     log_change(x, answer, went_well);
     if (went_well) {

@@ -1,7 +1,7 @@
 /*
- * Sends the spans that wait in base/span.h to a receiver of OTLP over HTTP (JSON form). One call at a time, a
- * batch each; a receiver that is away or asks for patience gets the same batch again, after ever longer
- * times, then it is given up; what waits meanwhile is bounded there. Loop thread.
+ * Sends the spans that wait in base/span.h to a receiver of OTLP over HTTP (JSON form). One call at a time,
+ * with one batch. When the receiver cannot be reached or asks to wait, the same batch is sent again after
+ * growing times, and finally given up. The number of waiting spans is limited in base/span.h. Loop thread.
  */
 #ifndef TRACING_EXPORTER_H
 #define TRACING_EXPORTER_H
@@ -12,28 +12,27 @@
 
 enum {
     EXPORT_EVERY_S = 1,
-    EXPORT_SPANS = 512, /* in a batch, */
-    EXPORT_BYTES =
-        256 * 1024,    /* which has about so many bytes at most: a batch is made in one turn of the loop */
-    EXPORT_TRIES = 10, /* of a batch */
+    EXPORT_SPANS = 512,        /* spans in a batch */
+    EXPORT_BYTES = 256 * 1024, /* approximate limit of a batch, which is made in one turn of the loop */
+    EXPORT_TRIES = 10,         /* tries for a batch */
     EXPORT_RETRY_MAX_S = 60,
 };
 
 struct span_exporter;
 
-/* Loop and transport are borrowed, and must outlive it. */
+/* Loop and transport are borrowed, and must stay valid as long as the exporter. */
 struct span_exporter_options {
     struct loop *loop;
     struct transport *transport;
-    const char *endpoint; /* its base address */
-    const char *version;  /* of ours */
+    const char *endpoint; /* base URL of the receiver */
+    const char *version;  /* version of shootd */
     const char *instance; /* distinguishes starts */
 };
 
 struct span_exporter *span_exporter_new(const struct span_exporter_options *options);
-/* Spans that still wait are lost. NULL is allowed. */
+/* Discards spans that still wait. NULL is allowed. */
 void span_exporter_free(struct span_exporter *x);
-/* Appends what became of the spans that were sent. Any thread. */
+/* Appends the counts of spans by result. Any thread. */
 void span_exporter_metrics(struct buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * How many clusters of a run of neighbours are in which state: what GET /v1/summary adds up, so that it looks
- * at no cluster. Made once for each chunk of the view, and shared with it. Immutable; any thread.
+ * The number of clusters in each state, for a run of neighbours. GET /v1/summary adds these numbers and reads
+ * no cluster. They are made once for each chunk of the view and shared with it. Immutable; any thread.
  */
 #ifndef VIEW_CLUSTER_COUNTS_H
 #define VIEW_CLUSTER_COUNTS_H
@@ -9,9 +9,9 @@
 
 #include "view/view.h"
 
-/* Clusters of one project with the same version line and the same end of what they run. */
+/* Clusters of one project with the same version line and the same expiry date. */
 struct cluster_group {
-    const char *project, *version_line; /* as struct cluster_facts; live as long as the chunk */
+    const char *project, *version_line; /* as in struct cluster_facts; valid as long as the chunk */
     wall_us expires_at;
     uint16_t total, managed, stale, drifted, settling;
     uint16_t by_phase[PHASE_MAX_];
@@ -23,7 +23,7 @@ struct cluster_counts {
     struct cluster_group groups[];
 };
 
-/* The caller frees it. `entries` are of VIEW_CLUSTERS. */
+/* The caller frees it. `entries` belong to VIEW_CLUSTERS. */
 struct cluster_counts *cluster_counts_new(const struct view_entry *entries, size_t count);
 
 #endif

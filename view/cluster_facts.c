@@ -25,7 +25,7 @@ static int64_t version_number(const char *version)
     return number;
 }
 
-/* Between them a byte that no UTF-8 has: nothing is found that begins in one text and ends in the next. */
+/* The separator is a byte that UTF-8 never contains, so no match spans two texts. */
 static void add_search_line(struct buffer *out, const char *text)
 {
     if (!text)
@@ -60,7 +60,7 @@ static void add_images(struct buffer *out, const struct shoot *s)
     (void)buffer_add(out, "", 1);
 }
 
-/* Appends a text with its end; where it begins. */
+/* Appends a text with its NUL; returns where it begins. */
 static size_t add_text(struct buffer *out, const char *text)
 {
     const size_t at = out->len;
@@ -98,7 +98,8 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     f->created_at = c->created_at;
     f->updated_at = c->updated_at;
     f->expires_at = c->expires_at;
-    /* A copy of its own: many threads read it, and none may touch the counts of the loop's. */
+    /* A separate copy: many threads read it, and none may change the reference counts of the loop's
+     * objects. */
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
     f->project = f->texts + project;
     f->name = f->texts + name;
@@ -149,7 +150,7 @@ static struct shoot *shoot_of_body(const json_t *body, const struct cluster_fact
 static json_t *body_of(const struct view_blob *blob)
 {
     json_t *body = json_loadb(blob->body, blob->body_len, JSON_DECODE_ANY, NULL);
-    assert(body); /* we wrote it */
+    assert(body); /* shootd wrote it */
     return body;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The facts that filters, orders and counts need of a cluster in the view, in one piece of memory, so that a
- * list of ten thousand reads no JSON. A reader that needs more of one cluster parses its body. Immutable; any
+ * The facts of a cluster that filters, orders and counts use, in one block of memory. A list of ten thousand
+ * clusters therefore reads no JSON. Code that needs more of one cluster parses its body. Immutable; any
  * thread.
  */
 #ifndef VIEW_CLUSTER_FACTS_H
@@ -10,43 +10,44 @@
 #include "model/cluster.h"
 #include "view/view.h"
 
-/* A byte that no UTF-8 has. */
+/* A byte that UTF-8 never contains. */
 #define FACTS_SEPARATOR "\xff"
 
 struct cluster_facts {
     enum phase phase;
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
-    bool may_have_issues;   /* issues_are_possible */
-    int64_t version_number; /* of Kubernetes: 1.33.7 as one number; 0: not known, before all others */
+    bool may_have_issues;   /* result of issues_are_possible */
+    int64_t version_number; /* of Kubernetes: 1.33.7 as one number; 0: not known, sorts first */
     wall_us created_at, updated_at;
-    wall_us expires_at; /* of the first version in use to run out, 0: none known */
+    wall_us expires_at; /* expiry of the first version in use to expire, 0: none known */
     json_t *labels;     /* NULL: none */
     const char *project, *name;
-    const char *version;      /* of Kubernetes, "" while it is not known */
+    const char *version;      /* of Kubernetes, "" when not known */
     const char *version_line; /* "1.33", "unknown" */
-    const char *search;       /* all texts that `q` looks into, in lower case */
-    const char *images;       /* name, version, ... of the pools, each with FACTS_SEPARATOR behind it */
-    const char *last_errors;  /* what Cleura reported, as JSON; NULL: nothing */
+    const char *search;       /* all texts that `q` searches, in lower case */
+    const char *images;       /* name, version, ... of the pools, each followed by FACTS_SEPARATOR */
+    const char *last_errors;  /* Cleura's last errors as JSON; NULL: none */
     char texts[];
 };
 
-/* `op`: its open or last operation, or NULL. */
+/* `op`: the open or last operation of the cluster, or NULL. */
 struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op);
 void cluster_facts_free(struct cluster_facts *f);
 
-/* The facts of a blob of VIEW_CLUSTERS. Live as long as the blob. */
+/* The facts of a blob of VIEW_CLUSTERS, valid as long as the blob. */
 static inline const struct cluster_facts *cluster_facts_of(const struct view_blob *blob)
 {
     return blob->subject;
 }
 
 /*
- * The cluster as its body shows it, as far as issues and node pools ask: what was asked for, what was
- * observed, phase, drift. The caller frees it.
+ * Rebuilds the cluster from its body, with the members that issues and node pools need: desired spec,
+ * observed state, phase, drift. The caller frees it.
  */
 struct cluster *cluster_of_blob(const struct view_blob *blob);
-/* The same, with its open or last operation as far as issues ask; NULL: none. The caller frees both. */
+/* The same, with the members of its open or last operation that issues need; NULL: none. The caller frees
+ * both. */
 struct cluster *cluster_with_operation(const struct view_blob *blob, struct operation **ret_operation);
 
 #endif

@@ -10,12 +10,12 @@
 #include "view/render.h"
 
 struct feed {
-    pthread_mutex_t lock; /* guards everything below */
+    pthread_mutex_t lock; /* guards all members below */
     pthread_cond_t woken;
     unsigned wakes;
     struct feed_numbers numbers;
     struct feed_entry **ring; /* by sequence modulo max_entries */
-    size_t count;             /* the entries newest - count + 1 to newest are there */
+    size_t count;             /* number of entries in the ring: from newest - count + 1 to newest */
     size_t bytes;
     size_t max_entries;
     size_t max_bytes;
@@ -74,7 +74,7 @@ static struct feed_entry **place_of(struct feed *f, int64_t sequence)
     return &f->ring[(uint64_t)sequence % f->max_entries];
 }
 
-/* Under the lock: takes the oldest entry out. */
+/* Under the lock: removes the oldest entry and returns it. */
 static struct feed_entry *take_first(struct feed *f)
 {
     struct feed_entry **place = place_of(f, f->numbers.newest - (int64_t)f->count + 1);
@@ -113,10 +113,11 @@ void feed_set_oldest(struct feed *f, int64_t oldest)
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-/* Under the lock. Returns an entry that has to leave to make room for `e`, one at a time; NULL: no more. */
+/* Under the lock. Removes one entry to make space for `e` and returns it; NULL: no more need to be
+ * removed. */
 static struct feed_entry *make_room(struct feed *f, const struct feed_entry *e)
 {
-    bool follows = e->sequence == f->numbers.newest + 1; /* else the ring would have a gap */
+    bool follows = e->sequence == f->numbers.newest + 1; /* otherwise the ring would have a gap */
     bool fits = f->count < f->max_entries && f->bytes + e->len <= f->max_bytes;
     return f->count && (!follows || !fits) ? take_first(f) : NULL;
 }

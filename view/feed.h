@@ -1,7 +1,7 @@
 /*
- * The newest events, ready to be sent to streams: a bounded ring of immutable entries with their text made
- * once for all readers (AO-19). Dense: it holds the last numbers without a gap. Published by the loop thread
- * when an event is durable and the view shows its effect; read by any thread. One short lock, under which
+ * The newest events, ready for streams: a bounded ring of immutable entries. The text of an entry is made
+ * once for all readers (AO-19). The ring contains the latest numbers without a gap. The loop thread publishes
+ * an event when it is durable and the view shows its effect; any thread reads. One short lock, under which
  * nothing is allocated or freed.
  */
 #ifndef VIEW_FEED_H
@@ -22,7 +22,7 @@ struct feed_entry {
     enum event_type type;
     char *project; /* NULL: an event of an account */
     char *cluster; /* or NULL */
-    char *text;    /* as render_event_stream makes it */
+    char *text;    /* as made by render_event_stream */
     size_t len;
 };
 
@@ -31,39 +31,40 @@ struct feed_entry *feed_entry_ref(struct feed_entry *e);
 void feed_entry_unref(struct feed_entry *e);
 
 struct feed_numbers {
-    int64_t oldest; /* smallest sequence that the store keeps, 0: none */
-    int64_t newest; /* largest sequence given so far */
+    int64_t oldest; /* smallest sequence in the store, 0: none */
+    int64_t newest; /* largest sequence assigned */
     uint64_t published[EVENT_TYPE_MAX_];
 };
 
 struct feed;
 
 struct feed *feed_new(size_t max_entries, size_t max_bytes);
-/* No reader may be left; entries live on while they are referenced. NULL is allowed. */
+/* No thread may use the feed any more; referenced entries stay valid. NULL is allowed. */
 void feed_free(struct feed *f);
 
-/* The numbers that the store holds, before anything was published. */
+/* Sets the numbers of the store, before anything is published. */
 void feed_begin(struct feed *f, int64_t oldest, int64_t newest);
-/* Any thread: what the store keeps after a purge. */
+/* Any thread: sets the oldest number in the store after a purge. */
 void feed_set_oldest(struct feed *f, int64_t oldest);
-/* Loop thread: in the order of the numbers. Wakes feed_wait. */
+/* Loop thread: publishes in the order of the numbers. Wakes feed_wait. */
 void feed_publish(struct feed *f, const struct event *e);
 
 int64_t feed_newest(struct feed *f);
 void feed_numbers(struct feed *f, struct feed_numbers *ret);
 
 enum feed_place {
-    FEED_ENTRY,  /* *ret_entry is the one that follows; the caller unrefs it */
-    FEED_END,    /* nothing newer is known */
-    FEED_BEHIND, /* what follows is not in the ring any more, only in the store */
+    FEED_ENTRY,  /* ret_entry is the next entry; the caller unrefs it */
+    FEED_END,    /* there is no newer event */
+    FEED_BEHIND, /* the next event is no longer in the ring, only in the store */
 };
 enum feed_place feed_next(struct feed *f, int64_t after, struct feed_entry **ret_entry);
-/* Up to `max` entries behind `after`, or behind what the ring has lost; the caller unrefs each. */
+/* Returns up to `max` entries after `after`, or from the oldest entry in the ring if that is later. The
+ * caller unrefs each. */
 size_t feed_batch(struct feed *f, int64_t after, struct feed_entry **ret_entries, size_t max);
 
 /*
- * Waits until something was published or feed_wake was called since *wakes was filled, at most `timeout_us`
- * of real time. One waiting thread.
+ * Waits until an event is published or feed_wake is called after *wakes was set, at most `timeout_us` of real
+ * time. Only one thread may wait.
  */
 void feed_wait(struct feed *f, unsigned *wakes, int64_t timeout_us);
 void feed_wake(struct feed *f);

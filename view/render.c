@@ -67,7 +67,7 @@ static json_t *render_errors(const struct shoot *s)
     return errors;
 }
 
-/* Returns where the time begins. */
+/* Returns where the time begins in the text. */
 static size_t out_observed_at(struct buffer *out, const struct cluster *c)
 {
     char text[TIME_TEXT_BYTES];
@@ -75,7 +75,7 @@ static size_t out_observed_at(struct buffer *out, const struct cluster *c)
     return c->observed_at ? out->len - 1 - strlen(time_rfc3339(c->observed_at, true, text)) : 0;
 }
 
-/* Returns where the time of observation begins. */
+/* Returns where the time of observation begins in the text. */
 static size_t out_status(struct buffer *out, const struct cluster *c)
 {
     const struct shoot *s = c->shoot;
@@ -176,13 +176,13 @@ static char *text_of_buffer(struct buffer *out)
     assert(!out->overflow);
     const size_t len = out->len;
     char *text = buffer_take(out, NULL);
-    return mem_realloc_array(text, len + 1, 1); /* it may be kept for long */
+    return mem_realloc_array(text, len + 1, 1); /* callers may keep the text for long */
 }
 
 static char *render_full(const struct cluster *c, const struct operation *op, size_t *ret_observed)
 {
     struct buffer out;
-    buffer_init(&out, SIZE_MAX / 2); /* of parts that have bounds */
+    buffer_init(&out, SIZE_MAX / 2); /* its parts have limits */
     json_out_begin(&out, NULL);
     json_out_str(&out, "id", c->id);
     json_out_str(&out, "project", c->project);
@@ -255,7 +255,7 @@ char *render_cluster_brief(const struct cluster *c, const struct operation *op)
     return render_brief(c, op, &observed);
 }
 
-/* Keys show only their public part, headers only their names. */
+/* Shows only the public part of keys, and only the names of headers. */
 json_t *render_subscription(const struct subscription *s)
 {
     json_t *keys = json_array(), *header_names = json_array();
@@ -368,7 +368,7 @@ char *render_event_body(const char *id, enum event_type type, wall_us at, const 
     return json_text(doc);
 }
 
-/* Bodies are compact objects that we made: the number goes in before the closing brace. */
+/* The body is a compact object made by shootd: the number is inserted before the closing brace. */
 void render_event_item(struct buffer *out, const struct event *e)
 {
     (void)buffer_add(out, e->body, strlen(e->body) - 1);
@@ -390,8 +390,8 @@ static char *text_of(json_t *doc)
 }
 
 /*
- * "id-number-digest". The digest is of what the body is made from: also of its times, since a store that was
- * restored counts its versions again, and of the build, since another one may word things otherwise.
+ * "id-number-digest". The digest covers everything from which the body is made. It includes times, because a
+ * restored store counts versions again. It includes the build, because another build may use different texts.
  */
 static void make_etag(char etag[static 64], const char *id, int64_t number, const int64_t *state,
                       size_t state_bytes, const char *message)
@@ -412,8 +412,8 @@ static void make_etag(char etag[static 64], const char *id, int64_t number, cons
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
 {
-    /* Expiry: another catalog may date the versions in use anew, which is no change of the cluster. Message:
-     * what is set aside says so, and is not stored. */
+    /* Expiry: a new catalog may change the expiry dates without a change of the cluster. Message: the message
+     * of a cluster that is set aside is not stored. */
     const int64_t state[] = {c->version,    c->updated_at,           op ? op->version : 0,
                              c->expires_at, op ? op->updated_at : 0, c->stale};
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
@@ -472,7 +472,7 @@ struct view_blob *render_operation_blob(const struct operation *op)
 {
     char etag[64];
     struct operation shown = *op;
-    shown.body = NULL; /* the largest parts, which no reader asks for */
+    shown.body = NULL; /* the largest parts, which no reader needs */
     shown.notes = NULL;
     shown.note_count = 0;
     render_operation_etag(op, etag);
@@ -493,6 +493,7 @@ struct view_blob *render_api_token_blob(const struct api_token *t)
 
 struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t *catalog, wall_us fetched_at)
 {
-    /* A copy of its own: many threads read it, and none may touch the counts of the loop's. */
+    /* A separate copy: many threads read it, and none may change the reference counts of the loop's
+     * objects. */
     return view_blob_new(etag, text, fetched_at, json_deep_copy(catalog), free_document);
 }

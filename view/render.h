@@ -1,7 +1,7 @@
 /*
- * How the domain looks to API clients: pure functions from model structs to JSON, as a tree or, of clusters,
- * as text. Loop thread mostly; they keep no state, so any thread that owns the struct may call them. The
- * caller owns what is returned.
+ * The form of the domain's structs for API clients: pure functions from model structs to JSON, as a tree or,
+ * for clusters, as text. Called mostly on the loop thread. They keep no state, so any thread that owns the
+ * struct may call them. The caller owns the result.
  */
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
@@ -13,38 +13,38 @@
 
 /* The whole cluster; `op` is its open or last operation, or NULL. */
 char *render_cluster(const struct cluster *c, const struct operation *op);
-/* The part of it that a table of clusters shows. */
+/* The short form for tables of clusters. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
-/* With its messages, which the operation of a cluster is shown without. */
+/* Includes the messages, which the operation inside a cluster omits. */
 json_t *render_operation(const struct operation *op);
 /* Without the secret. */
 json_t *render_subscription(const struct subscription *s);
 void render_subscription_etag(const struct subscription *s, char etag[static 64]);
-/* with_snippet: how the receiver's answer began, too. */
+/* with_snippet: includes the beginning of the receiver's answer. */
 json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
-/* {"id", "type", "timestamp", "data": ...}: the very bytes of a webhook. */
+/* {"id", "type", "timestamp", "data": ...}: the exact bytes that a webhook sends. */
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
 /* An item of GET /v1/events: the body and its number. */
 void render_event_item(struct buffer *out, const struct event *e);
 /* The same as a block of a text/event-stream, with its empty line (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
-/* Blobs for the view: ETag from id and version. The subject is the facts of a cluster, a copy of the others,
- * and of an operation a copy without its body. */
+/* Blobs for the view: ETag from id and version. The subject of a cluster is its facts, that of an operation a
+ * copy without its body, and otherwise a copy. */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
 struct view_blob *render_api_token_blob(const struct api_token *t);
-/* Takes `text`, the catalog's; the subject is a copy of `catalog`. */
+/* Takes over `text`, the rendered catalog; the subject is a copy of `catalog`. */
 struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t *catalog,
                                       wall_us fetched_at);
 
 /*
- * The quoted ETag of a cluster: "<id>-<generation>-<everything else that is shown>", but for observed_at,
- * which each look at Cleura moves: the tag names the state, not its age. If-None-Match compares all of it.
- * If-Match asks whether somebody else changed the cluster: it compares id and generation only, so that a poll
- * or a rise of progress between a client's read and its write is no 412.
+ * The quoted ETag of a cluster: "<id>-<generation>-<digest of everything else that is shown>", without
+ * observed_at, which every read of Cleura changes. The tag identifies the state, not its age. If-None-Match
+ * compares the whole tag. If-Match asks whether another caller has changed the cluster, so it compares only
+ * id and generation. A poll or new progress between a client's read and its write then causes no 412.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);

@@ -1,7 +1,7 @@
 /*
- * Snapshots: a section is an array of chunks, and successive snapshots share the sections and the chunks in
- * which nothing changed. The loop thread stages and publishes; readers pass through the epoch. Never blocks,
- * never touches store or network.
+ * Snapshots: a section is an array of chunks. Successive snapshots share the sections and chunks without
+ * changes. The loop thread stages and publishes; readers use the epoch. Never blocks, never uses store or
+ * network.
  */
 #include "view/view.h"
 
@@ -16,13 +16,13 @@
 #include "view/cluster_counts.h"
 
 struct section {
-    unsigned refs; /* loop thread, and the release of a retired snapshot, which runs there too */
+    unsigned refs; /* used by the loop thread, which also releases retired snapshots */
     struct view_section_entries shown;
     struct view_chunk *chunks[];
 };
 
 struct snapshot {
-    struct view_snapshot shown; /* first member: what readers see */
+    struct view_snapshot shown; /* first member: the part for readers */
     struct section *sections[VIEW_SECTION_MAX_];
 };
 
@@ -58,7 +58,7 @@ static struct section *section_new(size_t most_chunks)
     return s;
 }
 
-/* Takes the reference. */
+/* Takes over the reference. */
 static void section_add(struct section *s, struct view_chunk *chunk)
 {
     assert(chunk->count > 0 && chunk->count <= VIEW_CHUNK_MOST);
@@ -180,7 +180,8 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
     return (struct view_cursor){&s->sections[section], s->sections[section].chunk_count, 0};
 }
 
-/* Each subject is somewhere else in memory: without this a list of thousands waits for most of them. */
+/* Each subject is at a different place in memory. Without prefetching, a list of thousands would wait for
+ * most of them. */
 static void fetch_ahead(const struct view_cursor *cursor)
 {
     enum { AHEAD = 12, LINE_BYTES = 64, LINES = 4 };
@@ -264,7 +265,7 @@ static void release_blob(void *blob)
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at)
 {
     assert(b->observed_at && at);
-    atomic_store(&b->heard_at, heard_at); /* a form of this look is not older */
+    atomic_store(&b->heard_at, heard_at); /* stored first, so that a form with this time is not older */
     atomic_store(&b->seen_at, at);
     struct view_blob *older = atomic_exchange(&b->again, NULL);
     if (older)
@@ -294,7 +295,7 @@ static int staged_compare(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-/* The last of several changes for one key counts. Returns how many are left. */
+/* The last of several changes for one key counts. Returns the number of remaining changes. */
 static size_t staging_sort(struct staging *staging)
 {
     size_t kept = 0;
@@ -312,7 +313,7 @@ static size_t staging_sort(struct staging *staging)
     return staging->count = kept;
 }
 
-/* A section in the making: entries whose chunks are not cut yet are gathered. */
+/* A section while it is built: entries are gathered until there are enough for a chunk. */
 struct merge {
     enum view_section which;
     struct section *section;
@@ -346,7 +347,7 @@ static void cut(struct merge *m)
     m->count = 0;
 }
 
-/* The entries of an old chunk (NULL: none) and the changes that belong to it, in order. */
+/* Merges the entries of an old chunk (NULL: none) and the changes that belong to it, in order. */
 static void merge_chunk(struct merge *m, const struct view_chunk *old, const struct staged *items,
                         size_t count)
 {
@@ -364,8 +365,8 @@ static void merge_chunk(struct merge *m, const struct view_chunk *old, const str
 }
 
 /*
- * A chunk without a change is shared as it is, unless what was gathered before it is too little for a chunk
- * of its own. Changes belong to the chunk before whose successor they come.
+ * A chunk without changes is shared, unless the entries gathered before it are too few for a chunk of their
+ * own. A change belongs to the last chunk that begins before its key.
  */
 static struct section *section_merge(enum view_section which, const struct section *old,
                                      struct staging *staging)
@@ -430,7 +431,7 @@ void view_publish(struct view *v)
 
 /* ---- former tokens ---- */
 
-/* Enough digits that nobody's guess is one of them by chance; never 0, which is an empty place. */
+/* Enough digits that a guess does not match by chance. Never 0, which marks an empty place. */
 static uint64_t former_mark(const char *key)
 {
     char digits[17];
@@ -448,7 +449,7 @@ bool view_was_token(const struct view *v, const char *key)
 {
     const uint64_t mark = former_mark(key);
     bool found = false;
-    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* all of them: the time reveals nothing */
+    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* always all of them, so the duration reveals nothing */
         found |= atomic_load_explicit(&v->former_tokens[i], memory_order_relaxed) == mark;
     return found;
 }

@@ -1,6 +1,6 @@
 /*
- * One attempt: body, signature, POST, verdict. Loop thread, but for on_event_read, which runs on the store's
- * reader thread and only posts. Extra headers are in clear only within sign_and_send.
+ * One attempt: body, signature, POST, verdict. Loop thread, except on_event_read, which runs on the store's
+ * reader thread and only posts. Extra headers are unsealed only within sign_and_send.
  */
 #include "webhook/engine_private.h"
 
@@ -22,9 +22,9 @@ enum {
     CONNECT_TIMEOUT_S = 5,
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
-    SECRET_SHORTEST = 8,         /* a shorter value is no secret, and would blot out words */
-    NOT_MADE_DELAY_S = 5,        /* before an attempt that could not be made is begun again */
-    GIVE_UP_AFTER_S = 5 * 86400, /* without any success, once a delivery has failed for good (WH-15) */
+    SECRET_SHORTEST = 8,         /* masking a shorter value would hide ordinary words */
+    NOT_MADE_DELAY_S = 5,        /* delay before an attempt that was not made begins again */
+    GIVE_UP_AFTER_S = 5 * 86400, /* without a success, after a failed delivery (WH-15) */
 };
 
 static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = ""};
@@ -34,7 +34,7 @@ static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = "
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
                    const struct subscription *s, const struct seal_key *key)
 {
-    /* Secrets are looked for in all of it: one may begin before the cut and end behind it. */
+    /* Secrets are masked in the whole body, because one may begin before the cut and end after it. */
     char *copy CLEANUP_FREE = mem_strndup(body, body_len);
     for (unsigned i = 0; body_len && i < s->header_count; i++) {
         char *value CLEANUP_SECRET = webhook_header_open(key, s->id, &s->headers[i]);
@@ -67,7 +67,7 @@ static void write_result(const struct pending_delivery *pending, struct delivery
     snippet_write(row->snippet, answer->body, answer->body_len, p->subscription, p->engine->o.key);
 }
 
-/* A test is about now and tried once; its result is reported, not acted on. */
+/* A test is tried once; its result is reported and has no other effect. */
 static bool is_test(const struct delivery *row)
 {
     return !strcmp(row->event_type, event_type_name(EVENT_WEBHOOK_TEST));
@@ -82,17 +82,17 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
     return DELIVERY_PENDING;
 }
 
-/* The effect of an answer on everything else that waits for this receiver. */
+/* The effect of a result on all other deliveries for this receiver. */
 static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
 {
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {
-        /* A pause stays: nothing is sent in it, so the attempt began before it was asked for. */
+        /* A pause stays, because this attempt began before the receiver requested the pause. */
         p->last_success_at = now;
         p->throttled_in_a_row = 0;
         return;
     }
-    int64_t pause_us = retry_after_s * US_PER_S; /* whatever the failure was; below zero: it asks for none */
+    int64_t pause_us = retry_after_s * US_PER_S; /* also after other failures; negative: not requested */
     p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);
@@ -101,7 +101,7 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
         p->paused_until = until;
 }
 
-/* Why the whole endpoint is to be switched off, or NULL. */
+/* Why the whole endpoint must be disabled, or NULL. */
 static const char *reason_to_disable(const struct endpoint *p, const struct delivery *row,
                                      enum attempt_result result)
 {
@@ -155,7 +155,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     write_result(pending, row, result, answer, now);
     delivery_move(row, verdict(row, result));
 
-    /* When the next attempt is, and what this one says of the receiver. */
+    /* Plans the next attempt, and notes what this one shows about the receiver. */
     int64_t delay_us = 0;
     if (row->status == DELIVERY_PENDING) {
         delay_us = schedule_delay_us(e->env, row->attempt, retry_after_s);
@@ -181,7 +181,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         endpoint_disable(p, reason);
 }
 
-/* The attempt could not be made, through no fault of the receiver: it does not count. */
+/* The attempt could not be made, without a fault of the receiver: it does not count. */
 static void attempt_put_off(struct pending_delivery *pending)
 {
     pending_finish(pending, false, env_mono(pending->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
@@ -199,7 +199,7 @@ static void on_receiver_answer(void *ctx, const struct http_answer *answer)
         attempt_settle(pending, attempt_result_of(answer), answer);
 }
 
-/* The header section of one attempt, secrets and all. Ends with a NULL name. */
+/* The header section of one attempt, including secrets. Ends with a NULL name. */
 struct header_section {
     struct http_header fields[4 + SUBSCRIPTION_MAX_HEADERS + 1];
     char *timestamp;
@@ -215,7 +215,7 @@ static void header_section_done(struct header_section *h)
         mem_free_secret(h->extra[i]);
 }
 
-/* False when a secret cannot be read. */
+/* False when a secret cannot be opened. */
 static bool header_section_make(struct header_section *h, const struct pending_delivery *pending)
 {
     const struct seal_key *key = pending->endpoint->engine->o.key;
@@ -244,7 +244,7 @@ static void sign_and_send(struct pending_delivery *pending)
     struct endpoint *p = pending->endpoint;
     struct transport *transport = p->engine->o.transport;
     struct header_section headers CLEANUP(header_section_done) = {0};
-    /* The configuration of today decides, not that of the day on which the webhook was made. */
+    /* The current configuration applies, not the one at the time when the webhook was created. */
     struct problem *faults CLEANUP_PROBLEM = NULL;
     webhook_check_url(p->engine->o.config, p->subscription->url, &faults);
     if (faults) {
@@ -265,18 +265,18 @@ static void sign_and_send(struct pending_delivery *pending)
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
         .timeout_us = TOTAL_TIMEOUT_S * US_PER_S,
         .max_body = ANSWER_MAX_BYTES,
-        .fresh_connection = true, /* also: the address policy sees every connection (WH-19) */
+        .fresh_connection = true, /* so the address policy checks every connection (WH-19) */
     };
     pending->call = transport->start(transport, &request, on_receiver_answer, pending);
 }
 
-/* ---- the body, when only the store has it ---- */
+/* ---- a body that is only in the store ---- */
 
-/* Loop -> reader -> loop. `pending` is only used on the loop thread. */
+/* Moves from the loop to the reader and back. Only the loop thread uses `pending`. */
 struct event_fetch {
     struct loop_task task;
     struct loop *loop;
-    struct pending_delivery *pending; /* NULL: nobody waits any more */
+    struct pending_delivery *pending; /* NULL: no delivery waits any more */
     enum store_status status;
     struct event *event;
 };

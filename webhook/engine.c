@@ -1,6 +1,6 @@
 /*
- * Owns endpoints and their queues: what waits, what is due, who may send now. Loop thread. Nothing is sent
- * from inside a caller's stack: every start comes from a timer.
+ * Endpoints and their queues: waiting deliveries, due deliveries, and which endpoint may send now. Loop
+ * thread. No attempt starts inside a function of the caller: a timer starts each.
  *
  *   enqueue -> waiting --due--> under way --final--> stored, freed
  *                 ^                 |
@@ -18,19 +18,17 @@
 #include "base/mem.h"
 #include "model/moves.h"
 
-/* Beyond this many waiting deliveries of one endpoint, bodies stay in the store until they are needed. */
+/* Above this number of waiting deliveries per endpoint, bodies stay in the store until they are needed. */
 enum { ENDPOINT_BODIES_KEPT = 256 };
 
 /*
- * ---- results on their way to the store: built here; the writer thread gives them back to on_stored, which
- * touches nothing of the engine. A result that cannot be stored is found pending after a restart and sent
- * again
- * ----
+ * ---- results for the store: made here. The writer thread returns them to on_stored, which uses no part of
+ * the engine. When a result cannot be stored, the delivery is pending after a restart and sent again ----
  */
 
 static void on_stored(struct change_set *set, enum store_status status)
 {
-    /* A conflict is a webhook that was deleted meanwhile: its deliveries went with it. */
+    /* A conflict means that the webhook was deleted meanwhile, together with its deliveries. */
     if (status != STORE_OK && status != STORE_CONFLICT)
         log_warning("webhook result not stored", "status", store_status_name(status));
     change_set_free(set);
@@ -99,13 +97,13 @@ static void pending_wait(struct pending_delivery *pending, mono_us due)
 
 /* ---- endpoints ---- */
 
-/* Arms the timer for the next thing to do, if there is any. */
+/* Sets the timer for the next due delivery, if there is one. */
 static void endpoint_plan(struct endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
     const struct pending_delivery *next = pending_peek(p);
-    /* A receiver that failed last is tried one by one: dead ones take one place each, however wide they may
-     * be. */
+    /* After a failure a receiver gets one attempt at a time, so unreachable receivers use only one place
+     * each. */
     bool has_room = p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
     if (!next || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
@@ -136,7 +134,7 @@ static void on_due(struct loop_timer *timer)
     attempt_start(pending);
 }
 
-/* Endpoints that wait for a place to send get the free ones. An endpoint that finds none waits again. */
+/* Gives free places to endpoints that wait for one. An endpoint without a place waits again. */
 static void engine_wake(struct webhook_engine *e)
 {
     assert(e->in_flight <= ENGINE_MAX_IN_FLIGHT);
@@ -170,9 +168,8 @@ void pending_finish(struct pending_delivery *pending, bool final, mono_us due)
     engine_wake(p->engine);
 }
 
-/* Puts interrupted deliveries back, so that all of them are in the heap, and gives up the place among the
- * ready.
- */
+/* Moves interrupted deliveries back to the heap, so that it contains all of them, and removes the endpoint
+ * from the ready list. */
 static void endpoint_interrupt(struct endpoint *p)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->under_way) {
@@ -184,7 +181,7 @@ static void endpoint_interrupt(struct endpoint *p)
     list_remove(&p->ready);
 }
 
-/* Pending deliveries of an endpoint that is switched off fail, in one change set. */
+/* Fails all pending deliveries of a disabled endpoint, in one change set. */
 static void endpoint_fail_all(struct endpoint *p, const char *error)
 {
     endpoint_interrupt(p);
@@ -214,7 +211,7 @@ void endpoint_disable(struct endpoint *p, const char *reason)
     s->disabled_reason = mem_strdup(reason);
     s->version++;
     s->updated_at = env_wall(e->env);
-    /* In this order to the store: a crash in between leaves deliveries of a disabled webhook, which fail
+    /* This order to the store matters: a crash in between leaves deliveries of a disabled webhook, which fail
      * after the restart. */
     if (e->o.subscription_changed)
         e->o.subscription_changed(e->o.ctx, subscription_copy(s));
@@ -296,7 +293,7 @@ void webhook_engine_free(struct webhook_engine *e)
     free(e);
 }
 
-/* Whether requests under way look as those of `next` would. */
+/* Whether requests in flight equal those that `next` would send. */
 static bool sends_the_same(const struct subscription *s, const struct subscription *next)
 {
     bool is_same = !strcmp(s->url, next->url) && s->header_count == next->header_count;
@@ -319,20 +316,20 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     if (!p) {
         p = endpoint_new(e, s->id);
     } else if (s->version < p->subscription->version) {
-        return; /* stored before what happened since, for example a 410 */
+        return; /* older than a change since then, for example after a 410 */
     } else {
-        /* An answer of another receiver says nothing about this one. */
+        /* The answer of an earlier receiver does not apply to the new one. */
         if (!sends_the_same(p->subscription, s)) {
             endpoint_interrupt(p);
             engine_wake(e);
         }
         webhook_count_endpoint(p->subscription->disabled, -1);
         subscription_free(p->subscription);
-        p->paused_until = 0; /* perhaps another receiver */
+        p->paused_until = 0; /* the receiver may have changed */
         p->failing = false;
     }
     p->subscription = subscription_copy(s);
-    /* A new one, and one that was switched on again, have 5 days too (WH-15). */
+    /* A new webhook, or one that was enabled again, also has 5 days (WH-15). */
     p->last_success_at =
         later(later(p->last_success_at, s->last_success_at), later(s->created_at, s->enabled_at));
     webhook_count_endpoint(s->disabled, 1);
@@ -357,7 +354,7 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     struct endpoint *p = endpoint_find(e, d->subscription_id);
     HASH_FIND(hh, e->pending, d->id, strlen(d->id), pending);
     if (!p || pending || d->status != DELIVERY_PENDING)
-        return; /* without its webhook a delivery is gone from the store too */
+        return; /* deleting a webhook also deletes its deliveries in the store */
     if (p->subscription->disabled) {
         struct delivery row = *d;
         struct change_set *set = record_new();

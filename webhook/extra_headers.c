@@ -1,6 +1,7 @@
 /*
- * Header fields that an owner adds to deliveries: which there may be, and how their values are kept. Values
- * may be credentials: sealed at rest, never in a fault, a log line or an answer. Pure functions, any thread.
+ * Header fields that an owner adds to deliveries: the allowed fields, and the storage of their values. Values
+ * may be credentials: they are sealed when stored, and never part of a fault, a log line or an answer. Pure
+ * functions, any thread.
  */
 #include "webhook/webhook.h"
 
@@ -15,8 +16,8 @@
 enum { NAME_MAX_BYTES = 64, VALUE_MAX_BYTES = 1024 };
 
 /*
- * Fields of the connection, of the message or of the signature (RFC 9110 7.6.1, WH-2), and fields that would
- * make libcurl unpack bytes that it does not bound. A "*" ends a prefix.
+ * Fields of the connection, the message or the signature (RFC 9110 7.6.1, WH-2), and fields that would make
+ * libcurl unpack data without a limit. "*" ends a prefix.
  */
 static const char *const reserved[] = {
     "accept-encoding", "connection", "content-*",         "cookie*",    "expect", "forwarded", "host",
@@ -35,7 +36,7 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-/* Printable ASCII with spaces inside: libcurl sends what it gets (UP-7). */
+/* Printable ASCII with spaces inside, because libcurl sends the value unchanged (UP-7). */
 static bool is_field_value(const char *value)
 {
     size_t len = strlen(value);

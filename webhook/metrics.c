@@ -1,4 +1,5 @@
-/* The counters of webhooks. Process-wide, because scrapes come from any thread and know no engine. */
+/* The counters of webhooks. They are global, because scrapes run on any thread without access to an
+ * engine. */
 #include "webhook/engine_private.h"
 
 #include <assert.h>
@@ -6,7 +7,7 @@
 
 #include "base/metric.h"
 
-/* The usual moment, then the attempts of the schedule. */
+/* The edges: the usual short times, then the attempts of the schedule. */
 static const struct histogram_edges delay_edges = {11,
                                                    {10000, 50000, 100000, 500000, 1000000, 5000000, 30000000,
                                                     600000000, 3600000000, 36000000000, 360000000000}};
@@ -18,7 +19,7 @@ static _Atomic int64_t in_flight;
 static _Atomic wall_us oldest;
 static _Atomic int64_t endpoints[2]; /* active, disabled */
 
-/* Adds to a gauge, which never falls below 0. */
+/* Changes a gauge, which is never below 0. */
 static void move_gauge(_Atomic int64_t *gauge, int delta)
 {
     int64_t before = atomic_fetch_add_explicit(gauge, delta, memory_order_relaxed);

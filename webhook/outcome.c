@@ -1,4 +1,4 @@
-/* The outcome table and the schedule of docs/webhooks.md. */
+/* The table of outcomes and the schedule of docs/webhooks.md. */
 #include "webhook/outcome.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@ static enum attempt_result result_of_status(int status)
         int to;
         enum attempt_result result;
     } rows[] = {
-        /* the first match counts */
+        /* the first match applies */
         {200, 299, ATTEMPT_DELIVERED},    {300, 399, ATTEMPT_REDIRECT},     {410, 410, ATTEMPT_GONE},
         {429, 429, ATTEMPT_THROTTLED},    {502, 502, ATTEMPT_THROTTLED},    {504, 504, ATTEMPT_THROTTLED},
         {400, 499, ATTEMPT_CLIENT_ERROR}, {500, 599, ATTEMPT_SERVER_ERROR},
@@ -24,7 +24,7 @@ static enum attempt_result result_of_status(int status)
     return ATTEMPT_ODD_STATUS;
 }
 
-/* The transport's short class of a request that never left. */
+/* Maps the transport's short class of a request that was never sent. */
 static enum attempt_result result_of_error(const char *error)
 {
     static const struct {
@@ -47,7 +47,7 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
     case HTTP_ANSWERED:
         return result_of_status(answer->status);
     case HTTP_TOO_LARGE:
-        /* Its status decides where the transport reports it; without one nobody knows the answer. */
+        /* The status decides if the transport reports one; without a status the result is not known. */
         return answer->status ? result_of_status(answer->status) : ATTEMPT_ANSWER_TOO_LARGE;
     case HTTP_TIMEOUT:
         return ATTEMPT_TIMEOUT;
@@ -65,7 +65,7 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
 
 enum { MINUTE = 60, HOUR = 3600, PAUSE_FIRST_S = 5, PAUSE_MAX_S = 5 * MINUTE };
 
-/* Seconds to wait before attempt 1, 2, ... 10: about 75.6 hours in all. */
+/* Seconds before attempt 1, 2, ... 10: about 75.6 hours in total. */
 static const int64_t delays_s[SCHEDULE_ATTEMPTS] = {
     0, 5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, SCHEDULE_MAX_DELAY_S,
 };

@@ -1,7 +1,7 @@
 /*
- * The meaning of an answer for a delivery (docs/webhooks.md), and its sanitized name (WH-22): the only thing
- * about a failure that is stored, logged and counted. And when a delivery is tried again (WH-14). Pure but
- * for env's randomness; any thread.
+ * The meaning of an answer for a delivery (docs/webhooks.md), and the sanitized name of a failure (WH-22).
+ * Only that name is stored, logged and counted. Also when a delivery is tried again (WH-14). Pure except for
+ * env's randomness; any thread.
  */
 #ifndef WEBHOOK_OUTCOME_H
 #define WEBHOOK_OUTCOME_H
@@ -22,17 +22,17 @@ enum {
     SCHEDULE_JITTER_PERCENT = 20
 };
 
-/* Whether another attempt follows after `made` ones. */
+/* Whether another attempt follows after `made` attempts. */
 bool schedule_goes_on(int made);
 /*
- * How long to wait after the `made`-th attempt (1..9), with jitter; not shorter than what the receiver asked
- * for (`retry_after_s`, already clamped; negative: it asked for nothing).
+ * The delay after attempt number `made` (1..9), with jitter. At least the receiver's `retry_after_s` (already
+ * clamped; negative: not requested).
  */
 int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s);
-/* How long until a date that was stored at `planned_at`: never longer than it was from there, nor than the
- * schedule can ask for, since clocks jump between runs. */
+/* The time until a date that was stored at `planned_at`. Limited to the original delay and to the schedule's
+ * longest delay, because the clock may jump between runs. */
 int64_t schedule_until_us(wall_us at, wall_us planned_at, wall_us now);
-/* How long a receiver that says "too much" is left alone, by how often it said so in a row (1..). */
+/* The pause after an answer that asks for less load, by the number of such answers in a row (1..). */
 int64_t schedule_pause_us(int throttled_in_a_row);
 
 #endif

@@ -1,4 +1,4 @@
-/* All that is sealed of a webhook at once: whether a key opens it, and sealing it under another one. Any
+/* Handles all sealed values of a webhook: whether a key opens them, and sealing them under another key. Any
  * thread. */
 #include "webhook/webhook.h"
 

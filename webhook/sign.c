@@ -1,12 +1,12 @@
 /*
  * Signatures of Standard Webhooks 1.0 (WH-2 to WH-6), and the keys of webhooks: made, given by their owner,
- * opened to sign with all that live. Pure functions but for randomness and the clock of env; any thread. A
- * key is in clear only within one function, and wiped as soon as it was used; nothing here logs.
+ * and opened to sign with all valid ones. Pure functions except for randomness and the clock of env; any
+ * thread. A key is unsealed only within one function, and wiped after use. This file logs nothing.
  *
- * Ed25519 (v1a) follows svix-server, where the scheme comes from: "whsk_" holds the seed and the public key,
- * 64 bytes, which is libsodium's form of a secret key. Its published vector is in test_webhook_sign.c. The
- * npm packages standardwebhooks 1.1.1 and svix 2.5.0 know v1 only and pass over v1a; whoever wants v1a
- * verifies with any library of Ed25519.
+ * Ed25519 (v1a) follows svix-server, which introduced the scheme: "whsk_" contains the seed and the public
+ * key, 64 bytes, libsodium's form of a secret key. The published test vector is in test_webhook_sign.c. The
+ * npm packages standardwebhooks 1.1.1 and svix 2.5.0 support only v1 and ignore v1a. For v1a, receivers can
+ * use any Ed25519 library.
  */
 #include "webhook/webhook.h"
 
@@ -29,7 +29,7 @@ enum {
 
 /* ---- signatures ---- */
 
-/* The text that is signed, in its parts. */
+/* The parts of the text that is signed. */
 struct signed_text {
     const char *prefix; /* "id.timestamp." */
     const char *body;
@@ -52,7 +52,7 @@ static void sign_ed25519(const uint8_t *key, size_t key_len, const struct signed
 {
     (void)key_len;
     size_t prefix_len = strlen(text->prefix);
-    /* Pure Ed25519 wants the message in one piece. */
+    /* Pure Ed25519 needs the message in one piece. */
     uint8_t *message CLEANUP_FREE = mem_calloc(prefix_len + text->body_len, 1);
     memcpy(message, text->prefix, prefix_len);
     memcpy(message + prefix_len, text->body, text->body_len);
@@ -74,7 +74,7 @@ static const struct {
 _Static_assert(SECRET_MAX_BYTES >= crypto_sign_SECRETKEYBYTES, "either key fits");
 _Static_assert(crypto_sign_BYTES >= crypto_auth_hmacsha256_BYTES, "either signature fits");
 
-/* `prefix` and the bytes in base64; the caller frees it. */
+/* Returns `prefix` and the bytes in base64; the caller frees it. */
 static char *secret_encode(const char *prefix, const uint8_t *bytes, size_t len)
 {
     size_t prefix_len = strlen(prefix), text_bytes = sodium_base64_encoded_len(len, BASE64);
@@ -84,8 +84,8 @@ static char *secret_encode(const char *prefix, const uint8_t *bytes, size_t len)
     return text;
 }
 
-/* The bytes behind "whsec_..." or "whsk_..."; false when it is no secret of `scheme`. The caller wipes them.
- */
+/* The bytes after "whsec_..." or "whsk_..."; false when the text is no secret of `scheme`. The caller wipes
+ * them. */
 static bool secret_decode(const char *secret, enum signature_scheme scheme,
                           uint8_t ret_key[static SECRET_MAX_BYTES], size_t *ret_len)
 {
@@ -134,7 +134,7 @@ static char *secret_new(const struct env *env)
     return secret;
 }
 
-/* "whsk_..." and its public half. */
+/* Makes "whsk_..." and its public key. */
 static char *key_pair_new(const struct env *env, char **ret_public)
 {
     uint8_t seed[crypto_sign_SEEDBYTES], public[crypto_sign_PUBLICKEYBYTES],

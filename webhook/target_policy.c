@@ -1,7 +1,7 @@
 /*
- * Where webhooks may go (WH-18 to WH-20): the URL is checked when a webhook is made, with libcurl's own
- * parser so that checker and sender agree; the address is checked again for every connection, whatever DNS
- * says by then. Reads the configuration only; any thread.
+ * The allowed targets of webhooks (WH-18 to WH-20). The URL is checked when a webhook is created, with
+ * libcurl's own parser, so checker and sender agree. The address is checked again for every connection,
+ * because DNS may change. Reads only the configuration; any thread.
  */
 #include "webhook/webhook.h"
 
@@ -19,20 +19,18 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 #define URL_FORM "https://host[:port]/path"
 
-/* The permission that an address needs to be a target. */
+/* The entry in webhooks.allow that an address needs to be a target. */
 enum reach {
-    REACH_PUBLIC,   /* nothing */
-    REACH_PRIVATE,  /* a network or a host of webhooks.allow: what people number their own machines with */
-    REACH_RESERVED, /* a network of webhooks.allow: nobody's machine, or one that is special to the internet
-                     */
-    REACH_METADATA, /* a network of webhooks.allow that is no wider than the row: hands out secrets to this
-                    machine */
+    REACH_PUBLIC,   /* no entry */
+    REACH_PRIVATE,  /* a network or a host of webhooks.allow: addresses of private networks */
+    REACH_RESERVED, /* a network of webhooks.allow: unassigned, or special on the internet */
+    REACH_METADATA, /* a network of webhooks.allow no wider than the row: gives secrets to machines */
 };
 
 /*
- * The first row that holds the address decides; an address that no row holds is REACH_RESERVED. Public is
- * what is listed as such at the end, less the rows before it: the IANA registries of special addresses, whole
- * (WH-20).
+ * The first row that contains the address applies; without a row the address is REACH_RESERVED. An address is
+ * public when a row at the end lists it and no row before does. The rows contain all of the IANA registries
+ * of special addresses (WH-20).
  */
 static const struct {
     const char *network;
@@ -79,7 +77,7 @@ static const struct {
     {"2000::/3", REACH_PUBLIC},
 };
 
-/* The permission that the address needs, and the network of the row that demands it. */
+/* The permission that the address needs, and the network of its row. */
 static enum reach reach_of(const struct ip *ip, struct cidr *ret_row)
 {
     for (size_t i = 0; i < ARRAY_LEN(space); i++)
@@ -89,7 +87,7 @@ static enum reach reach_of(const struct ip *ip, struct cidr *ret_row)
     return REACH_RESERVED;
 }
 
-/* Whether a network of webhooks.allow, with at least so many bits, holds the address. */
+/* Whether a network of webhooks.allow with at least `min_bits` bits contains the address. */
 static bool is_in_allow_list(const struct config *config, const struct ip *ip, unsigned min_bits)
 {
     struct cidr cidr;
@@ -104,7 +102,7 @@ static bool is_in_allow_list(const struct config *config, const struct ip *ip, u
 static size_t host_len(const char *host)
 {
     size_t len = strlen(host);
-    return len && host[len - 1] == '.' ? len - 1 : len; /* the root's dot changes nothing */
+    return len && host[len - 1] == '.' ? len - 1 : len; /* a final dot (the DNS root) changes nothing */
 }
 
 static bool host_is_listed(const struct config *config, const char *host)
@@ -119,7 +117,7 @@ static bool host_is_listed(const struct config *config, const char *host)
 
 /* ---- addresses ---- */
 
-/* An address of NAT64 is judged by the IPv4 address that it leads to; either of the two may be allowed. */
+/* For a NAT64 address the IPv4 address inside decides; either of the two may be allowed. */
 static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
 {
     struct ip embedded;
@@ -144,7 +142,7 @@ bool webhook_allow_entry_is_valid(const char *entry)
     if (cidr_parse(entry, &cidr))
         return true;
     size_t len = strlen(entry);
-    /* All digits and dots is an address with a mistake, not a name. */
+    /* Only digits and dots: an address with a mistake, not a name. */
     return len && len <= 253 && strspn(entry, name_chars) == len && strspn(entry, "0123456789.") != len;
 }
 
@@ -155,7 +153,7 @@ struct target {
     const char *url;
     char *scheme;
     char *host; /* without brackets */
-    char *port; /* NULL: the scheme's own */
+    char *port; /* NULL: the default of the scheme */
     char *user;
     char *password;
     bool is_literal;
@@ -177,7 +175,8 @@ static void check_scheme(const struct target *t, struct problem **faults)
           http_ok ? "must begin with https:// or http://" : "must begin with https://");
 }
 
-/* Converting is left to the owner: a host that looks like another one is seen then. */
+/* Names are not converted to ASCII. The owner must convert them, and sees then whether a host looks like
+ * another. */
 static void check_host(const struct target *t, struct problem **faults)
 {
     for (const char *c = t->host; c && *c; c++)
@@ -242,7 +241,8 @@ static void (*const checks[])(const struct target *t, struct problem **faults) =
     check_scheme, check_host, check_userinfo, check_fragment, check_port, check_literal,
 };
 
-/* Whatever a resolver would take as an address without asking anybody: 0x7f.1, 2130706433, 0177.0.0.1 too. */
+/* Recognizes all forms that a resolver reads as an address without DNS: also 0x7f.1, 2130706433,
+ * 0177.0.0.1. */
 static bool parse_literal(const char *host, struct ip *ret_ip)
 {
     struct in_addr four;
@@ -294,7 +294,7 @@ void webhook_check_url(const struct config *config, const char *url, struct prob
     if (!parsed)
         abort();
     struct target t = {.config = config, .url = url};
-    /* Other schemes are read too: then the fault names the scheme. */
+    /* Other schemes are parsed too, so the fault can name the scheme. */
     CURLUcode code = curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
     if (code == CURLUE_OK)
         split(parsed, &t);

@@ -126,7 +126,7 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action *
                                        name));
     } else if (create_is_leftover(e)) { /* waiting does not help */
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                       "the cluster was never made: create it anew with PUT or POST"));
+                                       "the cluster was never created: create it again with PUT or POST"));
     } else if (!c->shoot || !c->upstream_exists) {
         reply_not_ready(cmd, c);
     } else {

@@ -140,7 +140,7 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     }
     if (!context.observed) {
         reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_READY,
-                                       "the cluster was never made: create it anew with PUT or POST"));
+                                       "the cluster was never created: create it again with PUT or POST"));
         return false;
     }
     return true;

@@ -97,7 +97,7 @@ static void end_badly(struct entity *e, enum operation_status status, struct pro
     struct save *save = save_new(e->r, NULL, NULL);
     operation_finish(e, save, e->op, status, problem);
     if (!c->upstream_exists && e->op->type == OPERATION_CREATE) {
-        /* The shoot was never made: the record stays, to show why. */
+        /* The shoot was never created: the record stays to show the reason. */
         enum phase before = c->phase;
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
@@ -172,7 +172,7 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     if (op->type == OPERATION_DELETE)
         return NULL;
     if (!e->cluster->upstream_exists)
-        return problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never made");
+        return problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never created");
     if (entity_is_deleted_at_cleura(e) && op->type != OPERATION_RETRY)
         return problem_new(PROBLEM_CLUSTER_BUSY, "the cluster is being deleted at Cleura");
     if (op->type != OPERATION_UPDATE || !e->cluster->shoot)

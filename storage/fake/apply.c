@@ -1,4 +1,4 @@
-/* Owns what each kind of change does to the fake's tables: the same rules as SQL enforces. Under fake.c's
+/* Applies each kind of change to the fake's tables, with the rules that SQL enforces. Under fake.c's
  * mutex. */
 #include "storage/fake/fake_private.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes the reference of `value`, which may be NULL. */
+/* Takes over the reference of `value`, which may be NULL. */
 static struct fake_row *row_new(const char *key, json_t *value)
 {
     struct fake_row *row = MEM_NEW(struct fake_row);
@@ -93,7 +93,7 @@ static bool is_needed(const struct fake_rows *deliveries, const struct event *e)
     return false;
 }
 
-/* Rows are in the order of their numbers: the last one that is to go, all things considered. */
+/* The last event to remove, by all conditions of the purge. Rows are in the order of their numbers. */
 static int64_t last_purged(const struct fake_tables *t, const struct change *change)
 {
     const struct fake_rows *rows = &t->table[FAKE_EVENTS];

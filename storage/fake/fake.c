@@ -1,9 +1,11 @@
 /*
- * Owns the in-memory backend for tests. Connections with the same location share one state for as long as any
- * of them is open; its mutex guards everything, so connections may live on different threads. A transaction
- * works on a snapshot that a commit puts in place: readers never see half of it, and a rollback drops it.
+ * The in-memory backend for tests. Connections with the same location share one state as long as any of them
+ * is open. The state's mutex guards everything, so connections may be used on different threads. A
+ * transaction changes a snapshot, which a commit makes current. Readers therefore never see a part of a
+ * transaction, and a rollback discards the snapshot.
  *
- * It stands for a store that replicas share: several writers may be open, they take turns, and leases decide.
+ * The fake represents a store that replicas share: several writers may be open, they take turns, and leases
+ * decide which one writes.
  */
 #include "storage/storage.h"
 
@@ -21,11 +23,11 @@ enum { FAKE_LEASES = 8 };
 struct fake_state {
     struct list link;
     char *location;
-    unsigned refs; /* under the registry's mutex, like the two above */
+    unsigned refs; /* under the registry's mutex, like `link` and `location` */
 
     pthread_mutex_t mutex;
     pthread_cond_t turn;
-    const void *transaction_of; /* the connection inside a transaction, or NULL */
+    const void *transaction_of; /* the connection with an open transaction, or NULL */
     struct fake_tables committed;
     struct store_lease leases[FAKE_LEASES];
     int fail_in;
@@ -124,7 +126,7 @@ static void end_transaction(struct fake_conn *conn)
     (void)pthread_cond_signal(&conn->state->turn);
 }
 
-/* Under the lock: the failure that was ordered for this call, or STORE_OK. */
+/* Under the lock: the failure that a test ordered for this call, or STORE_OK. */
 static enum store_status ordered_failure(struct fake_state *state)
 {
     if (!state->fail_in || --state->fail_in)
@@ -178,7 +180,7 @@ static enum store_status fake_commit(void *arg, char **ret_error)
     lock(conn);
     assert(conn->state->transaction_of == conn);
     enum store_status status = ordered_failure(conn->state);
-    /* An uncertain commit is one that had effect, but whose answer was lost. */
+    /* An uncertain commit had its effect, but its answer was lost. */
     if (status == STORE_OK || status == STORE_UNCERTAIN || conn->state->failed_commits_have_effect) {
         struct fake_tables old = conn->state->committed;
         conn->state->committed = conn->working;
@@ -327,7 +329,7 @@ static enum store_status fake_operations(void *arg, const struct operation_query
 
 /* ---- leases ---- */
 
-/* Under the lock: the lease of that name, or a free place. */
+/* Under the lock: the lease with that name, or a free place. */
 static struct store_lease *lease_slot(struct fake_state *state, const char *name)
 {
     size_t i = 0;

@@ -1,6 +1,6 @@
 /*
- * Shared by the files of the fake backend only: its tables, what a change does to them, and reading them. The
- * tables are sorted arrays of shared, never changed rows, so that a snapshot is a copy of pointers. Not
+ * Shared only by the files of the fake backend: its tables, the effect of changes on them, and reads. The
+ * tables are sorted arrays of shared rows that never change, so a snapshot is a copy of pointers. Not
  * thread-safe; fake.c guards them with its mutex.
  */
 #ifndef STORAGE_FAKE_FAKE_PRIVATE_H
@@ -25,10 +25,10 @@ enum fake_table {
 struct fake_row {
     unsigned refs;
     char *key;
-    char *unique;   /* a second thing that no other row of the table may have, or NULL */
+    char *unique;   /* a second key that must be unique in the table, or NULL */
     int64_t number; /* cluster: version; operation: finished_at; replay: created_at; audit: at;
                        subscription: last_success_at */
-    char *doc;      /* the stored form, where there is one */
+    char *doc;      /* the stored form, if the table has one */
     struct event *event;
     struct delivery *delivery;
     struct audit_entry *audit;
@@ -42,7 +42,7 @@ struct fake_rows {
 
 struct fake_tables {
     struct fake_rows table[FAKE_TABLE_MAX_];
-    int64_t sequence; /* the last one given */
+    int64_t sequence; /* the last one assigned */
     int64_t audit_sequence;
     int64_t marked;
     char seal_key[SEAL_KEY_ID_BYTES];
@@ -52,10 +52,11 @@ void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);
 void fake_tables_done(struct fake_tables *t);
 /* NULL when there is none. */
 struct fake_row *fake_find(const struct fake_rows *rows, const char *key);
-/* Inserts or replaces; takes the row. False, and the row is freed, when `unique` is taken by another. */
+/* Inserts or replaces; takes over the row. False when another row has the same `unique`; the row is then
+ * freed. */
 bool fake_put(struct fake_rows *rows, struct fake_row *row);
 void fake_remove(struct fake_rows *rows, const char *key);
-/* Removes the rows that `drop` names, in their order and at most `most`; returns how many. */
+/* Removes the rows for which `drop` returns true, in order and at most `most`. Returns their number. */
 size_t fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
                    const void *arg, size_t most);
 
@@ -72,7 +73,7 @@ void fake_read_deliveries(const struct fake_tables *t, const struct delivery_que
 
 /* NULL when there is none. The caller owns it. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);
-/* The first one behind `key`, which moves there; NULL when there is none. */
+/* The first stored answer after `key`; sets `key` to its key. NULL when there is none. */
 struct replay *fake_read_replay_behind(const struct fake_tables *t, char key[static REPLAY_DIGEST_BYTES]);
 void fake_read_operations(const struct fake_tables *t, const struct operation_query *query,
                           struct operation_page *ret_page);

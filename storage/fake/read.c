@@ -1,4 +1,4 @@
-/* Owns reading the fake's tables: everything at start, and pages. Under fake.c's mutex. */
+/* Reads the fake's tables: everything at start, and pages. Under fake.c's mutex. */
 #include "storage/fake/fake_private.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Structs come out through their codecs, as from a real store. */
+/* Structs are decoded from their stored form, as from a real store. */
 #define READ_DOCS(t, which, visitor, member, from_json)                         \
     for (size_t i = 0; (visitor)->member && i < (t)->table[which].count; i++) { \
         json_t *CLEANUP_JSON doc = fake_row_doc((t)->table[which].rows[i]);     \
@@ -22,7 +22,7 @@ static json_t *fake_row_doc(const struct fake_row *row)
     return json_parse_strict(row->doc, strlen(row->doc), NULL);
 }
 
-/* By id, the newest left out; "": none is. */
+/* The id of the newest operation that is not loaded; "": all are loaded. */
 static const char *operations_left_out(const struct fake_rows *rows)
 {
     size_t ended = 0;
@@ -35,7 +35,7 @@ static const char *operations_left_out(const struct fake_rows *rows)
     return "";
 }
 
-/* Some cluster shows it. */
+/* Whether a cluster names this operation. */
 static bool is_shown(const struct fake_tables *t, const char *id)
 {
     const struct fake_rows *clusters = &t->table[FAKE_CLUSTERS];
@@ -104,7 +104,7 @@ static bool wants_project(const struct event_query *query, const char *project)
     return false;
 }
 
-/* Neither delivered nor about to be. */
+/* Whether the event has neither a successful nor a pending delivery. */
 static bool is_undelivered(const struct fake_tables *t, const char *subscription_id, const struct event *e)
 {
     const struct fake_rows *rows = &t->table[FAKE_DELIVERIES];
@@ -127,7 +127,7 @@ static bool fake_lists(char *const *list, const char *text)
     return false;
 }
 
-/* The list has this member of the body of an entry or of an event. */
+/* Whether the list contains this member of the body of an entry or of an event. */
 static bool fake_lists_member(char *const *list, const char *body, const char *name)
 {
     json_t *CLEANUP_JSON doc = json_parse_lenient(body, strlen(body), NULL);
@@ -158,7 +158,7 @@ static bool wants_event(const struct fake_tables *t, const struct event_query *q
            wants_of_whom(query, e);
 }
 
-/* The numbers that a search looks at. False: none. */
+/* The numbers that a search covers. False: none. */
 static bool search_window(const struct fake_rows *rows, const struct event_query *q,
                           struct number_range *ret_all, struct number_range *ret_window)
 {

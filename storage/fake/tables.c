@@ -1,4 +1,4 @@
-/* Owns the fake's rows: sorted insertion, lookup, snapshots. Runs under the mutex of fake.c. */
+/* The fake's rows: sorted insertion, look-up, snapshots. Runs under the mutex of fake.c. */
 #include "storage/fake/fake_private.h"
 
 #include "base/mem.h"
@@ -45,7 +45,7 @@ void fake_tables_done(struct fake_tables *t)
     *t = (struct fake_tables){0};
 }
 
-/* Where the key is or belongs. */
+/* The place of the key, or where it would be inserted. */
 static size_t fake_place(const struct fake_rows *rows, const char *key)
 {
     size_t low = 0;

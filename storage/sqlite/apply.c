@@ -1,6 +1,6 @@
 /*
- * Owns how a change becomes rows: one function per kind. Runs on the writer's thread inside a transaction
- * that the caller began and ends.
+ * Writes changes as rows: one function per kind. Runs on the writer's thread inside a transaction that the
+ * caller begins and ends.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Takes the reference of `value`. */
+/* Takes over the reference of `value`. */
 static char *doc_text(json_t *value)
 {
     char *text = json_text(value);
@@ -63,7 +63,7 @@ static enum store_status next_sequence(struct sqlite_conn *conn, int64_t *ret_se
     if (status != STORE_OK)
         return status == STORE_NONE ? STORE_BROKEN : status;
     *ret_sequence = sqlite3_column_int64(b.stmt, 0);
-    /* Run to its end: only then is an UPDATE with RETURNING complete. */
+    /* An UPDATE with RETURNING is complete only when the statement has run to its end. */
     return statement_run(&b, ret_error);
 }
 
@@ -129,7 +129,7 @@ static enum store_status sqlite_put_token(struct sqlite_conn *conn, struct chang
     return statement_run(&b, ret_error);
 }
 
-/* Tables that are nothing but a key and a document. Takes the reference of `value`. */
+/* For tables with only a key and a document. Takes over the reference of `value`. */
 static enum store_status put_doc(struct sqlite_conn *conn, enum statement which, const char *key,
                                  json_t *value, char **ret_error)
 {

@@ -1,7 +1,7 @@
 /*
- * Owns copies of a database: the one before a migration, `shootd backup`, and the way back. A copy is one
- * file: made with SQLite's backup calls within one read transaction, so that it is of one moment and stops no
- * writer, then checked, synced, and only then given its name (DB-13).
+ * Copies of a database: the copy before a migration, `shootd backup`, and the restore. A copy is one file.
+ * SQLite's backup calls make it inside one read transaction, so it shows one moment and does not block the
+ * writer. It is checked and synced before it gets its name (DB-13).
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -24,7 +24,7 @@ static enum store_status refuse(char **ret_error, const char *what, const char *
     return STORE_BROKEN;
 }
 
-/* ---- looking at one ---- */
+/* ---- examining a copy ---- */
 
 static bool is_sound(sqlite3 *db)
 {
@@ -45,11 +45,11 @@ static int64_t number_in(struct sqlite_conn *conn, const char *sql)
 static void describe(struct sqlite_conn *conn, int version, struct store_copy *ret)
 {
     *ret = (struct store_copy){.schema = version};
-    (void)sqlite_identity(conn, ret->id); /* "": of a version that knew of none */
+    (void)sqlite_identity(conn, ret->id); /* "": made by a version without store ids */
     ret->event_sequence = number_in(conn, "SELECT value FROM meta WHERE key = 'event_sequence'");
     ret->bytes = number_in(conn, "PRAGMA page_count") * number_in(conn, "PRAGMA page_size");
     for (size_t i = 0; i < STORE_COUNTS; i++) {
-        /* A table that this schema does not have holds no rows. */
+        /* A schema without this table has no such rows. */
         const bool is_webhooks = !strcmp(store_count_names[i], "webhooks");
         char *CLEANUP_FREE sql =
             mem_printf("SELECT count(*) FROM %s", is_webhooks ? "subscriptions" : store_count_names[i]);
@@ -70,7 +70,7 @@ static void close_existing(struct sqlite_conn *conn)
     free(conn->path);
 }
 
-/* Nobody waits for the end of the copy any more. */
+/* Whether the caller has cancelled the copy. */
 static bool is_to_end(const atomic_bool *end)
 {
     return end && atomic_load(end);
@@ -81,7 +81,7 @@ static int interrupts(void *end)
     return is_to_end(end);
 }
 
-/* With `end`, a look that takes long ends soon after that is set. */
+/* With `end`, a long check stops soon after `end` becomes true. */
 static enum store_status look(const char *path, const atomic_bool *end, struct store_copy *ret,
                               char **ret_error)
 {
@@ -109,8 +109,8 @@ enum store_status sqlite_examine(const char *path, struct store_copy *ret, char 
 /* ---- making a copy ---- */
 
 /*
- * In pieces, each of which reaches the disk before the next: a commit of the daemon's would wait for all that
- * is on its way there. One read transaction around them keeps the copy at one moment.
+ * Copies in pieces and syncs each piece before the next. Otherwise a commit of the daemon would wait for all
+ * unsynced pages of the copy. One read transaction around all pieces keeps the copy at one moment.
  */
 static bool copy_pages(sqlite3 *from, sqlite3 *to, int fd, const atomic_bool *end)
 {
@@ -138,8 +138,8 @@ static bool write_copy(sqlite3 *from, const char *path, const atomic_bool *end)
     if (fd < 0)
         return false;
     sqlite3 *to = NULL;
-    /* Nobody has seen it before it is synced as a whole, so no page needs a journal. Out of WAL mode the copy
-     * is one file, with nothing beside it that would have to be renamed too. */
+    /* The copy is not used before it is synced as a whole, so no page needs a journal. Outside WAL mode the
+     * copy is one file: no other file has to be renamed with it. */
     bool written =
         sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
         sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL) ==
@@ -161,14 +161,14 @@ static bool sync_path(const char *path, int flags)
     return synced;
 }
 
-/* With the slash. The caller frees it. */
+/* The folder with its final slash. The caller frees it. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("./");
 }
 
-/* A draft beside `target` takes its place when it is whole and sound. The caller frees what *ret_why says. */
+/* Writes a draft beside `target` and renames it when it is complete and sound. The caller frees *ret_why. */
 static bool copy_to(sqlite3 *from, const char *target, const atomic_bool *end, struct store_copy *ret,
                     char **ret_why)
 {
@@ -193,7 +193,7 @@ enum store_status backup_make(sqlite3 *db, const char *path, int version, char *
     const char *slash = strrchr(path, '/');
     assert(version > 0 && version < migrate_newest());
     char *CLEANUP_FREE folder = folder_of(path);
-    /* Not with the name of the database in front: who removes shootd.db* to begin anew keeps the copies. */
+    /* The name does not begin with that of the database: a user who deletes shootd.db* keeps the copies. */
     char *CLEANUP_FREE target = mem_printf("%sbackup-v%d-%s", folder, version, slash ? slash + 1 : path);
     struct store_copy copy;
     char *CLEANUP_FREE why = NULL;
@@ -218,7 +218,7 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
     return status;
 }
 
-/* ---- the way back ---- */
+/* ---- restore ---- */
 
 /* A file that root makes gets the owner of its directory. */
 static bool give_to_owner(const char *path, const char *folder)
@@ -227,7 +227,7 @@ static bool give_to_owner(const char *path, const char *folder)
     return stat(folder, &st) == 0 && (geteuid() != 0 || lchown(path, st.st_uid, st.st_gid) == 0);
 }
 
-/* Makes the old store one file, when it can be read; nobody else has it open. */
+/* Merges the WAL of the old store into its file, when it can be read. No other process has it open. */
 static void settle(const char *location)
 {
     sqlite3 *db = NULL;
@@ -236,7 +236,7 @@ static void settle(const char *location)
     (void)sqlite3_close(db);
 }
 
-/* The old store gets another name and has its own until the new one takes that. */
+/* Gives the old store another name. It also keeps its own name until the new store takes that name. */
 static bool put_away(const char *location, const char *kept)
 {
     static const char *const beside[] = {"-wal", "-shm"};
@@ -254,7 +254,7 @@ static bool put_away(const char *location, const char *kept)
     return true;
 }
 
-/* The newest event number that the store has given; 0: there is no store, or it cannot be read. */
+/* The newest event number that the store has assigned; 0: there is no store, or it cannot be read. */
 static int64_t newest_event(const char *location)
 {
     struct sqlite_conn conn = {.lock_fd = -1};
@@ -267,9 +267,9 @@ static int64_t newest_event(const char *location)
 }
 
 /*
- * A consumer of events may have seen numbers that the backup has not given: none of them is given again. The
- * jump grows with the age of the backup, so that a second restore of the same one begins elsewhere. Without a
- * journal on disk: the draft is worth nothing until it has its name.
+ * Consumers may have received event numbers that the backup does not contain; none of them may be assigned
+ * again. The jump grows with the age of the backup, so a second restore of the same backup begins at a
+ * different number. No journal on disk: the draft has no value before it gets its name.
  */
 static bool jump_ahead(const char *draft, int64_t newest_before)
 {
@@ -300,7 +300,7 @@ static enum store_status put_in_place(const char *copy, const char *location, co
     char *CLEANUP_FREE draft = mem_printf("%s.restored", location);
     char *CLEANUP_FREE journal = mem_printf("%s-journal", draft);
     enum store_status status = open_existing(copy, &conn, &version, ret_error);
-    (void)unlink(journal); /* SQLite would play what another restore left into this one */
+    (void)unlink(journal); /* SQLite would otherwise apply a journal that an earlier restore left */
     if (status == STORE_OK) {
         struct store_copy copied;
         char *CLEANUP_FREE why = NULL;

@@ -1,7 +1,7 @@
 /*
- * Owns opening a SQLite handle: settings (DB-6), the checks that come before the first change, migration.
- * Runs on the opening thread, or on the writer's when a suspect handle is opened again. Nothing is written
- * before the file was recognized and found sound.
+ * Opens an SQLite handle: settings (DB-6), the checks before the first change, migration. Runs on the opening
+ * thread, or on the writer's thread when a suspect handle is opened again. Nothing is written before the file
+ * is recognized and found sound.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -22,7 +22,7 @@ static const char settings_common[] = "PRAGMA busy_timeout = 5000;"
                                       "PRAGMA temp_store = MEMORY;"
                                       "PRAGMA cache_size = -4096;"
                                       "PRAGMA mmap_size = 0;";
-/* Deleted rows may hold sealed secrets: their bytes are overwritten. */
+/* Deleted rows may contain sealed secrets; secure_delete overwrites their bytes. */
 static const char settings_writer[] = "PRAGMA synchronous = FULL;"
                                       "PRAGMA secure_delete = ON;"
                                       "PRAGMA journal_size_limit = 67108864;"
@@ -82,7 +82,8 @@ static enum store_status first_int(struct sqlite_conn *conn, const char *sql, in
 static enum store_status set_up(struct sqlite_conn *conn, char **ret_error)
 {
     (void)sqlite3_extended_result_codes(conn->db, 1);
-    /* Until the file is known to be ours, closing must not check point somebody else's WAL. */
+    /* Until the file is recognized as a store of shootd, closing must not checkpoint the WAL of another
+     * application. */
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
@@ -93,7 +94,7 @@ static enum store_status set_up(struct sqlite_conn *conn, char **ret_error)
                            : sqlite_fail(conn, rc, conn->path, ret_error);
 }
 
-/* Ours, of a version we know, or empty (then *ret_version is 0). */
+/* Accepts a store of shootd of a known version, or an empty file (then *ret_version is 0). */
 static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, char **ret_error)
 {
     int64_t application = 0;
@@ -118,7 +119,7 @@ static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, c
     return STORE_OK;
 }
 
-/* Why a check came to no verdict: STORE_BROKEN when that is one itself, else STORE_RETRY. */
+/* Why a check gave no result: STORE_BROKEN when the error itself shows damage, else STORE_RETRY. */
 static enum store_status no_verdict(const struct sqlite_conn *conn)
 {
     int rc = sqlite3_errcode(conn->db) & 0xff;
@@ -149,7 +150,7 @@ static enum store_status check_whole(struct sqlite_conn *conn, char **ret_error)
                   : STORE_OK;
 }
 
-/* A start cannot do without these tables. Tables that may be large are checked later: events, deliveries,
+/* The start needs these tables. The tables that may be large are checked later: events, deliveries,
  * operations, the audit log. */
 static enum store_status check_small_tables(struct sqlite_conn *conn, char **ret_error)
 {
@@ -180,7 +181,7 @@ static enum store_status check_sound(struct sqlite_conn *conn, int version, char
                       pages * page_bytes > atomic_load(&check_first_bytes);
     enum store_status status =
         conn->unchecked ? check_small_tables(conn, ret_error) : check_whole(conn, ret_error);
-    return status == STORE_OK ? STORE_OK : STORE_BROKEN; /* a start does not wait for a better moment */
+    return status == STORE_OK ? STORE_OK : STORE_BROKEN; /* a start does not retry */
 }
 
 enum store_status sqlite_check(void *conn, char **ret_error)
@@ -211,7 +212,7 @@ char *handle_text(struct sqlite_conn *conn, const char *sql)
     return first_text(conn, sql, &text, NULL) == STORE_OK ? text : NULL;
 }
 
-/* A store gets its id once, with its first opening for writing by a version that knows of ids. */
+/* A store gets its id once, when a version that knows ids first opens it for writing. */
 static enum store_status give_identity(struct sqlite_conn *conn, char **ret_error)
 {
     uuid_t id;
@@ -230,7 +231,7 @@ enum store_status sqlite_identity(void *arg, char ret_id[static STORE_ID_BYTES])
     return text ? STORE_OK : STORE_BROKEN;
 }
 
-/* Another store in the place of ours lacks what was stored in ours. */
+/* A different store in the same place would lack the data that this process has stored. */
 static enum store_status check_identity(struct sqlite_conn *conn, char **ret_error)
 {
     char id[STORE_ID_BYTES];
@@ -259,7 +260,7 @@ static enum store_status make_ready(struct sqlite_conn *conn, int version, char 
     return status;
 }
 
-/* Opens the file and knows what it is. */
+/* Opens the file and recognizes it. */
 static enum store_status open_known(struct sqlite_conn *conn, int *ret_version, char **ret_error)
 {
     int flags = SQLITE_OPEN_NOMUTEX | (conn->writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
@@ -294,7 +295,7 @@ enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
     int version = 0;
     assert(!conn->db);
     if (conn->writer && !conn->was_open) {
-        /* SQLite would create the file as the umask says; -wal and -shm copy its mode. */
+        /* SQLite would create the file with the mode of the umask; -wal and -shm copy that mode. */
         int fd = open(conn->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
             (void)close(fd);

@@ -1,7 +1,7 @@
 /*
- * Owns what `shootd check-store` reports: whether the file is whole, rows, those that were put aside because
- * they cannot be read, and what to do about it. Reads only, on a connection of its own, also beside a running
- * daemon (DB-4), and a store of each schema as it is: one of an older schema is upgraded by the daemon only.
+ * The report of `shootd check-store`: integrity of the file, rows, unreadable rows in the quarantine, and
+ * advice. Only reads, on a separate connection, also while a daemon runs (DB-4). It reads a store of each
+ * schema as it is: only the daemon upgrades older schemas.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -31,7 +31,7 @@ struct inspection {
     bool found[FINDING_MAX_];
 };
 
-/* Why a statement ended early; nothing when it did not. */
+/* Prints why a statement ended early; nothing when it did not. */
 static void print_failure(struct inspection *look, const char *label, int rc)
 {
     if (rc == SQLITE_DONE)
@@ -41,7 +41,7 @@ static void print_failure(struct inspection *look, const char *label, int rc)
     (void)fprintf(look->out, "%-10s cannot be read: %s\n", label, sqlite3_errmsg(look->conn->db));
 }
 
-/* As a JSON string in ASCII: no byte of it can move a terminal. */
+/* Prints a JSON string in ASCII, which cannot control a terminal. */
 static void print_escaped(FILE *out, const unsigned char *text, int len)
 {
     json_t *value CLEANUP_JSON =
@@ -50,9 +50,9 @@ static void print_escaped(FILE *out, const unsigned char *text, int len)
     (void)fprintf(out, "    %s%s\n", escaped ? escaped : "(not text)", len > TEXT_SHOWN ? " ..." : "");
 }
 
-/* ---- what is to be as SQLite says ---- */
+/* ---- checks of SQLite ---- */
 
-/* A PRAGMA whose rows are faults, but for "ok". */
+/* Runs a PRAGMA whose rows are faults, except "ok". */
 static void print_faults(struct inspection *look, const char *label, const char *sql, const char *what)
 {
     sqlite3_stmt *stmt = NULL;
@@ -86,9 +86,9 @@ static void print_soundness(struct inspection *look)
                  "rows without the one that they belong to (foreign_key_check):");
 }
 
-/* ---- what it holds ---- */
+/* ---- content ---- */
 
-/* A schema has no table that a later one brought. */
+/* Older schemas lack the tables of later ones. */
 static bool has_table(const struct inspection *look, const char *name)
 {
     char *CLEANUP_FREE sql =
@@ -141,7 +141,7 @@ static void print_put_aside(struct inspection *look)
     (void)sqlite3_finalize(stmt);
 }
 
-/* A store of this program's own schema has all that its statements need. */
+/* A store of this program's own schema has everything that the program's statements need. */
 static void print_schema(struct inspection *look)
 {
     char *CLEANUP_FREE lack = NULL;

@@ -1,7 +1,8 @@
 /*
- * Owns who may write: the lock file beside a database, and the lease rows in it with the fence that grows
- * with each change of holder (DB-23). flock() belongs to the open file, so it ends with the process however
- * that ends, and it excludes a second opening inside one process too. The file stays: removing it would race.
+ * Decides who may write: the lock file beside a database, and the lease rows in it with the fence that grows
+ * with each change of holder (DB-23). flock() belongs to the open file. The lock therefore ends with the
+ * process in every case, and excludes a second opening inside one process too. The file is never removed,
+ * because a removal would race.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -45,7 +46,7 @@ enum store_status lock_take(const char *database, int *ret_fd, char **ret_error)
     if (status == STORE_BROKEN) {
         lock_describe(ret_error, "cannot lock", path, error);
     } else if (ret_error) {
-        char owner[24]; /* its number as it wrote it, or "" */
+        char owner[24]; /* process id as its owner wrote it, or "" */
         ssize_t n = pread(fd, owner, sizeof(owner) - 1, 0);
         owner[n > 0 ? n : 0] = '\0';
         owner[strspn(owner, "0123456789")] = '\0';
@@ -65,7 +66,7 @@ void lock_release(int fd)
     (void)close(fd);
 }
 
-/* STORE_NONE when nobody ever held it. */
+/* STORE_NONE when the lease was never held. */
 static enum store_status lease_get(struct sqlite_conn *conn, const char *name, struct store_lease *ret_lease)
 {
     struct binder b = statement_start(conn, STATEMENT_LEASE_GET);

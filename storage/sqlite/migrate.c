@@ -1,8 +1,8 @@
 /*
- * Owns the schema: numbered migrations, forward only, never edited once released. Each runs in one immediate
+ * The schema: numbered migrations, forward only, never edited after a release. Each runs in one immediate
  * transaction together with its number (DB-10). Runs on the opening thread, on the writing connection.
  *
- * STRICT tables with CHECKs (DB-9); times are microseconds since 1970; `doc` is the stored form of the model.
+ * STRICT tables with CHECKs (DB-9). Times are microseconds since 1970; `doc` is the stored form of the model.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -71,10 +71,11 @@ static const char tables[] =
     " fence INTEGER NOT NULL CHECK (fence > 0)"
     ") STRICT, WITHOUT ROWID;"
     "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;"
-    /* The counter outlives purged events: a number is never given twice. */
+    /* The counter stays when events are purged: a number is never assigned twice. */
     "INSERT INTO meta (key, value) VALUES ('event_sequence', 0);";
 
-/* Filtered pages walk an index in order of sequence; purges and the start find their rows without a scan. */
+/* Filtered pages read an index in the order of sequence; purges and the start find their rows without a
+ * scan. */
 static const char page_indexes[] =
     "CREATE INDEX events_of_cluster ON events (cluster, sequence) WHERE cluster IS NOT NULL;"
     "CREATE INDEX events_of_project ON events (project, sequence) WHERE project IS NOT NULL;"
@@ -89,7 +90,7 @@ static const char replays[] = "CREATE TABLE replays ("
                               " " DOC ") STRICT;"
                               "CREATE INDEX replays_created ON replays (created_at);";
 
-/* AUTOINCREMENT: a number is never given twice, also after a purge. */
+/* AUTOINCREMENT: a number is never assigned twice, also after a purge. */
 static const char audit[] = "CREATE TABLE audit ("
                             " sequence INTEGER PRIMARY KEY AUTOINCREMENT,"
                             " at INTEGER NOT NULL,"
@@ -102,7 +103,7 @@ static const char audit[] = "CREATE TABLE audit ("
                             ") STRICT;"
                             "CREATE INDEX audit_at ON audit (at);";
 
-/* A delivery log that can be read by people, repaired, and asked for the last success. */
+/* Columns for a delivery log that people can read, for redelivery, and for the last success. */
 static const char delivery_log[] =
     "ALTER TABLE deliveries ADD COLUMN event_type TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE deliveries ADD COLUMN snippet TEXT NOT NULL DEFAULT '';"
@@ -113,8 +114,8 @@ static const char delivery_log[] =
     "CREATE INDEX deliveries_failed ON deliveries (subscription_id, id) WHERE status = 'failed';";
 
 /*
- * The number of the last transaction shows whether one whose COMMIT failed had effect. Rows that cannot be
- * read are put aside as they are.
+ * The number of the last transaction shows whether a failed COMMIT had an effect. Unreadable rows are moved
+ * to the quarantine unchanged.
  */
 static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transaction', 0);"
                                 "CREATE TABLE quarantine ("
@@ -127,9 +128,9 @@ static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transact
                                 ") STRICT;";
 
 /*
- * Operations are read from here when they are wanted, a page at a time. Clusters are read without making
- * trees of documents that are known to be whole: the digest is empty where an earlier version wrote them. A
- * row that is no JSON is left for the load, which puts it aside.
+ * Operations are read from this table on request, a page at a time. Clusters are read without parsing
+ * documents whose digest is right. The digest is empty for rows of earlier versions. A row that is no JSON
+ * stays for the load, which moves it to the quarantine.
  */
 static const char fast_start[] =
     "ALTER TABLE operations ADD COLUMN cluster TEXT NOT NULL DEFAULT '';"
@@ -144,8 +145,8 @@ static const char fast_start[] =
     "ALTER TABLE clusters ADD COLUMN digest BLOB NOT NULL DEFAULT x'';";
 
 /*
- * Most rows of a store are deliveries: their ids are packed, their webhook is a number, and columns that no
- * query needs have no index. The time when a delivery last succeeded is kept with the webhook.
+ * Most rows of a store are deliveries. Their ids are packed, their webhook is a number, and columns without a
+ * query have no index. The last success is stored with the webhook.
  */
 static const char lean_deliveries[] =
     "CREATE TABLE webhooks ("
@@ -189,7 +190,7 @@ static const char lean_deliveries[] =
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';"
     "CREATE INDEX deliveries_failed ON deliveries (subscription, id) WHERE status = 'failed';";
 
-/* Each attempt, not only the last; empty where the other columns hold it (delivery_attempts_text). */
+/* All attempts; empty when the other columns contain them (delivery_attempts_text). */
 static const char attempts[] = "ALTER TABLE deliveries ADD COLUMN attempts TEXT NOT NULL DEFAULT '';";
 
 static const char *const migrations[] = {tables,    page_indexes, replays,         audit,   delivery_log,

@@ -1,6 +1,6 @@
 /*
- * Owns reading operations that are not in memory: one by id, and pages, the newest first. Runs on the
- * connection's thread. A row that cannot be read is left out of the page, and that is logged.
+ * Reads operations that are not in memory: one by id, and pages, the newest first. Runs on the connection's
+ * thread. An unreadable row is left out of the page and logged.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -55,7 +55,7 @@ static struct operation *read_operation(sqlite3_stmt *stmt)
     return op;
 }
 
-/* One row more than wanted shows that there is another page. */
+/* One row more than requested shows that there is another page. */
 static enum store_status read_rows(struct binder *b, int limit, struct operation_page *page)
 {
     char last[sizeof(page->next)] = "";
@@ -98,7 +98,7 @@ static enum store_status read_page(struct sqlite_conn *conn, const struct operat
     struct binder b = statement_start(conn, query->types ? STATEMENT_OPERATIONS_PAGE_OF_TYPE
                                             : of_cluster ? STATEMENT_OPERATIONS_PAGE_OF_CLUSTER
                                                          : STATEMENT_OPERATIONS_PAGE);
-    bind_text(&b, *query->before ? query->before : "\x7f"); /* sorts behind every id */
+    bind_text(&b, *query->before ? query->before : "\x7f"); /* sorts after every id */
     bind_text(&b, of_cluster ? query->projects[0] : projects);
     bind_text(&b, of_cluster ? query->clusters[0] : clusters);
     bind_text(&b, statuses);

@@ -1,7 +1,7 @@
 /*
- * Owns two SQL functions: id_packed(prefix, id) gives the 16 bytes of an id, id_unpacked(prefix, value) its
- * text. A value that does not have the form of our ids stays as it is, so both ways lose nothing. Runs on the
- * thread of the connection.
+ * Two SQL functions: id_packed(prefix, id) returns the 16 bytes of an id, id_unpacked(prefix, value) returns
+ * its text. A value in another form is returned unchanged, so no value is lost in either direction. Runs on
+ * the thread of the connection.
  */
 #include "storage/sqlite/sqlite_private.h"
 

@@ -1,6 +1,6 @@
 /*
- * Owns reading pages: of events with filters, and one by id; of the audit log, the newest first. Runs on the
- * connection's thread. Events and the numbers that go with a page come from one snapshot.
+ * Reads pages: events with filters, and one event by id; the audit log, the newest first. Runs on the
+ * connection's thread. Events and the numbers of their page come from one snapshot.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -50,7 +50,7 @@ enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **
     return status;
 }
 
-/* NULL when everything is wanted. */
+/* Returns NULL when the list matches all. */
 static char *wanted_texts(char *const *list)
 {
     if (!list)
@@ -59,7 +59,7 @@ static char *wanted_texts(char *const *list)
     return json_text(names);
 }
 
-/* The exact names that the patterns mean, as a JSON array; NULL when every type is wanted. */
+/* The exact names that the patterns match, as a JSON array; NULL for all types. */
 static char *wanted_types(const struct event_query *query)
 {
     if (!query->types)
@@ -71,7 +71,7 @@ static char *wanted_types(const struct event_query *query)
     return json_text(names);
 }
 
-/* The statement whose index fits the filter best, and the value that its index selects. */
+/* Returns the statement whose index fits the filter best, and the value for that index. */
 static enum statement choose_page(const struct event_query *query, const char **ret_selected)
 {
     if (query->undelivered_to) {
@@ -90,7 +90,7 @@ static enum statement choose_page(const struct event_query *query, const char **
     return query->newest_first ? STATEMENT_EVENTS_NEWEST : STATEMENT_EVENTS_PAGE;
 }
 
-/* The numbers of a time; from = 0: there are none. */
+/* The sequence numbers of a period; from = 0: none. */
 static enum store_status read_range(struct sqlite_conn *conn, enum statement which, wall_us since,
                                     wall_us until, struct number_range *ret_range)
 {
@@ -143,7 +143,8 @@ static enum store_status read_event_rows(struct sqlite_conn *conn, const struct 
     return status == STORE_NONE ? STORE_OK : status;
 }
 
-/* Actors and targets have no index: a page looks at so many events only, and says where it ended. */
+/* Actors and targets have no index. A page therefore searches a limited number of events and returns the end
+ * of its search. */
 static enum store_status read_event_page(struct sqlite_conn *conn, const struct event_query *query,
                                          struct event_page *page)
 {
@@ -154,7 +155,7 @@ static enum store_status read_event_page(struct sqlite_conn *conn, const struct 
     enum store_status status = read_range(conn, STATEMENT_EVENTS_RANGE, query->since, query->until, &all);
     if (status != STORE_OK || !store_window(all, place, query->newest_first, &window))
         return status;
-    struct event_query part = *query; /* borrows the lists */
+    struct event_query part = *query; /* the lists stay owned by *query */
     part.after = window.from - 1;
     part.before = window.to + 1;
     status = read_event_rows(conn, &part, page);

@@ -1,7 +1,6 @@
 /*
- * Owns the quarantine: rows that cannot be read are moved there whole, so that one of them is no reason not
- * to start, and nothing is lost that a person may still want to look at. Runs on the writing connection
- * inside the transaction of the load.
+ * The quarantine: unreadable rows are moved there unchanged. One such row thus does not prevent a start, and
+ * a person can still examine it. Runs on the writing connection inside the transaction of the load.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -51,7 +50,7 @@ void quarantine_note(struct quarantine *q, enum row_kind kind, sqlite3_value *ke
     q->rows[q->count++] = (struct bad_row){kind, sqlite3_value_dup(key), mem_strdup(reason)};
 }
 
-/* Values are bound in order; NULLs at the end bind nothing. */
+/* Values are bound in order; a NULL at the end is not bound. */
 static int quarantine_run(sqlite3 *db, const char *sql, const char *first, const char *second,
                           const sqlite3_value *key)
 {

@@ -1,6 +1,6 @@
 /*
- * Owns reading stored structs back at start, and pages of deliveries. Runs on the connection's thread. A row
- * that cannot be understood is neither an error nor skipped: it goes to the quarantine, and that is reported.
+ * Reads the stored structs at start, and pages of deliveries. Runs on the connection's thread. An unreadable
+ * row is moved to the quarantine and logged; it causes no error.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -11,10 +11,10 @@
 #include <sodium.h>
 #include <string.h>
 
-/* Builds the struct from a document and hands it over; false when the document is not one. */
+/* Builds the struct from a document and passes it to the visitor; false when the document is invalid. */
 typedef bool (*doc_visit)(const struct store_visitor *visitor, const json_t *doc);
 
-/* A visitor that does not care for a kind has NULL there. */
+/* A NULL function means that the visitor ignores this kind. */
 #define DEFINE_VISIT(member, type, from_json)                                          \
     static bool visit_##member(const struct store_visitor *visitor, const json_t *doc) \
     {                                                                                  \
@@ -42,7 +42,7 @@ void doc_digest(const char *doc, size_t len, unsigned char ret_digest[static DOC
     (void)crypto_generichash(ret_digest, DOC_DIGEST_BYTES, (const unsigned char *)doc, len, NULL, 0);
 }
 
-/* Whether columns 1 and 2 are a document that is whole, and its digest. */
+/* Whether the digest in column 2 is that of the document in column 1, so the document is complete. */
 static bool doc_is_whole(sqlite3_stmt *stmt)
 {
     unsigned char digest[DOC_DIGEST_BYTES];
@@ -118,7 +118,7 @@ static enum store_status load_operations(struct load *l, char **ret_error)
     return load_docs(l, &b, ROW_OPERATION, visit_operation, ret_error);
 }
 
-/* No delivery comes near it; more is damage. */
+/* No delivery has nearly so many attempts; a larger number is damage. */
 enum { ATTEMPTS_MOST = 1000 };
 
 static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
@@ -212,7 +212,7 @@ static int64_t count_quarantine(struct sqlite_conn *conn)
     return count;
 }
 
-/* A full disk keeps the rows where they are: the next start finds them again. */
+/* When the disk is full the rows stay where they are, and the next start finds them again. */
 static void put_aside(struct load *l)
 {
     bool moved = l->bad.count && l->conn->writer && quarantine_move(l->conn, &l->bad) == STORE_OK &&
@@ -298,7 +298,7 @@ static enum store_status read_replay(struct sqlite_conn *conn, const char *key, 
     json_t *CLEANUP_JSON doc = row_doc(b.stmt, &fault);
     *ret_replay = doc ? replay_from_json(doc) : NULL;
     statement_end(&b);
-    return *ret_replay ? STORE_OK : STORE_BROKEN; /* whether it was answered before is not known */
+    return *ret_replay ? STORE_OK : STORE_BROKEN; /* it is not known whether the request was answered */
 }
 
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay)

@@ -1,6 +1,6 @@
 /*
- * Owns reading what is sealed in a store, or in a backup of one, of each schema as it is: the rows that hold
- * it have been documents since the first. Reads only, on a connection of its own.
+ * Reads the sealed content of a store, or of a backup, of each schema as it is: these rows have been
+ * documents in every schema. Only reads, on a separate connection.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -30,7 +30,7 @@ static void look_at_account(struct sealed_look *look, const json_t *doc)
     account_state_free(a);
 }
 
-/* Rows that are no documents are passed by: the next start puts them aside. */
+/* Rows that are no documents are skipped; the next start moves them to the quarantine. */
 static enum store_status each_doc(struct sqlite_conn *conn, struct sealed_look *look, const char *sql,
                                   void (*visit)(struct sealed_look *look, const json_t *doc),
                                   char **ret_error)
@@ -51,7 +51,7 @@ static enum store_status each_doc(struct sqlite_conn *conn, struct sealed_look *
 
 static enum store_status read_all(struct sqlite_conn *conn, struct sealed_look *look, char **ret_error)
 {
-    /* Schemas before the third have no table of kept answers, and count none. */
+    /* Schemas before the third have no table of stored answers; the number is then 0. */
     char *CLEANUP_FREE key_id = handle_text(conn, "SELECT value FROM meta WHERE key = 'seal_key'");
     char *CLEANUP_FREE answers = handle_text(conn, "SELECT count(*) FROM replays");
     (void)snprintf(look->sealed->key_id, sizeof(look->sealed->key_id), "%s", key_id ? key_id : "");

@@ -1,6 +1,6 @@
 /*
- * Owns the SQLite backend's table, its connections and their transactions. A connection is used by one thread
- * at a time; the one writer holds the file lock for as long as it lives, over reopenings too.
+ * The SQLite backend's table, its connections and their transactions. One thread at a time uses a connection.
+ * The one writer holds the file lock as long as its connection exists, also when it reopens the file.
  */
 #include "storage/storage.h"
 
@@ -45,8 +45,7 @@ static void sqlite_close(void *arg)
     conn_free(conn);
 }
 
-/* After an I/O error or corruption a handle is not to be trusted: its successor checks the file first
- * (DB-14). */
+/* After an I/O error or corruption the handle may be wrong. The new handle checks the file first (DB-14). */
 static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_error)
 {
     if (!conn->suspect)
@@ -61,7 +60,7 @@ static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_err
     return STORE_BROKEN;
 }
 
-/* SQLite goes on with a file that was removed, and all that it writes is lost with the process. */
+/* SQLite continues to use a file that was removed; all its writes would be lost with the process. */
 static enum store_status check_in_place(struct sqlite_conn *conn, char **ret_error)
 {
     int moved = 0;
@@ -98,8 +97,8 @@ static enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error
 }
 
 /*
- * After an I/O error the answer is in the write-ahead log as it was found again, but perhaps not on the disk:
- * a failed fsync is not repeated. The checkpoint writes it to the database file, with an fsync of its own.
+ * After an I/O error the number is in the write-ahead log, but perhaps not on the disk: a failed fsync is not
+ * repeated. The checkpoint writes it to the database file, with another fsync.
  */
 static enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
 {
@@ -127,7 +126,7 @@ static enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
 void sqlite_rollback(void *arg)
 {
     struct sqlite_conn *conn = arg;
-    /* A full disk or an I/O error may have rolled back already. */
+    /* SQLite may have rolled back already, after a full disk or an I/O error. */
     if (conn->db && !sqlite3_get_autocommit(conn->db))
         (void)handle_exec(conn, "ROLLBACK", "rollback", NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Shared by the files of the SQLite backend only. A connection belongs to one thread at a time; there is
- * exactly one that writes per database (DB-2, DB-4), guarded by a file lock.
+ * Shared only by the files of the SQLite backend. One thread at a time uses a connection. Each database has
+ * exactly one writing connection (DB-2, DB-4); a file lock guarantees that.
  */
 #ifndef STORAGE_SQLITE_SQLITE_PRIVATE_H
 #define STORAGE_SQLITE_SQLITE_PRIVATE_H
@@ -25,57 +25,56 @@ struct sqlite_conn {
     char *path;
     int lock_fd; /* -1 on a reader */
     bool writer;
-    bool was_open;           /* before: whatever made it suspect may be anywhere in the file */
-    char id[STORE_ID_BYTES]; /* of the store that was opened first: a reopening finds it again, or fails */
-    bool unchecked;          /* it is large, and only what is loaded at start was checked */
-    bool needs_checkpoint;   /* what the log holds may not be on the disk (sqlite_last_marked) */
-    bool suspect; /* an I/O error or corruption was seen: reopen and check before the next transaction (DB-14)
-                   */
+    bool was_open;           /* opened before: the damage may be anywhere in the file */
+    char id[STORE_ID_BYTES]; /* id of the store at the first opening; a reopening must find the same */
+    bool unchecked;          /* the store is large, and only the tables for the start were checked */
+    bool needs_checkpoint;   /* the content of the log may not be on the disk (sqlite_last_marked) */
+    bool suspect; /* after an I/O error or corruption: reopen and check before the next transaction (DB-14) */
 };
 
 /* ---- handle.c: opening, settings, checks ---- */
 
-/* Opens and verifies; on failure nothing is open and nothing was changed. A store is made at the first
- * opening only. */
+/* Opens and verifies. After a failure nothing is open and nothing was changed. Only the first opening creates
+ * a store. */
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
-/* The same for a reader of a database of any version that is known; *ret_version is that version. Nothing is
- * prepared, and nothing was checked. */
+/* The same for a reader of a database of any known version, returned in *ret_version. Prepares no statements
+ * and checks nothing. */
 enum store_status handle_open_to_read(struct sqlite_conn *conn, int *ret_version, char **ret_error);
 void handle_close(struct sqlite_conn *conn);
-/* Replaces what *ret_error says; NULL is allowed. */
+/* Replaces the text in *ret_error; NULL is allowed. */
 void handle_explain(char **ret_error, const char *what);
 /* Runs SQL without parameters; a failure is described as "`what`: reason". */
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
 enum store_status sqlite_check(void *conn, char **ret_error);
 void sqlite_stop_check(void *conn); /* any thread */
-/* The first column of the first row as text, NULL when there is none or it cannot be read; the caller frees
+/* The first column of the first row as text, NULL when there is no row or it cannot be read. The caller frees
  * it. */
 char *handle_text(struct sqlite_conn *conn, const char *sql);
 enum store_status sqlite_identity(void *conn, char ret_id[static STORE_ID_BYTES]);
 
 /* ---- lease.c: one process per database (DB-15) ---- */
 
-/* STORE_OK with an open descriptor, STORE_LOCKED, or STORE_BROKEN. */
+/* Returns STORE_OK with an open descriptor, STORE_LOCKED, or STORE_BROKEN. */
 enum store_status lock_take(const char *database, int *ret_fd, char **ret_error);
 void lock_release(int fd);
 
 /* ---- packed_ids.c ---- */
 
-/* Gives the connection id_packed and id_unpacked, which statements and migrations use; an SQLite code. */
+/* Registers id_packed and id_unpacked, which statements and migrations use. Returns an SQLite code. */
 int packed_ids_register(sqlite3 *db);
 
 /* ---- migrate.c ---- */
 
-/* The version that this binary writes. */
+/* The schema version that this program writes. */
 int migrate_newest(void);
-/* Brings a verified database from `from` to `to`, one transaction per step. */
+/* Upgrades a verified database from `from` to `to`, one transaction per step. */
 enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error);
 
 /* ---- backup.c ---- */
 
-/* Copies the database to backup-v<version>-<its name> beside it, checked and synced, replacing an older copy.
- */
+/* Copies the database to backup-v<version>-<its name> in the same folder, checked and synced. Replaces an
+ * older copy. */
 enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error);
 
 /* ---- quarantine.c: rows that cannot be read ---- */
@@ -97,20 +96,20 @@ struct bad_row {
     sqlite3_value *key;
     char *reason;
 };
-/* Zeroed: empty. */
+/* A zeroed struct is empty. */
 struct quarantine {
     struct bad_row *rows;
     size_t count;
 };
-/* Copies. */
+/* Adds a row; copies its arguments. */
 void quarantine_note(struct quarantine *q, enum row_kind kind, sqlite3_value *key, const char *reason);
-/* Moves the rows that were noted, inside the caller's transaction. */
+/* Moves the noted rows inside the caller's transaction. */
 enum store_status quarantine_move(struct sqlite_conn *conn, const struct quarantine *q);
 void quarantine_done(struct quarantine *q);
 
 /* ---- statement.c: binding and running ---- */
 
-/* Values are bound in order; the first failure is kept and reported when the statement runs. */
+/* Values are bound in order. The first failure is kept and reported when the statement runs. */
 struct binder {
     struct sqlite_conn *conn;
     sqlite3_stmt *stmt;
@@ -121,21 +120,20 @@ struct binder {
 enum store_status statement_prepare_all(struct sqlite_conn *conn, char **ret_error);
 void statement_finalize_all(struct sqlite_conn *conn);
 struct binder statement_start(struct sqlite_conn *conn, enum statement which);
-/* Borrowed until the statement was reset; NULL binds NULL. */
+/* The text must stay valid until the statement is reset; NULL binds NULL. */
 void bind_text(struct binder *b, const char *text);
 void bind_blob(struct binder *b, const void *bytes, size_t len);
 void bind_int(struct binder *b, int64_t value);
-/* STORE_OK: a row is there; STORE_NONE: no more, and the statement was reset; else a failure, likewise. */
+/* STORE_OK: there is a row. STORE_NONE: there are no more rows, and the statement was reset. Any other status
+ * is a failure, and the statement was reset. */
 enum store_status statement_step(struct binder *b, char **ret_error);
-/* Resets a statement that was not stepped to its end. */
+/* Resets a statement before its end. */
 void statement_end(struct binder *b);
 /* For statements that return no rows. */
 enum store_status statement_run(struct binder *b, char **ret_error);
-/*
- * People's name for an error that they can do something about; NULL: SQLite's message is the best there is.
- */
+/* A plain description of an error that users can correct; NULL: use SQLite's message. */
 const char *sqlite_trouble(int rc, int os_error);
-/* Maps a result code, notes a suspect connection, describes. */
+/* Maps a result code to a status, marks a suspect connection, and describes the error. */
 enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what, char **ret_error);
 
 /* Column text: copied for the caller, or into a fixed id. */
@@ -149,10 +147,10 @@ enum store_status sqlite_commit(void *conn, char **ret_error);
 void sqlite_rollback(void *conn);
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
 enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, char **ret_error);
-/* Tells that a document is the one that was written, byte for byte. */
+/* Size of the digest that shows whether a document is unchanged. */
 enum { DOC_DIGEST_BYTES = 16 };
 void doc_digest(const char *doc, size_t len, unsigned char ret_digest[static DOC_DIGEST_BYTES]);
-/* Column 1, or NULL when it is no document; `fault` says why. */
+/* Parses column 1; NULL when it is no document, with the reason in `fault`. */
 json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault);
 enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest);
 enum store_status sqlite_events(void *conn, const struct event_query *query, struct event_page *ret_page);

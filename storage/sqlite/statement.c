@@ -1,6 +1,6 @@
 /*
- * Owns preparing, binding, stepping and the meaning of result codes. Runs on the connection's thread. Must
- * not leave a statement un-reset: that would pin the WAL (DB-8).
+ * Prepares, binds and steps statements, and maps result codes. Runs on the connection's thread. Every
+ * statement must be reset, because an open one would pin the WAL (DB-8).
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -29,7 +29,7 @@ struct rc_meaning {
     bool suspect;
 };
 
-/* A code that is not listed means broken and makes the connection suspect. */
+/* A code that is not listed means STORE_BROKEN and makes the connection suspect. */
 static const struct rc_meaning meanings[] = {
     {SQLITE_BUSY, STORE_RETRY, false},          {SQLITE_LOCKED, STORE_RETRY, false},
     {SQLITE_INTERRUPT, STORE_RETRY, false},     {SQLITE_SCHEMA, STORE_RETRY, false},
@@ -37,8 +37,8 @@ static const struct rc_meaning meanings[] = {
     {SQLITE_MISMATCH, STORE_CONFLICT, false},   {SQLITE_FULL, STORE_BROKEN, false},
 };
 
-/* SQLite grows the index of its WAL by writing to it: that this fails means the disk, whatever it calls it.
- */
+/* SQLite grows the index of its WAL by writing to it. A failure of that write means a full disk, whatever its
+ * code is. */
 const char *sqlite_trouble(int rc, int os_error)
 {
     if (rc == SQLITE_FULL || rc == SQLITE_IOERR_SHMSIZE || os_error == ENOSPC)
@@ -50,7 +50,7 @@ const char *sqlite_trouble(int rc, int os_error)
     return os_error == EFBIG ? "file size limit reached" : NULL;
 }
 
-/* SQLite forgets the error of a commit; the file that it met knows it. */
+/* SQLite forgets the error of a commit; the file object still has it. */
 static int os_error_of(sqlite3 *db)
 {
     static const int files[] = {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER};
@@ -156,7 +156,7 @@ enum store_status statement_step(struct binder *b, char **ret_error)
 {
     if (!b->stmt)
         return sqlite_fail(b->conn, SQLITE_CANTOPEN, "the database is not open", ret_error);
-    /* Each parameter was bound, and none twice. */
+    /* Each parameter was bound exactly once. */
     assert(b->next - 1 == sqlite3_bind_parameter_count(b->stmt));
     int rc = b->rc == SQLITE_OK ? sqlite3_step(b->stmt) : b->rc;
     if (rc == SQLITE_ROW)

@@ -1,6 +1,6 @@
 /*
- * Every statement that runs in a transaction of ours: X(name, sql). All are prepared when a connection opens,
- * so a wrong schema fails at start. No include guard: included once per expansion.
+ * Every statement that runs in a transaction of shootd: X(name, sql). All are prepared when a connection
+ * opens, so a wrong schema fails at start. No include guard: the file is included once per expansion.
  */
 STATEMENT(CLUSTER_PUT,
           "INSERT INTO clusters (id, project, name, version, deleted, operation_id, doc, digest)"
@@ -19,7 +19,7 @@ STATEMENT(SEAL_KEY_PUT, "INSERT INTO meta (key, value) VALUES ('seal_key', ?)"
                         " ON CONFLICT (key) DO UPDATE SET value = excluded.value")
 STATEMENT(SEAL_KEY, "SELECT value FROM meta WHERE key = 'seal_key'")
 
-/* kind, reason, time; the row is in the table that the next statement names. */
+/* Parameters: kind, reason, time; the row is in the table that the next statement names. */
 STATEMENT(QUARANTINE_COUNT, "SELECT count(*) FROM quarantine")
 
 STATEMENT(OPERATION_PUT,
@@ -30,19 +30,19 @@ STATEMENT(OPERATION_PUT,
           " doc = excluded.doc")
 STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE id IN (SELECT id FROM operations WHERE finished_at "
                            "> 0 AND finished_at < ? LIMIT ?)")
-/* Ids grow with time. The unary plus keeps the planner from the other index. ? is how many of those that
- * ended are loaded. */
+/* Ids grow with time. The unary plus prevents the use of the other index. ? is the number of ended operations
+ * to load. */
 STATEMENT(OPERATION_LEFT_OUT,
           "SELECT id FROM operations WHERE +finished_at > 0 ORDER BY id DESC LIMIT 1 OFFSET ?")
-/* ?1 the id that the statement before found, or ''. */
+/* ?1: the id from OPERATION_LEFT_OUT, or ''. */
 STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations WHERE id > ?1"
                           " UNION ALL SELECT id, doc FROM operations WHERE finished_at = 0 AND id <= ?1"
                           " UNION ALL SELECT operations.id, operations.doc FROM clusters"
                           " JOIN operations ON operations.id = clusters.operation_id"
                           " WHERE operations.id <= ?1 AND finished_at > 0")
 /*
- * ?1 before, ?2 projects, ?3 clusters, ?4 statuses, each a JSON array or NULL, ?5 limit; of one cluster ?2
- * and ?3 are its names. The documents of those only are read that are wanted.
+ * ?1 before, ?2 projects, ?3 clusters, ?4 statuses, each a JSON array or NULL, ?5 limit. For one cluster, ?2
+ * and ?3 are its two names. Only the documents of selected rows are read.
  */
 #define OPERATIONS_NEWEST \
     "SELECT id, doc FROM operations WHERE id IN (SELECT id FROM operations WHERE id < ?1 AND id >= ?6"
@@ -65,16 +65,16 @@ STATEMENT(OPERATIONS_PAGE_OF_TYPE,
 STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?1"
                            " AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2)))")
 
-/* 0 where the store was never restored: event_base is where the last restore has jumped to, event_gap how
- * many numbers all of them have passed over. */
+/* event_base: the number at which the last restore continued; 0: never restored. event_gap: how many numbers
+ * all restores have skipped. */
 #define META_NUMBER(key) " ifnull((SELECT known.value FROM meta AS known WHERE known.key = '" key "'), 0)"
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
 /*
- * ?1 before, ?2 how many are kept, ?3 limit. From the oldest on, so that the rest is dense. The last one that
- * is too old is looked for among the first ?3 only; the unary plus keeps the planner from events_at, which
- * would find all.
+ * ?1 before, ?2 number of events to keep, ?3 limit. Removes from the oldest, so the remaining events have no
+ * gaps. Only the first ?3 rows are searched for the last one that is too old. The unary plus prevents the use
+ * of events_at, which would read all.
  */
 STATEMENT(EVENT_PURGE,
           "DELETE FROM events WHERE sequence <= max("
@@ -92,11 +92,11 @@ STATEMENT(EVENT_NEWEST, "SELECT value FROM meta WHERE key = 'event_sequence'")
 STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
 STATEMENT(EVENT_BASE, "SELECT" META_NUMBER("event_base"))
 /*
- * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 what the index selects, ?5
+ * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 value for the index, ?5
  * limit, ?6 since, ?7 until or the greatest number, ?8 before or the greatest number, ?9 and ?10 JSON arrays
- * of actors and of targets or NULL. The unary plus keeps
- * the planner from an index that would need a sort. events_at knows the first and the last number of a time;
- * between them others may be of another time when the clock was set back.
+ * of actors and of targets or NULL. The unary plus prevents the use of an index that would need a sort.
+ * events_at gives the first and the last number of a period. When the clock was set back, events between them
+ * may be outside the period.
  */
 #define EVENTS_BEHIND "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE sequence > "
 #define EVENTS_WANTED                                                 \
@@ -125,11 +125,11 @@ STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PA
 STATEMENT(EVENTS_NEWEST, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL_NEWEST)
 STATEMENT(EVENTS_NEWEST_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL_NEWEST)
 STATEMENT(EVENTS_NEWEST_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL_NEWEST)
-/* The number of the subscription with this id; deliveries have it in place of the id. */
+/* The number of the subscription with this id; deliveries store the number in place of the id. */
 #define NUMBER_OF(id) "(SELECT number FROM subscriptions WHERE id = " id ")"
 /*
- * ?4 is the subscription, ?6 the time. Begins at the first number of that time or later, which events_at
- * knows; those behind it may still be older when the clock was set back.
+ * ?4 is the subscription, ?6 the time. Begins at the first number of that time or later, found by events_at.
+ * When the clock was set back, later numbers may still have an earlier time.
  */
 STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
           "max(?1, (SELECT min(+sequence) FROM events WHERE at >= ?6) - 1)" EVENTS_WANTED
@@ -144,7 +144,7 @@ STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
 #undef EVENTS_PAGE_TAIL
 #undef EVENTS_PAGE_TAIL_NEWEST
 
-/* Never REPLACE: that would delete the row first, and its deliveries with it. */
+/* Not REPLACE, which would first delete the row and its deliveries. */
 STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
                             " ON CONFLICT (id) DO UPDATE SET doc = excluded.doc")
 STATEMENT(SUBSCRIPTION_DELETE, "DELETE FROM subscriptions WHERE id = ?")
@@ -172,16 +172,16 @@ STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE number IN (SELECT number
     " subscriptions.id, status, attempt, response_status, latency_ms, error, next_attempt_at,"     \
     " created_at, updated_at, event_type, snippet, attempts FROM deliveries"                       \
     " JOIN subscriptions ON subscriptions.number = subscription"
-/* The unary plus: those that wait are few, and are not to be looked for in the order of all. */
+/* The unary plus prevents a scan in the order of all ids, because few deliveries are pending. */
 STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +deliveries.id")
-/* ?2 before, or NULL: bytes behind every id. */
+/* ?2: before, or NULL, which becomes bytes after every id. */
 #define DELIVERIES_NEWEST                                                      \
     " WHERE subscription = " NUMBER_OF("?1") " AND deliveries.id <"            \
                                              " ifnull(id_packed('" ID_DELIVERY \
                                              "', ?2), x'ffffffffffffffffffffffffffffffffff')"
 STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS DELIVERIES_NEWEST
           " AND (?3 IS NULL OR status = ?3) ORDER BY deliveries.id DESC LIMIT ?4")
-/* No ?3: a status that is a parameter would keep the planner from the index of the failed ones. */
+/* No ?3: with a parameter for the status, SQLite would not use the index of failed deliveries. */
 STATEMENT(DELIVERIES_FAILED,
           DELIVERY_COLUMNS DELIVERIES_NEWEST " AND status = 'failed' ORDER BY deliveries.id DESC LIMIT ?4")
 STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS
@@ -212,8 +212,8 @@ STATEMENT(AUDIT_APPEND, "INSERT INTO audit (at, token_id, action, project, clust
                         " VALUES (?, ?, ?, ?, ?, ?, ?)")
 STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE sequence IN (SELECT sequence FROM audit WHERE at < ?1"
                        " OR sequence <= (SELECT max(sequence) FROM audit) - 1000000 LIMIT ?2)")
-/* ?1 since, ?2 until or the greatest number. The first and the last number of that time; others between them
- * may be of another time when the clock was set back. */
+/* ?1 since, ?2 until or the greatest number. Returns the first and the last number of that period. When the
+ * clock was set back, entries between them may be outside the period. */
 #define RANGE_OF(table)                                                              \
     "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM " table ")"             \
     " ELSE (SELECT min(+sequence) FROM " table " WHERE at >= ?1) END,"               \
@@ -222,8 +222,9 @@ STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE sequence IN (SELECT sequence FRO
 STATEMENT(AUDIT_RANGE, RANGE_OF("audit"))
 STATEMENT(EVENTS_RANGE, RANGE_OF("events"))
 #undef RANGE_OF
-/* ?1 and ?11 the numbers, inclusive; ?2 to ?6, ?12 and ?13 JSON arrays or NULL; ?7 a token whatever ?2 says,
- * or NULL; ?8 limit; ?9 since, ?10 until. An entry that is no JSON has neither name nor target. */
+/* ?1 and ?11: the numbers, inclusive; ?2 to ?6, ?12 and ?13: JSON arrays or NULL; ?7: a token that matches
+ * independently of ?2, or NULL; ?8: limit; ?9: since, ?10: until. An entry that is no JSON has neither name
+ * nor target. */
 #define AUDIT_MEMBER(name) "CASE WHEN json_valid(body) THEN json_extract(body, '$." name "') END"
 #define AUDIT_PAGE_HEAD                                                                                    \
     "SELECT sequence, body FROM audit WHERE sequence >= ?1 AND sequence <= ?11"                            \

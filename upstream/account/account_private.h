@@ -1,7 +1,7 @@
 /*
- * The inside of an account, shared by lane.c (which call is next), health.c (whether anything may be sent
- * now), auth.c (with which token), by_hand.c (logins that need a person) and token_file.c (tokens handed
- * over). Loop thread.
+ * The inside of an account, shared by lane.c (which call is next), health.c (whether a request may be sent
+ * now), auth.c (with which token), by_hand.c (manual logins) and token_file.c (tokens from a file). Loop
+ * thread.
  */
 #ifndef UPSTREAM_ACCOUNT_ACCOUNT_PRIVATE_H
 #define UPSTREAM_ACCOUNT_ACCOUNT_PRIVATE_H
@@ -17,20 +17,20 @@ enum auth_phase { AUTH_IDLE, AUTH_VALIDATING, AUTH_LOGGING_IN, AUTH_ASKING_CODE,
 
 enum { CREDENTIAL_MARK_BYTES = 65 };
 
-/* The step that is to be sent next, or is under way, because a person asked for it. */
+/* The step of a manual login that is next or in progress. */
 enum by_hand_step { BY_HAND_NONE, BY_HAND_LOGIN, BY_HAND_LOGIN_BY_SMS, BY_HAND_ASK_CODE, BY_HAND_CHECK_CODE };
 
-/* One login by hand at a time; see by_hand.c. */
+/* One manual login at a time; see by_hand.c. */
 struct by_hand {
     enum by_hand_step step;
     int64_t code;
     mono_us deadline;
     upstream_login_done on_done;
     void *ctx;
-    /* the code that was sent, beyond one request */
+    /* ---- the code that was sent, valid for more than one request ---- */
     char *verification; /* secret; NULL: none */
     mono_us verification_until;
-    wall_us next_check_at; /* a wrong code closes the guard for the next one too */
+    wall_us next_check_at; /* a wrong code also closes the guard for the next one */
 };
 
 struct upstream_account {
@@ -45,26 +45,26 @@ struct upstream_account {
 
     /* lane */
     struct heap queue;
-    struct heap retries; /* wait for the budget as well, and hold up nobody meanwhile */
+    struct heap retries; /* calls that also wait for the budget and delay no other call */
     struct budget budget;
     struct fairness fairness;
     struct list running;
-    struct list overloaded;  /* refused because the queue is full, reported on the next turn */
-    struct list unreachable; /* refused because the breaker is open, reported on the next turn */
+    struct list overloaded;  /* refused because the queue is full; reported in the next turn */
+    struct list unreachable; /* refused because the breaker is open; reported in the next turn */
     unsigned in_flight;
     int queue_length;
     struct loop_timer kick;
-    int first_variant[UPSTREAM_OP_MAX_]; /* endpoints below this one are known to be missing */
+    int first_variant[UPSTREAM_OP_MAX_]; /* endpoints below this index are missing at Cleura */
 
     /* health */
     struct breaker breaker;
     mono_us next_start;      /* minimum spacing */
     mono_us paused_until;    /* back-off and Retry-After, for the whole account */
-    wall_us away_since;      /* nothing was answered since then; 0: the last request was */
+    wall_us away_since;      /* since when no request was answered; 0: the last one was */
     const char *away_reason; /* static */
-    int unwell;              /* answers in a row that asked for a back-off */
+    int unwell;              /* consecutive answers that required a back-off */
     wall_us last_contact_at;
-    mono_us heard_at; /* the same moment */
+    mono_us heard_at; /* the same moment on the monotonic clock */
 
     /* auth */
     enum auth_phase auth;
@@ -72,144 +72,144 @@ struct upstream_account {
     char *token; /* secret; NULL: none */
     bool token_checked;
     uint64_t token_generation;
-    int useless_logins; /* logins in a row whose token was rejected at once */
+    int useless_logins; /* consecutive logins whose token was rejected at once */
     mono_us no_relogin_until;
-    mono_us last_ok_at; /* of a call; 0: none yet */
+    mono_us last_ok_at; /* of a call; 0: none */
     struct account_state *remembered;
-    bool needs_person; /* Cleura asked for a second factor: no more logins with the password alone */
+    bool needs_person; /* Cleura required a second factor: no more logins with only the password */
     bool sms, webauthn;
     struct by_hand by_hand;
-    const char *file_error; /* why the token file could not be used, or NULL */
+    const char *file_error; /* why the token file is not usable, or NULL */
     mono_us next_file_check;
-    char file_mark[CREDENTIAL_MARK_BYTES];     /* of the token that was taken from the file last */
-    char rejected_mark[CREDENTIAL_MARK_BYTES]; /* of the token that Cleura rejected last */
+    char file_mark[CREDENTIAL_MARK_BYTES];     /* of the last token taken from the file */
+    char rejected_mark[CREDENTIAL_MARK_BYTES]; /* of the last token that Cleura rejected */
     enum login_state login;
     char *login_message;
 
     struct refused_name *refused_rows, *unread_members; /* see refused_rows.c */
 };
 
-/* exchange.c: one request, its answer, and the reading of it beside the loop. */
+/* ---- exchange.c: one request, its answer, and reading it on the worker ---- */
 struct exchange_end {
     struct http_answer http; /* owned_body is NULL */
     mono_us answered_at;
     bool token_rejected;           /* a new login may help */
-    enum read_end read;            /* of a 2xx */
+    enum read_end read;            /* for a 2xx */
     const char *why;               /* static text, unless `read` is OK */
-    struct upstream_result result; /* class and message; of calls that were read, the payload */
-    struct login_answer login;     /* of logins: GARBLED unless it is something else */
+    struct upstream_result result; /* class and message; payload if the body was read */
+    struct login_answer login;     /* for logins; GARBLED if not understood */
 };
 struct exchange_handlers {
     void (*rows)(void *ctx,
-                 struct list_part *part); /* of a list, in turns of their own; may take shoots out */
-    void (*done)(void *ctx, struct exchange_end *end); /* once, at the end; may take things out */
+                 struct list_part *part); /* rows of a list, in separate turns; may take shoots out */
+    void (*done)(void *ctx, struct exchange_end *end); /* once, at the end; may take members out */
 };
 struct sending {
     bool with_token; /* false for logins */
     bool fresh_connection;
     int64_t timeout_us;
-    const struct upstream_call *made_for; /* names its trace and request; NULL for logins. Nothing is kept */
-    struct known_rows *known;             /* taken; or NULL */
+    const struct upstream_call *made_for; /* trace and request; NULL for logins. Borrowed during the call */
+    struct known_rows *known;             /* taken over; or NULL */
 };
 /* Sends `draft` with the account's headers. */
 struct exchange *exchange_send(struct upstream_account *a, const struct request_draft *draft,
                                const struct sending *how, const struct exchange_handlers *on, void *ctx);
-/* No handler runs any more. */
+/* Cancels the request; no handler runs after this call. */
 void exchange_cancel(struct exchange *x);
 
-/* call_spans.c: the spans of a call that is part of a recorded trace. */
-/* It waits no more: it is sent, or ends with this error. */
+/* ---- call_spans.c: the spans of a call that belongs to a recorded trace ---- */
+/* The call no longer waits: it is sent, or ends with this error. */
 void call_waited(struct upstream_call *call, const char *error);
-/* Whatever was sent came to an end; `why` the shoot in the answer is not believed, or NULL. */
+/* A request has ended. `why`: why the shoot in the answer is not accepted, or NULL. */
 void call_answered(const struct upstream_call *call, const struct exchange_end *end, const char *why);
-/* Before it is taken off the lane by its user. */
+/* Called before the call's user removes it from the lane. */
 void call_cancelled(struct upstream_call *call);
 
-/* refused_rows.c: what of answers cannot be used. */
-/* Told once for each name of a project and each reason. */
+/* ---- refused_rows.c: unusable parts of answers ---- */
+/* Logs each reason once per name in a project. */
 void refused_rows_log(struct upstream_account *a, const char *project_id, const char *name, const char *why);
-/* Counted and logged. */
+/* Counts and logs the refused rows of a part. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
 /*
- * For one answer, or one row of a list: counts the members, and logs those that are new. `name`: the shoot,
- * or NULL.
+ * For one answer, or one row of a list: counts the unread members and logs new ones. `name`: the shoot, or
+ * NULL.
  */
 void unread_members_note(struct upstream_account *a, const char *project_id, enum upstream_op op,
                          const char *name, const struct unread *unread);
 void refused_rows_done(struct upstream_account *a);
 
-/* lane.c */
+/* ---- lane.c ---- */
 void lane_kick(struct upstream_account *a);
 /* Ends every waiting call. */
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result);
-/* The breaker opened: waiting users get their answer on the next turn. */
+/* The breaker opened: waiting users get their answer in the next turn. */
 void lane_breaker_opened(struct upstream_account *a);
 
-/* health.c */
-/* When the next request may start as far as Cleura's health and the spacing go. */
+/* ---- health.c ---- */
+/* When the next request may start by Cleura's health and the spacing. */
 mono_us health_next_start(const struct upstream_account *a);
-/* How many requests may be out at once. */
+/* How many requests may be in flight. */
 unsigned health_max_in_flight(const struct upstream_account *a);
 bool health_breaker_is_open(const struct upstream_account *a);
-/* When the next probe may go; 0 when the breaker is closed. */
+/* Earliest time of the next probe; 0 when the breaker is closed. */
 wall_us health_breaker_until(const struct upstream_account *a);
-/* Seconds until the next probe may go, at least 1. */
+/* Seconds until the next probe is possible, at least 1. */
 int health_retry_after_s(const struct upstream_account *a);
 void health_started(struct upstream_account *a);
-/* Each answer, to calls and logins alike, passes here once. */
+/* Called once for each answer, of calls and logins. */
 void health_note(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class);
-/* A request ended without showing anything about Cleura. */
+/* Called when a request ended without information about Cleura. */
 void health_abandoned(struct upstream_account *a);
 void health_done(struct upstream_account *a);
-/* A sentence for people: which host, since when, why. The caller owns it. */
+/* A sentence for people: host, time and reason. The caller owns it. */
 char *health_why_away(const struct upstream_account *a);
 /* Retry-After in seconds, clamped to [0, 300] (UP-14); 0 when there is none. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer);
 
-/* auth.c */
+/* ---- auth.c ---- */
 enum auth_answer { AUTH_READY, AUTH_STARTED, AUTH_REFUSED };
-/* Makes sure that there is a token. AUTH_STARTED: lane_kick is called when it is decided. */
+/* Makes sure that the account has a token. AUTH_STARTED: lane_kick is called when the result is known. */
 enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result *ret_refusal);
-/* Cleura rejected the token of this generation; a newer one is left alone (UP-18). */
+/* Cleura rejected the token of this generation. A newer token is not changed (UP-18). */
 void auth_token_rejected(struct upstream_account *a, uint64_t generation);
 void auth_init(struct upstream_account *a, const struct account_state *remembered);
-/* Puts it in the place of the account's configuration; with other credentials a login begins afresh. */
+/* Replaces the account's configuration; other credentials cause a new login. */
 void auth_configure(struct upstream_account *a, const struct config_account *config);
 void auth_done(struct upstream_account *a);
-/* Keyed digest: distinguishes secrets without storing anything that could be tried offline. */
+/* A keyed digest. It distinguishes secrets but gives no data for guessing them offline. */
 void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES]);
-/* Takes a token (and owns it); one that is not `checked` has yet to be confirmed by Cleura. */
+/* Takes over a token. When it is not `checked`, Cleura must still confirm it. */
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked);
 void auth_log_in(struct upstream_account *a, bool by_sms);
 void auth_validate(struct upstream_account *a);
-/* The auth call under way ended: OK (and the caller checks whether it can be understood, and calls
- * health_note), REFUSED, or an outage, for which health_note was called. */
+/* The auth call in progress ended. OK: the caller checks the content and calls health_note. REFUSED or an
+ * outage: health_note was already called. */
 enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end);
-/* For a 2xx; one that cannot be understood counts as an outage. */
+/* For a 2xx; an answer that is not understood counts as an outage. */
 void auth_note_login(struct upstream_account *a, const struct exchange_end *end);
 /* Closes the guard, each time for longer until a login succeeds. */
 void auth_close_guard(struct upstream_account *a);
-/* Counts a refusal and closes the guard; the state changes only when there is no token that works. */
+/* Counts a refusal and closes the guard. The state changes only when there is no working token. */
 void auth_refuse(struct upstream_account *a, enum login_state state, const char *message);
-/* Changes the state, but not when there is a token that works. */
+/* Changes the state, unless there is a working token. */
 void auth_report(struct upstream_account *a, enum login_state state, const char *message);
 
-/* by_hand.c */
-/* Sends what the step says, or ends it. */
+/* ---- by_hand.c ---- */
+/* Sends the current step, or ends it. */
 void by_hand_start(struct upstream_account *a);
-/* Whether a login is wanted or under way; the automatic one then serves it. */
+/* Whether a manual login waits or runs; an automatic login then also serves it. */
 bool by_hand_is_login(const struct upstream_account *a);
-/* A second factor is wanted: decides the next step. May take members out of the answer. */
+/* Cleura requires a second factor: decides the next step. May take members out of the answer. */
 void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer);
-/* Ends whatever is wanted by hand: the account has other credentials now. */
+/* Ends the manual login or check, because the credentials changed. */
 void by_hand_interrupt(struct upstream_account *a);
-/* Ends a login by hand, if there is one. */
+/* Ends the manual login, if there is one. */
 void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, const char *message);
 bool by_hand_is_pending(const struct upstream_account *a);
 void by_hand_done(struct upstream_account *a);
 
-/* token_file.c */
-/* Makes a token from the file that was not tried before the account's; false when there is none. */
+/* ---- token_file.c ---- */
+/* Uses a token from the file that was not tried before; false when there is none. */
 bool token_file_take(struct upstream_account *a);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Tokens of one account (CL-4): remembered sealed over restarts, validated before first use,
- * renewed when Cleura rejects them: from the token file when it holds a new one, else by one login. That
- * login never makes Cleura send an SMS, and is not repeated once a second factor was asked for. A refused
- * login closes the guard: attempts at 0, 5, 15, 35 s, ... are at most 4 in the first minute and 12 in the
- * first hour. Loop thread; secrets leave this folder only in requests to Cleura.
+ * Tokens of one account (CL-4): stored sealed over restarts, validated before first use, and renewed when
+ * Cleura rejects them. A new token comes from the token file, else from one login. That automatic login never
+ * causes an SMS, and is not repeated after Cleura required a second factor. A refused login closes the guard:
+ * attempts at 0, 5, 15, 35 s, ... are at most 4 in the first minute and 12 in the first hour. Loop thread.
+ * Secrets leave this folder only in requests to Cleura.
  */
 #include <assert.h>
 #include <sodium.h>
@@ -51,7 +51,7 @@ void auth_mark(const struct upstream_account *a, const char *secret, char mark[s
     (void)sodium_bin2hex(mark, CREDENTIAL_MARK_BYTES, digest, sizeof(digest));
 }
 
-/* Tells changed credentials from the refused ones. */
+/* The digest shows whether the credentials changed since they were refused. */
 static char *credentials_mark(const struct upstream_account *a)
 {
     char mark[CREDENTIAL_MARK_BYTES];
@@ -108,7 +108,7 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
         a->remembered->token_source =
             mem_strdup(remembered->token_source ? remembered->token_source : "password");
     }
-    /* A guard further ahead than the longest delay was set by a clock that was wrong. */
+    /* A time beyond the longest delay was stored while the clock was wrong. */
     bool plausible = remembered->next_login_at - env_wall(a->env) <= GUARD_LONGEST_S * US_PER_S;
     if (plausible && remembered->credentials_mark && !strcmp(remembered->credentials_mark, mark)) {
         a->remembered->login_failures = remembered->login_failures;
@@ -123,7 +123,7 @@ static bool texts_equal(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* A refusal says nothing about other credentials; a token belongs to its login. */
+/* An earlier refusal does not apply to other credentials; a token belongs to its login. */
 static void begin_afresh(struct upstream_account *a, bool other_login)
 {
     struct account_state *r = a->remembered;
@@ -216,13 +216,13 @@ void auth_accept_token(struct upstream_account *a, char *token, const char *sour
 
 void auth_close_guard(struct upstream_account *a)
 {
-    /* Seconds to wait after the n-th refusal in a row. */
+    /* Seconds of delay after each consecutive refusal. */
     static const int64_t delays_s[] = {5, 10, 20, 40, 80, 160, 320, 600};
     struct account_state *r = a->remembered;
     r->login_failures++;
     size_t i = r->login_failures > 0 ? (size_t)r->login_failures - 1 : 0;
     int64_t delay_s = delays_s[i < ARRAY_LEN(delays_s) ? i : ARRAY_LEN(delays_s) - 1];
-    /* Jitter only lengthens, so that the counts above stay upper bounds. */
+    /* Jitter only lengthens delays, so the counts above stay upper bounds. */
     int64_t extra_us = (int64_t)env_random_below(a->env, (uint64_t)(delay_s * US_PER_S / 20));
     r->next_login_at = env_wall(a->env) + delay_s * US_PER_S + extra_us;
     free(r->credentials_mark);
@@ -241,11 +241,11 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
     auth_report(a, state, message);
 }
 
-/* The result of calls that wait for a token which there will not be soon. */
+/* The result for calls that wait for a token, when none is expected soon. */
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
     wall_us wait = a->remembered->next_login_at - env_wall(a->env);
-    /* Until somebody does something, asking often is of no use. */
+    /* Frequent requests do not help before a person acts. */
     if ((a->needs_person || !a->config->password) && wait < PERSON_NEEDED_S * US_PER_S)
         wait = PERSON_NEEDED_S * US_PER_S;
     *result = (struct upstream_result){
@@ -262,11 +262,11 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct excha
     assert(phase != AUTH_IDLE && a->auth_call);
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
-    /* The message is never shown: it may echo the password (CL-1). */
+    /* The message is never shown, because it may contain the password (CL-1). */
     enum upstream_class class = end->result.class;
     bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
     if (unexplained && phase == AUTH_LOGGING_IN)
-        auth_close_guard(a); /* it may be a refusal all the same */
+        auth_close_guard(a); /* it may nevertheless be a refusal */
     else if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)
         class = UPSTREAM_REFUSED;
     if (class == UPSTREAM_OK)
@@ -283,7 +283,7 @@ void auth_note_login(struct upstream_account *a, const struct exchange_end *end)
     health_note(a, &end->http, garbled ? UPSTREAM_UNREACHABLE : UPSTREAM_OK);
 }
 
-/* The password was right and is not enough. */
+/* The password was right but is not sufficient. */
 static void want_second_factor(struct upstream_account *a, struct login_answer *answer)
 {
     a->sms = answer->sms;
@@ -308,7 +308,7 @@ static void login_unreachable(struct upstream_account *a)
 {
     char *why CLEANUP_FREE = health_why_away(a);
     char *message CLEANUP_FREE = mem_printf("the login failed: %s", why);
-    /* A person's attempt that was lost does not bring the automatic login back. */
+    /* A lost manual attempt does not restart the automatic login. */
     if (!a->needs_person)
         auth_report(a, LOGIN_UNREACHABLE, message);
     by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, message);
@@ -352,7 +352,7 @@ static void on_validated(void *ctx, struct exchange_end *end)
     } else if (end->token_rejected && end->result.class != UPSTREAM_THROTTLED) {
         auth_token_rejected(a, a->token_generation);
     } else if (class == UPSTREAM_REFUSED) {
-        /* No such check here: the first real call shows it. */
+        /* Cleura has no such check here: the first real call shows whether the token is valid. */
         a->token_checked = true;
     } else {
         by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura could not be reached to check the token");

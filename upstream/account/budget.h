@@ -1,7 +1,7 @@
 /*
- * The retry budget of one account (UP-12): retries are at most a tenth of what Cleura answers,
- * with room for ten at once, so that they never multiply an overload. One retry per 10 s goes in any case, so
- * that nothing starves. Pure; times are monotonic microseconds. Owner: the loop thread. Nothing here fails.
+ * The retry budget of one account (UP-12): retries are at most a tenth of Cleura's good answers, with at most
+ * ten saved up, so they cannot multiply an overload. One retry per 10 s is always allowed, so no call
+ * starves. Pure; times are monotonic microseconds. Owner: the loop thread. These functions cannot fail.
  */
 #ifndef UPSTREAM_ACCOUNT_BUDGET_H
 #define UPSTREAM_ACCOUNT_BUDGET_H
@@ -12,19 +12,19 @@
 #include "base/env.h"
 
 struct budget {
-    int tenths;       /* of a token */
-    mono_us floor_at; /* when a retry may go without a token */
+    int tenths;       /* tenths of a token */
+    mono_us floor_at; /* when a retry is allowed without a token */
 };
 
 /* Starts full: the first failures after a start are no overload. */
 void budget_init(struct budget *b);
-/* A call was answered well. */
+/* Called after a good answer. */
 void budget_earn(struct budget *b);
-/* When the next retry may go; in the past when there is a token. */
+/* When the next retry is allowed; in the past when there is a token. */
 mono_us budget_ready_at(const struct budget *b);
-/* Whether `retries` retries could go now. */
+/* Whether `retries` retries would be allowed now. */
 bool budget_covers(const struct budget *b, size_t retries, mono_us now);
-/* A retry goes; it was ready. */
+/* Called when an allowed retry is sent. */
 void budget_spend(struct budget *b, mono_us now);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Logins that a person asks for (CL-5, CL-6): password, code by SMS, token. The lane sends one
- * step at a time, before all waiting calls and with its spacing. Each SMS that was asked for and each wrong
- * code closes the login guard like a refused password, so that neither phones nor codes can be tried at will.
- * Loop thread; codes and verifications are kept in memory only.
+ * Manual logins (CL-5, CL-6): password, code by SMS, token. The lane sends one step at a time, before all
+ * waiting calls and with its spacing. Each requested SMS and each wrong code closes the login guard, like a
+ * refused password. This limits the number of SMS and of guessed codes. Loop thread. Codes and verifications
+ * are only in memory.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -95,13 +95,13 @@ static void send_code_step(struct upstream_account *a, enum auth_phase phase, en
     request_draft_done(&draft);
 }
 
-/* The SMS is on its way, or may be. */
+/* Cleura has sent the SMS, or may have. */
 static void expect_code(struct upstream_account *a)
 {
     struct by_hand *h = &a->by_hand;
     h->verification_until = env_mono(a->env) + UPSTREAM_CODE_GOOD_S * US_PER_S;
     h->next_check_at = 0;
-    /* An automatic login would end this one at Cleura. */
+    /* An automatic login would end this login at Cleura. */
     a->needs_person = true;
     a->remembered->two_factor = true;
     auth_close_guard(a);
@@ -164,7 +164,7 @@ static void on_checked(void *ctx, struct exchange_end *answer)
 
 /* ---- steps ---- */
 
-/* Ends a login that needs no call, or may not make one. */
+/* Ends a login that needs no call, or is not allowed to make one. */
 static bool login_ends_here(struct upstream_account *a)
 {
     wall_us now = env_wall(a->env);

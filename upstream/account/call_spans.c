@@ -1,9 +1,9 @@
-/* The spans of a call for somebody: the time in the lane, and each time that it was sent. Loop thread. */
+/* The spans of a client's call: the time in the lane, and each sending. Loop thread. */
 #include "base/mem.h"
 #include "base/span.h"
 #include "upstream/account/account_private.h"
 
-/* When it was by the wall clock. */
+/* Converts a monotonic time to the wall clock. */
 static wall_us wall_of(const struct upstream_call *call, mono_us at)
 {
     const struct env *env = call->account->env;
@@ -32,7 +32,7 @@ void call_waited(struct upstream_call *call, const char *error)
                                SPAN_ATTRIBUTES(attributes)});
 }
 
-/* The span of one request: `status` 0 when nothing was answered. */
+/* The span of one request; `status` is 0 without an answer. */
 static void sent_span(const struct upstream_call *call, int status, mono_us ended, const char *error)
 {
     const struct span_attribute attributes[] = {

@@ -1,6 +1,6 @@
 /*
- * One request and its answer: transport, then the worker, then the loop again. This struct moves to the
- * worker whole: while it is there the loop touches nothing of it but `dropped`.
+ * One request and its answer: transport, then the worker, then the loop again. The whole struct moves to the
+ * worker. While it is there, the loop uses only its member `dropped`.
  *
  *   exchange_send -> transport -> on_transferred -> [worker: read_answer] -> on_answer_read -> on_done
  *                                                      ^      a list: on_rows   |
@@ -20,18 +20,18 @@ enum { CONNECT_TIMEOUT_S = 5, WIPE_BYTES = 128 * 1024 };
 
 struct exchange {
     struct worker_job job;
-    struct upstream_account *account; /* not once it is dropped */
-    struct http_call *transfer;       /* NULL: it is over */
-    bool dropped;                     /* nobody waits any more; the loop's */
+    struct upstream_account *account; /* not used after `dropped` is set */
+    struct http_call *transfer;       /* NULL: it has ended */
+    bool dropped;                     /* no user waits any more; used only by the loop */
     bool is_call, is_write;
     const struct generation *generation;
-    struct answer_about about; /* of calls */
+    struct answer_about about; /* only for calls */
     struct exchange_handlers on;
     void *ctx;
-    /* what came */
+    /* ---- the received answer ---- */
     char *body, *content_type, *retry_after, *date, *coding;
     size_t body_len;
-    /* what it says */
+    /* ---- its content ---- */
     struct exchange_end end;
     struct json_items rows;
     struct known_rows *known;
@@ -39,8 +39,8 @@ struct exchange {
     bool in_list;
 };
 
-/* There may be secrets in it. To wipe tens of megabytes takes as long as to read some: beside the loop, when
- * it was read there. */
+/* The body may contain secrets. Wiping tens of megabytes takes as long as reading some of them, so the worker
+ * does it when it read the body. */
 static void exchange_drop_body(struct exchange *x)
 {
     for (size_t at = 0; x->body && at < x->body_len; at += WIPE_BYTES) {
@@ -71,7 +71,7 @@ static void exchange_free(struct exchange *x)
 
 /* ---- on the worker ---- */
 
-/* False when there is more in it than there may be, or it is no gzip. */
+/* False when the content exceeds its limit, or is no gzip. */
 static bool exchange_unpack(struct exchange *x)
 {
     if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
@@ -184,7 +184,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
         .work = read_answer, .done = on_answer_read, .drop = exchange_drop, .bytes = x->body_len};
     if (x->body_len && a->worker->submit(a->worker, &x->job))
         return;
-    if (x->body_len) { /* too many answers wait to be read */
+    if (x->body_len) { /* too many answers wait for the worker */
         x->body[0] = '\0';
         x->body_len = x->end.http.body_len = 0;
         x->end.read = READ_NOT;
@@ -263,7 +263,7 @@ void exchange_cancel(struct exchange *x)
     assert(!x->dropped);
     x->dropped = true;
     if (!x->transfer)
-        return; /* it comes back from the worker and is freed then */
+        return; /* freed when it returns from the worker */
     x->account->transport->cancel(x->account->transport, x->transfer);
     exchange_free(x);
 }

@@ -1,8 +1,8 @@
 /*
- * Whether Cleura may be asked now: the one place that decides about spacing, back-off, Retry-After and the
- * breaker. While the breaker is closed each bad answer is followed by a full-jitter pause; once it is open
- * its own, longer pauses take over and no back-off is added to them. Logins and validations pass here like
- * calls: they are requests to the same peer. Loop thread, but for the counters.
+ * Decides alone whether Cleura may be called now: spacing, back-off, Retry-After and the breaker. While the
+ * breaker is closed, each bad answer is followed by a full-jitter pause. When it is open, only its own,
+ * longer pauses apply. Logins and validations are treated like calls, because they are requests to the same
+ * peer. Loop thread, except for the counters.
  */
 #include <assert.h>
 #include <stdatomic.h>
@@ -33,7 +33,8 @@ int upstream_breakers_open(void)
     return atomic_load(&breakers_open);
 }
 
-/* A Retry-After date is by the clock that made it, which the answer's Date shows: ours may differ. */
+/* A date in Retry-After follows the peer's clock, which the answer's Date shows. shootd's clock may
+ * differ. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer)
 {
     wall_us now;
@@ -53,7 +54,7 @@ mono_us health_next_start(const struct upstream_account *a)
 
 unsigned health_max_in_flight(const struct upstream_account *a)
 {
-    /* A probe goes alone, so that its answer is its own and not that of a call sent before. */
+    /* A probe is sent alone, so that its result is not confused with that of an earlier call. */
     return a->breaker.state == BREAKER_CLOSED ? (unsigned)a->config->max_in_flight : 1;
 }
 
@@ -81,7 +82,7 @@ void health_started(struct upstream_account *a)
     breaker_started(&a->breaker);
 }
 
-/* Counts and logs a change, `before` being the state until now. */
+/* Counts and logs a change of the state; `before` is the previous state. */
 static void follow_breaker(struct upstream_account *a, enum breaker_state before)
 {
     enum breaker_state now = a->breaker.state;
@@ -100,7 +101,7 @@ static void follow_breaker(struct upstream_account *a, enum breaker_state before
     }
 }
 
-/* Full jitter, on top of what Cleura asked for; the pause is for the whole account. */
+/* Full jitter, added to the time that Cleura requested. The pause applies to the whole account. */
 static void back_off(struct upstream_account *a, int64_t retry_after_us)
 {
     int64_t ceiling_ms = BACK_OFF_BASE_MS << (a->unwell < 7 ? a->unwell : 7);
@@ -113,7 +114,7 @@ static void back_off(struct upstream_account *a, int64_t retry_after_us)
         a->paused_until = until;
 }
 
-/* An answer that is no 5xx is a success for the breaker, also one that throttles: Cleura is there. */
+/* For the breaker, an answer that is no 5xx is a success, even a 429: Cleura is reachable. */
 static bool is_failure(const struct http_answer *answer)
 {
     static const bool unanswered[HTTP_OUTCOME_MAX_] = {

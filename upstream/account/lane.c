@@ -1,8 +1,8 @@
 /*
- * The lane: which call goes out next. A heap orders waiting calls by their turn (upstream/fairness.h): the
- * time they were submitted, later for the followers of the same project, plus a handicap per priority, so
- * that urgent calls overtake but nothing starves. Retries wait in a heap of their own for a token of the
- * budget. Whether anything may be sent now is decided in health.c. Loop thread.
+ * The lane decides which call is sent next. A heap orders waiting calls by their turn (upstream/fairness.h):
+ * the time of submission, later for further calls of the same project, plus a handicap per priority. Urgent
+ * calls overtake, but no call starves. Retries wait in a separate heap for a token of the budget. health.c
+ * decides whether a request may be sent now. Loop thread.
  */
 #include <assert.h>
 #include <stdatomic.h>
@@ -20,26 +20,26 @@
 enum {
     RELOGIN_PAUSE_S = 60,
     ANSWERED_LATELY_S = 60,
-    FAIR_CHANCE_S = 5,     /* a transfer that got less time than this says nothing about Cleura */
+    FAIR_CHANCE_S = 5,     /* a transfer with less time than this gives no information about Cleura */
     CLOCK_SLACK_MS = 10,   /* timeouts of transfers are rounded */
-    ANSWER_MARGIN_MS = 50, /* left of a user's time to report the outcome to him */
+    ANSWER_MARGIN_MS = 50, /* reserved from a user's time limit to report the outcome */
 };
 
 /*
- * The states of a call, and how they follow each other. docs/architecture.md draws this;
- * tests/api/test_layout.py holds both together.
+ * The states of a call, and the allowed moves. docs/architecture.md draws this table;
+ * tests/api/test_layout.py compares both.
  */
 static const struct {
     enum call_state from, to;
-    const char *on; /* for readers */
+    const char *on; /* label in the diagram */
 } call_moves[] = {
     {CALL_IDLE, CALL_WAITING, "submitted"},
-    {CALL_IDLE, CALL_REFUSED, "submitted, but the queue is full or Cleura is away"},
+    {CALL_IDLE, CALL_REFUSED, "submitted, but the queue is full or Cleura is not reachable"},
     {CALL_WAITING, CALL_SENT, "its turn has come"},
-    {CALL_WAITING, CALL_REFUSED, "Cleura is away, and a user waits"},
+    {CALL_WAITING, CALL_REFUSED, "Cleura is not reachable, and a user waits"},
     {CALL_WAITING, CALL_IDLE, "its deadline passed, there is no login, or it is cancelled"},
     {CALL_SENT, CALL_WAITING, "to be sent again, with another token or to another endpoint"},
-    {CALL_SENT, CALL_REFUSED, "to be sent again, but Cleura is away"},
+    {CALL_SENT, CALL_REFUSED, "to be sent again, but Cleura is not reachable"},
     {CALL_SENT, CALL_IDLE, "answered or cancelled"},
     {CALL_REFUSED, CALL_IDLE, "reported or cancelled"},
 };
@@ -68,7 +68,7 @@ uint64_t upstream_retries_delayed_total(void)
     return atomic_load(&retries_delayed);
 }
 
-/* The only place that changes what a call is doing, and counts those in flight. */
+/* Only this function changes the state of a call; it counts the calls in flight. */
 static void call_move(struct upstream_call *call, enum call_state to)
 {
     struct upstream_account *a = call->account;
@@ -87,7 +87,7 @@ static void call_move(struct upstream_call *call, enum call_state to)
     call->state = to;
 }
 
-/* Only ever earlier: a kick too many is harmless, a refused call that waits for its answer is not. */
+/* Only moves the timer earlier: one kick too many is harmless, a late answer to a refused call is not. */
 static void kick_at(struct upstream_account *a, mono_us at)
 {
     if (!loop_timer_is_set(&a->kick) || a->kick.item.key > at)
@@ -117,8 +117,8 @@ static void leave_queue(struct upstream_call *call, bool sent)
     loop_timer_clear(a->loop, &call->expiry);
 }
 
-/* Refused, to be reported on the next turn: a user who submits again from on_done must not keep this turn
- * from ending, nor hear from within upstream_submit. */
+/* Refuses a call; the refusal is reported in the next turn. A user that submits again from on_done must not
+ * extend this turn, and on_done must not run inside upstream_submit. */
 static void refuse_call(struct upstream_call *call, struct list *refused)
 {
     struct upstream_account *a = call->account;
@@ -128,8 +128,8 @@ static void refuse_call(struct upstream_call *call, struct list *refused)
     kick_at(a, env_mono(a->env) + US_PER_MS);
 }
 
-/* Takes the call off the lane and reports it. The call may be freed or submitted again by its user in
- * on_done. */
+/* Removes the call from the lane and reports its result. In on_done the user may free the call or submit it
+ * again. */
 static void finish_call(struct upstream_call *call, const struct upstream_result *result)
 {
     if (call->state != CALL_SENT)
@@ -141,7 +141,7 @@ static void finish_call(struct upstream_call *call, const struct upstream_result
     call->on_done(call, result);
 }
 
-/* Those waiting now, in an array of waiting_count() that the caller frees. */
+/* The calls that wait now, in an array of waiting_count() items that the caller frees. */
 static struct upstream_call **list_waiting(const struct upstream_account *a)
 {
     struct upstream_call **waiting = mem_calloc(waiting_count(a) + 1, sizeof(struct upstream_call *));
@@ -154,7 +154,7 @@ static struct upstream_call **list_waiting(const struct upstream_account *a)
 
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result)
 {
-    /* Users submit again from on_done; those calls wait for their own turn. */
+    /* Users may submit again from on_done; those calls wait for their turn. */
     size_t count = waiting_count(a);
     struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
@@ -176,7 +176,7 @@ static void requeue_in_front(struct upstream_call *call)
     struct upstream_account *a = call->account;
     list_remove(&call->link);
     call->queued_at = env_mono(a->env);
-    /* It waits again, and must not wait for ever: the login that it needs may fail for hours. */
+    /* The call waits again. It must not wait for long, because the necessary login may fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
         refuse_call(call, &a->unreachable);
     else
@@ -194,8 +194,8 @@ static bool try_next_variant(struct upstream_call *call)
 }
 
 /*
- * A token that is rejected right after the login is not the reason (a proxy that refuses everything looks
- * like this): no further logins for a while, and ever longer.
+ * When a token is rejected right after its login, the token is not the reason; for example, a proxy may
+ * refuse everything. No further logins are then made for a while, each time for longer.
  */
 static void distrust_rejections(struct upstream_account *a)
 {
@@ -204,7 +204,7 @@ static void distrust_rejections(struct upstream_account *a)
     a->no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
 }
 
-/* Not Cleura's time was over, but that of the user who waits. */
+/* The user's time limit ended, not Cleura's. */
 static bool was_cut(const struct upstream_call *call, const struct http_answer *answer, int64_t duration)
 {
     int64_t allowed = call->timeout_us;
@@ -212,14 +212,14 @@ static bool was_cut(const struct upstream_call *call, const struct http_answer *
            duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
 }
 
-/* The state of Cleura that the answer shows, whatever it means for the call. */
+/* Records the health of Cleura that the answer shows, independent of the call's result. */
 static void note_health(const struct upstream_call *call, const struct exchange_end *end)
 {
     struct upstream_account *a = call->account;
     const struct http_answer *answer = &end->http;
     int64_t duration = end->answered_at - call->started_at;
     fairness_measure(&a->fairness, duration);
-    /* A transfer that had no fair chance says nothing about Cleura, whichever way it ended. */
+    /* A transfer with too little time gives no information about Cleura, however it ended. */
     bool was_cut_short = call->timeout_us < FAIR_CHANCE_S * US_PER_S && was_cut(call, answer, duration);
     if (answer->outcome == HTTP_CANCELLED || was_cut_short)
         health_abandoned(a);
@@ -227,7 +227,8 @@ static void note_health(const struct upstream_call *call, const struct exchange_
         health_note(a, answer, end->result.class);
 }
 
-/* Why the shoot in the answer to a GET is refused, which says nothing about Cleura; NULL: it is not. */
+/* Why the shoot in the answer to a GET is not accepted; NULL when it is. The reason does not concern Cleura's
+ * health. */
 static const char *why_not_believed(const struct upstream_call *call, const struct exchange_end *end)
 {
     if (call->op != UPSTREAM_GET)
@@ -248,7 +249,7 @@ static void note_not_believed(const struct upstream_call *call, struct upstream_
     refused_rows_log(call->account, call->project_id, call->name, why);
 }
 
-/* A 2xx that says nothing that can be used. */
+/* Handles a 2xx without usable content. */
 static void note_unread(const struct upstream_call *call, struct exchange_end *end)
 {
     end->result.message = mem_printf("the answer %s", end->why);
@@ -257,14 +258,14 @@ static void note_unread(const struct upstream_call *call, struct exchange_end *e
                 end->why, "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
 }
 
-/* The rejected token is looked at, or renewed, and the call sent once more; false when that is of no use. */
+/* Checks or renews the rejected token and sends the call once more; false when that cannot help. */
 static bool try_other_token(struct upstream_call *call, bool unexplained)
 {
     struct upstream_account *a = call->account;
     if (call->auth_retried || env_mono(a->env) < a->no_relogin_until)
         return false;
     if (unexplained)
-        a->token_checked = false; /* whether it is the token is for Cleura to say */
+        a->token_checked = false; /* Cleura must confirm whether the token is valid */
     else
         auth_token_rejected(a, call->token_generation);
     call->auth_retried = true;
@@ -329,7 +330,7 @@ static void on_rows(void *ctx, struct list_part *part)
     struct upstream_call *call = ctx;
     refused_rows_note(call->account, call->project_id, part);
     for (size_t i = 0; call->on_refused && i < part->refused_count; i++)
-        if (!part->refused[i].is_cut) /* else it may be another's name */
+        if (!part->refused[i].is_cut) /* a cut name may belong to another shoot */
             call->on_refused(call, part->refused[i].name);
     if (call->on_known && part->known_count)
         call->on_known(call, part->known, part->known_count);
@@ -338,7 +339,7 @@ static void on_rows(void *ctx, struct list_part *part)
         call->on_shoots(call, part->shoots, part->shoot_count);
 }
 
-/* A waiting user's read ends when nobody waits any more (UP-19); a write gets the time that it needs. */
+/* A read for a waiting user ends when the user's time ends (UP-19); a write gets the time that it needs. */
 static int64_t transfer_timeout(const struct upstream_account *a, const struct upstream_call *call)
 {
     int64_t configured = a->config->call_timeout_us;
@@ -400,7 +401,7 @@ static void report_all_refused(struct upstream_account *a)
     upstream_result_done(&unreachable);
 }
 
-/* The call whose turn it is. There is one that needs not wait for the budget. */
+/* Returns the call whose turn it is. At least one call must be free to go by the budget. */
 static struct upstream_call *most_urgent(const struct upstream_account *a)
 {
     struct heap_item *first = heap_peek(&a->queue), *retry = heap_peek(&a->retries);
@@ -436,7 +437,7 @@ void lane_kick(struct upstream_account *a)
         case AUTH_REFUSED:
             lane_fail_waiting(a, &refusal);
             upstream_result_done(&refusal);
-            /* A call that was submitted meanwhile gets its answer on the next turn. */
+            /* A call that was submitted meanwhile gets its answer in the next turn. */
             kick_at(a, env_mono(a->env) + US_PER_MS);
             return;
         }
@@ -471,7 +472,7 @@ static void take_turn(struct upstream_account *a, struct upstream_call *call)
     enqueue(call, call->retry ? &a->retries : &a->queue, call->next ? INT64_MIN : turn);
     if (call->retry && !budget_covers(&a->budget, a->retries.count, now))
         atomic_fetch_add(&retries_delayed, 1);
-    /* Not from here: on_done must never run inside submit. */
+    /* The timer is used because on_done must never run inside upstream_submit. */
     kick_at(a, now);
 }
 

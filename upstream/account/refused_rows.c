@@ -1,8 +1,7 @@
 /*
- * The parts of Cleura's answers that cannot be used: shoots that are not believed, rows of lists and answers
- * about one, and single members that cannot be read. They are counted. Each name of a project is logged once
- * with each reason, and each member once, whatever number of shoots has it, in the life of the process, as
- * long as there are not very many of them. Loop thread.
+ * The unusable parts of Cleura's answers: shoots that are not accepted (rows of lists and answers about one
+ * shoot), and single members that cannot be read. All are counted. Each reason is logged once per name in a
+ * project, and each member once for all shoots, per process, up to a limit of names. Loop thread.
  */
 #include <ctype.h>
 #include <stdatomic.h>
@@ -39,7 +38,7 @@ uint64_t upstream_members_unread_total(void)
     return atomic_load(&members_unread);
 }
 
-/* Whether it was not logged yet, and notes it; false also when very many were. */
+/* Whether the key was not logged before; notes the key. Also false when the limit is reached. */
 static bool is_news(struct refused_name **known_names, const char key[static KEY_BYTES])
 {
     struct refused_name *known;
@@ -59,8 +58,8 @@ static bool row_is_news(struct upstream_account *a, const char *project_id, cons
     return is_news(&a->refused_rows, key);
 }
 
-/* Indices of arrays become "*": the same member of a hundred shoots, or pools, is one. `of`: "" for shoots.
- */
+/* Indices of arrays become "*", so the same member of many shoots or pools is logged once. `of`: "" for
+ * shoots. */
 static bool member_is_news(struct upstream_account *a, const char *of, const char *path)
 {
     char key[KEY_BYTES] = "";

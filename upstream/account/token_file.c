@@ -1,7 +1,6 @@
 /*
- * A token that a person made in Cleura's control panel and put into a file: the only way for accounts with
- * WebAuthn. Looked at when there is no token that works, never while there is one. Each content is tried
- * once. Loop thread.
+ * A token that a person made in Cleura's control panel and wrote to a file. Accounts with WebAuthn have no
+ * other way. The file is read only while there is no working token. Each content is tried once. Loop thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ enum { LOOK_EVERY_S = 1 };
 
 static void note_error(struct upstream_account *a, const char *reason, const char *detail)
 {
-    /* Once per kind of error: the file is looked at for every call that waits. */
+    /* Logs each kind of error once, because the file is read for every call that waits. */
     if (a->file_error != reason)
         log_warning("token_file cannot be used", "account", a->config->name, "error", detail);
     a->file_error = reason;
@@ -25,14 +24,14 @@ static char *read_token(struct upstream_account *a)
 {
     char *token = NULL;
     char *error CLEANUP_FREE = NULL;
-    /* Blocks the loop as long as the read of a small local file does; it happens only without a token. */
+    /* Blocks the loop for the read of a small local file. This happens only without a token. */
     enum secret_status status = secret_file_read(a->config->token_file, TOKEN_MAX, true, &token, &error);
     if (status == SECRET_MISSING) {
         note_error(a, "token_file is missing or empty", error);
     } else if (status == SECRET_REFUSED) {
         note_error(a, "token_file cannot be used; the log says why", error);
     }
-    /* It becomes the value of a header field: visible ASCII. */
+    /* The token becomes the value of a header field: visible ASCII. */
     for (const char *c = token; c && *c; c++) {
         if (*c >= 0x21 && *c <= 0x7e)
             continue;

@@ -1,7 +1,6 @@
 /*
- * Reading what Cleura sent, within what an answer to the question can hold, each member by itself. Runs on
- * the worker: foreign bytes never take the loop's time, and a tree is built only of text that was looked at
- * first. Pure.
+ * Reads Cleura's answers, within limits for each kind of call, each member separately. Runs on the worker, so
+ * foreign data does not block the loop. A tree is built only from text that passed the scan. Pure.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,15 +15,15 @@
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)
 
-/* The largest spec (model/spec_limits.h) comes back with some 12,000 values: labels are pairs there. */
+/* The largest spec (model/spec_limits.h) has about 12,000 values in an answer, where labels are pairs. */
 #define SHOOT_LIMITS          \
     {                         \
         2 * MIB, 20000, 20000 \
     }
 
 enum {
-    LIST_ROWS = 20000,     /* shoots of one project; a Gardener landscape has some thousand */
-    LIST_VALUES = 6000000, /* of 10,000 shoots, with room */
+    LIST_ROWS = 20000,     /* shoots of one project; a Gardener landscape has some thousands */
+    LIST_VALUES = 6000000, /* enough for 10,000 shoots */
 };
 
 static const struct json_limits small = {ANSWER_SMALL_BYTES, 1000, 1000},
@@ -81,7 +80,7 @@ static enum read_end garbled_unless(bool understood, const char **ret_why)
     return understood ? READ_OK : READ_GARBLED;
 }
 
-/* The key itself, whatever the content type says (12.3). */
+/* The body is the key itself, whatever the content type is (12.3). */
 static bool read_ssh_key(const char *body, size_t len, struct upstream_result *result)
 {
     json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is no UTF-8 */
@@ -165,7 +164,7 @@ static void decode_row(const struct generation *generation, wall_us now, const c
     row->why = doc ? d.fault : json_scan_text(end);
 }
 
-/* Refused rows count, too: they are reported one by one. */
+/* Refused rows count too, because they are reported one by one. */
 static bool part_is_full(const struct list_part *part)
 {
     return part->shoot_count + part->refused_count == LIST_PART_ROWS || part->known_count == LIST_PART_KNOWN;

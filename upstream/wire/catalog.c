@@ -1,20 +1,20 @@
 /*
- * Cloud profiles in our format, for one region. v1 nests everything under `spec` in camelCase and sends
- * numbers as strings (CL-14, CL-24); the member names below are tried in both spellings.
+ * Decodes cloud profiles into shootd's format, for one region. v1 nests all members under `spec` in camelCase
+ * and sends numbers as strings (CL-14, CL-24). The member names below are tried in both spellings.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "upstream/wire/generation_private.h"
 
-/* The list under either name; empty when there is none, or none that can be read. */
+/* The list under either name; empty when it is absent or cannot be read. */
 static const json_t *list_of(struct decoding *d, const json_t *object, const char *snake, const char *camel)
 {
     const json_t *array;
     return decode_array(d, object, json_object_get(object, snake) ? snake : camel, &array) ? array : NULL;
 }
 
-/* A word that is absent counts as `absent`, one that cannot be read as `unread`. */
+/* An absent word becomes `absent`, an unreadable one `unread`. */
 static void take_word(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
                       const char *their_name, const char *absent, const char *unread)
 {
@@ -29,7 +29,7 @@ static json_t *version_entry(struct decoding *d, const json_t *version, const ch
     const char *expires = decode_word(d, version, "expiration_date");
     const char *expires_v1 = decode_word(d, version, "expirationDate");
     json_set_str(entry, "version", number);
-    /* A missing classification counts as supported (GA-8). */
+    /* An absent classification means supported (GA-8). */
     take_word(d, entry, "state", version, "classification", "supported", "unknown");
     json_set_str(entry, "expires_at", expires ? expires : expires_v1);
     const json_t *named = json_object_get(version, "architectures");
@@ -40,8 +40,8 @@ static json_t *version_entry(struct decoding *d, const json_t *version, const ch
 }
 
 /*
- * An entry without a readable name cannot be chosen, and is left out; the same holds for images, types and
- * places below.
+ * An entry without a readable name is left out, because it cannot be chosen. The same holds for images, types
+ * and places below.
  */
 static json_t *versions(struct decoding *d, const json_t *of)
 {
@@ -73,7 +73,7 @@ static json_t *machine_images(struct decoding *d, const json_t *root)
     return ours;
 }
 
-/* Absent means none. */
+/* An absent count is 0. */
 static void take_count(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
                        const char *their_name)
 {
@@ -84,7 +84,7 @@ static void take_count(struct decoding *d, json_t *ours, const char *name, const
         json_set_int(ours, name, 0);
 }
 
-/* Whether one can be used is for Cleura to say, so one that may be is offered. */
+/* Offers a type also when the flag cannot be read; Cleura then decides. */
 static bool is_usable(struct decoding *d, const json_t *type)
 {
     json_t *usable CLEANUP_JSON = decode_bool(d, type, "usable", true);
@@ -124,7 +124,7 @@ static json_t *names(struct decoding *d, const json_t *object, const char *key)
     return ours;
 }
 
-/* The smallest volume that any usable volume type offers; 0: not reported. */
+/* The smallest size among the usable volume types; 0: not reported. */
 static int64_t volume_minimum(struct decoding *d, const json_t *root)
 {
     const json_t *types = list_of(d, root, "volume_types", "volume_types");
@@ -164,7 +164,7 @@ json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *r
     const json_t *profile = json_array_get(profiles, 0);
     const json_t *root = v1 ? json_obj(profile, "spec") : profile;
     const json_t *kubernetes = json_obj(root, "kubernetes");
-    if (!json_arr(kubernetes, "versions")) /* the catalog from before is better than one without any */
+    if (!json_arr(kubernetes, "versions")) /* the previous catalog is better than one without versions */
         return NULL;
     const json_t *config = decode_member(d, root, "provider_config", JSON_OBJECT);
     const json_t *constraints = decode_member(d, config, "constraints", JSON_OBJECT);
@@ -178,7 +178,7 @@ json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *r
     json_set_take(ours, "zones", zones(d, root, region));
     if (volume)
         json_set_int(ours, "volume_minimum_gib", volume);
-    /* v1 reports neither; these are the only values in use (CL-24). */
+    /* v1 reports neither of these; their only values in use are known (CL-24). */
     json_set_take(ours, "floating_pools", names_or(d, constraints, "floating_pools", "ext-net"));
     json_set_take(ours, "load_balancer_providers",
                   names_or(d, constraints, "load_balancer_providers", "amphora"));

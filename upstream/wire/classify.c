@@ -1,6 +1,6 @@
 /*
- * The meaning of an ended transfer, decided in one place (UP-13, CL-2, CL-3). The question for a write is
- * always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
+ * The class of an ended transfer; only this file decides it (UP-13, CL-2, CL-3). A write that may have had an
+ * effect is UNCERTAIN, and its caller reads the result back.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const struct {
     [UPSTREAM_GET] = {"get", false},
     [UPSTREAM_CREATE] = {"create", true},
     [UPSTREAM_DELETE] = {"delete", true},
-    /* Makes a certificate, but repeating it harms nobody: it counts as a read. */
+    /* The call makes a certificate, but a repetition does no harm, so it is treated as a read. */
     [UPSTREAM_KUBECONFIG] = {"kubeconfig", false},
     [UPSTREAM_PATCH] = {"patch", true},
     [UPSTREAM_POOL_CREATE] = {"pool_create", true},
@@ -106,7 +106,7 @@ char *error_message(const char *body, size_t len)
 
 enum { READ, WRITE };
 
-/* By status; the first row whose range holds it decides. */
+/* Classes by status; the first row with a matching range applies. */
 static const struct {
     int from, to;
     enum upstream_class class[2];
@@ -166,12 +166,12 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
         return class;
     char *message = error_message(answer->body, answer->body_len);
     if (class == UPSTREAM_FORBIDDEN) {
-        /* CL-3: the message distinguishes a dead token, a missing privilege and a refused address. */
+        /* CL-3: the message distinguishes an invalid token, a missing privilege and a refused address. */
         if (!message || strcasestr(message, "token"))
             *ret_token_rejected = true;
         bool by_address = message && (strcasestr(message, "forbidden ip") ||
                                       strcasestr(message, "ip address") || strstr(message, " IP"));
-        /* A 403 without Cleura's own words: something in between refuses for a while. */
+        /* A 403 without a message of Cleura comes from a device in between, which refuses for a while. */
         bool unexplained = !message && answer->status == 403;
         if (unexplained || (by_address && !*ret_token_rejected))
             class = UPSTREAM_THROTTLED;

@@ -1,5 +1,4 @@
-/* Pieces of decoding that both generations share. Foreign bytes: nothing here asserts, unknown words pass
- * through. */
+/* Decoding functions for both generations. The data is foreign: no asserts; unknown words are passed on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +12,11 @@ enum {
     WORD_MAX = 255,
     PROSE_MAX = 1024,
     LABEL_KEY_MAX = 253 + 1 + 63,
-    EARLIEST_S = 1420070400,    /* 2015: Gardener is younger */
-    FUTURE_S = 366 * 24 * 3600, /* clocks may differ, but not by more */
+    EARLIEST_S = 1420070400,    /* 2015: before the first version of Gardener */
+    FUTURE_S = 366 * 24 * 3600, /* limit for differences between clocks */
 };
 
-#define QUANTITY_MAX 9007199254740992.0 /* a double holds every integer up to here exactly */
+#define QUANTITY_MAX 9007199254740992.0 /* a double represents every integer up to here exactly */
 
 char *url_segment(const char *text)
 {
@@ -39,7 +38,7 @@ char *url_segment(const char *text)
     return out;
 }
 
-/* ---- what cannot be read ---- */
+/* ---- unreadable members ---- */
 
 void decode_refuse(struct decoding *d, const char *why)
 {
@@ -62,8 +61,9 @@ void decode_note(struct decoding *d, const json_t *object, const char *key)
     note_place(d, object, key, 0);
 }
 
-/* The pointer from `at` to `wanted`, an object or array of the document; NULL when it is not at or below
- * `at`. Made on the way back: most of what is passed is not on it. */
+/* The pointer from `at` to `wanted`, an object or array of the document; NULL when `wanted` is not at or
+ * below `at`. The pointer is built when the search returns, because most visited values are not on the
+ * path. */
 static char *pointer_of(const json_t *at, const json_t *wanted)
 {
     const char *key;
@@ -104,9 +104,9 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
     }
 }
 
-/* ---- members, each by itself ---- */
+/* ---- members, each read separately ---- */
 
-/* The value that should hold the member is no object. */
+/* The value that should contain the member is no object. */
 static bool is_odd(const json_t *object)
 {
     return object && !json_is_object(object);
@@ -239,7 +239,7 @@ void decode_prose(json_t *ours, const char *key, const char *text)
     json_set_str(ours, key, copy);
 }
 
-/* ---- what is compared and sent as a whole, and so is known as a whole or not at all ---- */
+/* ---- members that are compared and sent as a whole: known as a whole or not at all ---- */
 
 json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *value)
 {
@@ -249,7 +249,7 @@ json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *v
     return NULL;
 }
 
-/* `value` is NULL where there is none, or none that can be read. A key that is too long is named "key". */
+/* `value` is NULL when it is absent or unreadable. A key that is too long is noted as "key". */
 static void set_pair(struct decoding *d, json_t *map, const json_t *in, const char *key, const char *value)
 {
     if (strlen(key) > LABEL_KEY_MAX)
@@ -258,7 +258,7 @@ static void set_pair(struct decoding *d, json_t *map, const json_t *in, const ch
         json_set_str(map, key, value ? value : "");
 }
 
-/* `name`: of the pair in a map, which says it again; NULL in a list. */
+/* `name`: key of the pair in a map, which the pair repeats; NULL in a list. */
 static void take_pair(struct decoding *d, json_t *map, const json_t *pair, const char *name)
 {
     const char *key = name ? name : decode_text(d, pair, "key");
@@ -281,7 +281,7 @@ json_t *decode_map(struct decoding *d, const json_t *object, const char *member)
     json_array_foreach (value, i, item)
         take_pair(d, map, decode_element(d, value, i), NULL);
     json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
-        if (json_is_object(item)) /* the v1 create answer: values are {key, value} objects */
+        if (json_is_object(item)) /* v1's answer to a create: the values are {key, value} objects */
             take_pair(d, map, item, key);
         else
             set_pair(d, map, value, key, decode_text(d, value, key));
@@ -309,7 +309,7 @@ json_t *decode_words(struct decoding *d, const json_t *object, const char *key)
 struct sortable {
     json_t *item;
     const char *text;
-    char *owned; /* the text, when it had to be made */
+    char *owned; /* the text, when it had to be allocated */
 };
 
 static int by_text(const void *left, const void *right)
@@ -343,7 +343,7 @@ json_t *decode_sorted(json_t *array)
     return sorted;
 }
 
-/* ---- and back ---- */
+/* ---- encoding ---- */
 
 void encode_known(json_t *theirs, const char *their_name, const json_t *ours, const char *name)
 {

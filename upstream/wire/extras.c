@@ -1,5 +1,5 @@
-/* Sub-resources of a shoot and of its project in our words (CL-7, CL-12, CL-25): fetched on demand,
- * never stored. */
+/* Sub-resources of a shoot and of its project in shootd's format (CL-7, CL-12, CL-25). They are read on
+ * demand and never stored. */
 #include <string.h>
 #include <strings.h>
 
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "upstream/wire/generation_private.h"
 
-/* A stage that cannot be read is no answer: it is all that was asked for. */
+/* The stage is the only content: when it cannot be read, the answer is not understood. */
 bool decode_ca_stage(struct decoding *d, const struct answer_about *about, json_t *doc,
                      struct upstream_result *result)
 {
@@ -73,7 +73,8 @@ bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *
     return true;
 }
 
-/* Cleura's words for how a check ended, in mixed case (quirk 35); any other means that it goes on. */
+/* Cleura's words for the end of a check, in mixed case (quirk 35). Every other word means that the check is
+ * running. */
 static const char *outcome_of(const char *word)
 {
     static const char *const outcomes[][2] = {
@@ -99,7 +100,7 @@ bool decode_upgrade_check(struct decoding *d, const struct answer_about *about, 
     return true;
 }
 
-/* [{region, project_id, domain_id}], flat. */
+/* Decodes a flat list [{region, project_id, domain_id}]. */
 bool decode_own_projects(struct decoding *d, const struct answer_about *about, json_t *doc,
                          struct upstream_result *result)
 {

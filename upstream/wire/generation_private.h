@@ -1,7 +1,7 @@
 /*
- * One generation of Cleura's API: how to say a call and how to understand its answer. Two const tables, v1
- * and v2; everything else in upstream/ is the same for both. Pure functions: what an answer says is read on
- * the worker, the rest happens on the loop.
+ * One generation of Cleura's API: how to write a call and how to read its answer. Two const tables, v1 and
+ * v2; all other code in upstream/ is the same for both. Pure functions: answers are read on the worker,
+ * everything else runs on the loop.
  */
 #ifndef UPSTREAM_WIRE_GENERATION_PRIVATE_H
 #define UPSTREAM_WIRE_GENERATION_PRIVATE_H
@@ -9,34 +9,34 @@
 #include "base/json.h"
 #include "upstream/upstream.h"
 
-/* A request about to be sent. Strings are owned by the draft. */
+/* A request before it is sent. The draft owns its strings. */
 struct request_draft {
     const char *method;
-    char *path; /* after the base URL */
+    char *path; /* follows the base URL */
     char *body; /* JSON text or NULL; may be secret */
 };
 
 /* The requests of a login (CL-5, CL-6). */
 enum auth_step { AUTH_STEP_PASSWORD, AUTH_STEP_ASK_CODE, AUTH_STEP_CHECK_CODE, AUTH_STEP_MAX_ };
 
-/* Where a step goes, and the object that wraps its members (v1), or NULL. */
+/* The path of a step, and the object that contains its members (v1), or NULL. */
 struct auth_form {
     const char *path;
     const char *wrapper;
 };
 
-/* The content of a step beside login and password. Borrowed. */
+/* The values of a step beside login and password. Borrowed. */
 struct auth_words {
-    bool by_sms;              /* PASSWORD: names SMS as the second factor */
+    bool by_sms;              /* PASSWORD: selects SMS as the second factor */
     const char *verification; /* ASK_CODE, CHECK_CODE */
     int64_t code;             /* CHECK_CODE */
 };
 
 enum login_result {
     LOGIN_RESULT_TOKEN,
-    LOGIN_RESULT_OPTIONS,      /* a second factor has to be named; SMS is among the options */
-    LOGIN_RESULT_CODE,         /* a code by SMS is wanted; verification is the handle for it */
-    LOGIN_RESULT_OTHER_FACTOR, /* a second factor that the API cannot take (WebAuthn) */
+    LOGIN_RESULT_OPTIONS,      /* a second factor must be selected; SMS is among the options */
+    LOGIN_RESULT_CODE,         /* a code from an SMS is required; verification identifies it */
+    LOGIN_RESULT_OTHER_FACTOR, /* a second factor that the API does not support (WebAuthn) */
     LOGIN_RESULT_GARBLED,
 };
 
@@ -45,39 +45,40 @@ struct login_answer {
     enum login_result result;
     char *token;
     char *verification;
-    bool sms, webauthn; /* second factors that were named */
+    bool sms, webauthn; /* second factors that the answer names */
 };
 
-/* The data of a call that the reading of its answer needs: copies. */
+/* The data of a call that is needed to read its answer: copies. */
 struct answer_about {
     enum upstream_op op;
     char *region;
     char *item;
-    wall_us now; /* when it came: times far after it are not believed */
+    wall_us now; /* time of the answer: times far after it are not accepted */
 };
 
 /*
- * One document, or one row of a list, while it is decoded. Each member is read by itself: what cannot be
- * read is unknown, and noted; the rest counts.
+ * A document, or a row of a list, while it is decoded. Each member is read separately. An unreadable member
+ * is noted and unknown; all other members are used.
  */
 struct decoding {
     wall_us now;
-    const char *fault; /* static text: why the row is refused; NULL: nothing is wrong with it */
-    unsigned unread;   /* members that cannot be read */
+    const char *fault; /* static text: why the row is refused; NULL: no fault */
+    unsigned unread;   /* number of unreadable members */
     struct {
-        const json_t *in; /* the object or array, while the document lives */
+        const json_t *in; /* the object or array; valid as long as the document */
         const char *key;  /* NULL: the element `index` */
         size_t index;
-    } places[UNREAD_TOLD]; /* of the first of them */
+    } places[UNREAD_TOLD]; /* the first unreadable members */
 };
 
-/* Fills the payload from a 2xx document; false when it cannot be understood. */
+/* Fills the payload from a 2xx document; false when it is not understood. */
 typedef bool decode_answer(struct decoding *d, const struct answer_about *about, json_t *doc,
                            struct upstream_result *result);
 
 typedef struct shoot *decode_shoot(struct decoding *d, const json_t *doc);
 
-/* One call of a generation: {cloud}, {region}, {project}, {name} and {item} stand for the call's own. */
+/* One call of a generation. {cloud}, {region}, {project}, {name} and {item} are replaced by the call's
+ * values. */
 struct endpoint {
     const char *method; /* NULL: the generation has no such call */
     const char *path;
@@ -87,149 +88,152 @@ struct endpoint {
 
 struct generation {
     const char *name;
-    struct endpoint endpoints[UPSTREAM_OP_MAX_]; /* kubeconfigs have several, see shared.c */
+    struct endpoint endpoints[UPSTREAM_OP_MAX_]; /* kubeconfigs have several endpoints, see shared.c */
     decode_shoot *decode_shoot;
     struct auth_form auth[AUTH_STEP_MAX_];
-    const char *method_member; /* of AUTH_STEP_PASSWORD */
-    bool names_method;         /* a login by hand names SMS at once; else Cleura lists the options first */
+    const char *method_member; /* name of a member of AUTH_STEP_PASSWORD */
+    bool names_method; /* a manual login selects SMS at once; otherwise Cleura first lists the options */
     const char *validate_path;
-    /* How many endpoints an operation may be tried at. */
+    /* The number of endpoints for an operation. */
     int (*variants)(enum upstream_op op);
 };
 
 extern const struct generation generation_v1;
 extern const struct generation generation_v2;
 
-/* shared.c */
+/* ---- shared.c ---- */
 void build_request(const struct generation *generation, const struct config_account *account,
                    const struct upstream_call *call, struct request_draft *draft);
 void request_draft_done(struct request_draft *draft);
 
-/* shoot_shared.c */
-/* Start and end, all that Cleura takes: the time zone can only be read. */
+/* ---- shoot_shared.c ---- */
+/* Start and end only, because Cleura does not accept a time zone. */
 json_t *encode_schedules(const json_t *schedules);
-/* NULL when some of it cannot be read. */
+/* Returns NULL when a part cannot be read. */
 json_t *decode_schedules(struct decoding *d, const json_t *hibernation);
 /* Names of the members that the generations spell differently. */
 struct shoot_words {
     const char *max_surge, *operation, *operation_at, *hibernated, *last_errors, *task_id, *condition_since,
         *condition_updated;
 };
-/* The words of one generation for `maintenance`: in auto-updates and window they differ, too. */
+/* The member names of one generation for `maintenance`; auto-updates and window have other names, too. */
 struct maintenance_words {
     const char *update, *kubernetes, *machine_image, *window;
 };
-/* NULL when there is no list of them that can be read. */
+/* Returns NULL when the list is absent or cannot be read. */
 json_t *decode_pools(struct decoding *d, const json_t *provider, const struct shoot_words *words);
 json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
                            const struct maintenance_words *words);
-/* Fills the run and the health of the shoot; `status` and the object with the last operation may be NULL. */
+/* Fills the state of the operation and the health of the shoot. `status` and the object with the last
+ * operation may be NULL. */
 void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
                    const struct shoot_words *words);
-/* A shoot of the name that `in` has; NULL when Gardener cannot have it, or its uid cannot be read: it may be
- * another one. */
+/* Makes a shoot with the name in `in`. NULL when Gardener does not allow the name, or when the uid cannot be
+ * read, because it may be a different shoot. */
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
-/* shared.c */
-/* Groups of which our document names nothing are left out, and stay as they are. */
+/* ---- shared.c ---- */
+/* Groups without a member in the document are left out, so Cleura does not change them. */
 json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 int kubeconfig_variants(enum upstream_op op);
 
-/* answer.c: reading a 2xx body, within what may be in it. */
+/* ---- answer.c: reads a 2xx body, within its limits ---- */
 enum read_end {
     READ_OK,
     READ_GARBLED,
-    READ_TOO_MUCH, /* more bytes, values or rows than an answer of this kind may have */
-    READ_NOT,      /* it was not looked at: too many others wait to be read */
+    READ_TOO_MUCH, /* more bytes, values or rows than allowed for this kind of answer */
+    READ_NOT,      /* not read, because too many other answers wait */
     READ_END_MAX_,
 };
-/* Bytes that an answer of this kind may have at most, as it comes and unpacked. */
+/* Limit of an answer of this kind in bytes, both as received and unpacked. */
 size_t answer_max_bytes(enum upstream_op op);
 /*
- * Fills the payload, lists apart. *ret_why: static text for the log, unless OK. Endpoints without a decoder:
- * any body is good (16.1 item 3).
+ * Fills the payload, except for lists. *ret_why: static text for the log, unless OK. An endpoint without a
+ * decoder accepts any body (16.1 item 3).
  */
 enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
                           const char *body, size_t len, struct upstream_result *result, const char **ret_why);
-/* A small document that is no payload: of a login, of a refusal. NULL when it is none. */
+/* A small document that is no payload: of a login or a refusal. NULL when it is not valid. */
 json_t *answer_read_small(const char *body, size_t len);
 enum { ANSWER_SMALL_BYTES = 64 * 1024 };
 
 enum { LIST_PART_ROWS = 16, LIST_PART_KNOWN = 128, ROW_NAME_BYTES = 64 };
 
-/* Some rows of a list, decoded one after the other: memory for one at a time. */
+/* Some rows of a list, decoded one after the other, so that only one tree exists at a time. */
 struct list_part {
     struct shoot *shoots[LIST_PART_ROWS];
-    struct unread unread[LIST_PART_ROWS]; /* of each of them */
+    struct unread unread[LIST_PART_ROWS]; /* unread members of each shoot */
     size_t shoot_count;
     struct refused_row {
-        char name[ROW_NAME_BYTES]; /* as Cleura says it, cut; "" when there is none */
+        char name[ROW_NAME_BYTES]; /* as Cleura sent it, cut; "" when absent */
         bool is_cut;
         const char *why; /* static text */
     } refused[LIST_PART_ROWS];
     size_t refused_count;
-    const struct known_row *known[LIST_PART_KNOWN]; /* not decoded; as long as what was known */
+    const struct known_row *known[LIST_PART_KNOWN]; /* not decoded; valid as long as `known` */
     size_t known_count;
 };
 void list_part_done(struct list_part *part);
 
-/* Goes over a list. Looks at all of it first: a list that is no JSON, or too much, has no part. */
+/* Begins to iterate over a list. Scans the whole text first: a list that is no JSON, or exceeds the limits,
+ * has no parts. */
 enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why);
-/* False when there are no more. `known` may be NULL. */
+/* False after the last part. `known` may be NULL. */
 bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
                const struct known_rows *known, struct list_part *ret_part);
 
-/* known_rows.c */
+/* ---- known_rows.c ---- */
 void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGEST_BYTES]);
-/* NULL when it is not known. `known` may be NULL. */
+/* Returns NULL when the row is not known. `known` may be NULL. */
 const struct known_row *known_rows_find(const struct known_rows *known, const uint8_t *digest);
 
-/* kubeconfig.c */
-/* False when it cannot be understood. */
+/* ---- kubeconfig.c ---- */
+/* False when the body is not understood. */
 bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result);
 
-/* login_words.c */
+/* ---- login_words.c ---- */
 void build_auth(const struct generation *generation, const struct config_account *account,
                 enum auth_step step, const struct auth_words *words, struct request_draft *draft);
-/* Understands the answers to PASSWORD and CHECK_CODE of both generations. */
+/* Reads the answers to PASSWORD and CHECK_CODE of both generations. */
 void decode_login(const char *body, size_t len, struct login_answer *ret);
 void login_answer_done(struct login_answer *answer);
 
 /* Percent-encodes one path segment (UP-8). The caller frees it. */
 char *url_segment(const char *text);
 
-/* v2 shoot object, v1 {metadata, spec, status} object: NULL with the fault when it is refused. */
+/* Decode a v2 shoot object, or a v1 {metadata, spec, status} object. NULL when it is refused; the fault is in
+ * *d. */
 decode_shoot decode_shoot_v2, decode_shoot_v1;
-/* Request bodies, from our words. */
+/* Make request bodies from shootd's format. */
 json_t *encode_create_v2(const struct upstream_call *call);
 json_t *encode_create_v1(const struct upstream_call *call);
 json_t *encode_patch_v2(const struct upstream_call *call);
 json_t *encode_patch_v1(const struct upstream_call *call);
 json_t *encode_pool_v2(const struct upstream_call *call);
 json_t *encode_pool_v1(const struct upstream_call *call);
-/* Sub-resources that only v2 has, in our words; NULL when they cannot be understood. */
+/* Decode sub-resources that only v2 has into shootd's format; false when they are not understood. */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
     decode_quota, decode_name_taken;
-/* Catalogs in our words for one region; NULL when the document is not a cloud profile list. */
+/* Decodes a catalog for one region; NULL when the document is not a list of cloud profiles. */
 json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *region, bool v1);
 
 /*
- * decode.c: single members. Absent and null are the same: NULL, null or the given default. A member that is
- * there and cannot be read is noted, and unknown: NULL, null or 0; a member of an object that cannot be read
- * is unknown, too, without a note. Values are the caller's, texts and containers lent.
+ * ---- decode.c: single members. Absent and null are the same: NULL, null or the given default. A present
+ * member that cannot be read is noted and unknown: NULL, null or 0. A member of an unreadable object is also
+ * unknown, without a note. The caller owns values; texts and containers are borrowed ----
  */
 void decode_refuse(struct decoding *d, const char *why);
-/* That this member cannot be read, which its caller found. */
+/* Notes a member that its caller could not read. */
 void decode_note(struct decoding *d, const json_t *object, const char *key);
-/* The paths of what was noted, as JSON pointers into the document. */
+/* Returns the places of the noted members, as JSON pointers into the document. */
 void decode_report_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
-/* One that cannot be read comes as what it is: readers of its own members find these unknown. */
+/* An unreadable member is returned as it is; the functions for its own members find these unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
-/* False when it cannot be read; NULL when it is absent. */
+/* False when the array cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);
-/* The object at this place, as decode_member has it. */
+/* Returns the object at this index, as decode_member does. */
 const json_t *decode_element(struct decoding *d, const json_t *array, size_t i);
-/* Whether there is such an object. */
+/* Whether the member is an object. */
 json_t *decode_presence(struct decoding *d, const json_t *object, const char *key);
 const char *decode_text(struct decoding *d, const json_t *object, const char *key);
 /* A name or word of at most 255 bytes. */
@@ -238,45 +242,48 @@ json_t *decode_bool(struct decoding *d, const json_t *object, const char *key, b
 /* A whole number, 0 to `max`. */
 json_t *decode_number(struct decoding *d, const json_t *object, const char *key, int64_t max);
 enum { NUMBER_MAX = 1000000 };
-/* Any number that a double holds exactly enough. */
+/* Any number in the range where a double is exact. */
 json_t *decode_quantity(struct decoding *d, const json_t *object, const char *key);
-/* Gi number of "50Gi". */
+/* The number of "50Gi". */
 json_t *decode_gib(struct decoding *d, const json_t *object, const char *key);
-/* RFC 3339, from 2015 to a year from now. */
+/* RFC 3339, from 2015 to a year after now. */
 wall_us decode_time(struct decoding *d, const json_t *object, const char *key);
-/* `value`, or NULL (and `value` freed) when something was noted since then. */
+/* Returns `value`, or frees it and returns NULL when a member was noted since `unread_before`. */
 json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *value);
-/* A text for people: at most 1 KiB, ends between two characters, holds no controls (base/text.h). The
+/* Copies a text for people: at most 1 KiB, ends between two characters, without controls (base/text.h). The
  * caller owns it; NULL stays NULL. */
 char *prose_copy(const char *text);
 void decode_prose(json_t *ours, const char *key, const char *text);
-/* {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. NULL when some of it
- * cannot be read; so is the next. */
+/* Makes {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. decode_words
+ * reads a list of words. Both return NULL when a part cannot be read. */
 json_t *decode_map(struct decoding *d, const json_t *object, const char *member);
 json_t *decode_words(struct decoding *d, const json_t *object, const char *key);
-/* An unknown value is not sent, and stays as it is (CL-17): a member under their name; a map as [{key,
- * value}]; the size of a pool's volumes in their words, NULL when it is not known. The caller frees it. */
+/* An unknown value is not sent, so Cleura does not change it (CL-17). encode_known copies a member under
+ * Cleura's name; encode_pairs writes a map as [{key, value}]; encode_size returns the size of a pool's
+ * volumes as text, NULL when unknown. The caller frees it. */
 void encode_known(json_t *theirs, const char *their_name, const json_t *ours, const char *name);
 void encode_pairs(json_t *theirs, const json_t *ours, const char *name);
 char *encode_size(const json_t *pool);
 /*
- * Cleura gives arrays in any order (CL-13); sorted, by name where there is one, equal clusters
- * look equal. Takes `array`, NULL stays NULL; zones keep their order, which means something to Gardener.
+ * Sorts an array, by name if its items have names, because Cleura returns arrays in any order (CL-13). Equal
+ * clusters then compare as equal. Takes over `array`; NULL stays NULL. Zones are not sorted: their order
+ * matters to Gardener.
  */
 json_t *decode_sorted(json_t *array);
 
 /* NotAfter of the first client certificate in a kubeconfig; 0 when there is none. */
 wall_us kubeconfig_expiry(const char *kubeconfig);
-/* Whether the text is a kubeconfig at all. */
+/* Whether the text is a kubeconfig. */
 bool kubeconfig_is_plausible(const char *text);
 
-/* The one decision table for ended transfers: see classify.c. `token_rejected` is set when a new login may
- * help. */
+/* The one table that decides the class of a transfer: see classify.c. `token_rejected` is set when a new
+ * login may help. */
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected);
-/* A 2xx whose body was not understood. */
+/* The class of a 2xx whose body was not understood. */
 enum upstream_class classify_unread(bool is_write, enum read_end end);
-/* Cleura's error text from {"error": {"message", "errors"}}, capped and stripped; NULL when there is none. */
+/* Cleura's error text from {"error": {"message", "errors"}}, shortened and cleaned; NULL when there is
+ * none. */
 char *error_message(const char *body, size_t len);
 
 void upstream_result_done(struct upstream_result *result);

@@ -1,4 +1,4 @@
-/* Rows of a list that came before: a hash table by digest. Filled by the loop thread, read on the worker. */
+/* Rows of a list that came before: a hash table by digest. The loop thread fills it, the worker reads it. */
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 struct known_rows {
     size_t count, most;
     size_t slot_count; /* a power of two, at least twice `most` */
-    uint32_t *slots;   /* behind the rows: which row, counted from 1; 0: free */
+    uint32_t *slots;   /* behind the rows: index of a row, counted from 1; 0: free */
     struct known_row rows[];
 };
 
@@ -33,11 +33,11 @@ struct known_rows *known_rows_new(size_t most)
     return known;
 }
 
-/* The slot of the digest, or the free one where it would be. */
+/* The slot of the digest, or the free slot where it would be stored. */
 static uint32_t *slot_of(const struct known_rows *known, const uint8_t *digest)
 {
     size_t i;
-    memcpy(&i, digest, sizeof(i)); /* as good as any hash */
+    memcpy(&i, digest, sizeof(i)); /* any bytes of a digest are a good hash */
     for (;; i++) {
         uint32_t *slot = &known->slots[i & (known->slot_count - 1)];
         if (!*slot || !memcmp(known->rows[*slot - 1].digest, digest, ROW_DIGEST_BYTES))

@@ -1,6 +1,6 @@
 /*
- * Reads from a kubeconfig whether it is one, and when its client certificate ends. The real expiry is read,
- * never assumed (GA-14): Cleura shortens long requests silently. The text is a secret throughout.
+ * Checks whether a text is a kubeconfig, and reads when its client certificate expires. The real expiry is
+ * read, never assumed (GA-14), because Cleura silently shortens long requests. The text is always a secret.
  */
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
@@ -27,7 +27,7 @@ bool kubeconfig_is_plausible(const char *text)
     return kind && strstr(text, "clusters:") && strstr(text, "Config");
 }
 
-/* OpenSSL would ask for it on the terminal, and wait. */
+/* OpenSSL would otherwise ask for it on the terminal, and wait. */
 static int no_pass_phrase(char *buf, int size, int writing, void *ctx)
 {
     (void)buf, (void)size, (void)writing, (void)ctx;
@@ -75,8 +75,8 @@ static char *json_kubeconfig(wall_us now, const char *body, size_t len, struct u
     return text;
 }
 
-/* Told apart by the first byte, never by the content type: v3 a JSON object, v1 a JSON string, v2 plain YAML.
- */
+/* The first byte, never the content type, shows the form: v3 a JSON object, v1 a JSON string, v2 plain
+ * YAML. */
 bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result)
 {
     if (len && (body[0] == '{' || body[0] == '"'))
@@ -91,7 +91,7 @@ bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstrea
     if (parts && parts->server && strlen(parts->server) <= SERVER_MAX &&
         !strncmp(parts->server, "https://", 8))
         result->server = mem_strdup(parts->server);
-    /* No kubeconfig lives that long: a time beyond is not believed. */
+    /* No kubeconfig is valid for longer: a later time is ignored. */
     if (result->expires_at < 0 || result->expires_at - now > LONGEST_LIFE_S * US_PER_S)
         result->expires_at = 0;
     return true;

@@ -1,6 +1,6 @@
 /*
- * How a login is said and understood (CL-5, CL-6): the generations differ in paths, in the
- * object that wraps the members and in the name of one member; their answers are alike. Pure.
+ * The requests and answers of a login (CL-5, CL-6). The generations differ in paths, in the object around the
+ * members and in the name of one member; their answers are alike. Pure.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static enum login_result decode_second_factor(const json_t *doc, const char *res
     return ret->verification ? LOGIN_RESULT_CODE : LOGIN_RESULT_GARBLED;
 }
 
-/* It goes into a header field. */
+/* The token becomes part of a header field. */
 static bool is_token(const char *text)
 {
     const char *c = text;
@@ -63,7 +63,7 @@ static bool is_token(const char *text)
 void decode_login(const char *body, size_t len, struct login_answer *ret)
 {
     json_t *doc CLEANUP_JSON = answer_read_small(body, len);
-    /* v2 answers a code with the token alone. */
+    /* v2 answers a code with only the token. */
     const char *result = json_str_or(doc, "result", "login_ok");
     *ret = (struct login_answer){.result = LOGIN_RESULT_GARBLED};
     if (!strncmp(result, "twofactor", 9)) {

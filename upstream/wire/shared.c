@@ -1,6 +1,6 @@
 /*
- * The parts that both generations share: paths that differ in a word, lists that differ in their items, and
- * the kubeconfig calls, of which Cleura has three (CL-15). Pure.
+ * Code that both generations share: paths that differ in a word, lists that differ in their items, and the
+ * three kubeconfig calls of Cleura (CL-15). Pure.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ void build_request(const struct generation *generation, const struct config_acco
         return;
     }
     const struct endpoint *endpoint = &generation->endpoints[call->op];
-    assert(endpoint->method); /* who calls knows what the generation supports */
+    assert(endpoint->method); /* the caller knows which calls the generation supports */
     *draft = (struct request_draft){.method = endpoint->method,
                                     .path = expand_path(endpoint->path, account, call)};
     if (endpoint->encode) {
@@ -99,7 +99,7 @@ int kubeconfig_variants(enum upstream_op op)
 static void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
                              struct request_draft *draft)
 {
-    /* v1 accounts begin with the call that is known to work there. */
+    /* v1 accounts begin with the call that works there. */
     size_t first = account->api == API_V1 ? ARRAY_LEN(kubeconfig_calls) - 1 : 0;
     size_t i = (first + (size_t)call->variant) % ARRAY_LEN(kubeconfig_calls);
     *draft = (struct request_draft){.method = "POST",

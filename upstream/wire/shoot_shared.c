@@ -1,6 +1,6 @@
 /*
- * The decoding that the shoots of both generations share: only members that we know are taken over, so that
- * the stored part is bounded and can always be read back. Runs on the worker. Pure.
+ * Decoding that both generations share. Only known members are copied, so the stored data is bounded and can
+ * always be read back. Runs on the worker. Pure.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static json_t *decode_taints(struct decoding *d, const json_t *worker)
     return decode_sorted(decode_whole(d, before, taints));
 }
 
-/* A pool that Gardener cannot have is one that cannot be named. */
+/* A name that Gardener does not allow is treated as no name. */
 static const char *decode_pool_name(struct decoding *d, const json_t *worker)
 {
     const char *name = decode_word(d, worker, "name");
@@ -174,7 +174,7 @@ static json_t *decode_condition(struct decoding *d, const json_t *item, const st
     return condition;
 }
 
-/* NULL: it cannot be read what they are. */
+/* Returns NULL when the list cannot be read. */
 static struct json_doc *decode_conditions(struct decoding *d, const json_t *status, const char *key,
                                           const struct shoot_words *words)
 {
@@ -187,7 +187,7 @@ static struct json_doc *decode_conditions(struct decoding *d, const json_t *stat
     return json_doc_new(decode_sorted(ours));
 }
 
-/* The same. */
+/* Returns NULL when the list cannot be read. */
 static struct json_doc *decode_last_errors(struct decoding *d, const json_t *status,
                                            const struct shoot_words *words)
 {
@@ -208,7 +208,7 @@ static struct json_doc *decode_last_errors(struct decoding *d, const json_t *sta
     return json_doc_new(decode_sorted(errors));
 }
 
-/* One that cannot be read is one of which nothing is known, not even that it is over. */
+/* When the operation cannot be read, all its values are unknown, including whether it has ended. */
 static void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *in,
                                   const struct shoot_words *words)
 {

@@ -1,4 +1,4 @@
-/* The v1 {metadata, spec, status} object (CL-14) in our words, and our spec as a v1 create body
+/* The v1 {metadata, spec, status} object (CL-14) in shootd's format, and shootd's spec as a v1 create body
  * (7.2). */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static json_t *decode_observed_v1(struct decoding *d, const json_t *metadata, co
     return ours;
 }
 
-/* The one named external, else the first. */
+/* The address named external, else the first. */
 static const char *advertised_url(struct decoding *d, const json_t *status)
 {
     const json_t *addresses, *chosen = NULL;
@@ -85,7 +85,7 @@ struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
     return s;
 }
 
-/* `is_new`: what is left out is Cleura's to choose; of a pool that there is it would be changed. */
+/* `is_new`: Cleura chooses absent members of a new pool; for an existing pool they would be changed. */
 static json_t *encode_worker_v1(const json_t *pool, bool is_new)
 {
     const json_t *image = json_obj(pool, "image");
@@ -149,7 +149,7 @@ json_t *encode_pool_v1(const struct upstream_call *call)
     return wrap("worker", encode_worker_v1(call->body, call->op == UPSTREAM_POOL_CREATE));
 }
 
-/* Only what changes; the provider is left out, as 7.2 allows. */
+/* Contains only the changes. The provider is left out, which 7.2 allows. */
 json_t *encode_patch_v1(const struct upstream_call *call)
 {
     const json_t *change = call->body;
@@ -187,7 +187,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
         json_set_bool(shoot, "enableHaControlPlane", true);
     json_set_take(shoot, "kubernetes", kubernetes);
     json_set_take(shoot, "provider", provider);
-    /* v1 wants the member left out when it is empty (7.2). */
+    /* v1 requires an empty member to be absent (7.2). */
     if (json_array_size(json_arr(spec, "hibernation_schedules"))) {
         json_t *hibernation = json_object();
         json_set_take(hibernation, "schedules", encode_schedules(json_arr(spec, "hibernation_schedules")));

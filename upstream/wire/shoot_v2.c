@@ -1,4 +1,4 @@
-/* The v2 shoot object (CL-12) in our words, and our resolved spec as a v2 create body (CL-11). */
+/* The v2 shoot object (CL-12) in shootd's format, and the resolved spec as a v2 create body (CL-11). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
     return s;
 }
 
-/* `is_new`: what is left out is Cleura's to choose; of a pool that there is it would be changed. */
+/* `is_new`: Cleura chooses absent members of a new pool; for an existing pool they would be changed. */
 static json_t *encode_worker_v2(const json_t *pool, bool is_new)
 {
     json_t *worker = json_object();
@@ -150,7 +150,7 @@ json_t *encode_patch_v2(const struct upstream_call *call)
     const json_t *change = call->body;
     const json_t *cilium = json_obj(json_obj(change, "networking"), "cilium");
     json_t *body = json_object();
-    /* Another name than in a create, and a plain string (quirk 14). */
+    /* A different name than in a create, and a plain string (quirk 14). */
     if (json_str(change, "kubernetes_version"))
         json_set_str(body, "kubernetes", json_str(change, "kubernetes_version"));
     if (json_arr(change, "allowed_cidrs"))

@@ -20,7 +20,7 @@ static bool decode_one_v1(struct decoding *d, const struct answer_about *about, 
     return result->shoot != NULL;
 }
 
-/* The answer has a shape of its own; its uid is not used, the first read after it shows which shoot it is. */
+/* This answer has a different form. Its uid is not used: the first read after it shows which shoot it is. */
 static bool decode_created(struct decoding *d, const struct answer_about *about, json_t *doc,
                            struct upstream_result *result)
 {

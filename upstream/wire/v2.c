@@ -1,5 +1,4 @@
-/* Generation 2 (CL-5, CL-9), with the v3 kubeconfig call. Pure: says and understands, decides
- * nothing. */
+/* Generation 2 (CL-5, CL-9), with the v3 kubeconfig call. Pure: writes calls and reads answers. */
 #include <stdlib.h>
 #include <string.h>
 
