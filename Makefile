@@ -148,7 +148,7 @@ $(OUT)/shootd: $(DAEMON_OBJ) $(OBJ)/api/openapi_data.o
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 
-$(OUT)/cleura-sim: $(SIM_OBJ)
+$(OUT)/cleura-sim: $(SIM_OBJ) $(OBJ)/base/mem.o
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(SIM_LIBS)
@@ -285,6 +285,7 @@ install: all
 	for page in build/man/*; do install -D -m 0644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/shootd
 	install -m 0644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/shootd/docs
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/docs/images docs/images/*
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/kubernetes deploy/kubernetes/*.yaml
 	install -m 0644 contrib/nginx.conf $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
 	install -m 0755 contrib/*.sh contrib/*.py $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib

@@ -37,14 +37,6 @@ void log_set_level(enum log_level level)
     atomic_store(&max_level, (int)level);
 }
 
-int log_level_from_name(const char *name)
-{
-    for (int i = 0; i < LOG_LEVEL_MAX_; i++)
-        if (!strcmp(name, level_names[i]))
-            return i;
-    return -1;
-}
-
 bool log_is_written(enum log_level level)
 {
     return (int)level <= atomic_load(&max_level);

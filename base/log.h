@@ -15,8 +15,6 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 
 /* Lines above this level are dropped. Default: info. */
 void log_set_level(enum log_level level);
-/* Names as in the configuration: error, warning, info, debug. Negative when unknown. */
-int log_level_from_name(const char *name);
 /* Whether lines of this level are written. A caller asks before it computes an expensive value. */
 bool log_is_written(enum log_level level);
 /* How many lines of a level were written since start (metric log_messages_total). */

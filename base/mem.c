@@ -1,5 +1,6 @@
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 static ATTR_NORETURN void out_of_memory(void)
 {
-    (void)fputs("shootd: out of memory\n", stderr);
+    (void)fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
     abort();
 }
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -69,12 +68,6 @@ bool seal_key_is_credential(void)
 int seal_key_write_next(int state_dir, const struct seal_key *key)
 {
     return private_file_write(state_dir, NEXT_FILE, key->bytes, sizeof(key->bytes));
-}
-
-bool seal_key_has_next(int state_dir)
-{
-    struct stat st;
-    return fstatat(state_dir, NEXT_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Best effort: some disks write to a new place and keep the old bytes. */

@@ -25,8 +25,6 @@ bool seal_key_is_credential(void);
 
 /* Writes a new key beside the current one, synced. Returns 0 or a negative errno. */
 int seal_key_write_next(int state_dir, const struct seal_key *key);
-/* Whether an unfinished rotation has left its next key. */
-bool seal_key_has_next(int state_dir);
 /*
  * Ends an interrupted rotation. `store_key_id` is the id of the key that the store names, or "". Returns 1
  * when the next key replaced the old one, which was overwritten. Returns 0 when there was no next key, or

@@ -304,16 +304,10 @@ static bool start_server(struct http *http, char **ret_error)
     return r == 0;
 }
 
-static void expire_suspended(void *ctx, mono_us now)
-{
-    struct http *http = ctx;
-    suspensions_expire(&http->suspensions, now);
-}
-
 static int start_watchers(struct http *http)
 {
-    http->reaper.tick = expire_suspended;
-    http->reaper.tick_ctx = http;
+    http->reaper.tick = suspensions_expire;
+    http->reaper.tick_ctx = &http->suspensions;
     int r = reaper_start(&http->reaper, http->options.env, &http->options.limits);
     if (r < 0 || !http->options.tls)
         return r;

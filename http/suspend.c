@@ -123,8 +123,9 @@ unsigned http_suspended_of(const struct server_request *r, const char *owner)
     return count;
 }
 
-void suspensions_expire(struct suspensions *all, mono_us now)
+void suspensions_expire(void *suspensions, mono_us now)
 {
+    struct suspensions *all = suspensions;
     (void)pthread_mutex_lock(&all->lock);
     LIST_FOR_EACH (it, &all->waiting) {
         struct suspension *s = CONTAINER_OF(it, struct suspension, link);

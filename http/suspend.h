@@ -28,8 +28,8 @@ struct suspensions {
 void suspensions_init(struct suspensions *all);
 void suspensions_done(struct suspensions *all);
 /* Resumes what is due: its result did not come in time; INT64_MAX: everything. The one place where waiting
- * ends. Any thread. */
-void suspensions_expire(struct suspensions *all, mono_us now);
+ * ends. `suspensions` is a struct suspensions: the function is the tick of the reaper. Any thread. */
+void suspensions_expire(void *suspensions, mono_us now);
 
 /*
  * Suspends the connection of a request until suspension_resume, or until it is due. The caller gets a

@@ -43,6 +43,8 @@ struct member {
  */
 void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
                        const json_t *object, const json_t *there);
+
+/* ---- spec_values.c: small questions, for checks and comparisons ---- */
 /* Adds a fault when `value` is not in `list`; a NULL list accepts every value. */
 void spec_check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
                        const char *what);
@@ -52,8 +54,6 @@ char *spec_pointer_at(const char *base, size_t index);
 bool spec_set_add(json_t *set, const char *key);
 /* Whether a schedule's time zone is UTC, which is also the default. */
 bool spec_zone_is_utc(const json_t *schedule);
-/* The schedule with the same start and end, if possible in the same time zone; NULL: none. */
-const json_t *spec_schedule_there(const json_t *schedules, const json_t *schedule);
 const json_t *spec_find_named(const json_t *array, const char *name);
 /*
  * The existing pool that matches `pool`, an item of `pools`: the pool with the same name. A single pool
@@ -93,6 +93,8 @@ spec_check_fn spec_check_networking, spec_check_allowed_cidrs;
 /* Returns NULL when both Gardener and Cleura accept the cron string. Otherwise returns its fault ("hour 24 is
  * ..."); the caller frees it. */
 char *cron_fault(const char *text);
+/* The schedule with the same start and end, if possible in the same time zone; NULL: none. */
+const json_t *spec_schedule_there(const json_t *schedules, const json_t *schedule);
 spec_check_fn spec_check_schedules, spec_check_maintenance;
 
 #endif

@@ -126,12 +126,6 @@ static bool same_text(const json_t *left, const json_t *right, const char *name)
     return !strcmp(json_str_or(left, name, ""), json_str_or(right, name, ""));
 }
 
-bool spec_zone_is_utc(const json_t *schedule)
-{
-    const char *zone = json_str_or(schedule, "location", "");
-    return !*zone || !strcasecmp(zone, "UTC") || !strcasecmp(zone, "Etc/UTC");
-}
-
 /* Gardener allows a schedule with only a start or only an end, so an existing cluster may have one. */
 const json_t *spec_schedule_there(const json_t *schedules, const json_t *wanted)
 {

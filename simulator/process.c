@@ -1,6 +1,7 @@
 /* From a request to its answer: its route, then recorded traffic, faults, or the real work. */
 #include "simulator/process.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/lifecycle.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
@@ -15,12 +16,12 @@
 struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
                                const char *path)
 {
-    struct exchange *x = sim_alloc(sizeof(*x));
+    struct exchange *x = mem_calloc(1, sizeof(*x));
     x->sim = sim;
     x->connection = connection;
-    x->method = sim_strdup(method);
-    x->path = sim_strdup(path);
-    x->decoded = sim_strdup(path);
+    x->method = mem_strdup(method);
+    x->path = mem_strdup(path);
+    x->decoded = mem_strdup(path);
     x->control = !strncmp(path, "/_sim/", 6);
     x->begun_us = clock_monotonic_us();
     routes_match(x);
@@ -114,7 +115,7 @@ static void answer_write(struct exchange *x)
     free(x->text);
     x->text = json_text(x->answer, flags);
     if (!x->text)
-        x->text = sim_strdup("null");
+        x->text = mem_strdup("null");
     x->text_size = strlen(x->text);
     json_decref(x->answer);
     x->answer = NULL;

@@ -1,5 +1,6 @@
 #include "simulator/server.h"
 
+#include "base/mem.h"
 #include "simulator/process.h"
 #include "simulator/cloud/sim.h"
 
@@ -63,7 +64,7 @@ static void stream_free(void *context)
 
 static struct MHD_Response *make_stream(struct exchange *x)
 {
-    struct stream *stream = sim_alloc(sizeof(*stream));
+    struct stream *stream = mem_calloc(1, sizeof(*stream));
     stream->x = x;
     stream->padding = x->delivery == DELIVER_OVERSIZE ? OVERSIZE_PADDING : 0;
     stream->promised = stream->padding + x->text_size;

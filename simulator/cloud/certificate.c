@@ -1,5 +1,6 @@
 #include "simulator/cloud/certificate.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/sim.h"
 
 #include <openssl/bio.h>
@@ -36,7 +37,7 @@ static EVP_PKEY *new_key(void)
 
 struct kubeconfig_authority *kubeconfig_authority_new(void)
 {
-    struct kubeconfig_authority *authority = sim_alloc(sizeof(*authority));
+    struct kubeconfig_authority *authority = mem_calloc(1, sizeof(*authority));
     authority->key = new_key();
     return authority;
 }
@@ -105,7 +106,7 @@ static char *take_base64(BIO *out)
     long size = BIO_get_mem_data(out, &data);
     char *text;
     libcrypto_must(size > 0, "write");
-    text = sim_alloc((size_t)size / 3 * 4 + 8);
+    text = mem_calloc(1, (size_t)size / 3 * 4 + 8);
     (void)EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)data, (int)size);
     BIO_free(out);
     return text;

@@ -1,5 +1,6 @@
 #include "simulator/cloud/faults.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/check.h"
 #include "simulator/cloud/sim.h"
 
@@ -39,7 +40,7 @@ static enum fault_kind kind_find(const char *name)
 
 static char *copy_string(const json_t *value)
 {
-    return json_is_string(value) ? sim_strdup(json_string_value(value)) : NULL;
+    return mem_strdup(json_string_value(value));
 }
 
 static const struct rule rules[] = {
@@ -106,7 +107,7 @@ static struct fault *fault_free(struct fault *fault)
 
 struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors)
 {
-    struct fault *fault = sim_alloc(sizeof(*fault));
+    struct fault *fault = mem_calloc(1, sizeof(*fault));
     struct fault **end = &faults->first;
     fault->operation = operation_find(json_string_value(json_object_get(description, "operation")));
     fault->kind = kind_find(json_string_value(json_object_get(description, "kind")));

@@ -1,5 +1,6 @@
 #include "simulator/cloud/lifecycle.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 
@@ -73,7 +74,7 @@ static void script_apply(struct sim *sim, const struct shoot *shoot, struct run 
         run->at_progress = script->at_progress;
         run->heal_us = clock_from_seconds(script->heal_seconds);
         run->codes = json_incref(script->codes);
-        run->description = script->description ? sim_strdup(script->description) : NULL;
+        run->description = mem_strdup(script->description);
         if (script->count > 0 && --script->count == 0) {
             *at = script->next;
             lifecycle_free_script(script);

@@ -1,5 +1,6 @@
 #include "simulator/cloud/request_log.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/clock.h"
 #include "simulator/cloud/sim.h"
 
@@ -35,7 +36,7 @@ enum operation operation_find(const char *name)
 void request_log_init(struct request_log *log)
 {
     memset(log, 0, sizeof(*log));
-    log->ring = sim_alloc(REQUEST_LOG_SIZE * sizeof(*log->ring));
+    log->ring = mem_calloc(REQUEST_LOG_SIZE, sizeof(*log->ring));
     log->started_us = clock_monotonic_us();
     log->creates = json_object();
     log->deletes = json_object();

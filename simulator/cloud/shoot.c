@@ -1,5 +1,6 @@
 #include "simulator/cloud/shoot.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/sim.h"
 
 #include <assert.h>
@@ -39,10 +40,10 @@ void shoot_garden_project(const char *project, char out[GARDEN_PROJECT_SIZE])
 struct shoot *shoot_new(struct random_source *random, const char *name, const char *region,
                         const char *project, json_t *spec)
 {
-    struct shoot *shoot = sim_alloc(sizeof(*shoot));
-    shoot->name = sim_strdup(name);
-    shoot->region = sim_strdup(region);
-    shoot->project = sim_strdup(project);
+    struct shoot *shoot = mem_calloc(1, sizeof(*shoot));
+    shoot->name = mem_strdup(name);
+    shoot->region = mem_strdup(region);
+    shoot->project = mem_strdup(project);
     shoot->spec = spec;
     random_uuid(random, shoot->uid);
     random_uuid(random, shoot->network_id);

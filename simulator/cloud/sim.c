@@ -1,5 +1,6 @@
 #include "simulator/cloud/sim.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/certificate.h"
 #include <assert.h>
@@ -9,25 +10,9 @@
 #include <strings.h>
 #include <time.h>
 
-void *sim_alloc(size_t size)
-{
-    void *memory = calloc(1, size);
-    if (!memory) {
-        (void)fputs("cleura-sim: out of memory\n", stderr);
-        abort();
-    }
-    return memory;
-}
-
-char *sim_strdup(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return memcpy(sim_alloc(size), text, size);
-}
-
 struct sim *sim_new(const struct options *options)
 {
-    struct sim *sim = sim_alloc(sizeof(*sim));
+    struct sim *sim = mem_calloc(1, sizeof(*sim));
     assert(options->region_count <= OPTIONS_TAGS_MAX && options->project_count <= OPTIONS_TAGS_MAX);
     pthread_condattr_t attributes;
     sim->options = options;

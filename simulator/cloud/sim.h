@@ -55,8 +55,4 @@ const char *sim_project(const struct sim *sim, const char *id);
 bool sim_is_bootstrapped(const struct sim *sim, const char *region, const char *project);
 void sim_bootstrap(struct sim *sim, const char *region, const char *project);
 
-/* Allocation that ends the program instead of failing. */
-void *sim_alloc(size_t size);
-char *sim_strdup(const char *text);
-
 #endif

@@ -1,5 +1,6 @@
 #include "simulator/cloud/tokens.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/sim.h"
 
 #include <assert.h>
@@ -65,7 +66,7 @@ const char *tokens_new(struct sim *sim)
         remove_token(auth, 0);
     if (auth->token_count == auth->token_capacity) {
         size_t capacity = auth->token_capacity == 0 ? 16 : auth->token_capacity * 2;
-        struct token *grown = sim_alloc(capacity * sizeof(*grown));
+        struct token *grown = mem_calloc(capacity, sizeof(*grown));
         if (auth->token_count > 0)
             memcpy(grown, auth->tokens, auth->token_count * sizeof(*grown));
         free(auth->tokens);

@@ -1,5 +1,7 @@
 /* /_sim/: scripts for the next runs, seeded shoots, the whole state. */
 #include "simulator/cloud/check.h"
+
+#include "base/mem.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
@@ -84,19 +86,19 @@ void control_lifecycle(struct exchange *x)
     const json_t *description = json_object_get(x->json, "description");
     if (!is_good_order(x, RULES(script_rules)))
         return;
-    script = sim_alloc(sizeof(*script));
+    script = mem_calloc(1, sizeof(*script));
     if (!script_operation(script, text_or(json_object_get(x->json, "operation"), "*")) ||
         !script_outcome(script, text_or(json_object_get(x->json, "outcome"), ""))) {
         lifecycle_free_script(script);
         answer_error(x, 400, "unknown operation or outcome");
         return;
     }
-    script->shoot = !strcmp(shoot, "*") ? NULL : sim_strdup(shoot);
+    script->shoot = !strcmp(shoot, "*") ? NULL : mem_strdup(shoot);
     script->at_progress = json_is_integer(progress) ? (int)(json_integer_value(progress) % 100) : 50;
     script->heal_seconds = json_is_number(heal) ? json_number_value(heal) : 60;
     script->count = json_is_integer(count) ? json_integer_value(count) : 1;
     script->codes = json_is_array(codes) ? json_deep_copy(codes) : json_array();
-    script->description = json_is_string(description) ? sim_strdup(json_string_value(description)) : NULL;
+    script->description = mem_strdup(json_string_value(description));
     lifecycle_take_script(x->sim, script);
     answer_json(x, 201, json_pack("{s:b}", "ok", 1));
 }
@@ -139,7 +141,7 @@ static void make_failed(struct shoot *shoot)
     shoot->ever_succeeded = false;
     shoot->run.state = RUN_FAILED;
     shoot->run.at_progress = 88;
-    shoot->run.description = sim_strdup("Quota exceeded for cores");
+    shoot->run.description = mem_strdup("Quota exceeded for cores");
     shoot->run.codes = json_pack("[s]", "ERR_INFRA_QUOTA_EXCEEDED");
 }
 

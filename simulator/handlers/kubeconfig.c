@@ -1,4 +1,6 @@
 #include "simulator/cloud/certificate.h"
+
+#include "base/mem.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
@@ -83,7 +85,7 @@ static void write_contexts(struct writer *writer, const char *prefix)
 
 static char *make_kubeconfig(struct sim *sim, const struct shoot *shoot, int64_t now_s, int64_t seconds)
 {
-    struct writer writer = {.text = sim_alloc(KUBECONFIG_SIZE_MAX)};
+    struct writer writer = {.text = mem_calloc(1, KUBECONFIG_SIZE_MAX)};
     char prefix[160];
     char issuer[128];
     char user[160];

@@ -1,5 +1,7 @@
 /* Monitoring credentials, node metrics and the SSH key. The numbers are made up but stable. */
 #include "simulator/cloud/catalog.h"
+
+#include "base/mem.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
@@ -45,7 +47,7 @@ void handle_ssh_key(struct exchange *x)
                    "%s\n"
                    "-----END OPENSSH PRIVATE KEY-----\n",
                    x->shoot->uid);
-    answer_text(x, 200, "text/plain", sim_strdup(key));
+    answer_text(x, 200, "text/plain", mem_strdup(key));
 }
 
 static const json_t *find_worker(struct exchange *x)

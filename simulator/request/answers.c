@@ -1,6 +1,7 @@
 /* Answers that no handler made: recorded ones, and what a fault makes of one. Under the lock. */
 #include "simulator/request/answers.h"
 
+#include "base/mem.h"
 #include "base/attrs.h"
 #include "simulator/cloud/faults.h"
 #include "simulator/cloud/sim.h"
@@ -13,7 +14,7 @@
 static void answer_status(const struct fault *fault, struct exchange *x, int status, const char *message)
 {
     if (fault->body)
-        answer_text(x, status, "application/json", sim_strdup(fault->body));
+        answer_text(x, status, "application/json", mem_strdup(fault->body));
     else
         answer_error(x, status, message);
 }
@@ -32,7 +33,7 @@ static void answer_garbage(const struct fault *fault, struct exchange *x)
 {
     int success = x->route ? x->route->success : 200;
     const char *body = fault->body ? fault->body : "<html><body>}{ not what you asked for ]]</body></html>";
-    answer_text(x, success == 204 ? 200 : success, "text/html", sim_strdup(body));
+    answer_text(x, success == 204 ? 200 : success, "text/html", mem_strdup(body));
 }
 
 /* The first letter of the first text becomes the beginning of a sequence that does not go on. */
@@ -143,7 +144,7 @@ void faults_apply(const struct fault *fault, struct exchange *x, void (*act)(str
         x->headers = json_incref(fault->headers);
     if (fault->content_type) {
         free(x->content_type_owned);
-        x->content_type_owned = sim_strdup(fault->content_type);
+        x->content_type_owned = mem_strdup(fault->content_type);
         x->content_type = x->content_type_owned;
     }
 }
@@ -184,7 +185,7 @@ static void replay_give(struct exchange *x, const json_t *recorded)
     if (!body)
         answer_empty(x, status);
     else if (json_is_string(body))
-        answer_text(x, status, "text/plain", sim_strdup(json_string_value(body)));
+        answer_text(x, status, "text/plain", mem_strdup(json_string_value(body)));
     else
         answer_json(x, status, json_incref(body));
     x->headers = json_incref(headers);

@@ -1,5 +1,6 @@
 #include "simulator/request/exchange.h"
 
+#include "base/mem.h"
 #include "simulator/cloud/sim.h"
 
 #include <assert.h>
@@ -50,7 +51,7 @@ const char *exchange_query(const struct exchange *x, const char *name)
 static char *copy_header(const struct exchange *x, const char *name)
 {
     const char *value = exchange_header(x, name);
-    return value ? sim_strdup(value) : NULL;
+    return mem_strdup(value);
 }
 
 void exchange_finish(struct exchange *x, int status)
@@ -68,8 +69,8 @@ void exchange_finish(struct exchange *x, int status)
     entry.in_flight = x->in_flight;
     entry.client_left = x->client_left;
     (void)snprintf(entry.method, sizeof(entry.method), "%s", x->method);
-    entry.path = sim_strdup(x->path);
-    entry.shoot = x->shoot_name ? sim_strdup(x->shoot_name) : NULL;
+    entry.path = mem_strdup(x->path);
+    entry.shoot = mem_strdup(x->shoot_name);
     entry.traceparent = copy_header(x, "traceparent");
     entry.tracestate = copy_header(x, "tracestate");
     entry.request_id = copy_header(x, "X-Request-Id");

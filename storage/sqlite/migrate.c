@@ -193,8 +193,17 @@ static const char lean_deliveries[] =
 /* All attempts; empty when the other columns contain them (delivery_attempts_text). */
 static const char attempts[] = "ALTER TABLE deliveries ADD COLUMN attempts TEXT NOT NULL DEFAULT '';";
 
-static const char *const migrations[] = {tables,    page_indexes, replays,         audit,   delivery_log,
-                                         certainty, fast_start,   lean_deliveries, attempts};
+/* Finds where a period begins and ends in the audit log without reading all entries (AUDIT_RANGE). */
+static const char audit_by_time[] =
+    "ALTER TABLE audit ADD COLUMN latest INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE audit SET latest = upto.latest FROM"
+    " (SELECT sequence, max(at) OVER (ORDER BY sequence) AS latest FROM audit) AS upto"
+    " WHERE upto.sequence = audit.sequence;"
+    "CREATE INDEX audit_latest ON audit (latest);"
+    "CREATE INDEX audit_behind ON audit (sequence, at, latest) WHERE at < latest;";
+
+static const char *const migrations[] = {tables,    page_indexes, replays,         audit,    delivery_log,
+                                         certainty, fast_start,   lean_deliveries, attempts, audit_by_time};
 
 int migrate_newest(void)
 {

@@ -1,16 +1,11 @@
 /*
- * The SQLite backend's table, its connections and their transactions. One thread at a time uses a connection.
+ * The SQLite backend's table and its connections. One thread at a time uses a connection.
  * The one writer holds the file lock as long as its connection exists, also when it reopens the file.
  */
 #include "storage/storage.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "storage/sqlite/sqlite_private.h"
-
-#include <assert.h>
-#include <errno.h>
-#include <unistd.h>
 
 static void conn_free(struct sqlite_conn *conn)
 {
@@ -43,92 +38,6 @@ static void sqlite_close(void *arg)
         (void)handle_exec(conn, "PRAGMA analysis_limit = 400; PRAGMA optimize", "optimize", NULL);
     handle_close(conn);
     conn_free(conn);
-}
-
-/* After an I/O error or corruption the handle may be wrong. The new handle checks the file first (DB-14). */
-static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_error)
-{
-    if (!conn->suspect)
-        return STORE_OK;
-    char *CLEANUP_FREE error = NULL;
-    handle_close(conn);
-    if (handle_open(conn, &error) == STORE_OK)
-        return STORE_OK;
-    log_warning("the database cannot be opened again", "error", error);
-    handle_explain(ret_error, "the database cannot be opened again");
-    conn->suspect = true;
-    return STORE_BROKEN;
-}
-
-/* SQLite continues to use a file that was removed; all its writes would be lost with the process. */
-static enum store_status check_in_place(struct sqlite_conn *conn, char **ret_error)
-{
-    int moved = 0;
-    if (sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && !moved)
-        return STORE_OK;
-    const bool is_denied = access(conn->path, F_OK) < 0 && errno == EACCES;
-    handle_explain(ret_error, is_denied
-                                  ? "permission denied: owner and mode of the state directory were changed"
-                                  : "the database file was moved or removed while shootd was running");
-    return STORE_BROKEN;
-}
-
-enum store_status sqlite_begin(void *arg, char **ret_error)
-{
-    struct sqlite_conn *conn = arg;
-    enum store_status status = reopen_suspect(conn, ret_error);
-    if (status == STORE_OK && conn->writer)
-        status = check_in_place(conn, ret_error);
-    if (status != STORE_OK)
-        return status;
-    return handle_exec(conn, conn->writer ? "BEGIN IMMEDIATE" : "BEGIN", "begin", ret_error);
-}
-
-enum store_status sqlite_commit(void *arg, char **ret_error)
-{
-    return handle_exec(arg, "COMMIT", "commit", ret_error);
-}
-
-static enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error)
-{
-    struct binder b = statement_start(arg, STATEMENT_MARK);
-    bind_int(&b, number);
-    return statement_run(&b, ret_error);
-}
-
-/*
- * After an I/O error the number is in the write-ahead log, but perhaps not on the disk: a failed fsync is not
- * repeated. The checkpoint writes it to the database file, with another fsync.
- */
-static enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
-{
-    struct sqlite_conn *conn = arg;
-    assert(conn->writer);
-    conn->needs_checkpoint |= conn->suspect;
-    enum store_status status = reopen_suspect(conn, NULL);
-    if (status == STORE_OK && conn->needs_checkpoint) {
-        int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_FULL, NULL, NULL);
-        if (rc != SQLITE_OK)
-            status = sqlite_fail(conn, rc, "checkpoint", NULL);
-        conn->needs_checkpoint = status != STORE_OK;
-    }
-    if (status != STORE_OK)
-        return STORE_BROKEN;
-    struct binder b = statement_start(conn, STATEMENT_LAST_MARKED);
-    status = statement_step(&b, NULL);
-    if (status == STORE_OK) {
-        *ret_number = sqlite3_column_int64(b.stmt, 0);
-        statement_end(&b);
-    }
-    return status == STORE_OK ? STORE_OK : STORE_BROKEN;
-}
-
-void sqlite_rollback(void *arg)
-{
-    struct sqlite_conn *conn = arg;
-    /* SQLite may have rolled back already, after a full disk or an I/O error. */
-    if (conn->db && !sqlite3_get_autocommit(conn->db))
-        (void)handle_exec(conn, "ROLLBACK", "rollback", NULL);
 }
 
 static bool sqlite_is_unchecked(void *arg)

@@ -140,11 +140,17 @@ enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what
 char *column_text(sqlite3_stmt *stmt, int column);
 void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size);
 
-/* ---- transactions, apply.c, rows.c, pages.c, lease.c ---- */
+/* ---- transaction.c ---- */
 
 enum store_status sqlite_begin(void *conn, char **ret_error);
 enum store_status sqlite_commit(void *conn, char **ret_error);
 void sqlite_rollback(void *conn);
+/* Stores the number of a transaction with it; and the number of the last one that had effect. */
+enum store_status sqlite_mark(void *conn, int64_t number, char **ret_error);
+enum store_status sqlite_last_marked(void *conn, int64_t *ret_number);
+
+/* ---- apply.c, rows.c, pages.c, operations.c, lease.c ---- */
+
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
 enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, char **ret_error);
 /* Size of the digest that shows whether a document is unchanged. */

@@ -208,20 +208,32 @@ STATEMENT(REPLAY_PURGE,
 STATEMENT(REPLAY_BY_KEY, "SELECT key, doc FROM replays WHERE key = ?")
 STATEMENT(REPLAY_BEHIND, "SELECT key, doc FROM replays WHERE key > ? ORDER BY key LIMIT 1")
 
-STATEMENT(AUDIT_APPEND, "INSERT INTO audit (at, token_id, action, project, cluster, outcome, body)"
-                        " VALUES (?, ?, ?, ?, ?, ?, ?)")
+/* `latest` is the greatest `at` of all entries up to this one. */
+STATEMENT(AUDIT_APPEND, "INSERT INTO audit (at, token_id, action, project, cluster, outcome, body, latest)"
+                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+                        " max(?1, ifnull((SELECT latest FROM audit ORDER BY sequence DESC LIMIT 1), 0)))")
 STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE sequence IN (SELECT sequence FROM audit WHERE at < ?1"
                        " OR sequence <= (SELECT max(sequence) FROM audit) - 1000000 LIMIT ?2)")
 /* ?1 since, ?2 until or the greatest number. Returns the first and the last number of that period. When the
  * clock was set back, entries between them may be outside the period. */
-#define RANGE_OF(table)                                                              \
-    "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM " table ")"             \
-    " ELSE (SELECT min(+sequence) FROM " table " WHERE at >= ?1) END,"               \
-    " CASE WHEN ?2 = 9223372036854775807 THEN (SELECT max(sequence) FROM " table ")" \
-    " ELSE (SELECT max(+sequence) FROM " table " WHERE at < ?2) END"
-STATEMENT(AUDIT_RANGE, RANGE_OF("audit"))
-STATEMENT(EVENTS_RANGE, RANGE_OF("events"))
-#undef RANGE_OF
+STATEMENT(EVENTS_RANGE, "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM events)"
+                        " ELSE (SELECT min(+sequence) FROM events WHERE at >= ?1) END,"
+                        " CASE WHEN ?2 = 9223372036854775807 THEN (SELECT max(sequence) FROM events)"
+                        " ELSE (SELECT max(+sequence) FROM events WHERE at < ?2) END")
+/*
+ * The same for the audit log, in a number of steps that does not depend on its length. `latest` never
+ * decreases with the number, so the period begins at the first entry whose `latest` is in it. It ends at the
+ * last entry whose `latest` is before its end, or at a later entry that was written after the clock was set
+ * back. Such entries are few and have their own index.
+ */
+STATEMENT(AUDIT_RANGE,
+          "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM audit)"
+          " ELSE (SELECT sequence FROM audit WHERE latest >= ?1 ORDER BY latest, sequence LIMIT 1) END,"
+          " CASE WHEN ?2 = 9223372036854775807 THEN (SELECT max(sequence) FROM audit)"
+          " ELSE max(ifnull((SELECT sequence FROM audit WHERE latest < ?2"
+          " ORDER BY latest DESC, sequence DESC LIMIT 1), 0),"
+          " ifnull((SELECT sequence FROM audit WHERE at < latest AND at < ?2"
+          " ORDER BY sequence DESC LIMIT 1), 0)) END")
 /* ?1 and ?11: the numbers, inclusive; ?2 to ?6, ?12 and ?13: JSON arrays or NULL; ?7: a token that matches
  * independently of ?2, or NULL; ?8: limit; ?9: since, ?10: until. An entry that is no JSON has neither name
  * nor target. */

@@ -4,6 +4,7 @@ import collections
 import concurrent.futures
 import json
 import re
+import statistics
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,10 +46,12 @@ def values(attributes):
 
 
 class Collector:
-    """Takes OTLP; holds each body to its form. `answers` are given first, as (status, headers); `hangs`: none is."""
+    """Takes OTLP; holds each body to its form. `answers` are given first, as (status, headers), `then` to all others; each comes after
+    `delay_s`; `hangs`: none comes."""
 
     def __init__(self, port=0):
         self.bodies, self.faults, self.answers, self.times = [], [], [], []
+        self.then, self.delay_s, self.is_gone = (200, {}), 0, False
         self.hangs = threading.Event()
         self.free = threading.Event()
         outer = self
@@ -61,7 +64,11 @@ class Collector:
                 outer.take(self.path, self.headers, body)
                 if outer.hangs.is_set():
                     outer.free.wait(120)
-                status, fields = outer.answers.pop(0) if outer.answers else (200, {})
+                outer.free.wait(outer.delay_s)
+                if outer.is_gone:
+                    self.close_connection = True
+                    return
+                status, fields = outer.answers.pop(0) if outer.answers else outer.then
                 if status == 200:
                     outer.bodies.append(body)
                 answer = b"{}"
@@ -353,6 +360,52 @@ def test_a_receiver_that_hangs_stops_nobody(make, collector):
     started = time.monotonic()
     d.stop()
     assert time.monotonic() - started < 20
+
+
+def hang(collector):
+    collector.hangs.set()
+
+
+def be_slow(collector):
+    collector.delay_s = 2
+
+
+def fail(collector):
+    collector.then = (500, {})
+
+
+def ask_for_patience(collector):
+    collector.then = (503, {"Retry-After": "3600"})
+
+
+def vanish(collector):
+    collector.is_gone = True
+    collector.stop()
+
+
+@pytest.mark.parametrize("trouble", [hang, be_slow, fail, ask_for_patience, vanish])
+def test_a_trouble_of_the_collector_is_its_own(make, collector, trouble):
+    """Reads and writes are answered as before it, operations end, and nothing but the exporter waits."""
+    d = make()
+
+    def round_of(i):
+        """The median times of 60 reads and of 60 dry runs, and what a create ended with."""
+        took = {"read": [], "dry run": []}
+        ended = d.wait_operation(d.create(f"dev-{i}")["operation"]["id"])["status"]
+        for j in range(60):
+            for kind, send in (("read", lambda: d.cluster(f"dev-{i}")), ("dry run", lambda: d.http.post(
+                    d.clusters_path(), params={"dry_run": "true"}, json={"name": f"new-{j}"}))):
+                began = time.monotonic()
+                assert send().status_code == 200
+                took[kind].append(time.monotonic() - began)
+        return ended, {kind: statistics.median(all) for kind, all in took.items()}
+    ended, calm = round_of(0)
+    assert ended == "succeeded"
+    trouble(collector)
+    ended, beside = round_of(1)
+    assert ended == "succeeded"
+    assert all(beside[kind] < 4 * calm[kind] + 0.005 for kind in calm), (calm, beside)
+    assert d.http.get("/readyz").status_code == 200
 
 
 def test_no_secret_is_in_a_trace(make, collector, sim):

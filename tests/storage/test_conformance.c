@@ -376,6 +376,32 @@ static void searches_are_cut_and_go_on(void **state)
     event_page_free(events);
 }
 
+/* Each part of the time has its entries, also those that were written while the clock was wrong. */
+static void a_clock_that_was_set_back_hides_no_entry(void **state)
+{
+    struct fixture *f = *state;
+    static const wall_us times[] = {10, 20, 900, 910, 30, 40, 35, 950, 960, 970};
+    struct change_set *set = change_set_new();
+    for (size_t i = 0; i < ARRAY_LEN(times); i++)
+        append_audit(set, times[i], "create", "a", AUDIT_SUCCESS);
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_audit(f, (struct audit_query){.since = 20, .until = 40}, "7 5 2");
+    assert_audit(f, (struct audit_query){.since = 20, .until = 40, .oldest_first = true}, "2 5 7");
+    assert_audit(f, (struct audit_query){.since = 36}, "10 9 8 6 4 3");
+    assert_audit(f, (struct audit_query){.since = 905, .oldest_first = true}, "4 8 9 10");
+    assert_audit(f, (struct audit_query){.until = 36}, "7 5 2 1");
+    assert_audit(f, (struct audit_query){.until = 920, .since = 900}, "4 3");
+    assert_audit(f, (struct audit_query){.until = 10}, "");
+    assert_audit(f, (struct audit_query){.since = 971}, "");
+
+    set = change_set_new();
+    change_purge(set, CHANGE_AUDIT_PURGE, 30, 1000); /* numbers 1 and 2 */
+    append_audit(set, 50, "create", "a", AUDIT_SUCCESS);
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_audit(f, (struct audit_query){.until = 60}, "11 7 6 5");
+    assert_audit(f, (struct audit_query){.since = 30, .until = 51, .oldest_first = true}, "5 6 7 11");
+}
+
 static void audit_entries_are_numbered_filtered_and_purged(void **state)
 {
     struct fixture *f = *state;
@@ -1062,6 +1088,7 @@ int main(void)
             SUITE_TEST(replays_are_walked_and_the_key_is_named),
             SUITE_TEST(replays_are_walked_and_the_key_is_named),
             SUITE_TEST(audit_entries_are_numbered_filtered_and_purged),
+            SUITE_TEST(a_clock_that_was_set_back_hides_no_entry),
             SUITE_TEST(searches_are_cut_and_go_on),
             SUITE_TEST(operations_are_found_by_type_and_time),
             SUITE_TEST(operations_are_paged_and_filtered),

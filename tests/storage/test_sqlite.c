@@ -164,6 +164,8 @@ static const char rows_of_version_6[] =
     " (1, 'evt_01m83n03emtqjz9mdgexgx72bd', 'cluster.ready', 'p1', 'c1', 5, '{}'),"
     " (2, 'evt_01m83n03emtqjz9mdgexgx72be', 'cluster.ready', 'p1', 'c1', 6, '{}');"
     "UPDATE meta SET value = 2 WHERE key = 'event_sequence';"
+    "INSERT INTO audit (at, action, outcome, body) VALUES (5, 'x', 'success', '{}'),"
+    " (9, 'x', 'success', '{}'), (7, 'x', 'success', '{}');"
     "INSERT INTO subscriptions (id, doc) VALUES ('wh_2', '{\"name\":\"two\"}'), ('wh_1', "
     "'{\"name\":\"one\"}');"
     "INSERT INTO deliveries (id, event_id, subscription_id, status, attempt, response_status, latency_ms, "
@@ -237,6 +239,8 @@ static void rows_of_an_old_version_are_what_they_were(void **state)
                      0);
     assert_int_equal(query_int(f->location, "SELECT count(*) FROM operations WHERE cluster = 'c1'"), 1);
     assert_int_equal(query_int(f->location, "SELECT count(*) FROM clusters WHERE operation_id = 'op_1'"), 1);
+    assert_int_equal(query_int(f->location, "SELECT count(*) FROM audit WHERE latest = at"), 2);
+    assert_int_equal(query_int(f->location, "SELECT latest FROM audit WHERE at = 7"), 9);
 }
 
 struct seen_rows {
@@ -770,6 +774,9 @@ static void what_is_rare_is_found_by_the_index_that_is_made_for_it(void **state)
         {STATEMENT_DELIVERY_PURGE, "SEARCH deliveries USING INDEX deliveries_final (updated_at<?)"},
         {STATEMENT_REPLAY_PURGE, "SEARCH replays USING INDEX replays_created (created_at<?)"},
         {STATEMENT_AUDIT_PURGE, "MULTI-INDEX OR"},
+        {STATEMENT_AUDIT_RANGE, "SEARCH audit USING COVERING INDEX audit_latest (latest>?)"},
+        {STATEMENT_AUDIT_RANGE, "SEARCH audit USING COVERING INDEX audit_latest (latest<?)"},
+        {STATEMENT_AUDIT_RANGE, "SCAN audit USING COVERING INDEX audit_behind"},
         {STATEMENT_DELIVERY_LOAD, "USING INDEX deliveries_pending"},
         {STATEMENT_DELIVERIES_FAILED, "USING INDEX deliveries_failed (subscription=? AND id<?)"},
     };
@@ -803,6 +810,27 @@ static void filtered_pages_use_an_index(void **state)
             fail_msg("%s: %s", sqlite3_sql(conn->statements[pages[i]]), plan);
         free(plan);
     }
+    backend->close(conn);
+}
+
+/* The log has a million entries in production; the number of steps must not grow with it. */
+static void a_time_of_the_audit_log_is_found_in_few_steps(void **state)
+{
+    struct fixture *f = *state;
+    struct sqlite_conn *conn = open_writer(f);
+    static const char many[] =
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)"
+        " INSERT INTO audit (at, action, outcome, body, latest) SELECT i * 10, 'x', 'success', '{}', i * 10 "
+        "FROM n";
+    assert_int_equal(sqlite3_exec(conn->db, many, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_stmt *stmt = conn->statements[STATEMENT_AUDIT_RANGE];
+    assert_int_equal(sqlite3_bind_int64(stmt, 1, 100001), SQLITE_OK);
+    assert_int_equal(sqlite3_bind_int64(stmt, 2, 200000), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int64(stmt, 0), 10001);
+    assert_int_equal(sqlite3_column_int64(stmt, 1), 19999);
+    assert_in_range(sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 0), 1, 150);
+    (void)sqlite3_reset(stmt);
     backend->close(conn);
 }
 
@@ -903,6 +931,7 @@ int main(void)
         SQLITE_TEST(a_suspect_connection_opens_again),
         SQLITE_TEST(a_full_disk_breaks_the_store_and_reads_go_on),
         SQLITE_TEST(filtered_pages_use_an_index),
+        SQLITE_TEST(a_time_of_the_audit_log_is_found_in_few_steps),
         SQLITE_TEST(what_is_rare_is_found_by_the_index_that_is_made_for_it),
     };
     return cmocka_run_group_tests_name("sqlite", tests, NULL, NULL);

@@ -176,8 +176,8 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
 /* Replaces the account's configuration; other credentials cause a new login. */
 void auth_configure(struct upstream_account *a, const struct config_account *config);
 void auth_done(struct upstream_account *a);
-/* A keyed digest. It distinguishes secrets but gives no data for guessing them offline. */
-void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES]);
+/* Uses a token from token_file that was not tried before; false when there is none. */
+bool auth_take_file_token(struct upstream_account *a);
 /* Takes over a token. When it is not `checked`, Cleura must still confirm it. */
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked);
 void auth_log_in(struct upstream_account *a, bool by_sms);
@@ -209,7 +209,12 @@ bool by_hand_is_pending(const struct upstream_account *a);
 void by_hand_done(struct upstream_account *a);
 
 /* ---- token_file.c ---- */
-/* Uses a token from the file that was not tried before; false when there is none. */
-bool token_file_take(struct upstream_account *a);
+/* A token from the file that was not tried before, or NULL. The caller owns it. */
+char *token_file_take(struct upstream_account *a);
+
+/* ---- credential_mark.c ---- */
+/* A keyed digest. It distinguishes secrets but gives no data for guessing them offline. */
+void credential_mark(const struct upstream_account *a, const char *secret,
+                     char mark[static CREDENTIAL_MARK_BYTES]);
 
 #endif

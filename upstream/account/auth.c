@@ -42,22 +42,13 @@ char *upstream_token_context(const struct config_account *account)
     return mem_printf("cleura-token|%s|%s|%s", account->name, account->url, account->login);
 }
 
-void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES])
-{
-    unsigned char digest[crypto_generichash_BYTES];
-    _Static_assert(2 * sizeof(digest) < CREDENTIAL_MARK_BYTES, "the mark is the digest in hex");
-    (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)secret, strlen(secret),
-                             a->key->bytes, sizeof(a->key->bytes));
-    (void)sodium_bin2hex(mark, CREDENTIAL_MARK_BYTES, digest, sizeof(digest));
-}
-
 /* The digest shows whether the credentials changed since they were refused. */
 static char *credentials_mark(const struct upstream_account *a)
 {
     char mark[CREDENTIAL_MARK_BYTES];
     char *text CLEANUP_SECRET = mem_printf("%s\n%s\n%s", a->config->url, a->config->login,
                                            a->config->password ? a->config->password : "");
-    auth_mark(a, text, mark);
+    credential_mark(a, text, mark);
     return mem_strdup(mark);
 }
 
@@ -178,7 +169,7 @@ void auth_token_rejected(struct upstream_account *a, uint64_t generation)
     if (generation != a->token_generation || !a->token)
         return;
     log_info("token rejected by Cleura", "account", a->config->name, "source", a->remembered->token_source);
-    auth_mark(a, a->token, a->rejected_mark);
+    credential_mark(a, a->token, a->rejected_mark);
     drop_token(a);
 }
 
@@ -391,13 +382,21 @@ static const char *no_token_reason(const struct upstream_account *a)
                            "password to log in with)";
 }
 
+bool auth_take_file_token(struct upstream_account *a)
+{
+    char *token = token_file_take(a);
+    if (token)
+        auth_accept_token(a, token, "token_file", false);
+    return token != NULL;
+}
+
 enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result *ret_refusal)
 {
     if (a->token && a->token_checked)
         return AUTH_READY;
     if (a->auth != AUTH_IDLE)
         return AUTH_STARTED;
-    if (a->token || token_file_take(a)) {
+    if (a->token || auth_take_file_token(a)) {
         auth_validate(a);
         return AUTH_STARTED;
     }

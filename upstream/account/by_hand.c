@@ -255,7 +255,7 @@ void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login
 {
     if (!a->token && a->auth == AUTH_IDLE) {
         a->next_file_check = 0;
-        (void)token_file_take(a);
+        (void)auth_take_file_token(a);
     }
     by_hand_begin(a, BY_HAND_LOGIN, 0, deadline, on_done, ctx);
 }

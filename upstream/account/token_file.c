@@ -42,24 +42,23 @@ static char *read_token(struct upstream_account *a)
     return token;
 }
 
-bool token_file_take(struct upstream_account *a)
+char *token_file_take(struct upstream_account *a)
 {
     mono_us now = env_mono(a->env);
     if (!a->config->token_file || now < a->next_file_check)
-        return false;
+        return NULL;
     a->next_file_check = now + LOOK_EVERY_S * US_PER_S;
     char *token = read_token(a);
     if (!token)
-        return false;
+        return NULL;
     char mark[CREDENTIAL_MARK_BYTES];
-    auth_mark(a, token, mark);
+    credential_mark(a, token, mark);
     a->file_error = NULL;
     if (!strcmp(mark, a->file_mark) || !strcmp(mark, a->rejected_mark)) {
         mem_free_secret(token);
-        return false;
+        return NULL;
     }
     memcpy(a->file_mark, mark, sizeof(mark));
     log_info("token taken from token_file", "account", a->config->name);
-    auth_accept_token(a, token, "token_file", false);
-    return true;
+    return token;
 }
