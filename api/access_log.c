@@ -15,16 +15,16 @@
 
 enum {
     BATCH = 64,
-    GATHER_US = 20 * 1000, /* so long the thread waits for a whole batch */
-    NAME_BYTES = 72,       /* of names in a path; longer ones exist only where nothing was found */
+    GATHER_US = 20 * 1000, /* how long the thread waits for a full batch */
+    NAME_BYTES = 72,       /* limit for names in a path; only paths that match nothing have longer ones */
 };
 
-/* The content of one line. Pointers are to static text. */
+/* The content of one line. Pointers refer to static text. */
 struct access_entry {
     enum log_level level;
     const char *method, *route, *code, *outcome;
     int status;
-    wall_us ended_at; /* the line may be written later */
+    wall_us ended_at; /* because the line may be written later */
     int64_t duration_us;
     size_t bytes_in, bytes_out;
     char id[REQUEST_ID_BYTES];
@@ -41,7 +41,7 @@ static bool is_write(const struct request *r)
     return m != METHOD_GET && m != METHOD_HEAD && m != METHOD_OPTIONS;
 }
 
-/* Reads that were asked to wait, and streams, last long without being slow. */
+/* Reads with a requested wait, and streams, take long without being slow. */
 static bool is_slow(const struct request *r, int64_t duration_us)
 {
     const bool may_last =
@@ -130,7 +130,7 @@ static void write_entry(const struct access_entry *e)
               "code", e->code, "client", or_null(e->client), "outcome", e->outcome, NULL);
 }
 
-/* Waits for entries and moves at most BATCH of them to `batch`; 0 at the end. */
+/* Waits for entries and moves at most BATCH of them to `batch`; returns 0 at the end. */
 static unsigned take_batch(struct access_log *log, struct access_entry batch[static BATCH])
 {
     (void)pthread_mutex_lock(&log->lock);

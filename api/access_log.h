@@ -1,6 +1,7 @@
 /*
- * The access log (OB-12): which requests get a line, and the thread that writes the lines. A worker copies
- * what its line says into a bounded ring and goes on; when the ring is full the line is dropped and counted.
+ * The access log (OB-12): decides which requests are logged, and writes the lines on a separate thread. A
+ * worker copies the content of a line into a bounded ring. When the ring is full, the line is dropped and
+ * counted.
  */
 #ifndef API_ACCESS_LOG_H
 #define API_ACCESS_LOG_H
@@ -13,8 +14,8 @@
 #include "config/config.h"
 
 enum {
-    ACCESS_LOG_ENTRIES = 2048, /* lines that wait; about 1 MiB once it was full */
-    ACCESS_LOG_SLOW_MS = 1000, /* a request that takes longer gets a line, unless it was asked to wait */
+    ACCESS_LOG_ENTRIES = 2048, /* lines that may wait; about 1 MiB when full */
+    ACCESS_LOG_SLOW_MS = 1000, /* a longer request is logged, unless it asked to wait */
 };
 
 struct access_entry;
@@ -23,8 +24,8 @@ struct request;
 struct access_log {
     _Atomic int mode; /* enum access_log_mode */
     pthread_t thread;
-    pthread_mutex_t lock;   /* guards the ring below; never held while lines are written */
-    pthread_cond_t changed; /* a first entry, enough for a batch, or the end */
+    pthread_mutex_t lock;   /* guards the members below; never held while lines are written */
+    pthread_cond_t changed; /* signalled for a first entry, a full batch, or the end */
     struct access_entry *entries;
     unsigned first, count;
     bool is_stopping;
@@ -33,13 +34,13 @@ struct access_log {
 
 /* Starts the thread; negative errno on failure. */
 int access_log_start(struct access_log *log, enum access_log_mode mode);
-/* From the next request on. Any thread. */
+/* Changes the mode, from the next request. Any thread. */
 void access_log_set(struct access_log *log, enum access_log_mode mode);
-/* When no request is left: writes what waits, ends the thread. */
+/* Called after the last request: writes waiting lines, ends the thread. */
 void access_log_stop(struct access_log *log);
 /*
- * The request has ended: adds its line when the mode and the log level want one. `outcome` is NULL when the
- * answer was sent whole; static. The worker of the request; does not block on writing.
+ * Called at the end of a request: adds its line if the mode and the log level require it. `outcome` is NULL
+ * when the whole answer was sent; static. The worker of the request; does not block.
  */
 void access_log_add(struct access_log *log, struct request *r, int64_t duration_us, const char *outcome);
 

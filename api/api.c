@@ -1,4 +1,4 @@
-/* The server as a whole: what its parts share, start and stop. */
+/* The server as a whole: the data that its parts share, start and stop. */
 #include "api/api.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ static void api_free(struct api *api)
     free(api);
 }
 
-/* With more than one for a processor, each waits for the other's slice of time. */
+/* With more than one thread per processor, threads would wait for each other's time slices. */
 static int http_threads(const struct config *config)
 {
     const int wanted = config->limits.http_threads, processors = thread_processors();
@@ -155,7 +155,7 @@ void api_configure(struct api *api, const struct config *config)
     rate_limit_set(&api->auth_failures, limits.auth_failures_per_minute);
     rate_limit_set(&api->fresh_reads, limits.fresh_reads_per_minute);
     access_log_set(&api->access_log, config->access_log);
-    /* Before the rules: who was let in by those of before is not held by these. */
+    /* Set before the rules: callers accepted by the old rules must not keep their rights by the new ones. */
     atomic_store(&api->clients_generation, config->tls.clients_generation);
 }
 

@@ -1,4 +1,4 @@
-/* The server itself, as its parts see it. Members without a remark do not change after api_start. */
+/* The server itself, for its parts. Members without a comment do not change after api_start. */
 #ifndef API_API_PRIVATE_H
 #define API_API_PRIVATE_H
 
@@ -18,14 +18,14 @@
 
 struct api {
     struct api_options options;
-    struct api_limits limits; /* those that a new configuration may change are in `live` */
+    struct api_limits limits; /* the limits that a new configuration may change are in `live` */
     struct {
         _Atomic int64_t streams, streams_per_token, stream_lifetime_us, heartbeat_us;
     } live;
     int http_threads;
-    struct http *http; /* requests have it as http.server: they may be there before it is set */
+    struct http *http; /* requests use http.server, because they may exist before this member is set */
     struct streams streams;
-    atomic_uint exports; /* under way */
+    atomic_uint exports; /* number of running exports */
     struct tickets tickets;
     struct jwt_cache jwts;
     struct metrics metrics;
@@ -34,21 +34,21 @@ struct api {
     struct rate_limit auth_failures; /* by client address */
     struct rate_limit fresh_reads;   /* by token */
     _Atomic uint64_t refused_credentials[AUTH_FAILURE_MAX_];
-    _Atomic uint64_t clients_generation; /* of the configuration that is, or is just being, put into force */
+    _Atomic uint64_t clients_generation; /* of the configuration that is current or being applied */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];
-    _Atomic(struct http_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */
-    atomic_bool stopping;                          /* nobody is answered any more */
+    _Atomic(struct http_coded *) openapi_coded[2]; /* YAML, JSON; a worker sets each once */
+    atomic_bool stopping;                          /* no request is answered any more */
 };
 
-/* The configuration in force; of a worker within a call of the library (http/http.h, enter). */
+/* The current configuration; on a worker between enter and leave (http/http.h). */
 static inline const struct config *api_config(const struct api *api)
 {
     return config_current_get(api->options.config);
 }
 
-/* openapi.yaml as part of the program; made by tools/embed_openapi.py. Constant, any thread. */
+/* openapi.yaml as part of the program, made by tools/embed_openapi.py. Constant, any thread. */
 extern const unsigned char openapi_yaml[];
 extern const size_t openapi_yaml_len;
 extern const unsigned char openapi_json[];

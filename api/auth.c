@@ -1,8 +1,7 @@
 /*
- * Authentication and permission of the caller. The token is a row of the view: its length first, then one
- * digest and one look-up; nothing here touches the store. Tokens of the right length that are unknown,
- * malformed, expired or revoked get one and the same answer after the same work (AU-8): bench/refusals.py
- * compares the times.
+ * Authenticates the caller and checks its rights. A token is a row of the view: the length is checked, then
+ * one digest and one look-up are made, without the store. Unknown, malformed, expired and revoked tokens of
+ * the right length get the same answer after the same work (AU-8): bench/refusals.py compares the times.
  */
 #include "api/auth.h"
 
@@ -18,10 +17,10 @@
 #include "base/ids.h"
 #include "base/mem.h"
 
-/* ---- quotas: each token has its own; credentials that are wrong count against the client's address, and
- * leave those that are right alone, whatever else comes from there (it may be a proxy) ---- */
+/* ---- rate limits: each token has its own. Wrong credentials count for the client's address. They do not
+ * affect valid credentials from the same address, which may be a proxy ---- */
 
-/* Digests are evenly spread as they are. */
+/* The bits of a digest are already evenly distributed. */
 static uint64_t key_of_token(const struct api_token *token)
 {
     uint64_t key;
@@ -38,7 +37,7 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     assert(quota->limit && quota->is_refused && quota->seconds >= 0);
     p->extra = json_object();
     json_set_take(p->extra, "violated-policies", json_pack("[s]", quota->limit->name));
-    /* Clients that were refused together do not return together (HT-43). */
+    /* A random delay, so clients that were refused together do not return together (HT-43). */
     env->random(env, &random, sizeof(random));
     p->retry_after_s = quota->seconds + (int)(random % (2 + (unsigned)quota->seconds / 4));
     return p;
@@ -66,8 +65,8 @@ const char *auth_failure_name(enum auth_failure why)
     return names[why];
 }
 
-/* Refuses wrong or missing credentials: 401, or 429 when the address sent too many of them. A counter shows
- * `why`, the answer does not. */
+/* Refuses wrong or missing credentials: 401, or 429 when the address sent too many. The reason `why` goes to
+ * a counter, not to the answer. */
 static struct problem *refuse_credentials(struct request *r, enum auth_failure why, const char *detail)
 {
     const enum problem_code code = why == AUTH_MISSING ? PROBLEM_UNAUTHENTICATED : PROBLEM_INVALID_TOKEN;
@@ -90,7 +89,7 @@ bool token_is_live(const struct api *api, const struct api_token *token)
     return api_token_is_live(token, env_wall(api->options.env));
 }
 
-/* The token in "Bearer <token>"; NULL of another scheme. */
+/* The token in "Bearer <token>"; NULL for another scheme. */
 static const char *bearer_token(const char *field)
 {
     static const char scheme[] = "Bearer";
@@ -100,8 +99,8 @@ static const char *bearer_token(const char *field)
     return field + len + strspn(field + len, " ");
 }
 
-/* The digest of the token in "Bearer <token>", in hex, which is the token's key in the view; false for
- * another scheme or another length. *ret_why: what it is if nothing of that key is there. */
+/* Makes the digest of the token in "Bearer <token>", in hex, the token's key in the view. False for another
+ * scheme or another length. *ret_why: the reason to report when the view has no such key. */
 static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES],
                                enum auth_failure *ret_why)
 {
@@ -115,19 +114,19 @@ static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTE
     return true;
 }
 
-/* The credentials of a connection's last request, which the connection keeps. */
+/* The credentials of the last request, stored in the connection. */
 struct last_token {
     bool is_set;
     uint8_t print[TOKEN_PRINT_BYTES];
     char key[TOKEN_HEX_BYTES];
-    enum auth_failure why; /* of digest_credentials */
+    enum auth_failure why; /* from digest_credentials */
 };
 _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection has room for it");
 
 /*
- * Clients send the same credentials on every request of a connection, and to digest them costs more than all
- * other checks: those of the last request are known again by a fingerprint under a key of this process, which
- * gives nothing away. The token that they belong to is looked up anew each time.
+ * Clients send the same credentials in every request of a connection, and their digest costs more than all
+ * other checks. The last credentials are recognized by a fingerprint under a key of this process, which
+ * reveals nothing. The token is looked up again in each request.
  */
 static bool read_credentials(struct request *r, const char *field, char key[static TOKEN_HEX_BYTES],
                              enum auth_failure *ret_why)
@@ -150,8 +149,8 @@ static bool read_credentials(struct request *r, const char *field, char key[stat
     return true;
 }
 
-/* The first request of a minute reports that the token is in use. The view's copy remembers that: it
- * is the only member that changes in what the view shows, and it changes atomically. */
+/* The first request in a minute reports that the token is in use. The time is stored in the view's copy. Only
+ * this member of a copy in the view changes, and it changes atomically. */
 static void note_use(struct request *r)
 {
     struct api_token *t = (struct api_token *)(uintptr_t)r->token;
@@ -161,20 +160,20 @@ static void note_use(struct request *r)
         request_notify(r, request_command(r, COMMAND_TOKEN_USED));
 }
 
-/* Why a token is none that is good; *why stays when nothing of that key is there. */
+/* Finds why a token is not valid; *why does not change when the view has no such key. */
 static void log_reason(const struct api *api, const char *key, const struct api_token *found,
                        enum auth_failure *why)
 {
     const bool was =
-        view_was_token(api->options.view, key); /* looked up in any case: the time shows nothing */
+        view_was_token(api->options.view, key); /* always called, so the duration reveals nothing */
     if (found && !found->revoked_at)
         *why = AUTH_EXPIRED;
     else if (found || was)
         *why = AUTH_REVOKED;
 }
 
-/* The key is the whole digest: the time of its comparison does not show what the token is. False: not good,
- * *why says what it is, and stays when nothing of that key is there. */
+/* The key is the whole digest, so the duration of its comparison reveals nothing about the token. False: not
+ * valid, with the reason in *why, which does not change when the view has no such key. */
 static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
@@ -194,7 +193,7 @@ static bool look_up(struct request *r, const char *key, enum auth_failure *why)
     return ok;
 }
 
-/* Takes the reference. A caller that shows a JWT is from here on a token like any other. */
+/* Takes over the reference. From now on a caller with a JWT is treated like any token. */
 static void take_caller(struct request *r, struct view_blob *caller)
 {
     assert(!r->token_blob);
@@ -202,7 +201,7 @@ static void take_caller(struct request *r, struct view_blob *caller)
     r->token = caller->subject;
 }
 
-/* Whether the credentials are a JWT, and good; *ret_why changes when they are one. */
+/* Whether the credentials are a valid JWT; *ret_why changes when they are a JWT. */
 static bool check_jwt(struct request *r, const char *field, enum auth_failure *ret_why)
 {
     const char *token = r->api->options.oidc ? bearer_token(field) : NULL;
@@ -216,7 +215,8 @@ static bool check_jwt(struct request *r, const char *field, enum auth_failure *r
     return caller != NULL;
 }
 
-/* Whether a page in a browser made the request, as the browser's fields show; a page of shootd may read. */
+/* Whether a page of another site made the request, by the browser's fields. Pages of shootd may use the
+ * API. */
 static bool is_of_a_page(const struct request *r)
 {
     const char *site = r->http.headers.values[HEADER_SEC_FETCH_SITE];
@@ -225,8 +225,8 @@ static bool is_of_a_page(const struct request *r)
 }
 
 /*
- * Whether the connection has a client certificate, in place of a token. A browser shows one by itself, also
- * when the page of another site makes it ask, which its fields show: then a token is needed.
+ * Whether the connection has a client certificate in place of a token. A browser sends its certificate also
+ * for a page of another site. Its fields show that; then a token is required.
  */
 static bool check_certificate(struct request *r)
 {
@@ -240,7 +240,7 @@ static bool check_certificate(struct request *r)
     return true;
 }
 
-/* The caller had shown a JWT or a certificate for a ticket; takes the reference. */
+/* The caller used a JWT or a certificate to get a ticket; takes over the reference. */
 static bool look_at_caller(struct request *r, struct view_blob *caller)
 {
     if (caller_holds(r->api, caller->subject)) {
@@ -251,7 +251,7 @@ static bool look_at_caller(struct request *r, struct view_blob *caller)
     return false;
 }
 
-/* The ticket of a request for a stream without credentials; NULL: there is none, or it has no meaning. */
+/* The ticket of a request for a stream without credentials; NULL when it is absent or not allowed. */
 static const char *given_ticket(const struct request *r)
 {
     if (!(r->route->params & PARAM_BIT(PARAM_TICKET)) || !route_prefers_stream(r))
@@ -333,7 +333,7 @@ struct problem *check_permission(struct request *r)
     return NULL;
 }
 
-/* Streams look by themselves, and a ticket is good once. */
+/* Streams check their token themselves, and a ticket is valid only once. */
 struct problem *check_caller_again(struct request *r)
 {
     struct view_blob *before = r->token_blob;
@@ -397,7 +397,7 @@ void tickets_done(struct tickets *t)
     (void)pthread_mutex_destroy(&t->lock);
 }
 
-/* Under the lock. They end in the order in which they were made. */
+/* Under the lock. Tickets expire in the order of their creation. */
 static void drop_expired(struct tickets *t, mono_us now)
 {
     size_t gone = 0;

@@ -17,7 +17,7 @@ enum { WAYS = 4, SETS = JWT_KEPT_MAX / WAYS, NAME_MAX_BYTES = 100, ID_DIGITS = 3
 
 struct jwt_entry {
     uint8_t digest[TOKEN_DIGEST_BYTES];
-    struct view_blob *caller; /* NULL: the place is free */
+    struct view_blob *caller; /* NULL: the entry is free */
     mono_us until;
 };
 
@@ -42,14 +42,14 @@ bool jwt_is_one(const char *token)
     return strchr(token, '.') != NULL;
 }
 
-/* ---- who shows it ---- */
+/* ---- the caller ---- */
 
 static void free_caller(void *token)
 {
     api_token_free(token);
 }
 
-/* As long as issuer and subject are the same it is the same caller, today and tomorrow. */
+/* The id depends only on issuer and subject, so it stays the same for all their JWTs. */
 static void set_id(struct api_token *token, const char *kind)
 {
     char *text CLEANUP_FREE = mem_printf("%s\n%s\n%s", kind, token->issuer, token->subject);
@@ -59,7 +59,7 @@ static void set_id(struct api_token *token, const char *kind)
     (void)snprintf(token->id, sizeof(token->id), "%s_%.*s", kind, ID_DIGITS, hex);
 }
 
-/* Takes what is in the identity. */
+/* Takes over the content of the identity. */
 static struct view_blob *make_caller(struct oidc_identity *identity)
 {
     struct api_token *token = MEM_NEW(struct api_token);
@@ -76,8 +76,8 @@ static struct view_blob *make_caller(struct oidc_identity *identity)
     return view_blob_new("", mem_strdup(""), 0, token, free_caller);
 }
 
-/* The generation of the issuer, or of the rules for certificates and their authorities: a caller is found by
- * one of these. Both only grow. */
+/* The current generation of the issuer, or of the rules for certificates and their authorities. A caller
+ * stores the generation by which it was accepted. Both only grow. */
 static uint64_t generation_in_force(const struct api *api, bool is_certificate, const char *issuer)
 {
     if (!is_certificate)
@@ -125,7 +125,7 @@ void caller_of_token(const struct api *api, const struct api_token *token, struc
     ret->found_by_generation = token->found_by_generation;
 }
 
-/* ---- what is kept; digests are evenly spread as they are ---- */
+/* ---- the cache; the bits of digests are evenly distributed ---- */
 
 static size_t set_of(const uint8_t digest[static TOKEN_DIGEST_BYTES])
 {
@@ -154,7 +154,7 @@ static struct view_blob *find_kept(struct api *api, const uint8_t digest[static 
     return found;
 }
 
-/* In place of what is good for the shortest time, or not at all. */
+/* Replaces the entry that expires first, or a free one. */
 static void keep(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES], struct view_blob *caller,
                  mono_us until)
 {
@@ -203,7 +203,7 @@ static bool has_name(const struct tls_client *client, const char *name)
     return false;
 }
 
-/* The first that names one of its names. */
+/* The first rule for one of the certificate's names. */
 static const struct config_client *client_rule(const struct config *config, const struct tls_client *client)
 {
     for (size_t i = 0; i < config->tls.client_count; i++)

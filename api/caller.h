@@ -1,9 +1,9 @@
 /*
- * A caller that shows no token of ours, but a JWT of an issuer (oidc/oidc.h) or a client certificate
- * (http/connection/tls.h): to the rest of the API a token that stands in no store. Its id, its digest and
- * with them its limits, its idempotency keys and its entries in the audit log are those of issuer and
- * subject, whichever JWT or certificate is shown. The result of checking a JWT is kept for a minute, and not
- * past its end, by its SHA-256 (AU-16).
+ * A caller without a token of shootd: with a JWT of an issuer (oidc/oidc.h) or a client certificate
+ * (http/connection/tls.h). For the other parts of the API it is a token that is not in the store. Id and
+ * digest are derived from issuer and subject, so all JWTs or certificates of a subject share limits,
+ * idempotency keys and audit entries. The result of checking a JWT is cached by its SHA-256 for a minute, but
+ * not past its expiry (AU-16).
  */
 #ifndef API_CALLER_H
 #define API_CALLER_H
@@ -30,21 +30,20 @@ struct jwt_cache {
 void jwt_cache_init(struct jwt_cache *cache);
 void jwt_cache_done(struct jwt_cache *cache);
 
-/*
- * Whether the text of a bearer token has the form of a JWT, which no token of our own has. Pure.
- */
+/* Whether the text of a bearer token has the form of a JWT, which no token of shootd has. Pure. */
 bool jwt_is_one(const char *token);
 /*
- * A reference to who shows it, whose subject is a struct api_token: without projects when no rule fits. NULL
- * when the token is not good (oidc_check counts why). A worker inside the configuration.
+ * Returns a reference to the caller, whose subject is a struct api_token without projects when no rule
+ * matches. NULL when the token is not valid (oidc_check counts the reason). A worker between
+ * config_current_enter and leave.
  */
 struct view_blob *jwt_caller(struct api *api, const char *token);
-/* A reference to who shows a client certificate that has a name: like jwt_caller. */
+/* The same for a client certificate with a name. */
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client);
-/* Whether what the caller was found by holds still: not expired; issuers, or rules and authorities of
- * certificates, as they were. Any thread. */
+/* Whether the caller is still valid: not expired, and its issuer, or the rules and authorities of
+ * certificates, have not changed. Any thread. */
 bool caller_holds(const struct api *api, const struct api_token *caller);
-/* The caller of a command: the one that shows this token, of whatever kind. Fills what is zero. */
+/* Fills the caller of a command from this token, of any kind. *ret must be zero. */
 void caller_of_token(const struct api *api, const struct api_token *token, struct command_caller *ret);
 
 #endif

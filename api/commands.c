@@ -15,13 +15,13 @@
 #include "http/message/content.h"
 #include "http/suspend.h"
 
-/* ---- asking the deciding side ---- */
+/* ---- commands to the decider ---- */
 
 struct command *request_command(struct request *r, enum command_type type)
 {
     struct command *cmd = command_new(type);
     const struct api_token *token = r->token;
-    assert(token && r->route); /* public routes ask nothing of the deciding side */
+    assert(token && r->route); /* public routes make no commands */
     caller_of_token(r->api, token, &cmd->caller);
     cmd->least_role = r->route->role;
     cmd->needs_all_projects = (r->route->flags & ROUTE_WHOLE) != 0;
@@ -66,7 +66,7 @@ struct problem *request_park(struct request *r, struct command *cmd)
         command_free(cmd);
         return stopping();
     }
-    /* Suspended first and posted then, see http/suspend.h. */
+    /* The request is suspended before the post, see http/suspend.h. */
     api->options.post(api->options.post_ctx, cmd);
     return NULL;
 }
@@ -83,8 +83,8 @@ void request_notify(struct request *r, struct command *cmd)
     struct api *api = r->api;
     assert(!cmd->give_back);
     cmd->give_back = command_free;
-    /* Nobody waits here: the request goes on with its document while the command travels, and the references
-     * of a document are not counted in a way that two threads may share. */
+    /* No request waits for this command: the request continues with its document while the command is on its
+     * way. The reference counts of a document are not safe for two threads, so the command gets a copy. */
     json_t *shared = cmd->body;
     cmd->body = json_deep_copy(shared);
     json_decref(shared);
@@ -94,9 +94,9 @@ void request_notify(struct request *r, struct command *cmd)
         api->options.post(api->options.post_ctx, cmd);
 }
 
-/* ---- what comes back ---- */
+/* ---- results of commands ---- */
 
-/* A document without a version of its own gets a tag from its bytes (HT-21). Secrets are not to be kept: no
+/* A document without a version gets a tag from its bytes (HT-21). A secret must not be cached, so it gets no
  * tag. */
 static void choose_tag(const struct request *r, struct command *cmd)
 {
@@ -150,7 +150,7 @@ struct problem *request_resume(struct request *r, struct command *cmd)
 
 /* ---- writes: dry runs, and waiting for the end of the operation (AO-10 to AO-12) ---- */
 
-/* Seconds that the end of the operation is waited for; the parameter counts before the preference. */
+/* Seconds to wait for the end of the operation; the parameter has precedence over the preference. */
 static int64_t seconds_to_wait(struct request *r)
 {
     bool by_parameter = r->params.given[PARAM_WAIT];
@@ -188,7 +188,7 @@ static void set_applied(struct request *r, const struct preferences *p, const st
     buffer_init(&applied, LONGEST);
     if (p->respond_async && cmd->reply.status == MHD_HTTP_ACCEPTED)
         append_preference(&applied, "respond-async");
-    bool waited = cmd->write.waits || p->wait_s == 0; /* over the cap of waiters nobody waits */
+    bool waited = cmd->write.waits || p->wait_s == 0; /* above the limit of waiters no request waits */
     if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
         char text[32];
         int64_t most = r->api->limits.wait_max_s;
@@ -214,7 +214,7 @@ static struct problem *finish_write(struct request *r, struct command *cmd)
         if (cmd->reply.status == MHD_HTTP_OK)
             cmd->reply.status = MHD_HTTP_NO_CONTENT;
     }
-    return NULL; /* the rest is answered in the common way */
+    return NULL; /* the common code answers further results */
 }
 
 struct problem *write_park(struct request *r, struct command *cmd)
@@ -228,7 +228,7 @@ struct problem *write_park(struct request *r, struct command *cmd)
 
 enum { KEY_MIN = 16, KEY_MAX = 128 };
 
-/* With its NUL: parts cannot run into each other. */
+/* Includes the NUL, so adjacent parts cannot be confused. */
 static void digest_text(crypto_hash_sha256_state *state, const char *text)
 {
     (void)crypto_hash_sha256_update(state, (const unsigned char *)text, strlen(text) + 1);
@@ -241,7 +241,7 @@ static void digest_end(crypto_hash_sha256_state *state, char hex[static REPLAY_D
     (void)sodium_bin2hex(hex, REPLAY_DIGEST_BYTES, digest, sizeof(digest));
 }
 
-/* A string in quotes as the draft has it, or the bare token that is widely sent (HT-46). */
+/* Accepts a string in quotes as in the draft, or the bare token that many clients send (HT-46). */
 static bool read_key(const char *field, const char **ret_key, size_t *ret_len)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-";
@@ -258,7 +258,7 @@ struct problem *check_idempotency_key(struct request *r)
     const char *field = r->http.headers.values[HEADER_IDEMPOTENCY_KEY];
     const char *key;
     size_t len;
-    if (!field || r->route->method != METHOD_POST) /* the other methods are idempotent by themselves */
+    if (!field || r->route->method != METHOD_POST) /* the other methods are idempotent */
         return NULL;
     if (r->http.headers.counts[HEADER_IDEMPOTENCY_KEY] > 1 || !read_key(field, &key, &len)) {
         struct problem *p = NULL;
@@ -270,7 +270,7 @@ struct problem *check_idempotency_key(struct request *r)
     assert(r->token && !*r->idempotency.key);
     crypto_hash_sha256_state state;
     (void)crypto_hash_sha256_init(&state);
-    digest_text(&state, r->token->id); /* nobody meets another's keys */
+    digest_text(&state, r->token->id); /* each caller has separate keys */
     digest_text(&state, r->route->operation);
     (void)crypto_hash_sha256_update(&state, (const unsigned char *)key, len);
     digest_end(&state, r->idempotency.key);
@@ -287,7 +287,7 @@ void idempotency_take_fingerprint(struct request *r)
     for (unsigned i = 0; i < r->http.segments.count; i++)
         digest_text(&state, r->http.segments.items[i]);
     for (int id = 0; id < PARAM_MAX_; id++) {
-        if (!r->params.texts[id] || id == PARAM_WAIT) /* how it is answered, not what is asked for */
+        if (!r->params.texts[id] || id == PARAM_WAIT) /* affects only the form of the answer */
             continue;
         digest_text(&state, param_name((enum param_id)id));
         digest_text(&state, r->params.texts[id]);

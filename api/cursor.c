@@ -8,7 +8,7 @@
 #include "api/request.h"
 #include "api/routes.h"
 
-/* version, count of numbers, hour of issue, digest; then the numbers, the key, the MAC */
+/* layout: version, count of numbers, hour of issue, digest; then the numbers, the key, the MAC */
 enum {
     CURSOR_VERSION = 2,
     AT_COUNT = 1,
@@ -95,7 +95,7 @@ enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES
     int64_t age = now / HOUR_US - (int64_t)get_number(bytes + AT_HOUR, HOUR_BYTES);
     if (age > CURSOR_LIFE_HOURS)
         return CURSOR_EXPIRED;
-    /* From here on the bytes are our own: the numbers, then the key. */
+    /* The MAC is right, so shootd made the bytes: the numbers, then the key. */
     const unsigned char *rest = bytes + HEAD_BYTES;
     ret_place->number_count = bytes[AT_COUNT];
     for (unsigned i = 0; i < ret_place->number_count; i++, rest += NUMBER_BYTES)
@@ -111,7 +111,8 @@ static void digest_text(crypto_generichash_state *state, const char *text)
     (void)crypto_generichash_update(state, (const unsigned char *)text, strlen(text) + 1);
 }
 
-/* The digest of what shapes the list: not where it begins, how many rows are wanted, nor how much of each. */
+/* The digest of the parameters that select and order the list, without those for the place, the number of
+ * rows and the form of rows. */
 static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DIGEST_BYTES])
 {
     crypto_generichash_state state;

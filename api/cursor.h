@@ -1,8 +1,8 @@
 /*
- * Opaque cursors (HT-35, HT-36): version, hour of issue, digest of the filters, values that the page is
- * sorted by, key of its last item; authenticated with a key of the installation, so that they live over
- * restarts, and end after three days. The hour, not the second: a page that does not change keeps its bytes,
- * and so its entity tag. A cursor never grants access. Pure; any thread.
+ * Opaque cursors (HT-35, HT-36): version, hour of issue, digest of the filters, values of the sort order, key
+ * of the page's last item. They are authenticated with a key of the installation, so they stay valid over
+ * restarts; they expire after three days. The time is the hour, not the second: a page that does not change
+ * keeps its bytes and its entity tag. A cursor never grants access. Pure; any thread.
  */
 #ifndef API_CURSOR_H
 #define API_CURSOR_H
@@ -24,7 +24,7 @@ enum {
     CURSOR_LIFE_HOURS = 72,
 };
 
-/* Where a page ended: the key of its last item, and its numbers to sort by, which the key does not hold. */
+/* The end of a page: the key of its last item, and the sort values that the key does not contain. */
 struct cursor_place {
     char key[CURSOR_MAX_KEY + 1]; /* "": before the first item */
     int64_t numbers[CURSOR_MAX_NUMBERS];
@@ -39,15 +39,15 @@ bool cursor_place_set(struct cursor_place *place, const char *key);
 void cursor_encode(const uint8_t secret[static CURSOR_SECRET_BYTES],
                    const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
                    const struct cursor_place *place, char text[static CURSOR_TEXT_BYTES]);
-/* CURSOR_BAD: forged, damaged, or of another digest. */
+/* CURSOR_BAD: forged, damaged, or for another digest. */
 enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES],
                                  const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
                                  const char *text, struct cursor_place *ret_place);
 
-/* The cursor that continues after `place` in the list of `r`. */
+/* Makes the cursor that continues after `place` in the list of `r`. */
 void cursor_make(const struct request *r, const struct cursor_place *place,
                  char text[static CURSOR_TEXT_BYTES]);
-/* Reads the cursor of `r`; the place before the first item when none was given. */
+/* Reads the cursor of `r`; without one, the place before the first item. */
 enum cursor_status cursor_read(const struct request *r, struct cursor_place *ret_place);
 
 #endif

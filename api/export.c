@@ -17,10 +17,10 @@ enum { PAGE_ENTRIES = 200, RETRY_AFTER_S = 10 };
 
 struct export
 {
-    struct event_stream transport; /* first; its lock guards what is below */
-    struct audit_query query;      /* with the place where the next page begins */
-    bool is_wanted;                /* a page was asked for and is not there yet */
-    bool is_last;                  /* nothing comes behind `page` */
+    struct event_stream transport; /* first member; its lock guards all members below */
+    struct audit_query query;      /* including the place where the next page begins */
+    bool is_wanted;                /* a page was requested and has not come yet */
+    bool is_last;                  /* no page follows `page` */
     char *page;
 };
 
@@ -29,7 +29,7 @@ static struct export *export_of(struct event_stream *transport)
     return CONTAINER_OF(transport, struct export, transport);
 }
 
-/* On the loop thread, too: the page that an ended export has asked for can come after the API is freed. */
+/* May run on the loop thread: a page that an ended export has requested can come after the API is freed. */
 static void export_free(struct event_stream *transport)
 {
     struct export *x = export_of(transport);

@@ -1,7 +1,8 @@
 /*
- * The audit log as one answer of any length, an entry a line. It holds one page: the next one is asked of the
- * store when the client has taken the one before, so that its pace bounds everything. Before each page the
- * token is looked up again. An export that cannot go on is cut, so that nobody takes it for whole.
+ * The audit log as one answer of any length, one entry per line. An export holds one page in memory. It
+ * requests the next page from the store when the client has taken the current one, so the client determines
+ * the speed. Before each page the token is looked up again. An export that cannot continue is broken off
+ * visibly, so the client does not treat it as complete.
  */
 #ifndef API_EXPORT_H
 #define API_EXPORT_H
@@ -13,14 +14,14 @@
 struct problem;
 struct request;
 
-/* At the same time. */
+/* Limit of simultaneous exports. */
 enum { EXPORTS_MAX = 4 };
 
-/* Decides the answer; takes what `query` owns. The worker of the request. */
+/* Sets the answer; takes over the content of `query`. The worker of the request. */
 struct problem *export_open(struct request *r, struct audit_query *query);
-/* Whether what the request streams is an export. */
+/* Whether the request streams an export. */
 bool export_is(const struct request *r);
-/* The request of an export is completed; returns how it ended, for the access log. Its worker. */
+/* Called when the request of an export is completed; returns how it ended, for the access log. Its worker. */
 const char *export_completed(struct request *r);
 
 #endif

@@ -18,16 +18,16 @@
 #include "base/metric.h"
 #include "http/message/content.h"
 
-/* OB-7. */
+/* Edges by OB-7. */
 static const struct histogram_edges request_edges = {17,
                                                      {500, 1000, 2500, 5000, 10000, 25000, 50000, 75000,
                                                       100000, 250000, 500000, 750000, 1000000, 2500000,
                                                       5000000, 7500000, 10000000}};
-/* Up to the longest ?wait, and streams. */
+/* Up to the longest ?wait and the longest streams. */
 static const struct histogram_edges wait_edges = {
     10, {100000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 300000000, 1800000000}};
 
-/* Every status that we send. Others would count as 500. */
+/* All statuses that shootd sends. Any other would be counted as 500. */
 static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409,
                                412, 413, 414, 415, 417, 422, 429, 431, 500, 501, 502, 503, 504};
 
@@ -38,7 +38,7 @@ enum {
     METHODS = METHOD_MAX_ + 1,
 };
 
-/* Written by one worker, read by a scrape: relaxed loads and stores, no atomic additions. */
+/* One worker writes, a scrape reads: relaxed loads and stores, no atomic additions. */
 struct shard {
     struct shard *next;
     _Atomic uint64_t requests[MAX_ROUTES][METHODS][STATUSES];
@@ -100,8 +100,8 @@ static size_t status_index(int status)
     return internal;
 }
 
-/* How long these take says nothing about how fast we are: the end of an operation, an answer of Cleura, or a
- * client that leaves, ends them. Only rows that may_wait below. */
+/* The duration of these requests does not show shootd's speed: it depends on the end of an operation, an
+ * answer of Cleura, or the client. Only rows that may_wait below. */
 static bool was_asked_to_wait(const struct request *r)
 {
     if (r->http.answer.is_stream || r->serve || r->params.given[PARAM_WAIT])
@@ -123,7 +123,7 @@ void metrics_count(struct metrics *m, const struct request *r, int64_t duration_
         histogram_add(&s->requested[route], &request_edges, duration_us);
 }
 
-/* Sums one counter, given by its place in the first shard, over all shards. */
+/* Sums one counter over all shards; `counter` is its place in the first shard. */
 static uint64_t total(struct shard *first, const _Atomic uint64_t *counter)
 {
     size_t offset = (uintptr_t)counter - (uintptr_t)first;
@@ -138,8 +138,8 @@ static const char *route_label(size_t route)
     return route == NO_ROUTE ? "none" : routes[route].template;
 }
 
-/* A route's counters of these statuses are there from the start, at 0 (OB-6): else nobody sees the first
- * error rise. */
+/* These counters of a route exist from the start, at 0 (OB-6). Otherwise the first error would not be seen as
+ * an increase. */
 static bool is_there_from_the_start(int status)
 {
     return status == MHD_HTTP_OK || status == MHD_HTTP_INTERNAL_SERVER_ERROR ||
@@ -161,7 +161,7 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
     }
 }
 
-/* `offset` is that of the histograms in a shard. HEAD is among its GET. */
+/* `offset` is that of the histograms in a shard. HEAD counts as GET. */
 static void write_durations_of(struct buffer *out, const struct shard *first, size_t route, const char *name,
                                const struct histogram_edges *edges, size_t offset)
 {
@@ -254,7 +254,7 @@ static void write_streams(const struct streams *all, struct buffer *out)
 
 enum { FIELD_THREADS, FIELD_START, FIELD_VSIZE, FIELD_RSS, FIELD_MAX_ };
 
-/* Numbers of /proc/self/stat by their place after the command name (proc(5), counted from `state` = 3). */
+/* Numbers of /proc/self/stat by their position after the command name (proc(5), where `state` is 3). */
 static bool read_stat(uint64_t values[static FIELD_MAX_])
 {
     static const int places[FIELD_MAX_] = {
@@ -287,7 +287,7 @@ static unsigned count_open_files(void)
     for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
         count += d->d_name[0] != '.';
     (void)closedir(dir);
-    return count - 1; /* the directory itself */
+    return count - 1; /* without the directory itself */
 }
 
 static void write_process(struct buffer *out)

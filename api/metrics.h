@@ -1,6 +1,6 @@
 /*
- * Numbers about HTTP (9.1). Every worker counts into its own shard, so that the hot path shares no cache
- * line; a scrape sums them up. Labels come from the route table and closed sets only (OB-6).
+ * Metrics of HTTP (9.1). Every worker counts in its own shard, so requests share no cache line; a scrape adds
+ * the shards. Labels come only from the route table and closed sets (OB-6).
  */
 #ifndef API_METRICS_H
 #define API_METRICS_H
@@ -22,11 +22,11 @@ struct metrics {
 };
 
 void metrics_init(struct metrics *m);
-/* After the workers have ended. */
+/* Called after the workers have ended. */
 void metrics_done(struct metrics *m);
 /* Counts a completed request; its worker. */
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);
-/* All families of this folder and of the process. Any thread. */
+/* Writes all families of this folder and of the process. Any thread. */
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out);
 
 #endif

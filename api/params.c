@@ -46,7 +46,7 @@ static const char *format_to_name(int value)
     return format_names[value];
 }
 
-/* As the `client.authentication.k8s.io/` API of Kubernetes names them. */
+/* The names in Kubernetes' API `client.authentication.k8s.io/`. */
 static const char *const api_version_names[API_VERSION_MAX_] = {
     [API_VERSION_V1BETA1] = "v1beta1", [API_VERSION_V1] = "v1"};
 
@@ -103,7 +103,7 @@ static const char *check_label(const char *text, json_t **ret_valid)
     return label_filter_fault(text);
 }
 
-/* Actions of the audit log beside operations of the API (reconcile/answers/audit.c). */
+/* Actions of the audit log in addition to the operations of the API (reconcile/answers/audit.c). */
 static const char *const own_actions[] = {"daemon.started", "daemon.stopped", "audit.left_out"};
 
 static bool is_action(const char *name, size_t len)

@@ -1,4 +1,4 @@
-/* Query parameters: one table of names and kinds; a route says which of them it knows. */
+/* Query parameters: one table of names and kinds; each route lists the ones that it knows. */
 #ifndef API_PARAMS_H
 #define API_PARAMS_H
 
@@ -78,17 +78,18 @@ enum { WEBHOOKS_KEEP, WEBHOOKS_DISABLE, WEBHOOKS_MAX_ };
 struct problem;
 struct request;
 
-/* Decodes and checks the query of `r` against what its route knows. */
+/* Decodes and checks the query of `r` against the parameters of its route. */
 struct problem *params_read(struct request *r);
 const char *param_name(enum param_id id);
-/* A number with its default when absent. */
+/* The value of a number, or its default when absent. */
 int64_t param_number(const struct query_values *p, enum param_id id);
-/* Whether `text` is one of the comma-separated values of a text parameter; true when it was not given. */
+/* Whether `text` is one of the comma-separated values of a text parameter; true when the parameter is
+ * absent. */
 bool param_lists(const struct query_values *p, enum param_id id, const char *text);
-/* Whether an enum value was asked for; true when the parameter was not given. */
+/* Whether an enum parameter contains this value; true when the parameter is absent. */
 bool param_has_value(const struct query_values *p, enum param_id id, int value);
 
-/* The same, but false when the parameter was not given. */
+/* The same, but false when the parameter is absent. */
 bool param_asks_for(const struct query_values *p, enum param_id id, int value);
 
 #endif

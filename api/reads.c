@@ -15,7 +15,8 @@
 
 #define PRIVATE "private, no-cache"
 
-typedef struct view_blob *take_fn(struct view_blob *blob); /* a reference to it, or to a form of it */
+/* returns a reference to the blob, or to a form of it */
+typedef struct view_blob *take_fn(struct view_blob *blob);
 
 static struct view_blob *take_out(struct request *r, enum view_section section, const char *key,
                                   take_fn *take)
@@ -139,7 +140,7 @@ struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct re
     if (throttle_fresh(r)) {
         answer_header(&r->http.answer, "Cache-Status", "%s",
                       "shootd; hit; detail=\"the token has asked for too many fresh reads\"");
-        r->serve = serve; /* says where the answer comes from */
+        r->serve = serve; /* adds the source of the answer */
         return serve(r);
     }
     struct command *cmd = request_command(r, COMMAND_FRESH);
@@ -278,7 +279,7 @@ bool list_has_prefix(const char *key, const char *prefix)
     return !prefix || !strncmp(key, prefix, strlen(prefix));
 }
 
-/* The place that the page begins at. */
+/* The place where the page begins. */
 static struct view_cursor first_place(const struct view_snapshot *s, const struct list_query *q,
                                       const char *after)
 {
@@ -338,7 +339,7 @@ struct problem *list_answer(struct request *r, const struct list_query *query)
     return list_close(r, &page, more ? &next : NULL);
 }
 
-/* ---- what lists of the store are asked for ---- */
+/* ---- parameters of lists from the store ---- */
 
 char **list_words(const struct request *r, enum param_id id)
 {
@@ -382,7 +383,7 @@ struct problem *list_answer_array(struct request *r, const char *array, const ch
     struct cursor_place last = {.number_count = 0};
     size_t len = strlen(array);
     list_open(&page);
-    if (len > 2) /* without its brackets */
+    if (len > 2) /* without the array's brackets */
         list_add(&page, array + 1, len - 2);
     bool more = next && *next && cursor_place_set(&last, next);
     return list_close(r, &page, more ? &last : NULL);

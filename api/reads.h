@@ -1,8 +1,8 @@
 /*
- * Functions that reads share, of single resources and of collections (HT-35 to HT-37): each returns the
- * problem when a precondition fails. Pages are prepared bodies, joined without making JSON again, with keyset
- * cursors over the order of the view, or another one (api/resources/cluster_order.h); a page has an entity
- * tag, the digest of its items' tags, or of its bytes where they have none. The worker of the request.
+ * Functions for reads of single resources and of collections (HT-35 to HT-37). Each returns a problem when a
+ * precondition fails. A page joins prepared bodies, without making JSON again, with keyset cursors over the
+ * order of the view, or another order (api/resources/cluster_order.h). The entity tag of a page is the digest
+ * of its items' tags, or of its bytes when they have no tags. The worker of the request.
  */
 #ifndef API_READS_H
 #define API_READS_H
@@ -11,115 +11,116 @@
 #include "api/request.h"
 #include "view/view.h"
 
-/* Takes a reference out of the view for as long as the request needs it; NULL when absent. */
+/* Takes a reference from the view, which the caller releases; NULL when absent. */
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
-/* The cluster that the path names, the same way; PROBLEM_CLUSTER_NOT_FOUND when there is none. */
+/* The same for the cluster in the path; PROBLEM_CLUSTER_NOT_FOUND when there is none. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
-/* The same for its body, which holds the newest time of observation; the blob may be without a subject. */
+/* The same for its body with the newest time of observation; the blob may have no subject. */
 struct problem *read_cluster_body(struct request *r, struct view_blob **ret);
-/* Answers with a blob, which it takes: ETag, Cache-Control, preconditions. */
+/* Answers with a blob, which it takes over: ETag, Cache-Control, preconditions. */
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
-/* The same with a JSON text made for this answer, which it takes; the tag is a digest of its bytes. */
+/* The same with a JSON text made for this answer, which it takes over; the tag is a digest of its bytes. */
 struct problem *answer_with_text(struct request *r, char *text, size_t len);
-/* The same with the entity tag that it has. */
+/* The same with a given entity tag. */
 struct problem *answer_with_tagged_text(struct request *r, char *text, size_t len, const char *etag);
-/* Takes `doc`. */
+/* Takes over `doc`. */
 struct problem *answer_with_document(struct request *r, json_t *doc);
-/* The same for what is no tenant's: shared caches may keep it too. */
+/* The same for public data, which shared caches may store. */
 struct problem *answer_with_public_document(struct request *r, json_t *doc);
 
 /* ---- fresh reads: Cache-Control: no-cache (HT-25, promise 2) ---- */
 
 /*
- * Answers with `serve`, from the view: at once, or, when the client wants a fresh read, after Cleura was
+ * Answers with `serve`, from the view. When the client wants a fresh read, the answer waits until Cleura was
  * read, could not be read, or the deadline passed. Prefer: wait=N (seconds) sets the deadline.
  */
 struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r));
-/* Adds the field that says: from memory. Not after a fresh read, which has added its own (HT-28). */
+/* Adds the field that names the cache as the source. Does nothing after a fresh read, which has added its own
+ * (HT-28). */
 void fresh_set_source(struct request *r);
-/* Adds how old the answer is and when Cleura gave it: an answer of just now, or none yet, is 0 s old (HT-24).
- * The age is by the monotonic clock: `heard_at` is the same moment. Entity tags do not change with it, so a
- * 304 has it, too. `as_text` is the same time, prepared; NULL: it is written now. */
+/* Adds the age of the answer and the time of Cleura's report; without a report the age is 0 s (HT-24). The
+ * age uses the monotonic clock: `heard_at` is the same moment. Entity tags do not depend on the age, so a 304
+ * has it, too. `as_text` is the time as text; NULL: it is made now. */
 void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
 
 /* ---- collections ---- */
 
 struct list_query {
     enum view_section section;
-    const char *prefix; /* only keys that begin with it, or NULL */
+    const char *prefix; /* only keys with this beginning, or NULL */
     bool newest_first;  /* from the greatest key down */
     bool brief;         /* the short form of the items */
-    bool states_age;    /* the answer says where it comes from, and how old its oldest item is */
+    bool states_age;    /* the answer names its source and the age of its oldest item */
     bool (*wanted)(struct request *r, const struct view_entry *entry);
-    /* For operations: answers with the page, which reaches to those that have left the view; NULL: they are
-     * not wanted. */
+    /* For operations: answers with a page that includes those no longer in the view; NULL: they are not
+     * included. */
     struct problem *(*older)(struct request *r, const struct cursor_place *after);
 };
 
-/* Answers with the page that the request's limit and cursor ask for. */
+/* Answers with the page that limit and cursor of the request select. */
 struct problem *list_answer(struct request *r, const struct list_query *query);
 
-/* The pieces, for lists that are made in other ways. */
+/* ---- single functions, for other lists ---- */
 
-/* Where the page begins. */
+/* The place where the page begins. */
 struct problem *list_place(struct request *r, struct cursor_place *ret_place);
-/* A page while it is written. */
+/* A page while it is built. */
 struct list_body {
     struct buffer text;
-    struct buffer tags;   /* of its items */
-    bool is_tagged;       /* all items have one */
-    bool goes_on;         /* it is not full, and what has left the view may belong to it */
-    wall_us oldest;       /* when Cleura showed the oldest item that it has shown; 0: it showed none */
-    mono_us oldest_heard; /* the same moment */
+    struct buffer tags;   /* of the items */
+    bool is_tagged;       /* all items have a tag */
+    bool goes_on;         /* not full: items that are no longer in the view may follow */
+    wall_us oldest;       /* when Cleura last showed the oldest item; 0: no item was shown */
+    mono_us oldest_heard; /* the same moment on the monotonic clock */
 };
 
 /*
  * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. A page
- * that grew beyond what is held in memory is an internal error (nothing that is half there goes out).
+ * that exceeds the memory limit is an internal error, so no incomplete page is sent.
  */
 void list_open(struct list_body *page);
 void list_done(struct list_body *page);
 void list_add(struct list_body *page, const char *item, size_t len);
-/* Adds items with commas between them, and their entity tags, one behind the other. */
+/* Adds items separated by commas, and their concatenated entity tags. */
 void list_add_tagged(struct list_body *page, const char *items, const char *tags);
 /* Adds an entry of the view. */
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
-/* Before list_close, for a query that reports the age. */
+/* Called before list_close, for a query with states_age. */
 void list_set_age(struct request *r, const struct list_query *query, const struct list_body *page);
-/* The page is still to be ended with list_done. */
+/* The caller must still call list_done. */
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
 
 #define CLEANUP_LIST_BODY CLEANUP(list_done)
-/* A NULL prefix fits every key. */
+/* A NULL prefix matches every key. */
 bool list_has_prefix(const char *key, const char *prefix);
 
-/* The words of a parameter, NULL-terminated; the caller owns them. NULL: it was not given, and everything is
- * wanted. */
+/* The words of a parameter, NULL-terminated; the caller owns them. NULL: the parameter is absent, so
+ * everything matches. */
 char **list_words(const struct request *r, enum param_id id);
-/* The projects that are asked for and that the token sees, likewise. NULL: all. A caller that sees all
- * projects sees also what is about none, and what is about those that are no longer there. */
+/* The requested projects that the token may see, in the same form. NULL: all. A caller that may see all
+ * projects also sees items without a project, and items of removed projects. */
 char **list_projects(const struct request *r);
 
-/* The page of a JSON array that the deciding side made; `next` is the key of its last item, NULL or "" when
- * none follows. */
+/* Answers with a JSON array from the decider; `next` is the key of its last item, NULL or "" when no page
+ * follows. */
 struct problem *list_answer_array(struct request *r, const char *array, const char *next);
 
-/* ---- pages that are made anew for each caller, item by item ---- */
+/* ---- pages made for each caller, item by item ---- */
 
 struct list_page {
     struct request *r;
     struct list_body body;
-    struct cursor_place after; /* where it begins: behind this key */
+    struct cursor_place after; /* the page begins after this key */
     struct cursor_place last;  /* the last item that was added */
     int64_t left;
-    bool more; /* and there is another page */
+    bool more; /* there is another page */
 };
 
-/* NULL, and the page is to be ended with list_page_end; else the problem. */
+/* Returns NULL, then the page must be ended with list_page_end; else a problem. */
 struct problem *list_page_begin(struct list_page *page, struct request *r);
-/* Asked when there is another item: whether it is one of another page. */
+/* Called when there is another item: whether the item belongs to another page. */
 bool list_page_is_full(struct list_page *page);
-/* Adds an item, which is taken, of this key. */
+/* Adds an item, which is taken over, with this key. */
 void list_page_add(struct list_page *page, const char *key, json_t *item);
 /* Answers with the page. */
 struct problem *list_page_end(struct list_page *page);

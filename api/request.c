@@ -1,6 +1,6 @@
 /*
- * The stations of a request that are about us, in the order of docs/rules.md: the engine has checked the
- * framing before, and answers what these functions return.
+ * The stages of a request in the application, in the order of docs/rules.md. The HTTP server has checked the
+ * framing before, and sends the problems that these functions return.
  */
 #include "api/request.h"
 
@@ -105,13 +105,14 @@ static void add_problem_fields(struct server_request *http, enum problem_code co
     auth_add_fields(request_of(http), code);
 }
 
-/* Records the spans of writes, and of reads that asked Cleura. */
+/* Records the spans of writes, and of reads that called Cleura. */
 static void record_span(struct request *r, int64_t duration_us)
 {
     struct server_request *http = &r->http;
     if (!r->is_traced || !span_is_recorded(&http->trace))
         return;
-    const bool failed = http->answer.status >= MHD_HTTP_INTERNAL_SERVER_ERROR; /* 4xx: the client's (OB-13) */
+    /* 4xx are faults of the client (OB-13) */
+    const bool failed = http->answer.status >= MHD_HTTP_INTERNAL_SERVER_ERROR;
     const char *code = http->problem == PROBLEM_MAX_ ? NULL : problem_kind(http->problem)->code;
     const struct span_attribute attributes[] = {
         SPAN_STR("http.request.method", http->method_text),

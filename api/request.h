@@ -1,6 +1,6 @@
 /*
- * A request as the API sees it: the engine's part, and what it is about. Owned by the libmicrohttpd worker of
- * its connection; no other thread touches it.
+ * A request of the API: the server's part, and the application's. Owned by the libmicrohttpd worker of its
+ * connection; no other thread uses it.
  */
 #ifndef API_REQUEST_H
 #define API_REQUEST_H
@@ -17,24 +17,24 @@ struct route;
 struct view_blob;
 
 struct request {
-    struct server_request http; /* first */
+    struct server_request http; /* first member */
     struct api *api;
-    const struct route *route; /* NULL while none matched */
+    const struct route *route; /* NULL until a route matches */
     const char *project;       /* path parameters, or NULL */
-    const char *name;          /* the cluster */
-    const char *item;          /* id of an operation, webhook or token, name of an account */
-    const char *delivery;      /* id, below a webhook */
+    const char *name;          /* of the cluster */
+    const char *item;          /* id of an operation, webhook or token, or name of an account */
+    const char *delivery;      /* id of a delivery of a webhook */
     struct query_values params;
-    struct view_blob *token_blob; /* keeps `token` alive */
+    struct view_blob *token_blob; /* keeps `token` valid */
     const struct api_token *token;
-    bool is_traced;                         /* a write, or a read that asks Cleura */
-    struct command_idempotency idempotency; /* key: digest, "" when none was given */
-    /* Turns the command's answer into another form, or leaves it to the common way. NULL: none. */
+    bool is_traced;                         /* a write, or a read that calls Cleura */
+    struct command_idempotency idempotency; /* key: digest, "" when absent */
+    /* Turns the command's result into another form, or leaves it to the common code. NULL: none. */
     struct problem *(*finish)(struct request *r, struct command *cmd);
-    struct problem *(*serve)(struct request *r); /* answers once a fresh read has ended (api/reads.h) */
+    struct problem *(*serve)(struct request *r); /* answers after a fresh read has ended (api/reads.h) */
 };
 
-/* The functions that the engine calls (http/http.h). */
+/* The functions that the HTTP server calls (http/http.h). */
 extern const struct http_application api_application;
 
 #endif

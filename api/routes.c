@@ -1,5 +1,4 @@
-/* The route table. A row here and an operation in openapi.yaml are the same thing; a test holds them
- * together. */
+/* The route table. Each row is an operation in openapi.yaml; a test compares them. */
 #include "api/routes.h"
 
 #include <assert.h>
@@ -156,12 +155,12 @@ const struct route routes[] = {
 
 _Static_assert(ARRAY_LEN(routes) == ROUTE_COUNT, "ROUTE_COUNT in routes.h is the number of rows");
 
-/* ---- matching: templates are taken apart once, so that a request compares whole segments ---- */
+/* ---- matching: templates are split once, so a request compares whole segments ---- */
 
 enum binding { BIND_PROJECT, BIND_CLUSTER, BIND_DELIVERY, BIND_ITEM };
 
 struct pattern {
-    unsigned count;                          /* of segments */
+    unsigned count;                          /* number of segments */
     const char *literals[PATH_MAX_SEGMENTS]; /* NULL: a parameter */
     enum binding bindings[PATH_MAX_SEGMENTS];
 };
@@ -186,7 +185,7 @@ static void prepare_pattern(struct pattern *p, const char *template)
     assert(used + len < sizeof(texts));
     char *rest = memcpy(texts + used, template, len + 1);
     used += len + 1;
-    rest++; /* the slash that it begins with */
+    rest++; /* skips the leading slash */
     for (char *segment; (segment = strsep(&rest, "/")) != NULL; p->count++) {
         assert(p->count < PATH_MAX_SEGMENTS);
         p->literals[p->count] = *segment == '{' ? NULL : segment;

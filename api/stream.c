@@ -12,15 +12,15 @@
 #include "base/mem.h"
 
 enum {
-    PAGE_EVENTS = 50, /* some 30 kB; every stream that catches up holds one */
+    PAGE_EVENTS = 50, /* about 30 kB; each stream that catches up holds one page */
     RETRY_MS = 2000,
-    RETRY_SPREAD_MS = 3000, /* those that were ended together do not come back together */
+    RETRY_SPREAD_MS = 3000, /* streams that ended together must not return together */
     LIFETIME_SPREAD_PERCENT = 10,
 };
 
 static const struct {
     const char *name;
-    const char *word; /* to the client; NULL: it is not there, or is not to come again */
+    const char *word; /* word to the client; NULL: the client has left, or must not return */
 } ends[STREAM_END_MAX_] = {
     [STREAM_GOES_ON] = {"none", NULL},
     [STREAM_CLIENT] = {"client", NULL},
@@ -37,7 +37,7 @@ const char *stream_end_name(enum stream_end end)
     return ends[end].name;
 }
 
-/* ---- life ---- */
+/* ---- begin and end ---- */
 
 static struct stream *stream_of(struct event_stream *transport)
 {
@@ -76,7 +76,7 @@ static void stream_free(struct event_stream *transport)
     free(s);
 }
 
-/* ---- what comes next; all under the lock ---- */
+/* ---- the next piece; all under the lock ---- */
 
 static void piece_taken(struct event_stream *transport)
 {
@@ -124,7 +124,7 @@ static bool say_reset(struct stream *s)
     return begin_note(s);
 }
 
-/* With the position where that has moved on over events that are not for this client (AO-20, AO-23). */
+/* Includes the position when it has moved over events that are not for this client (AO-20, AO-23). */
 static bool say_heartbeat(struct stream *s)
 {
     s->heartbeat_is_due = false;
@@ -151,14 +151,14 @@ static bool wants(const struct stream *s, const struct feed_entry *e)
            (!s->asked.cluster || (e->cluster && !strcmp(s->asked.cluster, e->cluster)));
 }
 
-/* The client's position is older than what is kept, or is from another log than this one (AO-22). */
+/* The client's position is older than the stored events, or comes from another log (AO-22). */
 static bool is_not_in_log(const struct stream *s, const struct command_events *page)
 {
     return s->position > page->newest || s->position < page->base ||
            (s->position < page->newest && (!page->oldest || s->position + 1 < page->oldest));
 }
 
-/* Why there is no page. */
+/* Why a page could not be read. */
 static enum stream_end end_of_problem(const struct command *cmd)
 {
     if (cmd->denied)
@@ -190,7 +190,7 @@ static void on_stream_page(struct command *cmd)
     event_stream_unref(&s->transport);
 }
 
-/* The stream stays where it is until the page has come. */
+/* The stream does not move until the page has come. */
 static void want_page(struct stream *s)
 {
     struct request *r = CONTAINER_OF(s->transport.request, struct request, http);
@@ -210,7 +210,7 @@ static void want_page(struct stream *s)
     s->api->options.post(s->api->options.post_ctx, cmd);
 }
 
-/* The next entry of the feed that this client wants. */
+/* Takes the next entry of the feed that matches the stream. */
 static bool take_entry(struct stream *s)
 {
     struct api *api = s->api;
@@ -288,16 +288,16 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
     s->is_unchecked = position > feed_newest(api->options.feed);
     s->ends_at =
         env_mono(env) + env_jitter(env, atomic_load(&api->live.stream_lifetime_us), LIFETIME_SPREAD_PERCENT);
-    /* The begin is sent at once: a client that loses the stream before the first event loses nothing. */
+    /* Sent at once, so a client that loses the stream before the first event loses no event. */
     (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
     s->sent_position = s->position;
     (void)begin_note(s);
     return s;
 }
 
-/* ---- from outside ---- */
+/* ---- called by other threads ---- */
 
-/* Under the lock. Passes over what is not for this client, so that it is not woken for it. */
+/* Under the lock. Skips events that are not for this client, so the client is not woken for them. */
 static bool has_news(struct stream *s, struct feed_entry *const *batch, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -329,7 +329,7 @@ void stream_end(struct stream *s, enum stream_end why)
         end_with(s, why);
         if (why == STREAM_TOKEN)
             event_stream_drop_piece(
-                &s->transport); /* nothing more for this client; half a block is no event (AO-20) */
+                &s->transport); /* no more events for this client; an incomplete block is no event (AO-20) */
         event_stream_resume(&s->transport);
     }
     (void)pthread_mutex_unlock(&s->transport.lock);

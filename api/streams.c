@@ -14,26 +14,26 @@
 enum {
     BATCH = 256,
     TOKEN_LOOK_US = 1000000,
-    DRAIN_GRACE_US = 500000, /* for clients to take the last words */
+    DRAIN_GRACE_US = 500000, /* time for clients to read the last message */
     RETRY_AFTER_S = 10,
-    PACED_ABOVE = 128, /* streams */
+    PACED_ABOVE = 128, /* number of streams */
     PACE_US = 100,
     PACE_BUSY_US = 500,
     BUSY_PERCENT = 80,
 };
 
-/* The state of the thread between two looks. */
+/* The state of the thread between two checks. */
 struct stream_round {
     struct streams *all;
     struct feed_entry *batch[BATCH];
     size_t count;
-    int64_t seen; /* of the feed */
+    int64_t seen; /* newest sequence seen in the feed */
     mono_us now;
     mono_us tokens_at;
     bool check_tokens;
     mono_us cut_at; /* 0: the server does not drain */
     int processors;
-    int64_t paced_at, worked; /* at the last pause: time, and time of processors that the daemon had used */
+    int64_t paced_at, worked; /* at the last pause: time, and processor time used */
 };
 
 /* ---- the thread ---- */
@@ -44,7 +44,7 @@ static bool sees_what_is_sent(const struct api_token *token, const struct stream
     return projects_cover(token->projects, s->asked.projects ? s->asked.projects : everything);
 }
 
-/* The token of an open stream is looked up again, as for a new request. */
+/* Looks up the token of an open stream again, as for a new request. */
 static bool token_still_holds(struct api *api, const struct stream *s)
 {
     char key[TOKEN_HEX_BYTES];
@@ -58,7 +58,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
-/* Under the lock of its shard: ends a stream whose time has passed, and offers it what is new. */
+/* Under the lock of its shard: ends a stream whose time has passed, and offers it new events. */
 static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;
@@ -81,8 +81,8 @@ static int64_t clock_us(clockid_t clock)
 }
 
 /*
- * Events go to all streams, and the workers that send them answer requests, too: thousands of streams are not
- * resumed at once, but a shard at a time, and slower while the daemon has hardly any time left.
+ * Events go to all streams, and the workers that send them also answer requests. Thousands of streams are
+ * therefore resumed a shard at a time, more slowly when the daemon uses most of its processor time.
  */
 static void pace(struct stream_round *l)
 {
@@ -139,7 +139,7 @@ static void *streams_run(void *arg)
 int streams_start(struct streams *all, struct api *api)
 {
     all->api = api;
-    all->begins_at = feed_newest(api->options.feed); /* before there can be a stream that waits for more */
+    all->begins_at = feed_newest(api->options.feed); /* before any stream can wait for events */
     (void)pthread_mutex_init(&all->admission, NULL);
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
         (void)pthread_mutex_init(&all->shards[i].lock, NULL);
@@ -167,7 +167,7 @@ void streams_end_all(struct streams *all)
     feed_wake(all->api->options.feed);
 }
 
-/* ---- coming and going ---- */
+/* ---- opening and closing ---- */
 
 static struct stream_shard *shard_of(struct streams *all, const struct stream *s)
 {
@@ -186,7 +186,7 @@ static unsigned open_of_token(struct streams *all, const uint8_t digest[static T
     return count;
 }
 
-/* False over the caps. */
+/* False above the limits. */
 static bool let_in(struct streams *all, struct stream *s)
 {
     struct stream_shard *shard = shard_of(all, s);

@@ -1,12 +1,11 @@
 /*
- * Event streams (AO-18 to AO-24; http/event_stream.h carries them). A stream keeps a position in the log. The
- * feed's entries are sent as they are; entries that the feed has lost come from the store in small pages.
- * With nothing to send it waits until the thread of all streams resumes it, or the loop thread when a page
- * has come.
+ * Event streams (AO-18 to AO-24; their transport is http/event_stream.h). A stream has a position in the log.
+ * The feed's entries are sent unchanged; entries that the feed has dropped are read from the store in small
+ * pages. Without data to send, a stream waits until the streams' thread resumes it, or the loop thread when a
+ * page has come.
  *
- * The set of all streams: how many there may be, and the thread that wakes, ends and cuts them. It waits for
- * the feed, at most the time that the reaper takes between two looks; the loop thread never touches a stream
- * when an event is published.
+ * The set of all streams: limits their number; its thread wakes, ends and cuts them. The thread waits for the
+ * feed, at most the interval of the reaper. The loop thread uses no stream when it publishes an event.
  */
 #ifndef API_STREAMS_H
 #define API_STREAMS_H
@@ -26,54 +25,54 @@ struct api;
 struct problem;
 struct request;
 
-/* ---- stream.c: one ---- */
+/* ---- stream.c: one stream ---- */
 
 /* Why a stream ended; labels of a metric. */
 enum stream_end {
     STREAM_GOES_ON,
     STREAM_CLIENT,   /* the client left */
     STREAM_LIFETIME, /* as planned */
-    STREAM_TOKEN,    /* revoked or expired */
-    STREAM_SLOW,     /* took no bytes in time */
+    STREAM_TOKEN,    /* the token was revoked or expired */
+    STREAM_SLOW,     /* the client read no bytes in time */
     STREAM_BEHIND,   /* was live and fell too far behind */
     STREAM_STORE,    /* the log could not be read */
-    STREAM_STOPPED,  /* with the server */
+    STREAM_STOPPED,  /* the server stopped */
     STREAM_END_MAX_,
 };
 const char *stream_end_name(enum stream_end end);
 
-/* Counts of all streams; any thread. */
+/* Counters for all streams; any thread. */
 struct stream_counts {
     _Atomic uint64_t ended[STREAM_END_MAX_];
-    _Atomic uint64_t sent; /* events */
+    _Atomic uint64_t sent; /* number of events */
 };
 
 /* The piece that is being sent. */
 enum stream_piece { PIECE_NOTE, PIECE_ENTRY, PIECE_PAGE };
 
 struct stream {
-    struct event_stream transport; /* first; its lock guards what is below `ends_at` */
-    struct list link;              /* lock of its shard (streams.c) */
+    struct event_stream transport; /* first member; its lock guards the members after `ends_at` */
+    struct list link;              /* guarded by the lock of its shard (streams.c) */
     struct api *api;
     struct stream_counts *counts;
-    uint8_t token_digest[TOKEN_DIGEST_BYTES]; /* this and the two below do not change */
-    struct view_blob *caller;                 /* who shows no token of ours (api/caller.h), or NULL */
+    uint8_t token_digest[TOKEN_DIGEST_BYTES]; /* constant, like the next two members */
+    struct view_blob *caller;                 /* a caller without a token of shootd (api/caller.h), or NULL */
     mono_us ends_at;
     struct command_events asked;
-    uint64_t types; /* bits of enum event_type that `asked` names */
+    uint64_t types; /* bits of enum event_type in `asked` */
     enum stream_end end;
     bool end_sent;
-    bool was_live; /* had once sent everything that there was */
+    bool was_live; /* has once sent all existing events */
     bool heartbeat_is_due;
-    bool is_unchecked;     /* the position is ahead of the feed: the store knows whether it exists */
-    int64_t position;      /* everything up to here is sent or not for this stream */
-    int64_t sent_position; /* the id that the client knows; 0: not known to us */
-    /* the piece */
+    bool is_unchecked;     /* the position is ahead of the feed: the store must check it */
+    int64_t position;      /* all events up to here are sent or not for this stream */
+    int64_t sent_position; /* the id that the client has; 0: not known */
+    /* ---- the piece ---- */
     enum stream_piece kind;
     char note[256];
     struct feed_entry *entry;
-    /* a page of the store */
-    bool page_is_wanted; /* asked for and not there yet */
+    /* ---- a page from the store ---- */
+    bool page_is_wanted; /* requested and not received yet */
     char *page;
     size_t page_count;
     int64_t page_last;
@@ -82,35 +81,35 @@ struct stream {
 };
 
 /*
- * A stream for the request, from `position` on (exclusive); takes what `asked` owns. The caller's reference
- * is the request's.
+ * Makes a stream for the request, from `position` (exclusive); takes over the content of `asked`. The
+ * returned reference belongs to the request.
  */
 struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
                           int64_t position);
 
-/* The thread of all streams: what is new is offered, in the order of the numbers; resumes as needed. */
+/* The streams' thread: offers new entries, in the order of the numbers; resumes if needed. */
 void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
-/* Any thread: ends the stream, with a word to the client where that is possible. The first reason counts. */
+/* Any thread: ends the stream, with a message to the client if possible. The first reason counts. */
 void stream_end(struct stream *s, enum stream_end why);
-/* Any thread: the client of a stream that has ended does not take the rest; its connection is shut down. */
+/* Any thread: shuts down the connection of an ended stream whose client does not take the remaining bytes. */
 void stream_cut(struct stream *s);
-/* The request is completed; its worker. Returns why the stream ended. */
+/* Called when the request is completed, on its worker. Returns why the stream ended. */
 enum stream_end stream_completed(struct stream *s);
 
-/* ---- streams.c: all of them ---- */
+/* ---- streams.c: all streams ---- */
 
 enum { STREAM_SHARDS = 256 };
 
 struct streams {
     struct api *api;
     pthread_t thread;
-    int64_t begins_at; /* number of the last event before the start */
+    int64_t begins_at; /* sequence of the last event before the start */
     atomic_bool draining;
     atomic_bool stopping;
-    pthread_mutex_t admission; /* one at a time is let in, so that the caps hold */
+    pthread_mutex_t admission; /* held while a stream is admitted, so the limits hold */
     atomic_uint open;
     struct stream_counts counts;
-    /* Streams are spread over shards, so that a worker waits for a few of them only when it adds its own. */
+    /* Streams are distributed over shards, so a worker that adds a stream waits only for a few. */
     struct stream_shard {
         pthread_mutex_t lock; /* guards `streams` */
         struct list streams;
@@ -119,16 +118,16 @@ struct streams {
 
 /* Starts the thread; negative errno on failure. */
 int streams_start(struct streams *all, struct api *api);
-/* When no stream is left. */
+/* Called when no stream is left. */
 void streams_stop(struct streams *all);
-/* The server drains: every stream is ended now. Any thread. */
+/* The server drains: ends every stream now. Any thread. */
 void streams_end_all(struct streams *all);
 /*
- * Lets a stream for the request in (it takes what `asked` owns) and decides the answer: the stream, its
- * headers alone for HEAD; over the caps it is a problem. The worker of the request.
+ * Admits a stream for the request (takes over the content of `asked`) and sets the answer: the stream, or
+ * only its headers for HEAD. Above the limits it returns a problem. The worker of the request.
  */
 struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position);
-/* The request of a stream is completed: returns why the stream ended. */
+/* Called when the request of a stream is completed: returns why the stream ended. */
 enum stream_end streams_completed(struct request *r);
 
 #endif

@@ -18,7 +18,7 @@
 #include "model/cluster.h"
 #include "model/command.h"
 
-/* The command writes the first, the daemon gives it the second name, and writes the third. */
+/* The command writes the first file. The daemon renames it to the second name and writes the third. */
 #define REQUEST_FILE "admin-token.request"
 #define TAKEN_FILE   "admin-token.taken"
 #define ANSWER_FILE  "admin-token.answer"
@@ -31,7 +31,7 @@ static bool is_there(int directory, const char *name)
     return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* NULL: it is not there, or not usable; *ret_fault, static or of strerror, says what is wrong. */
+/* Returns NULL when the file is absent or not usable; *ret_fault, static or of strerror, gives the reason. */
 static json_t *read_document(int directory, const char *name, const char **ret_fault)
 {
     char text[FILE_MAX_BYTES];
@@ -41,7 +41,7 @@ static json_t *read_document(int directory, const char *name, const char **ret_f
     return doc;
 }
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 static int write_document(int directory, const char *name, const json_t *doc)
 {
     char *text CLEANUP_FREE = json_text(doc);
@@ -61,8 +61,8 @@ static struct api_token *make_token(char secret[static TOKEN_BYTES])
     return t;
 }
 
-/* NULL: there is none. An answer without an id is about a file that could not be read: ours, for no other
- * command waits now. */
+/* Returns NULL when there is no answer. An answer without an id concerns an unreadable file, which must be
+ * this command's, because no other command waits now. */
 static json_t *read_answer(int directory, const char *id)
 {
     const char *fault;
@@ -75,7 +75,7 @@ static json_t *read_answer(int directory, const char *id)
     return NULL;
 }
 
-/* NULL: there was none in time. */
+/* Returns NULL when there was no answer in time. */
 static json_t *wait_for_answer(int directory, const char *id)
 {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000};
@@ -93,7 +93,7 @@ static enum exit_code fail(const char *what, int error)
     return EXIT_DEPENDENCY;
 }
 
-/* A secret of a token that will never be good is not printed. */
+/* Prints the secret only when the token may still become valid. */
 static enum exit_code acknowledge(int directory, const struct api_token *t, const char *secret)
 {
     json_t *answer CLEANUP_JSON = wait_for_answer(directory, t->id);
@@ -134,7 +134,7 @@ int admin_token_make(const struct config *config)
     }
     struct api_token *t = make_token(secret);
     json_t *doc CLEANUP_JSON = api_token_to_json(t);
-    (void)unlinkat(directory, ANSWER_FILE, 0); /* to another command, which has gone */
+    (void)unlinkat(directory, ANSWER_FILE, 0); /* belongs to an earlier command */
     int failed = write_document(directory, REQUEST_FILE, doc);
     enum exit_code code = failed ? fail("the token cannot be left in the state directory", -failed)
                                  : acknowledge(directory, t, secret);
@@ -144,7 +144,7 @@ int admin_token_make(const struct config *config)
     return code;
 }
 
-/* ---- the daemon's side ---- */
+/* ---- the daemon ---- */
 
 enum { NOTHING_ASKED, WAITING, DONE, AGAIN };
 
@@ -161,8 +161,8 @@ static void on_answered(struct command *cmd)
     command_free(cmd);
 }
 
-/* Reports that the token is stored, or refused and why (`refusal`), to the process that left the file that
- * was taken, and may be there no more. `id` is that of its token, NULL when that could not be read. */
+/* Reports to the command that the token is stored, or refused with the reason (`refusal`). The command may
+ * have ended. `id` is the token's, NULL when it could not be read. */
 static void finish(int state_dir, const char *id, const char *refusal)
 {
     json_t *doc CLEANUP_JSON = json_object();
@@ -176,9 +176,9 @@ static void finish(int state_dir, const char *id, const char *refusal)
 }
 
 /*
- * The file that was left gets a name that nobody else gives, so that it is the one that is read now, perhaps
- * again after a kill, and removed later: others may be left under the first name meanwhile. NULL: there is
- * none, or nothing that can be used.
+ * Renames the file to a name that only the daemon uses. The same file is therefore read now, possibly again
+ * after a kill, and removed later, although another command may write a new file meanwhile. NULL: there is no
+ * file, or it is not usable.
  */
 static json_t *take(int state_dir)
 {

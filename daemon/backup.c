@@ -43,7 +43,7 @@ static void print_copy(const char *what, const char *path, const struct store_co
 
 /* ---- files beside a backup ---- */
 
-/* Makes the file anew; it belongs to the owner of the directory when root makes it. */
+/* Writes a new file; when root makes it, it gets the owner of the directory. */
 static int write_private(const char *folder, const char *name, const void *bytes, size_t len)
 {
     struct stat st;
@@ -136,21 +136,22 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
 
 /* ---- restore ---- */
 
-/* The key that is beside the backup waits under another name until the store is in place. */
+/* The key from the backup has this name until the store is in place. */
 #define KEY_DRAFT "seal.key.restored"
 
-/* One restore, and what was found out about the key that will be there after it. */
+/* One restore, and the check of the key that will be used after it. */
 struct restore {
     const struct config *config;
     const char *from;
     char now[TIME_TEXT_BYTES];
-    bool has_key; /* beside the backup */
-    int unread;   /* 0, or a negative errno: the key cannot be read */
+    bool has_key; /* a key is beside the backup */
+    int unread;   /* 0, or a negative errno when the key cannot be read */
     struct key_fit_result look;
-    char *loss; /* what that key does not open, in words; NULL: nothing */
+    char *loss; /* text about the data that the key does not open; NULL: none */
 };
 
-/* 1: there is a draft; 0: no key is beside the backup; else a negative errno, which was reported. */
+/* Returns 1 when there is a draft, 0 when the backup has no key, else a negative errno, which was
+ * reported. */
 static int prepare_key(const struct config *config, const char *from)
 {
     struct seal_key key;
@@ -187,13 +188,13 @@ static bool same_key(const char *one, const char *other)
     return same;
 }
 
-/* The old name stays until another file takes it, but for a directory, which has no second name. */
+/* The old name stays until another file takes it. A directory cannot have a second name, so it is renamed. */
 static int keep_by_link(const char *from, const char *to)
 {
     return link(from, to) == 0 ? 0 : rename(from, to);
 }
 
-/* Keeps the file of this name. *ret_kept: there was one. */
+/* Keeps the file under another name. *ret_kept: whether it existed. */
 static int put_away(const struct config *config, const char *name, const char *now,
                     int (*keep)(const char *from, const char *to), bool *ret_kept)
 {
@@ -203,7 +204,7 @@ static int put_away(const struct config *config, const char *name, const char *n
     return *ret_kept || errno == ENOENT ? EXIT_OK : fail_with("cannot put away", path, errno);
 }
 
-/* The steps that a loss asks for. */
+/* The actions that are necessary after a loss. */
 static const char *after_loss(const struct key_fit_result *look)
 {
     static const char *const words[2][2] = {
@@ -219,14 +220,14 @@ static void print_loss(const struct restore *x)
         (void)printf("lost       %s\nto do      %s\n", x->loss, after_loss(&x->look));
 }
 
-/* The file that was there is kept when it is not the same key, whether or not it is one. */
+/* Keeps an existing file with different content, even one that is no key. */
 static int place_key(const struct restore *x)
 {
     const struct config *config = x->config;
     char *draft CLEANUP_FREE = mem_printf("%s/" KEY_DRAFT, config->state_dir);
     char *place CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
     bool kept = false;
-    /* There is a key at any moment. */
+    /* A key exists at every moment. */
     int end = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", x->now, keep_by_link, &kept);
     if (end != EXIT_OK)
         return end;
@@ -247,7 +248,7 @@ static int place_key(const struct restore *x)
     return EXIT_OK;
 }
 
-/* There is none beside the backup. */
+/* Called when the backup has no key. */
 static void print_key_that_stays(const struct restore *x)
 {
     const bool is_missing = x->unread == -ENOENT;
@@ -262,7 +263,7 @@ static void print_key_that_stays(const struct restore *x)
 static int restore_key(const struct restore *x)
 {
     bool kept = false;
-    /* The key of a rotation that was interrupted may be that of the store which was put away. */
+    /* The key of an interrupted rotation may belong to the store that was put away. */
     int end = put_away(x->config, "seal.key.next", x->now, rename, &kept);
     if (end != EXIT_OK)
         return end;
@@ -272,7 +273,7 @@ static int restore_key(const struct restore *x)
     return EXIT_OK;
 }
 
-/* The key that would be there after the restore. */
+/* Examines the key that will be used after the restore. */
 static void look_at_key(struct restore *x)
 {
     struct seal_key key;
@@ -283,7 +284,7 @@ static void look_at_key(struct restore *x)
     explicit_bzero(&key, sizeof(key));
 }
 
-/* Reports what would be lost, and how to keep it. */
+/* Prints the data that would be lost, and how to keep it. */
 static int refuse_key(const struct restore *x)
 {
     const char *why = x->has_key             ? "the key beside the backup is not the one of the backup"
@@ -303,7 +304,7 @@ static int refuse_key(const struct restore *x)
     return EXIT_DEPENDENCY;
 }
 
-/* `copy`: as sqlite_restore left it. */
+/* `copy`: as sqlite_restore set it. */
 static int fail_restore(const struct restore *x, enum store_status status, const char *error,
                         const struct store_copy *copy)
 {
@@ -356,7 +357,7 @@ int backup_restore(const struct config *config, const char *from, bool without_s
         return fail(STORE_BROKEN, error);
     if (directory >= 0)
         (void)close(directory);
-    /* Before the store: what may fail here leaves the old store and its key. */
+    /* The key comes before the store, so a failure leaves the old store and its key. */
     const int has_key = prepare_key(config, from);
     if (has_key < 0)
         return EXIT_DEPENDENCY;

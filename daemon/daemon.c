@@ -62,9 +62,9 @@ struct daemon {
     struct transport *collector; /* NULL: no traces are recorded */
     struct span_exporter *exporter;
     struct oidc *oidc;
-    struct worker *reader;  /* of what Cleura sends */
-    struct worker *copyist; /* of the store */
-    struct worker *lister;  /* of backups, also while one is made */
+    struct worker *reader;  /* processes Cleura's answers */
+    struct worker *copyist; /* copies the store */
+    struct worker *lister;  /* lists backups, also while one is made */
     struct storage *storage;
     struct reconcile *reconcile;
     struct api *api;
@@ -72,12 +72,12 @@ struct daemon {
     struct admin_token_box admin_token;
     bool loop_runs;
     bool curl_is_up;
-    /* liveness: read by HTTP threads too */
+    /* liveness: also read by HTTP threads */
     _Atomic uint64_t seen_heartbeat;
     _Atomic mono_us seen_at;
 };
 
-/* The configuration in force; before the loop runs, and on its thread. */
+/* The current configuration; before the loop runs, and on its thread. */
 static const struct config *config_of(const struct daemon *d)
 {
     return config_current_get(d->config);
@@ -87,7 +87,7 @@ static const struct config *config_of(const struct daemon *d)
 
 static bool init_libraries(struct daemon *d)
 {
-    json_object_seed(0); /* before threads start, jansson's rule */
+    json_object_seed(0); /* before threads start: a rule of jansson */
     if (sodium_init() < 0 || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         log_error("cryptography or HTTP library cannot be initialised");
         return false;
@@ -158,7 +158,7 @@ static void make_transports(struct daemon *d)
                                                .max_age_s = 10,
                                                .address_allowed = webhook_may_reach,
                                                .address_ctx = d};
-    /* Plain http only to issuers on loopback: config/check.c and oidc/issuer.c see to that. */
+    /* Plain http only to issuers on loopback: config/check.c and oidc/issuer.c ensure that. */
     const struct transport_options issuers = {
         .worker = d->reader, .user_agent = "shootd", .max_connections = ISSUER_CONNECTIONS, .max_age_s = 10};
     d->upstream = transport_curl_new(d->loop, &upstream);
@@ -203,11 +203,11 @@ static bool load_seal_key(struct daemon *d)
 
 static void on_key_noted(struct change_set *set, enum store_status status)
 {
-    (void)status; /* the next start notes it */
+    (void)status; /* the next start stores it */
     change_set_free(set);
 }
 
-/* The store is to name its key. As long as webhooks have secrets of another one it names that. */
+/* Stores the id of the key. While webhooks have secrets of an older key, the store names that older key. */
 static void note_seal_key(const struct daemon *d)
 {
     char id[SEAL_KEY_ID_BYTES];
@@ -228,7 +228,7 @@ static void note_seal_key(const struct daemon *d)
     storage_submit(d->storage, set);
 }
 
-/* ---- seams between the HTTP side and the loop ---- */
+/* ---- connections between the HTTP side and the loop ---- */
 
 struct posted_command {
     struct loop_task task;
@@ -309,7 +309,7 @@ static void report_remarks(void *ctx, char *text, size_t size)
     reconcile_remarks(text, size);
 }
 
-/* ---- the configuration is read again; the loop thread ---- */
+/* ---- reload of the configuration; the loop thread ---- */
 
 static void apply_config(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx)
 {
@@ -342,11 +342,11 @@ static bool is_writable(void *ctx, char *why, size_t size)
 
 bool daemon_is_alive(struct daemon *d)
 {
-    /* A store that cannot be written is no reason to be killed: reads go on. */
+    /* A store that cannot be written is no reason for a kill, because reads still work. */
     return loop_makes_progress(d);
 }
 
-/* ---- up ---- */
+/* ---- start ---- */
 
 static void *run_loop(void *arg)
 {
@@ -384,7 +384,7 @@ static bool start_reconcile(struct daemon *d)
     return !first_token || write_first_token(d, first_token);
 }
 
-/* Before somebody can ask for a reload. */
+/* Called before a reload can be requested. */
 static void prepare_reloads(struct daemon *d)
 {
     d->reloader.loop = d->loop;
@@ -431,7 +431,7 @@ static bool start_api(struct daemon *d)
     return d->api != NULL;
 }
 
-/* Whether the certificate can be used, or none is wanted. */
+/* True when the certificate is usable, or none is configured. */
 static bool open_tls(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
@@ -449,7 +449,7 @@ static enum exit_code bring_up(struct daemon *d)
         log_error("state directory cannot be used", "error", error);
         return EXIT_DEPENDENCY;
     }
-    /* The port first: a second instance must change nothing. */
+    /* The port is opened first: a second instance must change nothing. */
     if (!listener_open(config_of(d)->listen, config_of(d)->tls.certificate ? "https" : "http", &d->listener,
                        &error)) {
         log_error("not listening", "error", error);
@@ -480,7 +480,8 @@ static enum exit_code bring_up(struct daemon *d)
     return start_api(d) ? EXIT_OK : EXIT_RUNTIME;
 }
 
-/* Ready means that requests are answered, with the token of the first start too: that is being stored. */
+/* Ready means that requests are answered, including requests with the token of the first start, which is
+ * being stored. */
 static void wait_until_served(const struct daemon *d)
 {
     const struct timespec moment = {.tv_nsec = 2000000};
@@ -550,7 +551,7 @@ void daemon_reload(struct daemon *d)
     reloader_begin(&d->reloader);
 }
 
-/* ---- down ---- */
+/* ---- stop ---- */
 
 struct stop_task {
     struct loop_task task;
@@ -573,7 +574,7 @@ static void drop_stop(struct loop_task *task)
 
 static void stop_http(struct daemon *d)
 {
-    /* The drain first: the last connections that are accepted already hear Connection: close (MH-16). */
+    /* The drain begins first: the last accepted connections already get Connection: close (MH-16). */
     api_begin_drain(d->api);
     api_quiesce(d->api);
     struct stop_task *stop = MEM_NEW(struct stop_task);
@@ -583,7 +584,7 @@ static void stop_http(struct daemon *d)
     loop_post(d->loop, &stop->task);
     if (!api_drained(d->api, (int)(config_of(d)->limits.drain_us / US_PER_MS)))
         log_warning("requests were cut at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
-    /* Tasks that were posted before, a reload among them, still look at the API. */
+    /* Waits for earlier tasks, for example a reload, because they still use the API. */
     while (sem_wait(&has_run) < 0 && errno == EINTR)
         ;
     (void)sem_destroy(&has_run);
@@ -604,7 +605,7 @@ void daemon_stop(struct daemon *d)
                  LOG_INT(cpu_us));
     }
     if (d->copyist)
-        d->copyist->free(d->copyist); /* backups that wait for it use the store */
+        d->copyist->free(d->copyist); /* waiting backups use the store */
     if (d->lister)
         d->lister->free(d->lister);
     storage_close(d->storage);

@@ -1,9 +1,8 @@
 /*
- * The running daemon: everything wired together, and the order in which it comes up and goes down. Main
- * thread.
+ * The running daemon: connects all parts, and orders their start and stop. Main thread.
  *
- * Threads: main (signals, watchdog, lifecycle), libmicrohttpd's pool (reads the view, posts commands), the
- * loop (decides, talks to Cleura and webhooks), the storage writer and the storage reader.
+ * Threads: main (signals, watchdog, start and stop), libmicrohttpd's pool (reads the view, posts commands),
+ * the loop (decides, calls Cleura and webhooks), the storage writer and the storage reader.
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
@@ -15,7 +14,7 @@
 /* The exit codes of the process, for systemd (SD-6). docs/operations.md repeats the table. */
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_RUNTIME = 1,     /* something broke while running: a restart may help */
+    EXIT_RUNTIME = 1,     /* an error at run time: a restart may help */
     EXIT_USAGE_ = 64,     /* wrong command line */
     EXIT_DEPENDENCY = 69, /* state directory, port, lock or disk not available: a restart may help */
     EXIT_CONFIG = 78,     /* configuration or database version: a restart does not help */
@@ -23,17 +22,18 @@ enum exit_code {
 
 struct daemon;
 
-/* Brings everything up; takes the configuration, which came from `path` (NULL: the environment). NULL when
- * something is not available; it was logged, and *ret_exit says with what to end. */
+/* Starts everything; takes over the configuration, which came from `path` (NULL: the environment). Returns
+ * NULL when a resource is not available; the reason was logged, and *ret_exit is the exit code. */
 struct daemon *daemon_start(struct config *config, const char *path, enum exit_code *ret_exit);
-/* Whether every critical thread made progress since the last call: the ground for a watchdog ping (SD-4). */
+/* Whether every critical thread made progress since the last call: the condition for a watchdog ping
+ * (SD-4). */
 bool daemon_is_alive(struct daemon *d);
-/* The work of every second and after each signal: sees to a token that `shootd admin-token` made, and to a
- * configuration that is in force now, and to a certificate that changed. Main thread. */
+/* The periodic work, every second and after each signal: handles tokens of `shootd admin-token`, ended
+ * reloads, and changed certificates. Main thread. */
 void daemon_poll(struct daemon *d);
-/* SIGHUP came: the configuration is read again. Main thread. */
+/* Called after SIGHUP: reads the configuration again. Main thread. */
 void daemon_reload(struct daemon *d);
-/* Stops in order: no new connections, waiting requests answered, everything stored. Frees. */
+/* Stops in order: refuses new connections, answers waiting requests, stores everything. Frees. */
 void daemon_stop(struct daemon *d);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The surroundings of the daemon, for daemon.c and main.c: the socket that it listens on, the directory of
- * its state, the journal, its version. Main thread, at start and at the end.
+ * The environment of the daemon, for daemon.c and main.c: the listening socket, the state directory, the
+ * journal, the version. Main thread, at start and at the end.
  */
 #ifndef DAEMON_DAEMON_PRIVATE_H
 #define DAEMON_DAEMON_PRIVATE_H
@@ -9,7 +9,7 @@
 
 #include "config/config.h"
 
-/* ---- listen.c: systemd's socket if it passed one, else our own ---- */
+/* ---- listen.c: systemd's socket if it passed one, else a new one ---- */
 
 struct listener {
     int fd;
@@ -18,8 +18,8 @@ struct listener {
     char *unix_path;   /* to remove at the end, or NULL */
 };
 
-/* False with *ret_error (the caller frees it). `where` as in the configuration; `scheme` is "http" or
- * "https". */
+/* False with *ret_error (the caller frees it). `where` is in the form of the configuration; `scheme` is
+ * "http" or "https". */
 bool listener_open(const char *where, const char *scheme, struct listener *ret_listener, char **ret_error);
 void listener_close(struct listener *l);
 
@@ -27,27 +27,27 @@ void listener_close(struct listener *l);
 
 struct tls;
 
-/* The certificate that the configuration names. NULL: it names none, or *ret_error (the caller frees it) says
- * why it cannot be used. */
+/* Opens the certificate of the configuration. NULL: none is configured, or *ret_error (the caller frees it)
+ * says why it is not usable. */
 struct tls *certificate_open(const struct config *config, char **ret_error);
 
 /* ---- state_dir.c ---- */
 
 /*
- * The state directory: made when it is missing, opened once, and refused when others could change what is in
- * it. A descriptor, or -1 with *ret_error (the caller frees it) saying what is wrong and what to do.
+ * Opens the state directory: creates it when absent, and refuses it when other users could change its
+ * content. Returns a descriptor, or -1; *ret_error (the caller frees it) then gives the fault and the remedy.
  */
 int state_dir_open(const char *path, char **ret_error);
-/* For commands: root goes on as the owner of the directory, who is to read what is made in it. False: errno.
- */
+/* For commands: root continues as the owner of the directory, so the owner can read new files. False: see
+ * errno. */
 bool state_dir_become_owner(int directory);
 
 /* ---- journal.c ---- */
 
 /*
- * Log lines become entries of the journal with fields, also when `auto` finds that stderr is the journal
- * ($JOURNAL_STREAM, SD-16); else lines on stderr. False, and the log says so: the journal was asked for, and
- * there is none. Before threads start.
+ * Writes log lines as journal entries with fields, also for `auto` when stderr is connected to the journal
+ * ($JOURNAL_STREAM, SD-16); else as lines on stderr. False, with a log line: the journal was requested but is
+ * not available. Before threads start.
  */
 bool journal_setup(enum log_format format);
 

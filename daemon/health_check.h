@@ -1,5 +1,5 @@
 /*
- * `shootd --health`: asks the running shootd whether it is ready, for a container's HEALTHCHECK and for
+ * `shootd --health`: requests the readiness of the running shootd, for a container's HEALTHCHECK and for
  * people.
  */
 #ifndef DAEMON_HEALTH_CHECK_H
@@ -8,8 +8,8 @@
 #include "config/config.h"
 
 /*
- * GET /readyz?verbose where `listen` says; a wildcard address is asked on loopback. Prints the answer, or why
- * there is none. An exit code: 0 it is ready, 1 it is not. Blocking, for 5 s at most.
+ * Requests GET /readyz?verbose at `listen`; for a wildcard address on loopback. Prints the answer, or the
+ * error. Returns an exit code: 0 when ready, 1 when not. Blocking, for 5 s at most.
  */
 int health_check(const struct config *config);
 

@@ -31,17 +31,17 @@ static char name_character(char c)
     return (char)(isalnum((unsigned char)c) ? toupper((unsigned char)c) : '_');
 }
 
-/* ---- several entries in one system call: libsystemd sends each by itself, so these are written in the
- * journal's native protocol, which is one datagram per entry with a line KEY=value per field. Values hold no
- * line end: log_write has escaped them. ---- */
+/* ---- several entries in one system call. libsystemd sends each entry separately, so these are written in
+ * the journal's native protocol: one datagram per entry, with a line KEY=value per field. Values contain no
+ * line end, because log_write has escaped them. ---- */
 
 static struct sockaddr_un journal_address = {.sun_family = AF_UNIX,
                                              .sun_path = "/run/systemd/journal/socket"};
 static int journal_fd = -1; /* opened by journal_setup, never closed */
 
 static _Thread_local struct {
-    struct buffer text;        /* the entries, one after the other */
-    size_t ends[HELD_ENTRIES]; /* where each ends in it */
+    struct buffer text;        /* the entries, concatenated */
+    size_t ends[HELD_ENTRIES]; /* where each entry ends */
     unsigned count;
 } held = {.text.max = HELD_BYTES};
 
@@ -63,7 +63,7 @@ static void flush(void)
         if (n > 0)
             sent += (unsigned)n;
         else if (errno != EINTR)
-            sent++; /* one that the journal does not take is lost, as with libsystemd */
+            sent++; /* an entry that the journal does not accept is lost, as with libsystemd */
     }
     held.count = 0;
     buffer_done(&held.text);

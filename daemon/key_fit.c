@@ -14,7 +14,7 @@
 #include "webhook/webhook.h"
 
 struct look {
-    const struct seal_key *key; /* NULL: there is none */
+    const struct seal_key *key; /* NULL: there is no key */
     bool prints;
     size_t unreadable;
 };
@@ -30,8 +30,8 @@ static void look_at_webhook(void *ctx, struct subscription *s)
     subscription_free(s);
 }
 
-/* Without a key nothing that is sealed can be opened. With one, the webhooks say by themselves, and the rest
- * by the key that the store names. */
+/* Without a key no sealed data can be opened. With a key, each webhook is tried; all other data is judged by
+ * the key id in the store. */
 static bool fits(const struct look *l, const struct store_sealed *sealed)
 {
     char id[SEAL_KEY_ID_BYTES];

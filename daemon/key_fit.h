@@ -1,5 +1,5 @@
 /*
- * Whether a seal key fits a store or a backup of one, of any schema, and what is lost where it does not: for
+ * Checks whether a seal key fits a store or a backup of any schema, and which data is lost otherwise. For
  * `shootd check-store` and `shootd restore`. Blocking; nothing else runs in this process.
  */
 #ifndef DAEMON_KEY_FIT_H
@@ -11,26 +11,27 @@
 #include "base/seal.h"
 
 enum key_fit {
-    KEY_FITS,         /* or nothing was ever sealed in the store */
+    KEY_FITS,         /* also when the store contains no sealed data */
     KEY_FITS_NOT,     /* the store was sealed with another key */
     KEY_NOT_LOOKED_AT /* the store cannot be read */
 };
 
 struct key_fit_result {
     enum key_fit fit;
-    size_t webhooks; /* whose secrets the key does not open */
-    size_t tokens;   /* of Cleura that are sealed in the store */
-    size_t answers;  /* of keyed requests, likewise */
+    size_t webhooks; /* number of webhooks whose secrets the key does not open */
+    size_t tokens;   /* number of Cleura tokens sealed in the store */
+    size_t answers;  /* number of stored answers of keyed requests */
 };
 
-/* Looks at the key (NULL: there is none) and the store `database`. Prints each webhook whose secrets it does
- * not open when `prints`. */
+/* Checks the key (NULL: none) against the store `database`. With `prints`, prints each webhook whose secrets
+ * the key does not open. */
 struct key_fit_result key_fit_examine(const char *database, const struct seal_key *key, bool prints);
-/* Says in words all that the key which was looked at does not open; NULL: nothing. The caller frees it. */
+/* Describes all data that the key does not open; NULL: none. The caller frees it. */
 char *key_fit_loss(const struct key_fit_result *look);
-/* Prints whether the key in the file `key` opens what is in the store `database`; false: it does not. */
+/* Prints whether the key in the file `key` opens the sealed data of the store `database`; false when it does
+ * not. */
 bool key_fit_check(const char *database, const char *key);
-/* Reads a seal key that may belong to another user than who asks. 0 or a negative errno. */
+/* Reads a seal key that may belong to another user than the caller's. Returns 0 or a negative errno. */
 int key_fit_read(const char *path, struct seal_key *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* Command line, signals, watchdog. Everything else is in daemon.c. */
+/* Command line, signals, watchdog. All other parts are in daemon.c. */
 #include <assert.h>
 #include <errno.h>
 #include <getopt.h>
@@ -83,7 +83,7 @@ struct arguments {
     bool without_secrets;
     const char *to;
     const char *from;
-    const char *database; /* to check; NULL: that of the configuration */
+    const char *database; /* database to check; NULL: that of the configuration */
 };
 
 static bool parse_options(int argc, char **argv, struct arguments *args)
@@ -179,7 +179,7 @@ static bool parse(int argc, char **argv, struct arguments *args)
 static void block_signals(sigset_t *set)
 {
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file size limit is a full disk: writes fail, nothing ends */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file size limit acts like a full disk */
     (void)sigemptyset(set);
     (void)sigaddset(set, SIGTERM);
     (void)sigaddset(set, SIGINT);
@@ -188,7 +188,7 @@ static void block_signals(sigset_t *set)
     (void)pthread_sigmask(SIG_BLOCK, set, NULL);
 }
 
-/* Waits for an order to stop; feeds the watchdog only while the loop makes progress (SD-4). */
+/* Waits for a signal to stop; pings the watchdog only while the loop makes progress (SD-4). */
 static void wait_for_stop(struct daemon *d, const sigset_t *signals)
 {
     uint64_t watchdog_us = 0;
@@ -216,7 +216,7 @@ static void wait_for_stop(struct daemon *d, const sigset_t *signals)
     }
 }
 
-/* A second order while stopping ends the process at once. */
+/* A second signal during the stop ends the process at once. */
 static void *force_exit(void *arg)
 {
     const sigset_t *signals = arg;
@@ -227,8 +227,8 @@ static void *force_exit(void *arg)
     _exit(EXIT_RUNTIME);
 }
 
-/* Each connection is a descriptor: as many as the system lets us have, the soft limit is for programs of old.
- */
+/* Each connection needs a descriptor, so the limit is raised to the hard limit. The soft limit exists for old
+ * programs. */
 static void raise_descriptor_limit(const struct config *config)
 {
     enum { OTHERS = 128 + LINGERING_CLOSES_MAX };
@@ -264,7 +264,7 @@ static int serve(struct config *config, const char *path, const sigset_t *signal
     return EXIT_OK;
 }
 
-/* Takes the configuration. */
+/* Takes over the configuration. */
 static int serve_configured(struct config *config, const char *path)
 {
     sigset_t signals;
@@ -274,7 +274,7 @@ static int serve_configured(struct config *config, const char *path)
         return EXIT_CONFIG;
     }
     block_signals(&signals);
-    thread_answers(); /* and those that it starts, unless they are in the background */
+    thread_answers(); /* also for the threads that it starts, except background threads */
     return serve(config, path, &signals);
 }
 
@@ -309,7 +309,7 @@ static int check_copy(const char *path)
     return check_store(path, key);
 }
 
-/* Checks the part of the configuration that the server itself reads; the rest was checked before. */
+/* Checks the part of the configuration that the server itself reads; the other parts were checked before. */
 static int check_certificate(const struct config *config)
 {
     char *error CLEANUP_FREE = NULL;
@@ -362,13 +362,13 @@ int main(int argc, char **argv)
             config_write_sample(stdout);
         return EXIT_OK;
     }
-    /* No core dumps with secrets (AU-22); under systemd the unit says so, and this call may be filtered. */
+    /* No core dumps with secrets (AU-22). Under systemd the unit sets this, and the call may be filtered. */
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    /* Other processes of the same user must not look into this one's memory. */
+    /* Other processes of the same user must not read this process's memory. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     /*
-     * The loop, the readers and the writer give memory back in other threads than took it: with an arena for
-     * each, what is free in one is lost to the others (docs/performance.md has figures).
+     * The loop, the readers and the writer free memory that other threads allocated. With an arena for each
+     * thread, free memory of one arena could not be used by others (docs/performance.md has figures).
      */
     (void)mallopt(M_ARENA_MAX, 1);
     (void)journal_setup(LOG_FORMAT_AUTO);

@@ -14,12 +14,11 @@
 
 _Static_assert((int)RELOAD_OVER_SIGNAL == SIGUSR1, "the signal that main.c waits for");
 
-/* One reading: made by the main thread, put into force and reported by the loop thread, freed by the main
- * thread. */
+/* One reload: made by the main thread, applied and reported by the loop thread, freed by the main thread. */
 struct reload_job {
     struct loop_task task;
     struct reloader *reloader;
-    struct config *config; /* NULL: it has faults, or nothing was changed; taken when it is in force */
+    struct config *config; /* NULL: it has faults, or no changes; set to NULL when it is in use */
     struct config_changes changes;
     char *faults;
     uint64_t covers;
@@ -76,7 +75,8 @@ static void job_free(struct reload_job *job)
     free(job);
 }
 
-/* The report of a fault names its line, not the path of the file: those who ask may be elsewhere. */
+/* The report of a fault contains its line without the path of the file, because the client may be on another
+ * machine. */
 static char *without_path(const char *path, char *lines)
 {
     char *out CLEANUP_FREE = mem_strdup("");
@@ -107,7 +107,7 @@ static void read_configuration(struct reload_job *job)
     if (!job->config) {
         job->faults = without_path(r->path, lines);
     } else {
-        /* Nobody replaces it before this one has ended. */
+        /* The configuration is not replaced before this reload has ended. */
         config_compare(config_current_get(r->current), job->config, &job->changes);
         if (!json_array_size(job->changes.applied)) {
             config_free(job->config);

@@ -1,6 +1,6 @@
 /*
- * The configuration is read again, by SIGHUP or POST /v1/reload: the main thread reads and checks it, the
- * loop thread puts it into force (reconcile/reload.h), all of it or nothing.
+ * Reads the configuration again, after SIGHUP or POST /v1/reload. The main thread reads and checks it, the
+ * loop thread applies all of it or nothing (reconcile/reload.h).
  */
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H
@@ -15,34 +15,35 @@
 struct reload_job;
 
 struct reloader {
-    const char *path; /* of the file; NULL: the environment says what to serve */
+    const char *path; /* path of the file; NULL: the environment contains the configuration */
     struct loop *loop;
     struct config_current *current;
-    /* Puts it into force; `done` runs on the loop thread when the one before is of no more use. */
+    /* Applies the configuration; `done` runs on the loop thread when the previous one is not used any
+     * more. */
     void (*apply)(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx);
-    /* Answers those who asked; the loop thread. */
+    /* Answers the requests for a reload; the loop thread. */
     void (*report)(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults);
     void *ctx;
-    /* the reloader's own */
+    /* ---- used only by reload.c ---- */
     pthread_t main;
     _Atomic uint64_t asked;
-    struct reload_job *job; /* main thread; NULL: none is under way */
+    struct reload_job *job; /* main thread; NULL: none is running */
     atomic_bool job_is_over;
     bool again; /* SIGHUP came meanwhile */
 };
 
-/* The signal by which the loop thread wakes the main thread when a reload has ended. */
+/* The loop thread wakes the main thread with this signal when a reload has ended. */
 enum { RELOAD_OVER_SIGNAL = 10 /* SIGUSR1 */ };
 
-/* Main thread. Everything else in *r is set. */
+/* Main thread. All other members of *r are set before. */
 void reloader_init(struct reloader *r);
-/* SIGHUP came: begins, or notes that another is wanted. systemd hears of it (SD-2). */
+/* Called after SIGHUP: begins a reload, or notes that another one is requested. Notifies systemd (SD-2). */
 void reloader_begin(struct reloader *r);
-/* Frees one that has ended, and begins the one that was wanted meanwhile. After each signal. */
+/* Frees an ended reload, and begins one that was requested meanwhile. Called after each signal. */
 void reloader_poll(struct reloader *r);
-/* The loop has ended: what was under way is given up. */
+/* The loop has ended: discards a running reload. */
 void reloader_done(struct reloader *r);
-/* Somebody asks by POST; loop thread. A number, greater than all before. */
+/* Called for a POST; loop thread. Returns a number that is greater than all before. */
 uint64_t reloader_ask(void *reloader);
 
 #endif

@@ -16,14 +16,14 @@
 #include "upstream/upstream.h"
 #include "webhook/webhook.h"
 
-/* The sealed data, and how it is sealed again. */
+/* The sealed data, and the change of the key. */
 struct rotation {
     const struct config *config;
     void *conn;
     struct seal_change change;
-    struct change_set *set; /* webhooks and accounts; key; kept answers go one by one */
+    struct change_set *set; /* webhooks, accounts and key; stored answers are changed one by one */
     size_t webhooks, accounts, replays;
-    char *obstacle; /* why it cannot be done */
+    char *obstacle; /* why the rotation is impossible */
 };
 
 static const struct store_backend *const store = &store_sqlite;
@@ -73,7 +73,7 @@ static void seal_account(void *ctx, struct account_state *a)
     change_put_account(x->set, a);
 }
 
-/* Those that do not open are of no use to anybody: they stay until they are too old. */
+/* Answers that do not open cannot be used; they stay until they expire. */
 static enum store_status seal_replays(struct rotation *x, char **ret_error)
 {
     char key[REPLAY_DIGEST_BYTES] = "";
@@ -103,9 +103,10 @@ static enum store_status apply_all(struct rotation *x, char **ret_error)
     return status;
 }
 
-/* ---- the order of things ---- */
+/* ---- the order of the steps ---- */
 
-/* The new key is on the disk before anything is sealed with it, and takes its place when all is. */
+/* The new key is on disk before any data is sealed with it, and replaces the old one after all data is
+ * sealed. */
 static int replace(struct rotation *x, int directory)
 {
     char id[SEAL_KEY_ID_BYTES];
@@ -121,7 +122,7 @@ static int replace(struct rotation *x, int directory)
         (void)seal_key_settle(directory, "");
         return fail("nothing was changed", error ? error : store_status_name(status));
     }
-    if (store->commit(x->conn, &error) != STORE_OK) /* with or without effect */
+    if (store->commit(x->conn, &error) != STORE_OK) /* the commit may have had an effect */
         return fail("the rotation was interrupted: run it again, or start shootd", error ? error : "commit");
     r = seal_key_settle(directory, id);
     if (r < 0)
@@ -167,7 +168,7 @@ static int rotate(struct rotation *x, int directory)
     return r;
 }
 
-/* With the store open, whose lock keeps the daemon away. */
+/* Runs with the store open, whose lock excludes the daemon. */
 static int settle_or_rotate(struct rotation *x, int directory)
 {
     char id[SEAL_KEY_ID_BYTES] = "";

@@ -10,7 +10,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 
-/* Parents too, so that a first run without any set-up works. */
+/* Makes parents too, so a first run works without preparation. */
 static void make_with_parents(const char *path)
 {
     char *partial CLEANUP_FREE = mem_strdup(path);
@@ -29,7 +29,7 @@ static bool is_trusted(uid_t owner)
     return owner == geteuid() || owner == 0;
 }
 
-/* systemd's dynamic users have a link that root made; nobody else's is followed. */
+/* For systemd's dynamic users the path is a link made by root; links of other users are not followed. */
 static int open_directory(const char *path)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -42,7 +42,7 @@ static int open_directory(const char *path)
     return fd;
 }
 
-/* SQLite opens the database by its path and follows links. */
+/* SQLite opens the database by its path and follows links, so links are refused. */
 static const char *linked_file(int fd)
 {
     static const char *const names[] = {"shootd.db", "shootd.db-wal", "shootd.db-shm"};

@@ -15,8 +15,8 @@
 #include "http/message/content.h"
 
 enum {
-    COMPRESS_AT_LEAST = 1024,      /* below, the packet is what counts */
-    COMPRESS_AT_ONCE = 256 * 1024, /* above, it is made piece by piece: half a millisecond at a time */
+    COMPRESS_AT_LEAST = 1024,      /* compression of smaller bodies saves no packet */
+    COMPRESS_AT_ONCE = 256 * 1024, /* larger bodies are compressed in pieces of half a millisecond */
     LEVEL_KEPT = 6,
     LEVEL_ONCE = 1,
 };
@@ -125,10 +125,10 @@ void answer_json(struct answer *a, int status, json_t *doc)
     answer_text(a, status, TYPE_JSON, text, strlen(text));
 }
 
-/* ---- gzip: prepared bytes are coded once and kept, made ones each time; whatever fails, the plain answer
- * goes out ---- */
+/* ---- gzip: the form of prepared bytes is made once and kept, that of other bytes each time. After any
+ * failure the plain answer is sent ---- */
 
-/* The kept form of a prepared body, made by whoever is first. */
+/* The kept gzip form of a prepared body; the first caller makes it. */
 static const struct http_coded *kept_form(struct answer *a)
 {
     struct http_coded *kept = atomic_load(a->coded_place);
@@ -141,7 +141,7 @@ static const struct http_coded *kept_form(struct answer *a)
     return kept;
 }
 
-/* The body moves to what makes its gzip form. */
+/* Passes the body to a gzip stream. */
 static bool send_in_pieces(struct answer *a)
 {
     a->coded = gzip_stream_new(a->text, a->len, LEVEL_ONCE);
@@ -152,7 +152,7 @@ static bool send_in_pieces(struct answer *a)
     return true;
 }
 
-/* HEAD and 304 of what is coded in pieces: nobody knows how long it would be (RFC 9110 8.6). */
+/* HEAD, or 304 of a body that is compressed in pieces: its length is not known (RFC 9110 8.6). */
 static bool send_without_length(struct answer *a)
 {
     drop_body(a);
@@ -195,7 +195,8 @@ void answer_compress(struct answer *a, bool is_head, const char *accept_encoding
     if (etag && !etag_of_coded(etag->value, coded_etag, sizeof(coded_etag)))
         return;
     if (not_modified && etag && if_none_match) {
-        /* The client's stored form, when it named only one of the two; else what it would get now. */
+        /* The form that the client has stored, when it named only one of the two; else the form that it would
+         * get now. */
         bool plain = etag_list_holds(if_none_match, etag->value);
         bool coded = etag_list_holds(if_none_match, coded_etag);
         wanted = plain == coded ? wanted : coded;

@@ -56,7 +56,7 @@ void event_stream_resume(struct event_stream *s)
     MHD_resume_connection(s->request->mhd);
 }
 
-/* The connection's worker has it again. */
+/* Called by the connection's worker after a resume. */
 static void note_resumed(struct event_stream *s)
 {
     assert(s->request);

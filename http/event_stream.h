@@ -1,10 +1,10 @@
 /*
- * One event stream (text/event-stream), or another answer that is made while it is sent, as a transport: a
- * response whose bytes libmicrohttpd asks for when the client has taken the ones before. It holds the piece
- * that is being sent, never a queue: a slow reader costs nothing and delays nobody. The content, which embeds
- * this struct, decides what the pieces are.
+ * The transport of an event stream (text/event-stream), or of another answer that is made while it is sent.
+ * libmicrohttpd asks for further bytes when the client has taken the earlier ones. The stream contains only
+ * the piece that is being sent, without a queue. A slow reader therefore needs no memory and delays no other.
+ * The content, which embeds this struct, makes the pieces.
  *
- * With nothing to send the connection is suspended (MH-12). The stream's lock is held to suspend and to
+ * Without data to send, the connection is suspended (MH-12). The stream's lock is held to suspend and to
  * resume it (MH-10).
  */
 #ifndef HTTP_EVENT_STREAM_H
@@ -22,13 +22,13 @@ struct answer;
 struct event_stream;
 struct server_request;
 
-/* The functions of the content; the first two under the lock, on the worker of the connection. */
+/* The functions of the content. The first two are called under the lock, on the worker of the connection. */
 struct event_stream_content {
-    /* Begins the next piece with event_stream_begin; false: there is none now. */
+    /* Begins the next piece with event_stream_begin; false: there is no piece now. */
     bool (*next)(struct event_stream *s);
-    /* The whole piece has been handed over. */
+    /* The whole piece was passed to libmicrohttpd. */
     void (*taken)(struct event_stream *s);
-    /* The last reference is gone: frees the struct that embeds it, after event_stream_done. */
+    /* The last reference was released: frees the struct that embeds the stream, after event_stream_done. */
     void (*free)(struct event_stream *s);
 };
 
@@ -37,18 +37,18 @@ enum event_stream_state { EVENT_STREAM_RUNS, EVENT_STREAM_SUSPENDED, EVENT_STREA
 struct event_stream {
     const struct event_stream_content *content;
     atomic_uint refs;
-    pthread_mutex_t lock;           /* guards everything below, and what the content says */
-    struct server_request *request; /* NULL once it is completed */
+    pthread_mutex_t lock;           /* guards all members below, and the content's own */
+    struct server_request *request; /* NULL after the request is completed */
     enum event_stream_state state;
-    bool is_ended;    /* when there is no next piece, the response is over */
-    bool is_broken;   /* likewise, and the client is to see that it is not whole */
-    const char *rest; /* of the piece */
+    bool is_ended;    /* the response ends when there is no next piece */
+    bool is_broken;   /* the same, and the client must see that the response is incomplete */
+    const char *rest; /* unsent bytes of the piece */
     size_t rest_len;
-    mono_us sent_at; /* when bytes were last handed over */
-    uint64_t bytes;  /* that were handed over */
+    mono_us sent_at; /* when bytes were last passed to libmicrohttpd */
+    uint64_t bytes;  /* number of bytes passed to libmicrohttpd */
 };
 
-/* The caller's reference is the only one. */
+/* The caller gets the first reference. */
 void event_stream_init(struct event_stream *s, const struct event_stream_content *content,
                        struct server_request *r);
 void event_stream_done(struct event_stream *s);
@@ -58,23 +58,24 @@ void event_stream_unref(struct event_stream *s);
 
 /* ---- under the lock ---- */
 
-/* The one before is taken. The bytes, which may be none, live until they are taken, or the stream is freed.
- */
+/* Begins a piece; the previous one must be taken. The bytes (possibly none) must be valid until they are
+ * taken, or the stream is freed. */
 void event_stream_begin(struct event_stream *s, const char *bytes, size_t len);
-/* Nothing more of the current piece. */
+/* Drops the unsent part of the current piece. */
 void event_stream_drop_piece(struct event_stream *s);
-/* There is something to send, or the end; nothing when the connection is not suspended. */
+/* Resumes the connection because there are data to send, or the end. Does nothing when it is not
+ * suspended. */
 void event_stream_resume(struct event_stream *s);
-/* The client of a stream that has ended does not take the rest: its connection is shut down. */
+/* Shuts down the connection of an ended stream whose client does not take the remaining bytes. */
 void event_stream_cut(struct event_stream *s);
 
-/* ---- the worker of the request ---- */
+/* ---- on the worker of the request ---- */
 
-/* Decides the answer: the stream, of which it takes a reference, or its headers alone for NULL (HEAD). */
+/* Sets the answer: the stream, with a reference of its own, or only its headers for NULL (HEAD). */
 void answer_event_stream(struct answer *a, struct event_stream *s);
 /* The same for another media type. */
 void answer_stream_of(struct answer *a, struct event_stream *s, const char *type);
-/* The request is completed. Under the lock; true when its client was too slow. */
+/* Called when the request is completed. Under the lock; true when its client was too slow. */
 bool event_stream_completed(struct event_stream *s);
 
 #endif

@@ -12,8 +12,8 @@ enum { PIECE_BYTES = 128 * 1024 };
 struct gzip_stream {
     z_stream z;
     char *text;
-    size_t left; /* bytes of the body that zlib was not given yet */
-    int last;    /* what zlib said last */
+    size_t left; /* bytes of the body that zlib has not got yet */
+    int last;    /* last return value of zlib */
 };
 
 struct gzip_stream *gzip_stream_new(char *text, size_t len, int level)
@@ -39,7 +39,7 @@ void gzip_stream_free(struct gzip_stream *s)
     free(s);
 }
 
-/* A piece ends with a flush: there is always something to send after it. */
+/* A piece ends with a flush, so it always produces bytes to send. */
 static void code_piece(struct gzip_stream *s)
 {
     if (!s->z.avail_in) {

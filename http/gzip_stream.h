@@ -1,6 +1,6 @@
 /*
- * A large body in gzip form, made piece by piece while it is sent: to make all of it at once would hold up
- * the worker for milliseconds. The worker of the request.
+ * Compresses a large body in pieces while it is sent. Compressing it at once would block the worker for
+ * milliseconds. The worker of the request.
  */
 #ifndef HTTP_GZIP_STREAM_H
 #define HTTP_GZIP_STREAM_H
@@ -11,13 +11,14 @@
 
 struct gzip_stream;
 
-/* Takes `text`, whose first `len` bytes are the body; NULL, and nothing is taken, when there is no memory. */
+/* Takes over `text`, whose first `len` bytes are the body. NULL when there is no memory; then `text` is not
+ * taken. */
 struct gzip_stream *gzip_stream_new(char *text, size_t len, int level);
 /* NULL is allowed. */
 void gzip_stream_free(struct gzip_stream *s);
 
-/* For libmicrohttpd: a content reader, and the end of its response. Each piece takes well below a
- * millisecond. */
+/* For libmicrohttpd: a content reader, and the function for the end of its response. Each piece takes well
+ * below a millisecond. */
 ssize_t gzip_stream_read(void *stream, uint64_t position, char *bytes, size_t max);
 void gzip_stream_response_free(void *stream);
 

@@ -1,10 +1,10 @@
 /*
- * An HTTP server over libmicrohttpd: connections and their limits, framing, the life of a request, content
- * negotiation, conditional requests, compression, CORS, suspended requests, event streams. It knows nothing
- * of what is served: that is the application's, which hands in a table of functions. Started, drained and
- * stopped on one thread; everything handed in must live until http_stop has returned.
+ * An HTTP server over libmicrohttpd: connections and their limits, framing, the stages of a request, content
+ * negotiation, conditional requests, compression, CORS, suspended requests, event streams. It does not know
+ * the content: an application provides a table of functions. One thread starts, drains and stops the server.
+ * All options must stay valid until http_stop has returned.
  *
- * Stopping (MH-17): http_begin_drain, http_quiesce, http_drained, http_stop.
+ * Order of stopping (MH-17): http_begin_drain, http_quiesce, http_drained, http_stop.
  */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -19,44 +19,46 @@
 struct http;
 
 /*
- * The functions of the application for a request, on the worker of its connection; none of them blocks. Its
- * own part of a request follows the struct server_request, which is its first member, and is zero at first.
+ * The functions of the application for a request, called on the worker of its connection; none of them
+ * blocks. The application's part of a request follows the struct server_request, which is its first member.
+ * That part is zero at first.
  */
 struct http_application {
     size_t request_size;
-    /* Around what the library asks for of a request: what is looked at in between may be kept until then. A
-     * worker's thread; not nested. NULL: nothing is to be done. */
+    /* Called before and after each callback of the library. Data that the application reads in between may be
+     * used until `leave`. A worker's thread; not nested. NULL: not needed. */
     void (*enter)(void *ctx);
     void (*leave)(void *ctx);
-    /* Exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; between enter and leave.
-     * NULL: none.
-     */
+    /* Exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; called between enter and
+     * leave. NULL: none. */
     char *const *(*cors_origins)(void *ctx);
-    /* The request was made: before anything else. */
+    /* Called first, when the request was made. */
     void (*begin)(struct server_request *r, void *ctx);
-    /* The header section is well-formed, the path taken apart. The problem, or NULL to go on; may also decide
-     * the answer. */
+    /* Called when the header section is well-formed and the path is split. Returns a problem, or NULL to
+     * continue; may also set the answer. */
     struct problem *(*check)(struct server_request *r);
-    /* The whole body is here: decides the answer, suspends the request, or returns the problem. */
+    /* Called when the body is complete: sets the answer, suspends the request, or returns a problem. */
     struct problem *(*handle)(struct server_request *r);
-    /* It was suspended, and goes on with this result, which is taken; NULL when it came not in time. */
+    /* Called when a suspended request continues with this result, which the function takes over; NULL when
+     * the result did not come in time. */
     struct problem *(*resume)(struct server_request *r, void *result);
-    /* A result that nobody takes any more. Any thread. */
+    /* Frees a result that no request takes. Any thread. */
     void (*discard)(void *result);
-    /* A problem is answered: adds the header fields that it has besides. */
+    /* Called for an answer with a problem: adds the problem's header fields. */
     void (*add_fields)(struct server_request *r, enum problem_code code);
-    /* The request is over, and how: NULL when its answer was sent whole. Frees the application's part. */
+    /* Called at the end of the request, with its outcome: NULL when the whole answer was sent. Frees the
+     * application's part. */
     void (*done)(struct server_request *r, int64_t duration_us, const char *outcome);
-    /* The server stops: ends every event stream. The thread of http_stop. */
+    /* The server stops: ends every event stream. Called on the thread of http_stop. */
     void (*end_streams)(void *ctx);
 };
 
 struct http_options {
     const struct env *env;
     int listen_fd; /* bound, listening, non-blocking; not owned */
-    int threads;   /* workers */
+    int threads;   /* number of workers */
     unsigned connections;
-    unsigned connections_per_address; /* 0: any number */
+    unsigned connections_per_address; /* 0: no limit */
     struct connection_limits limits;
     struct tls *tls;              /* NULL: plain HTTP. Not owned */
     char *const *trusted_proxies; /* see http/connection/clients.h */
@@ -65,7 +67,7 @@ struct http_options {
 };
 
 struct http_numbers {
-    unsigned in_flight; /* requests, first handler call to the end of transmission (MH-17, MH-18) */
+    unsigned in_flight; /* requests from the first handler call to the end of transmission (MH-17, MH-18) */
     unsigned suspended;
     unsigned connections_reaped;
     uint64_t connections_refused;
@@ -73,15 +75,15 @@ struct http_numbers {
 
 struct connection_limits http_limits_default(void);
 
-/* Starts to serve. NULL on failure; *ret_error then says why and is freed by the caller. */
+/* Starts the server. Returns NULL on failure; *ret_error is then the reason, which the caller frees. */
 struct http *http_start(const struct http_options *options, char **ret_error);
 /* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
 void http_quiesce(struct http *http);
-/* From here on answers close their connection, and requests that change something get 503. */
+/* From now on answers close their connection, and requests that change something get 503. */
 void http_begin_drain(struct http *http);
-/* Waits until no request is in flight, transmission included (MH-18); false when the time is over. */
+/* Waits until no request is in flight, transmission included (MH-18); false after the time limit. */
 bool http_drained(struct http *http, int timeout_ms);
-/* Resumes what is suspended, stops every thread, frees. */
+/* Resumes suspended requests, stops every thread, frees. */
 void http_stop(struct http *http);
 
 /* Any thread. */

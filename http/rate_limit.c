@@ -59,9 +59,9 @@ static int seconds_up(int64_t ns)
 
 static struct rate_limit_state take(struct rate_limit_cell *cell, int64_t per_minute, int64_t at)
 {
-    const int64_t interval_ns = WINDOW_NS / per_minute; /* what one request costs */
+    const int64_t interval_ns = WINDOW_NS / per_minute; /* cost of one request */
     const int64_t next = (cell->full_at > at ? cell->full_at : at) + interval_ns;
-    const int64_t room = at + WINDOW_NS - next; /* how much more could be taken at once, as time */
+    const int64_t room = at + WINDOW_NS - next; /* how much more could be taken at once, as a time */
     if (room < 0)
         return (struct rate_limit_state){.is_refused = true, .seconds = seconds_up(-room)};
     cell->full_at = next;

@@ -14,7 +14,7 @@
 #include "http/message/headers.h"
 
 enum {
-    REFUSED_BODY_BYTES = 16 * 1024, /* bounds what a refused request may still send */
+    REFUSED_BODY_BYTES = 16 * 1024, /* limits how much a refused request may still send */
     BODY_VALUES_MAX = 100000,
 };
 
@@ -32,7 +32,7 @@ const char *method_name(enum method method)
     return method == METHOD_MAX_ ? "_OTHER" : method_names[method];
 }
 
-/* The client's own id when it is one, else a new one. */
+/* The client's own id if it is valid, else a new one. */
 static void choose_id(struct server_request *r)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -45,9 +45,9 @@ static void choose_id(struct server_request *r)
         (void)id_new(r->server->options.env, ID_REQUEST, r->id);
 }
 
-/* ---- life ---- */
+/* ---- begin and end ---- */
 
-/* The fields of the answer that it does not use are not cleared. */
+/* The unused fields of the answer are not cleared. */
 static struct server_request *cleared_request(const struct http *http, struct connection *peer)
 {
     size_t size = http->options.application->request_size;
@@ -201,8 +201,8 @@ struct problem *http_apply_conditions(struct server_request *r, const char *etag
     case CONDITION_PASS:
         return NULL;
     case CONDITION_NOT_MODIFIED:
-        r->answer.status =
-            MHD_HTTP_NOT_MODIFIED; /* the body stays: its length is announced, not sent (MH-7) */
+        /* The body is not sent, only its length (MH-7). */
+        r->answer.status = MHD_HTTP_NOT_MODIFIED;
         return NULL;
     case CONDITION_FAILED:
         break;
@@ -222,7 +222,7 @@ struct problem *http_check_conditions(const struct server_request *r, const char
                        "precondition out, or use PUT where there is one.");
 }
 
-/* ---- the body: bounded while it comes in, parsed once it is whole (MH-3) ---- */
+/* ---- the body: its size is limited while it is received; it is parsed when it is complete (MH-3) ---- */
 
 struct problem *http_check_content(struct server_request *r, const struct content_rules *rules)
 {
@@ -251,7 +251,7 @@ struct problem *http_check_body_size(struct server_request *r)
                        r->body.max);
 }
 
-/* Some programs write a byte order mark before UTF-8; it is passed over (RFC 8259 8.1). */
+/* Some programs write a byte order mark before UTF-8; it is skipped (RFC 8259 8.1). */
 static size_t mark_length(const struct buffer *body)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -281,14 +281,14 @@ struct problem *http_read_document(struct server_request *r, const struct conten
                                        : problem_new(PROBLEM_INVALID_JSON, "The body is not a JSON object.");
 }
 
-/* ---- the stations ---- */
+/* ---- stages ---- */
 
-/* The one place where problems become answers (HT-1 to HT-5); takes `p`, NULL is none. */
+/* Only this function turns problems into answers (HT-1 to HT-5). It takes over `p`; NULL is no problem. */
 static void answer_problem(struct server_request *r, struct problem *p)
 {
     if (!p)
         return;
-    r->answer.header_count = 0; /* those of the answer that it replaces */
+    r->answer.header_count = 0; /* removes the fields of the replaced answer */
     r->problem = p->code;
     json_t *doc CLEANUP_JSON = problem_to_json(p, r->id);
     char *text = json_text(doc);

@@ -1,7 +1,7 @@
 /*
  * One HTTP request, from its header section to the end of transmission. Owned by the libmicrohttpd worker of
- * its connection; no other thread touches it, but for `suspension` (http/suspend.h) and `stream`
- * (http/event_stream.h). The application's own part follows it in memory (http/http.h).
+ * its connection. Other threads use only its members `suspension` (http/suspend.h) and `stream`
+ * (http/event_stream.h). The application's part follows the struct in memory (http/http.h).
  *
  *   OPENED --checks--> BODY --last byte--> handle --+--> ANSWERED --> done
  *      |                                            +--> SUSPENDED --resume--> ANSWERED
@@ -51,7 +51,7 @@ struct server_request {
     struct http *server;
     struct MHD_Connection *mhd;
     struct connection *peer;
-    const char *client; /* address of whom it comes from, see http/connection/clients.h; NULL: not known */
+    const char *client; /* address of the client, see http/connection/clients.h; NULL: not known */
     char forwarded_for[CLIENT_BYTES];
     enum request_stage stage;
     char id[REQUEST_ID_BYTES];
@@ -62,49 +62,50 @@ struct server_request {
     const char *method_text;
     struct headers headers;
     bool is_http_1_0;
-    bool has_body;      /* the framing announces one */
-    bool must_close;    /* nothing after this request may be parsed (6.5) */
+    bool has_body;      /* the framing announces a body */
+    bool must_close;    /* no further request may be parsed on the connection (6.5) */
     bool took_time;     /* it had a body or was suspended: `started` is not recent any more */
-    bool keeps_body;    /* the operation reads it */
-    bool may_compress;  /* set by the application: the answer holds no secret (HT-53) */
-    const char *target; /* without its query */
+    bool keeps_body;    /* the operation reads the body */
+    bool may_compress;  /* set by the application: the answer contains no secret (HT-53) */
+    const char *target; /* without the query */
     char *path;         /* decoded in place; segments point into it */
     struct path_segments segments;
-    struct rate_limit_state rate_limit; /* sent in the answer: of a caller, set by the application */
+    struct rate_limit_state rate_limit; /* sent in the answer; set by the application */
 
     struct buffer body;
-    size_t body_seen; /* bytes received, kept or not */
+    size_t body_seen; /* bytes received, stored or not */
     json_t *document; /* the parsed body */
 
     struct suspension *suspension;
-    struct event_stream *stream; /* the answer is one; a reference */
-    enum problem_code problem;   /* what was answered; PROBLEM_MAX_: none */
-    struct answer answer;        /* last: what it does not use is not cleared */
+    struct event_stream *stream; /* a reference when the answer is a stream */
+    enum problem_code problem;   /* the problem in the answer; PROBLEM_MAX_: none */
+    struct answer answer;        /* last member: its unused fields are not cleared */
 };
 
-/* The trace that the request is part of: its client's, or one that begins here (HT-51). Whether it is
- * recorded is for a trusted proxy to say, else it is decided here. */
+/* The trace of the request: the client's, or a new one (HT-51). A trusted proxy decides whether it is
+ * recorded; otherwise shootd decides. */
 const struct trace *server_request_trace(struct server_request *r);
-/* Whether the server is being stopped: a writing request is refused, streams end. */
+/* Whether the server stops: a writing request is refused, streams end. */
 bool http_is_draining(const struct server_request *r);
 
 const char *method_name(enum method method);
-/* A query parameter as it was sent, before the query is checked; NULL: none. Borrowed. */
+/* A query parameter as it was sent, before the check of the query; NULL: absent. Borrowed. */
 const char *http_query_text(const struct server_request *r, const char *name);
 
-/* ---- checks for the application; each returns NULL, or the problem that it returns in turn ---- */
+/* ---- checks for the application; each returns NULL, or a problem for its caller to return ---- */
 
-/* Expect, length, type and coding of the body, Accept. Sets what is kept of the body. */
+/* Checks Expect, length, type and coding of the body, and Accept. Sets how much of the body is stored. */
 struct problem *http_check_content(struct server_request *r, const struct content_rules *rules);
-/* After the last byte: the size of the body. */
+/* After the last byte: checks the size of the body. */
 struct problem *http_check_body_size(struct server_request *r);
-/* The body as a JSON object, in r->document; frees the bytes. Nothing where the rules want none. */
+/* Parses the body as a JSON object into r->document and frees its bytes. Does nothing when the rules allow no
+ * body. */
 struct problem *http_read_document(struct server_request *r, const struct content_rules *rules);
-/* Turns a decided 200 into 304, or returns a 412, as the preconditions of a read say (HT-18). */
+/* Turns a 200 into 304, or returns a 412, by the preconditions of a read (HT-18). */
 struct problem *http_apply_conditions(struct server_request *r, const char *etag);
-/* The preconditions of a write of a resource with this tag; "": of a collection, which has none. */
+/* Checks the preconditions of a write of a resource with this tag; "": of a collection, which has no tag. */
 struct problem *http_check_conditions(const struct server_request *r, const char *etag);
-/* For a path that has only the methods of the bit set: 405, or the answer to OPTIONS. */
+/* For a path with only the methods of the bit set: 405, or the answer to OPTIONS. */
 struct problem *http_refuse_method(struct server_request *r, unsigned allowed);
 
 #endif

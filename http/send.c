@@ -1,4 +1,4 @@
-/* From struct answer to a queued response. The worker of the request. */
+/* Makes a queued response from struct answer. The worker of the request. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum {
     FIELDS_MAX = ANSWER_MAX_HEADERS + 7,
     VARY_BYTES = 512,
     RATE_LIMIT_BYTES = 96,
-    /* Clients of HTTP/1.0 get so many bytes at once; the others what fits into the connection's memory. */
+    /* Clients of HTTP/1.0 get this many bytes at once; others as many as fit into the connection's memory. */
     STREAM_BLOCK = 1024,
     CODED_BLOCK = 16 * 1024,
 };
@@ -33,9 +33,9 @@ struct fields {
     char rate_limit_policy[RATE_LIMIT_BYTES];
 };
 
-/* ---- browsers of other origins (HT-39 to HT-41): credentials are in Authorization, never cookies ---- */
+/* ---- browsers of other origins (HT-39 to HT-41): credentials are in Authorization, never in cookies ---- */
 
-/* Chromium keeps a preflight no longer than this. */
+/* Chromium's limit for a preflight. */
 enum { PREFLIGHT_S = 7200 };
 
 static const char cors_exposed[] = "Age, Allow, Cache-Status, ETag, Idempotency-Replayed, Link, Location, "
@@ -48,7 +48,7 @@ static char *const *cors_origins(const struct http *http)
     return application->cors_origins ? application->cors_origins(http->options.ctx) : NULL;
 }
 
-/* Whether answers depend on Origin at all. */
+/* Whether answers depend on Origin. */
 static bool cors_is_on(const struct http *http)
 {
     char *const *origins = cors_origins(http);
@@ -78,13 +78,13 @@ void http_answer_preflight(struct server_request *r, const char *allow)
     answer_header(&r->answer, "Access-Control-Max-Age", "%d", PREFLIGHT_S);
 }
 
-/* ---- the response of a connection's last answer of shared bytes, kept for its next one: who polls a
- * resource gets the same bytes again with another request id and age. Only fields that differ are replaced,
- * which costs a fraction of a new response. Belongs to the connection. ---- */
+/* ---- the response of a connection's last answer with shared bytes, kept for the next answer. A client that
+ * polls a resource gets the same bytes with another request id and age. Only fields that differ are replaced,
+ * which costs much less than a new response. Owned by the connection. ---- */
 
 struct response_cache {
     struct MHD_Response *response;
-    const char *body; /* alive as long as the response: no other body has its address */
+    const char *body; /* valid as long as the response, so no other body has its address */
     unsigned count;
     struct answer_header fields[FIELDS_MAX];
 };
@@ -115,7 +115,7 @@ static void set_value(struct answer_header *field, const char *value, size_t len
 }
 
 /*
- * The response with this body and exactly these fields, or NULL when the kept one is of another body or has
+ * Returns the response with this body and exactly these fields, or NULL when the kept one has another body or
  * other fields. Borrowed until the next call.
  */
 static struct MHD_Response *response_cache_take(struct response_cache *kept, const char *body,
@@ -135,8 +135,8 @@ static struct MHD_Response *response_cache_take(struct response_cache *kept, con
     return kept->response;
 }
 
-/* Takes over a response that was made of `body` with these fields, in place of the last one; the response
- * keeps `body` alive. False when it is not to be kept: it stays the caller's. */
+/* Takes over a response with this body and these fields, in place of the last one. The response keeps `body`
+ * valid. False when it is not kept; then the caller still owns it. */
 static bool response_cache_put(struct response_cache **place, struct MHD_Response *response, const char *body,
                                const struct fields *fields)
 {
@@ -177,10 +177,10 @@ static void free_plain(void *text)
     free(text);
 }
 
-/* Hands the body over to the response: nothing is copied. */
+/* Passes the body to the response without a copy. */
 static struct MHD_Response *make_response(struct answer *a)
 {
-    void *bytes = (void *)(uintptr_t)a->bytes; /* only read by libmicrohttpd */
+    void *bytes = (void *)(uintptr_t)a->bytes; /* libmicrohttpd only reads it */
     struct MHD_Response *response;
     const bool headers_only = a->is_unsized || (a->is_stream && !a->stream);
     if (a->is_stream || a->is_unsized)
@@ -197,8 +197,8 @@ static struct MHD_Response *make_response(struct answer *a)
             a->len, bytes, a->secret ? free_text : free_plain, a->text);
     else
         response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
-    if (response &&
-        headers_only) /* else an end of chunks would follow, which is a body; the connection ends */
+    /* Otherwise the library would send the end of chunks, which is a body. The connection ends. */
+    if (response && headers_only)
         (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {
         a->stream = NULL;
@@ -233,7 +233,7 @@ static void add_field(struct fields *f, const char *name, const char *value)
     f->items[f->count++].value = value;
 }
 
-/* One field with all names that the answer depends on (HT-30): those of the route, and those of its
+/* One field with all names on which the answer depends (HT-30): those of the route, and those of its
  * handler. */
 static void add_vary(struct server_request *r, struct fields *f)
 {
@@ -250,7 +250,7 @@ static void add_vary(struct server_request *r, struct fields *f)
         add_field(f, VARY, f->vary);
 }
 
-/* Told once it matters: when a request was refused for it, or less than a quarter is left (HT-42). */
+/* Sent only when it matters: the request was refused for it, or less than a quarter remains (HT-42). */
 static void add_rate_limit(const struct server_request *r, struct fields *f)
 {
     const struct rate_limit_state *state = &r->rate_limit;
@@ -296,7 +296,7 @@ enum MHD_Result server_request_send(struct server_request *r)
     struct fields f;
     assert(a->status >= MHD_HTTP_OK && r->stage != STAGE_ANSWERED);
     if (r->method == METHOD_OPTIONS &&
-        a->status >= 400) /* a preflight: scripts are to see what the resource says */
+        a->status >= 400) /* a preflight: scripts may read the answer of the resource */
         http_answer_preflight(r, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     if (r->may_compress)
         answer_compress(a, r->method == METHOD_HEAD, r->headers.values[HEADER_ACCEPT_ENCODING],

@@ -1,6 +1,6 @@
 /*
- * Life of the HTTP server and libmicrohttpd's callbacks. Only this file knows the order in which the library
- * calls; everything a request goes through is in http/request.c.
+ * Start and stop of the HTTP server, and libmicrohttpd's callbacks. Only this file depends on the order of
+ * the library's calls; the stages of a request are in http/request.c.
  */
 #include "http/http.h"
 
@@ -20,7 +20,8 @@
 #include "http/message/target.h"
 
 enum {
-    /* Holds the largest header section (HT-13) and the answer's; the library clears it after each request. */
+    /* Large enough for the largest header section (HT-13) and that of the answer; the library clears it after
+     * each request. */
     CONNECTION_MEMORY = 32 * 1024,
     UNREAD_MOMENTS = 60,
     LINGER_MOMENTS = 250, /* half a second */
@@ -37,7 +38,7 @@ struct connection_limits http_limits_default(void)
     };
 }
 
-/* libmicrohttpd's own complaints (MH-8): mostly malformed requests, so not worth more than debug. */
+/* libmicrohttpd's own messages (MH-8). Most are about malformed requests, so the level is debug. */
 static void on_log(void *cls, const char *format, va_list args) ATTR_PRINTF(2, 0);
 static void on_log(void *cls, const char *format, va_list args)
 {
@@ -48,7 +49,7 @@ static void on_log(void *cls, const char *format, va_list args)
     log_debug("libmicrohttpd", "text", text);
 }
 
-/* Paths and queries are decoded by us, segment by segment (http/message/target.h). */
+/* shootd decodes paths and queries itself, segment by segment (http/message/target.h). */
 static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
 {
     (void)cls;
@@ -74,7 +75,8 @@ static void *on_request_line(void *cls, const char *target, struct MHD_Connectio
         if (problem)
             connection_refuse(peer, problem);
     }
-    return NULL; /* the request is made at the first handler call: only then it is sure to be completed */
+    /* The request is made at the first handler call, because the library then guarantees its completion. */
+    return NULL;
 }
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
@@ -113,12 +115,12 @@ static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd,
     bool go_on = server_request_check(r, target);
     r->stage = STAGE_BODY;
     if (go_on || (!r->has_body && !r->must_close))
-        return MHD_YES; /* an answer at this point would end the connection (MH-2) */
+        return MHD_YES; /* an answer now would end the connection (MH-2) */
     r->must_close = true;
     return server_request_send(r);
 }
 
-/* Last call: all bytes are here, or the request was resumed. */
+/* Last call: all bytes were received, or the request was resumed. */
 static enum MHD_Result on_complete(struct server_request *r)
 {
     if (r->stage == STAGE_BODY && !r->answer.status) {
@@ -126,8 +128,9 @@ static enum MHD_Result on_complete(struct server_request *r)
         if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK, r->started))
             return MHD_NO;
         server_request_handle(r);
+        /* Another thread may have resumed `r` already, but only this thread continues it. */
         if (r->stage == STAGE_SUSPENDED)
-            return MHD_YES; /* `r` may already be on its way back, but only this thread brings it */
+            return MHD_YES;
     } else if (r->stage == STAGE_SUSPENDED) {
         r->took_time = true;
         server_request_resume(r);
@@ -227,8 +230,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     land(http);
 }
 
-/* The limit of connections is the acceptor's; the library's, which it divides by the workers, is never met.
- */
+/* The acceptor limits the connections. The library's limit, which it divides among the workers, is never
+ * reached. */
 static bool start_daemon(struct http *http)
 {
     int threads = http->options.threads;
@@ -354,8 +357,8 @@ void http_begin_drain(struct http *http)
 
 bool http_drained(struct http *http, int timeout_ms)
 {
-    /* Connections that were accepted right before the quiesce get their request read, as long as that takes a
-     * moment. */
+    /* Requests of connections that were accepted right before the quiesce are still read, for a short
+     * time. */
     static const struct timespec moment = {.tv_nsec = 5000000};
     for (int i = 0; i < UNREAD_MOMENTS && (acceptor_unseen(&http->acceptor) || reaper_unread(&http->reaper));
          i++)
@@ -388,8 +391,8 @@ void http_stop(struct http *http)
     http_quiesce(http);
     if (http->options.tls)
         handshakes_stop(&http->handshakes);
-    /* A resume takes effect later, on the worker; a request that is just about to be suspended is counted
-     * already (MH-13). */
+    /* A resume takes effect later, on the worker. A request that is about to be suspended is already counted
+     * (MH-13). */
     while (atomic_load(&http->suspensions.count) || atomic_load(&http->suspended_streams)) {
         suspensions_expire(&http->suspensions, INT64_MAX);
         http->options.application->end_streams(http->options.ctx);

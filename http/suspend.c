@@ -7,15 +7,15 @@
 #include "base/mem.h"
 #include "http/http_private.h"
 
-/* Two references: the request's (until it is resumed) and the one of whoever resumes it. */
+/* Two references: the request's (until it is resumed) and that of the thread that resumes it. */
 struct suspension {
     pthread_mutex_t lock; /* guards request and result */
     atomic_uint refs;
     const struct http_application *application;
-    struct server_request *request; /* NULL once it was resumed */
+    struct server_request *request; /* NULL after the resume */
     void *result;
-    struct list link; /* lock of the list */
-    mono_us due;      /* it waits no longer than this */
+    struct list link; /* guarded by the lock of the list */
+    mono_us due;      /* end of the wait */
     char owner[SUSPENSION_OWNER_BYTES];
 };
 
@@ -44,7 +44,7 @@ static void suspension_unref(struct suspension *s)
     free(s);
 }
 
-/* Resumes the request once, whoever comes first; under s->lock, so that the request is still there. */
+/* Resumes the request once, for the first caller. Under s->lock, so the request still exists. */
 static void resume_once(struct suspension *s)
 {
     struct server_request *r = TAKE_PTR(s->request);
@@ -66,7 +66,7 @@ struct suspension *http_suspend(struct server_request *r, const char *owner, mon
 {
     struct suspensions *all = &r->server->suspensions;
     assert(r->stage == STAGE_BODY && !r->suspension);
-    /* Counted before the flag is read: http_stop sets the flag before it reads the count. */
+    /* Counted before the flag is read, because http_stop sets the flag before it reads the count. */
     atomic_fetch_add(&all->count, 1);
     if (atomic_load(&r->server->stopping)) {
         atomic_fetch_sub(&all->count, 1);
@@ -84,7 +84,8 @@ struct suspension *http_suspend(struct server_request *r, const char *owner, mon
     (void)pthread_mutex_lock(&all->lock);
     list_append(&all->waiting, &s->link);
     (void)pthread_mutex_unlock(&all->lock);
-    /* Before anybody hears of it: the result, on whatever thread, finds a suspended connection (MH-10). */
+    /* Suspended before another thread can have the reference, so a result on any thread finds a suspended
+     * connection (MH-10). */
     MHD_suspend_connection(r->mhd);
     return s;
 }

@@ -11,7 +11,7 @@
 #include "reconcile/world/project.h"
 #include "upstream/upstream.h"
 
-enum { NAME_BYTES = 64 }; /* of the configuration: 62 characters */
+enum { NAME_BYTES = 64 }; /* names of the configuration have at most 62 characters */
 
 struct account_row {
     char name[NAME_BYTES];
@@ -22,17 +22,17 @@ struct account_row {
 
 struct project_row {
     char name[NAME_BYTES];
-    mono_us oldest; /* NOT_OBSERVED: no cluster was */
+    mono_us oldest; /* NOT_OBSERVED: no cluster was observed */
 };
 
 struct published {
-    atomic_uint users; /* the scrapes that read it, and one more while it is the current one */
+    atomic_uint users; /* the scrapes that read it, and one more while it is current */
     size_t account_count, project_count;
     struct account_row *accounts;
     struct project_row *projects;
 };
 
-/* Guards the pointer, for as long as it takes to read it and to count a user. */
+/* Guards the pointer, only while it is read and a user is counted. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct published *current;
 
@@ -91,7 +91,7 @@ void gauges_withdraw(void)
 
 static double age_s(mono_us at, mono_us now)
 {
-    return now > at ? (double)(now - at) / (double)US_PER_S : 0; /* NOT_OBSERVED is no age */
+    return now > at ? (double)(now - at) / (double)US_PER_S : 0; /* NOT_OBSERVED gives 0 */
 }
 
 static void write_breakers(struct buffer *out, const struct published *p)

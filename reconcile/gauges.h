@@ -1,7 +1,7 @@
 /*
- * The figures of /metrics about each account and project. The loop thread publishes all of them now and then;
- * a scrape, of any thread, keeps the set that it found until it is done, so that neither waits for the other.
- * Its series are those that the configuration names: 1000 of each at most.
+ * The metrics for each account and project. The loop thread publishes the whole set periodically. A scrape,
+ * on any thread, keeps the set that it found until it is done, so neither thread waits for the other. The
+ * series are those of the configuration: at most 1000 accounts and 1000 projects.
  */
 #ifndef RECONCILE_GAUGES_H
 #define RECONCILE_GAUGES_H
@@ -9,11 +9,11 @@
 #include "base/metric.h"
 #include "reconcile/world/world.h"
 
-/* Loop thread: what is so now. */
+/* Loop thread: publishes the current values. */
 void gauges_publish(const struct reconcile *r);
-/* Loop thread, at the end: there are none. */
+/* Loop thread, at the end: removes the values. */
 void gauges_withdraw(void);
-/* Ages are those of `now`. Any thread. */
+/* Writes the set, with ages at `now`. Any thread. */
 void gauges_write(struct buffer *out, mono_us now);
 
 #endif

@@ -1,4 +1,4 @@
-/* The work of every few seconds and of every hour, and the figures that it counts. Loop thread, but for the
+/* The periodic work of every few seconds and of every hour, and its counters. Loop thread, except for the
  * metrics. */
 #include "reconcile/housekeeping.h"
 
@@ -28,7 +28,7 @@
 enum {
     HOUSEKEEPING_S = 5,
     PURGE_EVERY_TICKS = 720,
-    PURGE_SLICE = 5000, /* some tens of milliseconds */
+    PURGE_SLICE = 5000, /* takes some tens of milliseconds */
     EXPIRY_EVERY_TICKS = 60
 };
 
@@ -49,20 +49,20 @@ static void on_purged(struct save *save)
         event_log_purged(save->r);
 }
 
-/* One slice after the other: whatever else is to be written gets its turn between two. */
+/* Purges in slices, so other writes of the store can run between two slices. */
 static void purge_rows(struct reconcile *r)
 {
     wall_us now = settled_clock_now(&r->settled);
     const struct config *config = r->o.config;
     struct save *save = save_new(r, on_purged, NULL);
-    /* The log of deliveries is retained as long as the events, which can be delivered again until then. */
+    /* The delivery log is kept as long as the events, because these can be delivered again until then. */
     const wall_us kept_since = now - config->events.keep_us;
     change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
     change_purge_events(save->set, kept_since, config->events.keep_count, PURGE_SLICE);
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US, PURGE_SLICE);
     change_purge(save->set, CHANGE_AUDIT_PURGE, now - config->audit_keep_us, PURGE_SLICE);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - config->operations_keep_us, PURGE_SLICE);
-    /* The next start begins from there. */
+    /* The next start begins with this time. */
     struct project_state *all = project_state_of_all(r);
     all->settled_at = now;
     change_put_project(save->set, project_state_copy(all));
@@ -193,7 +193,7 @@ static void call_metrics(struct buffer *out)
         for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++) {
             struct histogram_total total = {.sum_us = 0};
             histogram_sum(&total, upstream_durations((enum upstream_op)op, (enum upstream_class) class));
-            /* Few of the outcomes ever come about: their histograms are there from the first one on. */
+            /* Most outcomes never occur. Their histograms exist from the first occurrence. */
             if (class == UPSTREAM_OK || histogram_count(&total))
                 histogram_write(out, durations, call_labels(labels, op, class), &upstream_edges, &total);
         }

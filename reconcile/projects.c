@@ -22,7 +22,7 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-/* ---- made and freed ---- */
+/* ---- making and freeing ---- */
 
 static struct project *project_new(struct reconcile *r, const char *name)
 {
@@ -100,18 +100,18 @@ void projects_free(struct reconcile *r)
     }
 }
 
-/* ---- started ---- */
+/* ---- starting ---- */
 
 void project_start(struct project *p)
 {
     assert(p->config && !p->account);
     HASH_FIND_STR(p->r->accounts, p->config->account->name, p->account);
-    assert(p->account); /* the loader of the configuration resolves it */
+    assert(p->account); /* checked by the loader of the configuration */
     p->discovery_due = env_mono(p->r->env);
     catalog_show(p);
 }
 
-/* A delete first, else in the order of acceptance; ids are made in the order of time. */
+/* A delete comes first, then the order of acceptance, which is the order of ids. */
 static int by_turn(const void *left, const void *right)
 {
     const struct operation *const *a = left, *const *b = right;
@@ -128,7 +128,8 @@ void project_take_up_cluster(struct entity *e)
     struct cluster *c = e->cluster;
     assert(e->project->config);
     if (!c->upstream_exists && !e->op && !e->queued && c->phase != PHASE_FAILED) {
-        /* Its create's row could not be read: nobody goes on with it, and it may be asked for anew. */
+        /* The row of its create could not be read, so no code continues the create. The cluster may be
+         * requested again. */
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
         mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
@@ -158,7 +159,7 @@ void projects_spread(struct reconcile *r)
         account->projects = 0;
     for (size_t i = 0; i < config->project_count; i++) {
         HASH_FIND_STR(r->accounts, config->projects[i].account->name, account);
-        assert(account); /* the loader of the configuration resolves it */
+        assert(account); /* checked by the loader of the configuration */
         project_of_row(r, config->projects[i].name)->poll_phase = account->projects++;
     }
     for (size_t i = 0; i < config->project_count; i++) {
@@ -167,7 +168,7 @@ void projects_spread(struct reconcile *r)
     }
 }
 
-/* ---- put to rest ---- */
+/* ---- pausing ---- */
 
 static void answer_all(struct project *p)
 {
@@ -180,7 +181,7 @@ static void answer_all(struct project *p)
     name_checks_forget_project(p);
 }
 
-/* As after a restart: what is known of its step is what is stored. */
+/* As after a restart: only the stored state of its step counts. */
 static unsigned put_to_rest(struct walk *w, struct entity *e)
 {
     (void)w;
@@ -235,7 +236,7 @@ void project_retire(struct project *p, void (*done)(struct project *p))
     project_rest(p, done);
 }
 
-/* ---- and taken up ---- */
+/* ---- resuming ---- */
 
 bool project_rebind(struct project *p, const struct config_project *config)
 {

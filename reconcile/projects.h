@@ -1,8 +1,8 @@
 /*
- * How projects come and go: at the start, and when the configuration is read again. One that it does not name
- * any more is retired: its clusters stay in store and memory with their open operations, nothing is read or
- * sent for it, nothing is shown, and it returns whole when it is named again. Loop thread, and before it
- * runs.
+ * Adds and removes projects: at the start, and when the configuration is read again. A project that the
+ * configuration no longer names is retired. Its clusters and open operations stay in store and memory.
+ * Nothing is read, sent or shown for it. It returns completely when it is named again. Loop thread, and
+ * before it runs.
  */
 #ifndef RECONCILE_PROJECTS_H
 #define RECONCILE_PROJECTS_H
@@ -11,37 +11,40 @@
 
 /* ---- at the start ---- */
 
-/* For each project that the configuration names, before the store is read. */
+/* Called for each project of the configuration, before the store is read. */
 struct project *project_add(struct reconcile *r, const struct config_project *config);
-/* The project of a row of the store; one that the configuration does not name is made, retired. */
+/* Returns the project of a row of the store. A project that the configuration does not name is made as a
+ * retired one. */
 struct project *project_of_row(struct reconcile *r, const char *name);
-/* When all rows are there: its account is at hand, nothing is read yet. */
+/* Called after all rows were read: sets the account; nothing is read from Cleura yet. */
 void project_start(struct project *p);
-/* Takes the cluster up: shown, read soon, its open operation goes on. */
+/* Starts the work on a cluster: it is shown and read soon, and its open operation continues. */
 void project_take_up_cluster(struct entity *e);
-/* Reads of the project begin. */
+/* Starts the reads of the project. */
 void project_begin_reading(struct project *p);
 void projects_free(struct reconcile *r);
 
 /* ---- when the configuration is read again ---- */
 
-/* The configuration says the same of its place at Cleura, perhaps not of its defaults: whether they differ,
- * and the catalog was shown with them. */
+/* Takes the new configuration of a project whose place at Cleura is the same. Returns whether its defaults
+ * differ and the catalog was shown with them. */
 bool project_rebind(struct project *p, const struct config_project *config);
 /*
- * Its account, or its place at Cleura, changes: commands that wait for Cleura's answer are answered with a
- * problem that asks to try again, calls are given up (one that was sent is settled by reading back, as after
- * a restart), commands are refused until project_resume. Its clusters stay as they are shown. `done` runs
- * when all are at rest, perhaps at once.
+ * Stops the work on a project because its account or its place at Cleura changes. Commands that wait for
+ * Cleura get a problem that asks to try again. Calls are cancelled; a call that was sent is resolved by
+ * reading back, as after a restart. New commands are refused until project_resume. Its clusters stay visible.
+ * `done` runs when all work has stopped, possibly at once.
  */
 void project_pause(struct project *p, void (*done)(struct project *p));
-/* The same for one that the configuration does not name any more; its clusters are hidden. */
+/* The same for a project that the configuration no longer names; its clusters are hidden. */
 void project_retire(struct project *p, void (*done)(struct project *p));
-/* One that rests is named, perhaps again. `done` runs when all clusters are taken up, perhaps at once. */
+/* Starts the work on a stopped project that is named (again). `done` runs when all clusters are started,
+ * possibly at once. */
 void project_resume(struct project *p, const struct config_project *config, void (*done)(struct project *p));
 /*
- * The projects of an account are read in turn, in the order of the configuration. When all its accounts are
- * there, before any project is read that came, or whose account or number of neighbours is another.
+ * Distributes the reads of an account's projects over time, in the order of the configuration. Called when
+ * the account has all its projects, before a read of a project that is new or whose account or number of
+ * neighbours changed.
  */
 void projects_spread(struct reconcile *r);
 

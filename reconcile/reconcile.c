@@ -1,5 +1,5 @@
-/* Life of the reconciler: load, start, dispatch, stop. Loop thread, but for construction and load before it
- * runs. */
+/* The reconciler as a whole: load, start, dispatch, stop. Loop thread, except construction and load, which
+ * come before the loop runs. */
 #include "reconcile/reconcile.h"
 
 #include <assert.h>
@@ -197,7 +197,8 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
 
 /* ---- start ---- */
 
-/* Its cluster's row could not be read: nobody will go on with it, and nobody is to wait. */
+/* The row of its cluster could not be read: no code will continue the operation, and no client must wait for
+ * it. */
 static void end_orphan(struct reconcile *r, const struct operation *stored)
 {
     struct operation *op = operation_copy(stored);
@@ -242,7 +243,7 @@ static void attach_operations(struct reconcile *r)
     operations_settle(r);
 }
 
-/* Ready means that a request with the token from the file is answered. */
+/* Ready means that requests with the token from the file are accepted. */
 static void on_first_token_saved(struct save *save)
 {
     view_set_flags(save->r->o.view, true, save->r->stopping);
@@ -404,7 +405,7 @@ static void halt(struct reconcile *r)
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         loop_timer_clear(r->o.loop, &e->step.retry);
-        upstream_cancel(&e->step.call); /* a write that was sent is settled by reading back after the start */
+        upstream_cancel(&e->step.call); /* a sent write is resolved by reading back after the next start */
     }
     for (struct account *a = r->accounts; a; a = a->hh.next) {
         reply_stopping_all(&a->login_waiters);
@@ -413,8 +414,9 @@ static void halt(struct reconcile *r)
     reply_stopping_all(&r->reload_waiters);
     fetches_stop(r->fetches);
     name_checks_stop(r);
+    /* with the current state: 200, not finished */
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
-        waiters_answer(&entry->waiters); /* with the state as it is: 200, not finished */
+        waiters_answer(&entry->waiters);
     loop_timer_clear(r->o.loop, &r->housekeeping);
     loop_timer_clear(r->o.loop, &r->reload.turn);
     view_set_flags(r->o.view, true, true);
@@ -440,7 +442,7 @@ void reconcile_free(struct reconcile *r)
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
     if (r->started)
-        halt(r); /* when the start failed half way, nobody did, and nothing is stored any more */
+        halt(r); /* after a failed start nothing has halted, and nothing is stored any more */
     gauges_withdraw();
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)

@@ -20,7 +20,7 @@
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
-static _Atomic uint64_t ended[2]; /* with faults, in force */
+static _Atomic uint64_t ended[2]; /* number of readings: with faults, in use */
 static atomic_bool last_failed;
 
 /* ---- accounts ---- */
@@ -33,7 +33,7 @@ static const struct config_account *account_named(const struct config *config, c
     return NULL;
 }
 
-/* Its lane can go on: it speaks to the same server in the same words. */
+/* Whether the lane can continue: server and API are the same. */
 static bool goes_on(const struct config_account *before, const struct config_account *next)
 {
     return next && !strcmp(before->url, next->url) && !strcmp(before->cloud, next->cloud) &&
@@ -52,7 +52,7 @@ static void rebind_accounts(struct reconcile *r, const struct config *next)
     }
 }
 
-/* No project has them any more. */
+/* Accounts without a project. */
 static void replace_accounts(struct reconcile *r, const struct config *next)
 {
     struct account *a, *later;
@@ -77,9 +77,9 @@ static bool stays_as_it_is(const struct project *p, const struct config_project 
 }
 
 /*
- * One project after the other, and what one costs in a turn of its own: a catalog that is shown, a walk over
- * its clusters, rows for the store. Those that cost nothing are passed by, a number of them in a turn, as
- * each is looked for among those of the configuration.
+ * Handles one project after the other. Expensive work gets a turn of its own: showing a catalog, a walk over
+ * clusters, rows for the store. Projects without such work are skipped, a limited number per turn, because
+ * each must be searched in the configuration.
  */
 enum { PASSED_BY_IN_TURN = 64 };
 
@@ -93,7 +93,7 @@ static void on_moved(struct project *p)
     go_on_later(p->r);
 }
 
-/* Whether another turn goes on, now or when it is at rest. */
+/* Whether another turn continues, now or after the project has stopped. */
 static bool bind_or_rest(struct project *p, const struct config_project *named)
 {
     const bool stays = named && stays_as_it_is(p, named);
@@ -108,7 +108,7 @@ static bool bind_or_rest(struct project *p, const struct config_project *named)
     return true;
 }
 
-/* Only a reload takes projects out of the hash, so that `next` stays. */
+/* Only a reload removes projects from the hash, so `next` stays valid. */
 static void put_next_to_rest(struct reconcile *r)
 {
     struct reload *reload = &r->reload;
@@ -176,7 +176,7 @@ void reconcile_configure(struct reconcile *r, const struct config *config, void 
     put_next_to_rest(r);
 }
 
-/* ---- who asked, and what became of it ---- */
+/* ---- waiting commands and the outcome ---- */
 
 static json_t *outcome_document(const struct reload_outcome *o)
 {

@@ -1,4 +1,4 @@
-/* From a request to its answer: its route, then recorded traffic, faults, or the real work. */
+/* Makes the answer to a request: finds its route, then uses recorded traffic, faults, or the real work. */
 #include "simulator/process.h"
 
 #include "base/mem.h"
@@ -68,7 +68,7 @@ static bool exchange_check(struct exchange *x)
         return false;
     if ((flags & ROUTE_SHOOT) == 0)
         return true;
-    assert(x->region && x->project); /* each route to a shoot names them, too */
+    assert(x->region && x->project); /* each route to a shoot also names these */
     x->shoot = shoot_find(x->sim, x->region, x->project, x->params[PARAM_SHOOT]);
     if (!x->shoot)
         answer_error(x, 404, "Shoot not found");
@@ -93,7 +93,7 @@ static void exchange_work(struct exchange *x)
     }
 }
 
-/* The shoot a body names, for faults and the log; v1 wraps it. */
+/* Reads the shoot's name from the body, for faults and the log; v1 wraps it. */
 static void exchange_name_from_body(struct exchange *x)
 {
     const json_t *named = x->json;
@@ -104,7 +104,7 @@ static void exchange_name_from_body(struct exchange *x)
     x->shoot_name = json_string_value(json_object_get(named, "name"));
 }
 
-/* Turns the JSON answer into bytes; done under the lock because answers share values with the state. */
+/* Writes the JSON answer as bytes. Done under the lock, because answers share values with the state. */
 static void answer_write(struct exchange *x)
 {
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
@@ -135,7 +135,7 @@ static void exchange_answer(struct exchange *x)
             exchange_work(x);
     }
     answer_write(x);
-    x->shoot = NULL; /* not ours once the lock is gone */
+    x->shoot = NULL; /* not usable without the lock */
 }
 
 void process_finish(struct exchange *x)

@@ -1,4 +1,4 @@
-/* The way of a request. The thread of its connection. */
+/* The processing of a request. The thread of its connection. */
 #ifndef SIMULATOR_PROCESS_H
 #define SIMULATOR_PROCESS_H
 
@@ -6,15 +6,16 @@
 
 #include <stdbool.h>
 
-/* Finds the route and counts the request in. exchange_free ends it. */
+/* Finds the route and counts the request. exchange_free ends it. */
 struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
                                const char *path);
-/* From the last byte of the body to a finished answer; sleeps, so call without the lock. */
+/* Processes a request after the last byte of its body, until the answer is finished. Sleeps, so call it
+ * without the lock. */
 void process_finish(struct exchange *x);
 
 /* routes.c: splits the path and finds the route; fills route and params. */
 void routes_match(struct exchange *x);
-/* False after an answer that says why a path parameter is not acceptable. */
+/* False after it answered that a path parameter is not acceptable. */
 bool routes_check_params(struct exchange *x);
 
 #endif

@@ -23,7 +23,7 @@
 
 #define PATH_MAX_SIZE 256
 
-/* The first match wins: literal segments stand before parameters. */
+/* The first match applies: literal segments come before parameters. */
 static const struct route routes[] = {
     {"POST", "/auth/v2/tokens", OPERATION_CREATE_TOKEN, 2, 0, 201, auth_create_token},
     {"POST", "/auth/v2/request-sms-code", OPERATION_REQUEST_SMS_CODE, 2, 0, 204, auth_request_code},
@@ -222,7 +222,7 @@ static enum param param_of(char letter)
     return PARAM_MAX_;
 }
 
-/* Compares one path with one pattern; params may be left half filled on failure. */
+/* Compares one path with one pattern. After a mismatch, params may be partly filled. */
 static bool path_matches(const struct exchange *x, const char *pattern, const char **params)
 {
     const char *at = pattern + 1;
@@ -279,9 +279,9 @@ bool routes_check_params(struct exchange *x)
     return true;
 }
 
-/* ---- /apidoc.json: which operations there are; the schemas are not repeated ---- */
+/* ---- /apidoc.json: lists the operations without their schemas ---- */
 
-/* "/domains/{d}" becomes "/domains/{domainId}", and the name goes to the list. */
+/* "/domains/{d}" becomes "/domains/{domainId}"; the name is added to the list. */
 static void apidoc_spell_path(const char *pattern, char out[PATH_MAX_SIZE], json_t *parameters)
 {
     size_t used = 0;

@@ -20,11 +20,11 @@
 #define SLOW_DEFAULT_MS  100
 #define STREAM_BLOCK     (64U * 1024U)
 
-/* A body that is not simply sent: what was promised, what is really sent, how fast. */
+/* A body with a changed transmission: the announced size, the bytes that are sent, and the speed. */
 struct stream {
     struct exchange *x;
     uint64_t padding; /* white space before the text */
-    uint64_t end;     /* bytes really sent */
+    uint64_t end;     /* bytes that are sent */
     uint64_t promised;
 };
 
@@ -119,8 +119,8 @@ static enum MHD_Result send_answer(struct exchange *x)
         return MHD_NO;
     x->client_left = client_left(x);
     add_headers(response, x);
-    /* Counted out before the client can see the end of the answer, so that a client which waits for
-     * each answer is never counted as two requests at once. */
+    /* Counted before the client can see the end of the answer. A client that waits for each answer is
+     * therefore never counted as two requests at once. */
     if (whole)
         exchange_finish(x, x->status);
     result = MHD_queue_response(x->connection, (unsigned)x->status, response);
@@ -163,7 +163,7 @@ static void keep_body(struct exchange *x, const char *data, size_t size)
     x->body_size += size;
 }
 
-/* Clients that send head and body in two pieces wait for the first to be acknowledged; this does it now
+/* Clients that send head and body separately wait for the acknowledgement of the head. This sends it now
  * instead of 40 ms later. */
 static void acknowledge(struct MHD_Connection *connection)
 {
@@ -206,7 +206,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     *state = exchange_free(*state);
 }
 
-/* Escapes are resolved segment by segment after the path has been split. */
+/* Escapes are decoded segment by segment after the path has been split. */
 static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context;

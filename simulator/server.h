@@ -1,4 +1,4 @@
-/* The HTTP side: libmicrohttpd with one thread per connection, so that handlers may sleep. */
+/* The HTTP server: libmicrohttpd with one thread per connection, so handlers may sleep. */
 #ifndef SIMULATOR_SERVER_H
 #define SIMULATOR_SERVER_H
 
@@ -8,7 +8,7 @@
 struct MHD_Daemon;
 struct sim;
 
-/* NULL if the address cannot be had. */
+/* Returns NULL if the address is not available. */
 struct MHD_Daemon *server_start(struct sim *sim, const struct sockaddr_in *address, uint16_t *ret_port);
 void server_stop(struct MHD_Daemon *daemon);
 

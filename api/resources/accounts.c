@@ -1,6 +1,6 @@
 /*
- * Accounts: a token sees those with a project that it sees, and of their projects only these. Accounts are
- * few and rarely looked at, so that their list is made anew for each caller.
+ * Accounts: a token may see the accounts of its projects, with only these projects. There are few accounts
+ * and few reads of them, so the list is made for each caller.
  */
 #include "api/resources/handlers.h"
 
@@ -12,7 +12,7 @@
 #include "api/reads.h"
 #include "base/mem.h"
 
-/* The names of the account's projects that the caller sees; *ret_all says whether these are all of them. */
+/* The names of the account's projects that the caller may see; *ret_all says whether these are all. */
 static json_t *visible_projects(const struct request *r, const struct config_account *account, bool *ret_all)
 {
     const struct config *config = api_config(r->api);
@@ -71,8 +71,8 @@ struct problem *handle_accounts(struct request *r)
 }
 
 /*
- * Parks the command for the account of the path. A login is felt by every project of the account and by the
- * phone of its owner: who asks must see them all.
+ * Parks the command for the account in the path. A login affects every project of the account and its owner's
+ * phone, so the caller must be able to see them all.
  */
 static struct problem *park_for_account(struct request *r, enum command_type type)
 {

@@ -1,4 +1,4 @@
-/* The audit log: pages of what is stored, read by the deciding side, or all of it in one answer. */
+/* The audit log: stored pages that the decider reads, or the whole log in one answer. */
 #include "api/resources/handlers.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Lists of clusters: filters over the view; pages in its order, or sorted otherwise. */
+/* Lists of clusters: filters over the view; pages in its order, or in another one. */
 #include "api/resources/handlers.h"
 
 #include <assert.h>
@@ -13,13 +13,13 @@
 #include "model/label_filter.h"
 #include "view/cluster_facts.h"
 
-/* The wanted text is in lower case, as the facts' texts are. */
+/* `wanted` is in lower case, like the facts' texts. */
 static bool matches_text(const struct cluster_facts *c, const char *wanted)
 {
     return !wanted || strstr(c->search, wanted);
 }
 
-/* "1.33" takes every patch of 1.33 and nothing of 1.3. */
+/* "1.33" matches every patch of 1.33, and no version of 1.3. */
 static bool matches_version(const struct cluster_facts *c, const char *wanted)
 {
     if (!wanted)
@@ -62,9 +62,9 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
            matches_text(c, p->texts[PARAM_Q]);
 }
 
-/* ---- pages in another order than the view's: one pass over it; memory for one page ---- */
+/* ---- pages in another order than the view's: one pass over the view, memory for one page ---- */
 
-/* The first rows of what was looked at so far: a heap with the last of them on top. */
+/* The first rows found so far: a heap with the last of them on top. */
 struct selection {
     const struct cluster_order *order;
     struct order_row *rows;
@@ -104,7 +104,7 @@ static void consider(struct selection *s, const struct order_row *row)
     if (s->count < s->most) {
         size_t i = s->count++;
         s->rows[i] = *row;
-        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* it rises to its place */
+        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* moves up to its place */
             swap(s, (i - 1) / 2, i);
     } else if (order_compare(s->order, row, &s->rows[0]) < 0) {
         s->rows[0] = *row;
@@ -117,7 +117,7 @@ static int compare_rows(const void *a, const void *b, void *order)
     return order_compare(order, a, b);
 }
 
-/* Everything that is wanted and comes after the place; the first `most` of it, in order. */
+/* Selects the wanted entries after the place: the first `most` of them, in order. */
 static void select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
                         const struct order_row *after, struct selection *selection)
 {
@@ -145,7 +145,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     char project[CURSOR_MAX_KEY + 1];
     json_t *valid CLEANUP_JSON = NULL;
     const char *fault = cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid);
-    assert(!fault); /* api/params.c found it good */
+    assert(!fault); /* api/params.c has checked it */
     (void)fault;
     struct problem *p = list_place(r, &place);
     if (p)
@@ -154,7 +154,8 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
 
     size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
     assert(limit > 0);
-    struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows)); /* one more: is there more? */
+    /* one more row shows whether another page follows */
+    struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows));
     struct selection selection = {.order = &order, .rows = rows, .most = limit + 1};
     struct list_body page CLEANUP_LIST_BODY;
     list_open(&page);

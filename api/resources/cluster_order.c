@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "view/cluster_facts.h"
 
-/* A key is a number, which a cursor carries, or a text that follows from project and name. */
+/* A sort key is a number, which a cursor contains, or a text derived from project and name. */
 struct order_key {
     const char *name;
     int64_t (*number)(const struct view_entry *e);
@@ -41,7 +41,7 @@ static const struct cluster_facts *facts(const struct view_entry *e)
     return e->subject;
 }
 
-/* Trouble first, calm last. */
+/* Clusters with problems first, those without last. */
 static int64_t number_phase(const struct view_entry *e)
 {
     static const int ranks[PHASE_MAX_] = {
@@ -83,7 +83,7 @@ static int64_t number_observed_at(const struct view_entry *e)
     return view_blob_seen_at(e->blob);
 }
 
-/* A cluster without an end comes after all that have one. */
+/* A cluster without an expiry sorts after all others. */
 static int64_t number_expires_at(const struct view_entry *e)
 {
     return facts(e)->expires_at ? facts(e)->expires_at : INT64_MAX;

@@ -1,5 +1,6 @@
 /*
- * One cluster: reads from the view (the hot path), writes as commands, and what only Cleura knows of it.
+ * One cluster: reads from the view (the hot path), writes as commands, and sub-resources that only Cleura
+ * provides.
  */
 #include "api/resources/handlers.h"
 
@@ -45,7 +46,7 @@ struct problem *handle_cluster_patch(struct request *r)
     return write_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
 }
 
-/* An operation that changes the spec or ends the cluster has a method of its own. */
+/* An operation that changes the spec or deletes the cluster has its own method. */
 static bool is_action(int type)
 {
     return type >= 0 && type != OPERATION_CREATE && type != OPERATION_UPDATE && type != OPERATION_DELETE;
@@ -83,7 +84,7 @@ struct problem *handle_cluster_delete(struct request *r)
     return write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
 }
 
-/* ---- what only Cleura knows: fetched by the loop thread when somebody asks ---- */
+/* ---- sub-resources of Cleura: the loop thread reads them on request ---- */
 
 static struct problem *ask_cleura(struct request *r, enum lookup_kind kind)
 {

@@ -1,6 +1,6 @@
 /*
- * Events: pages of the stored log, read by the deciding side, or a stream that goes on; and the tickets that
- * a browser shows for a stream in place of a token.
+ * Events: pages of the stored log, read by the decider, or a stream; and the tickets that a browser sends for
+ * a stream in place of a token.
  */
 #include "api/resources/handlers.h"
 
@@ -26,7 +26,7 @@ static void list_push(char ***list, size_t *count, const char *text)
     (*list)[*count] = NULL;
 }
 
-/* Adds every event type that a word names: itself, or a family as in "cluster.*". */
+/* Adds every event type that a word matches: a type, or a family such as "cluster.*". */
 static bool add_types(char ***types, size_t *count, const char *word)
 {
     size_t len = strlen(word);
@@ -58,7 +58,7 @@ static void read_types(struct request *r, struct command_events *events, struct 
     }
 }
 
-/* The projects that were asked for and may be seen. An empty list means: nothing at all; NULL: everything. */
+/* The requested projects that the caller may see. An empty list matches nothing; NULL matches everything. */
 static void read_projects(struct request *r, struct command_events *events)
 {
     if (r->project) {
@@ -77,7 +77,7 @@ static void read_projects(struct request *r, struct command_events *events)
     }
 }
 
-/* Where the page begins: the cursor's place or `after`. */
+/* The place where the page begins: the cursor's place or `after`. */
 static struct problem *read_begin(struct request *r, struct command_events *ret)
 {
     const bool newest_first = param_asks_for(&r->params, PARAM_ORDER, ORDER_DESC);
@@ -107,7 +107,7 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
     return NULL;
 }
 
-/* The deciding side returns the number of the last event; lists continue with a cursor (HT-36). */
+/* The decider returns the number of the last event; lists continue with a cursor (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
     json_t *doc = cmd->reply.text ? json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL) : NULL;
@@ -124,7 +124,7 @@ static struct problem *finish_events_page(struct request *r, struct command *cmd
     return answer_with_document(r, doc);
 }
 
-/* Adds faults: parameters of the other form of the answer, and credentials that are given twice. */
+/* Adds faults: parameters that belong to the other form of the answer, and credentials given twice. */
 static void check_form(struct request *r, struct problem **faults)
 {
     static const struct {
@@ -149,8 +149,8 @@ static void check_form(struct request *r, struct problem **faults)
 }
 
 /*
- * Where a stream begins: the client's last event, `after`, or now (AO-22). Programs that stand in for
- * EventSource send the last event as `lastEventId` and keep the `after` of their beginning in front of it.
+ * The begin of a stream: the client's last event, `after`, or now (AO-22). Replacements for EventSource send
+ * the last event as `lastEventId` and keep their first `after` before it.
  */
 static int64_t read_position(struct request *r, struct problem **faults)
 {

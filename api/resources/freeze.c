@@ -1,4 +1,4 @@
-/* Freezes: clusters are kept from being changed for a time. */
+/* Freezes: while a freeze is active, changes of clusters are refused. */
 #include "api/resources/handlers.h"
 
 #include "api/api_private.h"

@@ -1,4 +1,4 @@
-/* /livez and /readyz (OB-9 to OB-11): from memory, by status; one line per check with ?verbose. */
+/* /livez and /readyz (OB-9 to OB-11): from memory, by status; with ?verbose one line per check. */
 #include "api/resources/handlers.h"
 
 #include "api/api_private.h"

@@ -1,7 +1,7 @@
 /*
- * Issues, and what to do about them: of one cluster, and of all that a token may see. Concluded from the view
- * when somebody asks. Most clusters have no issue, which their facts show; only the bodies of the others are
- * read, and for one page so many that an HTTP thread is not held for more than about 2 ms.
+ * Issues and their remedies: of one cluster, and of all clusters that a token may see. They are derived from
+ * the view on request. Most clusters have no issue, which their facts show. Only the bodies of other clusters
+ * are read, and so few per page that an HTTP thread is busy for at most about 2 ms.
  */
 #include "api/resources/handlers.h"
 
@@ -14,7 +14,7 @@
 #include "model/issues.h"
 #include "view/cluster_facts.h"
 
-/* ---- of one ---- */
+/* ---- one cluster ---- */
 
 static struct view_blob *take(const struct view_snapshot *s, enum view_section section, const char *key)
 {
@@ -55,12 +55,12 @@ struct problem *handle_issues(struct request *r)
     return p;
 }
 
-/* ---- of all ---- */
+/* ---- all clusters ---- */
 
-/* The most that one page may cost, in parts of about 2 us. */
+/* Limit of the cost of one page, in units of about 2 us. */
 enum { BUDGET = 1000, COST_OF_BODY = 25, COST_OF_VERSIONS = 3, VERDICTS = 64 };
 
-/* Neighbours have the same versions mostly: what was found of some is remembered for a page. */
+/* Neighbours usually have the same versions, so results are stored for the page. */
 struct verdict {
     const json_t *catalog;
     const char *version, *images;
@@ -71,11 +71,11 @@ struct fleet {
     struct request *r;
     const struct view_snapshot *snapshot;
     wall_us now;
-    const char *project; /* of the catalog */
+    const char *project; /* project of the catalog */
     const json_t *catalog;
     struct verdict verdicts[VERDICTS];
     int budget;
-    int64_t left; /* rows */
+    int64_t left; /* rows left on the page */
     struct list_body page;
     bool more;
     struct cursor_place next; /* the cluster, and how many of its rows were listed */
@@ -144,7 +144,7 @@ static void add_row(struct fleet *x, const struct cluster_facts *f, const json_t
     x->left--;
 }
 
-/* The page ends after so many rows of the cluster. */
+/* Ends the page after `listed` rows of the cluster. */
 static void end_at(struct fleet *x, const char *key, int64_t listed)
 {
     x->more = cursor_place_set(&x->next, key);
@@ -152,7 +152,7 @@ static void end_at(struct fleet *x, const char *key, int64_t listed)
     x->next.number_count = 1;
 }
 
-/* `skip`: so many rows were on pages before. */
+/* `skip`: number of its rows on earlier pages. */
 static void add_cluster(struct fleet *x, const struct view_entry *e, int64_t skip)
 {
     const struct cluster_facts *f = e->subject;

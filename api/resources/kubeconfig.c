@@ -1,7 +1,7 @@
 /*
- * Kubeconfigs: fetched by the loop thread, as JSON or as the file itself; never stored, never cached on the
- * way. And kubeconfigs without secrets: the user of those is a command that asks shootd for a credential when
- * kubectl needs one (client-go credential plugins, v1beta1 or v1). The worker of the request.
+ * Kubeconfigs: read by the loop thread, as JSON or as the file; never stored, never cached. Also kubeconfigs
+ * without secrets: their user is a command that requests a credential from shootd when kubectl needs one
+ * (client-go credential plugins, v1beta1 or v1). The worker of the request.
  */
 #include "api/resources/handlers.h"
 
@@ -19,16 +19,17 @@
 #include "model/kubeconfig_file.h"
 
 /*
- * Debian 12's kubectl (1.20) knows v1beta1 only; those from 1.22 on know v1, too, and have kept v1beta1.
- * The answer has to be of the version that the kubeconfig names.
+ * Debian 12's kubectl (1.20) knows only v1beta1; versions from 1.22 know both. The answer must have the
+ * version that the kubeconfig names.
  */
 #define CREDENTIAL_API "client.authentication.k8s.io/"
-/* curl reads the field that holds the token from a file: plugins get no shell that would expand anything. */
+/* curl reads the field with the token from a file, because plugins run without a shell that expands
+ * variables. */
 #define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
 /*
- * Nothing ends the command but itself: kubectl's own limits do not count for it. An answer of ours comes
- * within 32 s (limits of api.c). `-q` has to be the first argument: a ~/.curlrc may add to the output what is
- * no credential, or print our token.
+ * kubectl sets no time limit for the command, so the command has its own. shootd answers within 32 s (limits
+ * of api.c). `-q` must be the first argument: a ~/.curlrc could add output that is no credential, or print
+ * the token.
  */
 #define CONNECT_TIMEOUT_S "10"
 #define MAX_TIME_S        "40"
@@ -43,8 +44,8 @@ static const char *credential_api(const struct request *r)
 }
 
 /*
- * The file in the command's answer, as a secret that the caller frees; NULL when there is none. The expiry
- * (NULL: not known) is freed by the caller too; ret_expires_at may be NULL.
+ * Takes the file out of the command's result, as a secret that the caller frees; NULL when there is none. The
+ * caller also frees the expiry (NULL: not known); ret_expires_at may be NULL.
  */
 static char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
 {
@@ -57,7 +58,7 @@ static char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_
     return text;
 }
 
-/* Asks the deciding side for a kubeconfig, as the parameters say; `finish` makes the answer. */
+/* Requests a kubeconfig from the decider, by the parameters; `finish` makes the answer. */
 static struct problem *kubeconfig_request(struct request *r,
                                           struct problem *(*finish)(struct request *r, struct command *cmd))
 {
@@ -79,7 +80,7 @@ static void set_pem(json_t *status, const char *key, const char *data)
     mem_free_secret(pem);
 }
 
-/* NULL when the kubeconfig holds no credential. */
+/* Returns NULL when the kubeconfig contains no credential. */
 static json_t *make_credential(const char *api, const struct kubeconfig_parts *parts, const char *expires_at)
 {
     json_t *status = json_object();
@@ -126,9 +127,9 @@ struct problem *handle_credential(struct request *r)
     return kubeconfig_request(r, finish_credential);
 }
 
-/* ---- the kubeconfig that calls it ---- */
+/* ---- the kubeconfig that calls shootd ---- */
 
-/* The address of this server may only come from the client when that is on this machine. */
+/* The client may only give the address of this server when the client is on the same machine. */
 static bool listens_on_loopback(int fd)
 {
     union {
@@ -151,8 +152,8 @@ static void add_query_fault(struct problem **faults, const char *name, const cha
 }
 
 /*
- * The kubeconfig makes curl send the token of shootd to an address: the configured one. The name by which a
- * client calls the server (Host) may be what somebody else made it believe: it is used on loopback only.
+ * The kubeconfig makes curl send the token of shootd to an address: the configured one. The Host of the
+ * request may be a name that an attacker gave to the client, so it is used only on loopback.
  */
 static void check_address(const struct request *r, struct problem **faults)
 {
@@ -164,15 +165,15 @@ static void check_address(const struct request *r, struct problem **faults)
             json_pack("[s, s]", "json", "yaml"),
             "exec needs the address of this server: its operator has to set `public_url` in the "
             "configuration of shootd");
-    /* HTTP/1.0 may come without; what is there, http/message/headers.c found good. */
+    /* HTTP/1.0 allows an absent Host; http/message/headers.c has checked a present one. */
     else if (!r->http.headers.values[HEADER_HOST])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
                           "is needed: the kubeconfig is to hold the address that you reach this server at");
 }
 
 /*
- * Checks the parameters of format=exec, and that the address of this server is known: `public_url`, or, when
- * it listens on loopback, what the client calls it.
+ * Checks the parameters of format=exec, and that the address of this server is known: `public_url`, or on
+ * loopback the Host of the request.
  */
 static struct problem *check_exec_params(struct request *r)
 {
@@ -198,7 +199,8 @@ static void add_argument(struct buffer *url, const struct request *r, enum param
         (void)buffer_printf(url, "%c%s=%s", strchr(url->data, '?') ? '&' : '?', param_name(id), value);
 }
 
-/* Where the client reaches us: as configured, or as it just did; with what it wants of a credential. */
+/* The URL at which the client reaches shootd, configured or from the request, with the parameters of the
+ * credential. */
 static char *credential_url(const struct request *r)
 {
     const char *base = api_config(r->api)->public_url;
@@ -215,7 +217,7 @@ static char *credential_url(const struct request *r)
     return buffer_take(&url, NULL);
 }
 
-/* A JSON string is a YAML scalar, whatever is in it. */
+/* Writes a JSON string, which is a YAML scalar for every content. */
 static void add_scalar(struct buffer *out, const char *before, const char *text, const char *after)
 {
     json_t *value CLEANUP_JSON = json_string(text);
@@ -250,8 +252,8 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
 }
 
 /*
- * The name of cluster, context and user. kubectl joins kubeconfigs by these names: those of two servers,
- * whose projects and clusters may have the same names, differ by the server's host, once it is known.
+ * The name of cluster, context and user. kubectl merges kubeconfigs by these names. Two servers may have
+ * projects and clusters of the same names, so the name contains the server's host, if known.
  */
 static char *entry_name(const struct request *r)
 {
@@ -265,7 +267,7 @@ static char *entry_name(const struct request *r)
 
 /*
  * Answers with a kubeconfig without secrets for the cluster of `kubeconfig`, which is borrowed. False when
- * that one lacks what is needed.
+ * that lacks a needed part.
  */
 static bool answer_exec(struct request *r, const char *kubeconfig)
 {
@@ -294,10 +296,10 @@ static bool answer_exec(struct request *r, const char *kubeconfig)
 
 /* ---- the kubeconfig itself ---- */
 
-/* The parameter wins over Accept. */
+/* The parameter has precedence over Accept. */
 static enum param_format wanted_format(const struct request *r)
 {
-    int64_t given = r->params.numbers[PARAM_FORMAT]; /* one bit */
+    int64_t given = r->params.numbers[PARAM_FORMAT]; /* exactly one bit */
     if (r->params.given[PARAM_FORMAT])
         return given == 1 << FORMAT_EXEC   ? FORMAT_EXEC
                : given == 1 << FORMAT_YAML ? FORMAT_YAML

@@ -1,6 +1,6 @@
 /*
- * The server about itself: metrics, version, contract, where tokens come from, the caller's token, and what
- * the `type` of a problem leads to.
+ * Information about the server: metrics, version, contract, issuers of tokens, the caller's token, and the
+ * pages for the `type` of problems.
  */
 #include "api/resources/handlers.h"
 
@@ -13,7 +13,7 @@
 #include "base/timefmt.h"
 #include "model/problem.h"
 
-/* A client that takes both forms alike gets Prometheus' text. */
+/* A client that accepts both forms equally gets Prometheus' text. */
 static bool wants_openmetrics(const struct request *r)
 {
     const char *accept = r->http.headers.values[HEADER_ACCEPT];
@@ -78,7 +78,7 @@ struct problem *handle_openapi_json(struct request *r)
     return answer_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
 }
 
-/* A program that asks an issuer for its first token needs to know this. */
+/* For programs that request their first token from an issuer. */
 struct problem *handle_auth(struct request *r)
 {
     const struct config *config = api_config(r->api);
@@ -149,7 +149,7 @@ struct problem *handle_problem(struct request *r)
     const struct problem_kind *kind = problem_kind((enum problem_code)code);
     json_t *doc = problem_kind_to_json((enum problem_code)code);
     answer_header(&r->http.answer, "Vary", "Accept");
-    /* Browsers ask for HTML first; whoever takes anything, or says nothing, gets JSON. */
+    /* Browsers prefer HTML; a client that accepts anything, or sends no Accept, gets JSON. */
     const char *accept = r->http.headers.values[HEADER_ACCEPT];
     if (!accept || accept_quality(accept, "text/html") <= accept_quality(accept, TYPE_JSON))
         return answer_with_public_document(r, doc);

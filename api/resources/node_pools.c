@@ -21,7 +21,7 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-/* The pool that was asked for; a single pool without a name is the one that is there. */
+/* The desired pool with this name; a single desired pool without a name matches the existing one. */
 static const json_t *wanted_pool(const struct cluster *c, const json_t *there, const char *name)
 {
     const json_t *wanted = json_arr(json_doc_tree(c->spec), "node_pools");
@@ -40,14 +40,14 @@ static json_t *render_pool(const struct cluster *c, const json_t *there, const c
     return doc;
 }
 
-/* Names of all pools that are there or asked for. */
+/* The names of all existing and desired pools. */
 static json_t *names_of(const struct cluster *c, const json_t *there)
 {
     json_t *names = json_object();
     size_t i;
     json_t *pool;
     json_array_foreach (there, i, pool)
-        if (json_str(pool, "name")) /* one whose name cannot be read is shown by the cluster only */
+        if (json_str(pool, "name")) /* only the cluster shows a pool whose name cannot be read */
             (void)json_object_set_new(names, json_str(pool, "name"), json_null());
     json_array_foreach (json_arr(json_doc_tree(c->spec), "node_pools"), i, pool)
         if (json_str(pool, "name"))

@@ -1,4 +1,4 @@
-/* Operations: the monitors of accepted writes (AO-1 to AO-17). */
+/* Operations: they show the progress of accepted writes (AO-1 to AO-17). */
 #include "api/resources/handlers.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 
 enum { POLL_AGAIN_S = 5 };
 
-/* Those of a project that the configuration does not name any more are kept, and not shown. */
+/* Operations of a project that was removed from the configuration are stored but not shown. */
 static bool is_served(const struct request *r, const char *project)
 {
     return api_token_sees_project(r->token, project) && config_project(api_config(r->api), project);
@@ -34,7 +34,7 @@ static bool operation_is_wanted(struct request *r, const struct view_entry *entr
            is_served(r, op->project);
 }
 
-/* ---- pages that reach to what has left the view: the store has all operations ---- */
+/* ---- pages beyond the view: the store has all operations ---- */
 
 static struct problem *finish_older_page(struct request *r, struct command *cmd)
 {
@@ -53,7 +53,7 @@ static char **only(const char *word)
     return string_list_copy((char *[]){(char *)(uintptr_t)word, NULL});
 }
 
-/* The projects that are asked for and served; the caller owns them. */
+/* The requested projects that are configured; the caller owns them. */
 static char **served_projects(const struct request *r)
 {
     const struct config *config = api_config(r->api);
@@ -87,7 +87,7 @@ static struct problem *read_older(struct request *r, const struct cursor_place *
     return request_park(r, cmd);
 }
 
-/* Open ones are all in the view. */
+/* The view contains all open operations. */
 static bool wants_open_only(const struct request *r)
 {
     unsigned wanted = wanted_statuses(r);
@@ -110,7 +110,7 @@ struct problem *handle_cluster_operations(struct request *r)
     return handle_operations(r);
 }
 
-/* Seconds to wait for the end; adds what the answer has to say about it. */
+/* Seconds to wait for the end; adds the answer's fields for the wait. */
 static int64_t wait_seconds(struct request *r)
 {
     int64_t wait = param_number(&r->params, PARAM_WAIT);
@@ -125,7 +125,7 @@ static int64_t wait_seconds(struct request *r)
     return wait < most ? wait : most;
 }
 
-/* ---- one ---- */
+/* ---- one operation ---- */
 
 static struct problem *no_operation(void)
 {
@@ -133,7 +133,8 @@ static struct problem *no_operation(void)
                        "There is no operation of this id that the token may see.");
 }
 
-/* The operation of the path, when it is in the view. `ret_is_older`: it is not, but may be in the store. */
+/* The operation of the path, when the view has it. `ret_is_older`: not in the view, but possibly in the
+ * store. */
 static struct view_blob *find_operation(const struct request *r, bool *ret_is_older)
 {
     assert(r->item);

@@ -1,4 +1,4 @@
-/* GET /v1/summary: how many clusters are in which state. Adds up what the chunks of the view have counted. */
+/* GET /v1/summary: the number of clusters in each state. Adds the counts of the view's chunks. */
 #include <string.h>
 
 #include "api/api_private.h"
@@ -109,7 +109,7 @@ struct problem *handle_summary(struct request *r)
     const struct config *config = api_config(r->api);
     for (size_t i = 0; i < config->project_count; i++)
         if (is_asked_for(r, config->projects[i].name))
-            json_set_int(n.by_project, config->projects[i].name, 0); /* also those without clusters */
+            json_set_int(n.by_project, config->projects[i].name, 0); /* also projects without clusters */
     const struct view_snapshot *s = view_enter(r->api->options.view);
     add_clusters(&n, r, s);
     const int64_t open = open_operations(r, s), frozen = frozen_projects(r, s);

@@ -1,6 +1,6 @@
 /*
- * API tokens, for admins. The view keeps them by digest, which no answer may show, a cursor neither; so the
- * list is ordered by id here. There are few tokens.
+ * API tokens, for admins. The view has them by digest, which neither an answer nor a cursor may show, so this
+ * list is ordered by id. There are few tokens.
  */
 #include "api/resources/handlers.h"
 
@@ -21,7 +21,7 @@ static int by_id(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* Inside the view's read section. The caller frees the array. */
+/* Between view_enter and view_leave. The caller frees the array. */
 static const struct api_token **sorted_tokens(const struct view_snapshot *s, size_t *ret_count)
 {
     size_t count = s->sections[VIEW_TOKENS].count;

@@ -1,4 +1,4 @@
-/* Webhooks. A token sees those whose projects it sees, every one of them. */
+/* Webhooks. A token sees the webhooks all of whose projects it may see. */
 #include "api/resources/handlers.h"
 
 #include <assert.h>
@@ -47,8 +47,7 @@ struct problem *handle_webhook(struct request *r)
     return p ? p : answer_with_blob(r, blob);
 }
 
-/* A command about the webhook of the path. The version that If-Match named here is compared again when it is
- * decided. */
+/* Makes a command for the webhook of the path. The decider compares the version in If-Match again. */
 static struct problem *command_about(struct request *r, enum command_type type, struct command **ret)
 {
     struct view_blob *blob;

@@ -49,8 +49,8 @@ static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr 
 }
 
 /*
- * A worker that has no memory for a connection closes it and reports it to nobody: `open` and `unseen` are
- * one too high from then on. Nothing else works any more by then.
+ * A worker without memory for a connection closes it without a report: `open` and `unseen` then stay one too
+ * high. The process cannot work in that state anyway.
  */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
@@ -62,14 +62,14 @@ static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address
     atomic_fetch_add(&a->unseen, 1);
     if (MHD_add_connection(a->daemon, fd, address, len) == MHD_YES)
         return;
-    /* Closed by the library. */
+    /* The library has closed it. */
     atomic_fetch_sub(&a->unseen, 1);
     atomic_fetch_sub(&a->open, 1);
     peers_leave(&a->peers, address);
     complain(a, TROUBLE_DROPPED, "a connection was dropped", "libmicrohttpd did not take it");
 }
 
-/* Errors that the connection had already, see accept(2): they concern nobody, the next one is asked for. */
+/* Errors of a single connection, see accept(2): they are ignored, and the next connection is accepted. */
 static bool is_of_the_connection(int error)
 {
     static const int errors[] = {EINTR,     ECONNABORTED, EPROTO,       ENETDOWN,   ENOPROTOOPT,
@@ -86,8 +86,8 @@ static bool is_full(const struct acceptor *a)
 }
 
 /*
- * The first descriptor that is not for connections: those from there on are left to calls of Cleura, webhooks
- * and the store. A new descriptor has the lowest number that is free. The limit may change while we run.
+ * The first descriptor that connections may not use. Higher ones are reserved for calls to Cleura, webhooks
+ * and the store. A new descriptor has the lowest free number. The limit may change at run time.
  */
 static int first_kept(void)
 {
@@ -107,7 +107,7 @@ static bool has_descriptors(const struct acceptor *a, int before)
     return next >= 0 && next < before;
 }
 
-/* Accepts what is there, at most a batch; true when a pause is needed. */
+/* Accepts waiting connections, at most a batch; true when a pause is needed. */
 static bool accept_some(struct acceptor *a)
 {
     const int end = first_kept();

@@ -47,7 +47,8 @@ bool trust_has(const struct trust *trust, const char *address)
     return ip_parse(address, &ip) ? has_address(trust, &ip) : trust->local;
 }
 
-/* The last item of the list that ends before *end, which becomes its start; false when it is no address. */
+/* Reads the last item of the list that ends before *end, and sets *end to its start; false when it is no
+ * address. */
 static bool take_last(const char *list, const char **end, char text[static CLIENT_BYTES], struct ip *ret_ip)
 {
     const char *stop = *end, *start = stop;
@@ -65,8 +66,8 @@ static bool take_last(const char *list, const char **end, char text[static CLIEN
     return ip_parse(text, ret_ip);
 }
 
-/* Each proxy appends whom it was asked by: what stands left of an address that is not trusted was sent by it.
- */
+/* Each proxy appends the address of its peer. An address that is not trusted may have sent the items on its
+ * left. */
 const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
                               char text[static CLIENT_BYTES])
 {
@@ -105,7 +106,7 @@ void peers_done(struct peers *p)
     (void)pthread_mutex_destroy(&p->lock);
 }
 
-/* 0: it is not counted. */
+/* Returns 0 when the address is not counted. */
 static uint64_t counted_network(const struct peers *p, const struct sockaddr *address)
 {
     struct ip ip;

@@ -1,11 +1,11 @@
 /*
- * The client at the other end: the peer of the connection or, when that is a proxy we trust, the one that it
- * names in X-Forwarded-For: for the log, and for rate limits. A peer that is not trusted can write there what
- * it likes and is not believed.
+ * Finds the client of a connection, for the log and for rate limits: the peer or, when the peer is a trusted
+ * proxy, the address in X-Forwarded-For. That field is ignored from other peers, because they can write any
+ * value.
  *
- * And how many connections each client's address has open, so that one cannot take them all. An address is an
- * IPv4 address or the first half of an IPv6 address; proxies that are trusted and Unix sockets, behind which
- * many clients stand, are not counted.
+ * Also counts the connections of each client address, so one client cannot use all of them. An address is an
+ * IPv4 address or the first half of an IPv6 address. Trusted proxies and Unix sockets are not counted,
+ * because they serve many clients.
  */
 #ifndef HTTP_CONNECTION_CLIENTS_H
 #define HTTP_CONNECTION_CLIENTS_H
@@ -19,27 +19,27 @@
 
 enum { CLIENT_BYTES = 48 };
 
-/* The address of whoever comes through a Unix socket; among trusted proxies: all of them. */
+/* The address of a peer on a Unix socket; as a trusted proxy: every such peer. */
 #define CLIENT_LOCAL "unix"
 
 struct cidr;
 struct peer;
 
-/* ---- trusted proxies; does not change after trust_init; any thread ---- */
+/* ---- trusted proxies; constant after trust_init; any thread ---- */
 
 struct trust {
     struct cidr *networks;
     size_t count;
-    bool local; /* whoever comes through a Unix socket */
+    bool local; /* peers on a Unix socket are trusted */
 };
 
-/* `proxies` are networks, addresses and CLIENT_LOCAL; NULL-terminated or NULL. Any other entry is left
- * out. */
+/* `proxies` are networks, addresses and CLIENT_LOCAL; NULL-terminated or NULL. Other entries are ignored. */
 void trust_init(struct trust *trust, char *const *proxies);
 void trust_done(struct trust *trust);
-/* Whether a peer's address, as text, is that of one of them. */
+/* Whether a peer's address, as text, is trusted. */
 bool trust_has(const struct trust *trust, const char *address);
-/* The client that a trusted proxy names in `forwarded_for`, written into `text`; NULL when it names none. */
+/* Returns the client that a trusted proxy names in `forwarded_for`, written into `text`; NULL when it names
+ * none. */
 const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
                               char text[static CLIENT_BYTES]);
 /* The IPv4 address or the first half of the IPv6 address of a client; 0: none. */
@@ -51,17 +51,17 @@ struct peers {
     pthread_mutex_t lock; /* guards `open` */
     struct peer *open;    /* by network */
     const struct trust *trust;
-    unsigned limit; /* 0: none */
+    unsigned limit; /* 0: no limit */
     _Atomic uint64_t refused;
 };
 
-/* `trust` has to outlive it. */
+/* `trust` must stay valid as long as the struct. */
 void peers_init(struct peers *p, const struct trust *trust, unsigned limit);
 void peers_done(struct peers *p);
-/* Counts one more connection of the address; false, and a refusal is counted, when it has as many as it may.
- */
+/* Counts one more connection of the address. False, and a refusal is counted, when the address has reached
+ * its limit. */
 bool peers_enter(struct peers *p, const struct sockaddr *address);
-/* One of those that entered is closed. */
+/* A counted connection was closed. */
 void peers_leave(struct peers *p, const struct sockaddr *address);
 
 #endif

@@ -25,11 +25,11 @@ enum {
     LINGER_S = 5,
     PIECE = 16 * 1024,
     PIECES_AT_ONCE = 32,
-    RECEIVE_BUFFER = 64 * 1024, /* else the kernel lets it grow to megabytes for each that sends fast */
+    RECEIVE_BUFFER = 64 * 1024, /* otherwise the kernel grows it to megabytes for each fast sender */
 };
-static const int64_t LINGER_LOOK_US = 20 * US_PER_MS; /* who lingers sends as fast as it is read */
+static const int64_t LINGER_LOOK_US = 20 * US_PER_MS; /* a lingering peer sends no faster than it is read */
 
-/* `due` of a connection that was shut down; no clock shows it. */
+/* `due` of a connection that was shut down; no clock has this value. */
 static const int64_t REAPED = -1;
 
 static int64_t phase_limit(const struct connection_limits *limits, enum connection_phase phase)
@@ -41,7 +41,7 @@ static int64_t phase_limit(const struct connection_limits *limits, enum connecti
     case PHASE_CONN_BODY:
         return limits->body_us;
     case PHASE_CONN_WORK:
-        return 0; /* ours to finish: handlers do not block and commands have deadlines */
+        return 0; /* no limit: handlers do not block and commands have deadlines */
     case PHASE_CONN_SEND:
         return limits->send_us;
     case PHASE_CONN_IDLE:
@@ -61,7 +61,7 @@ bool connection_enter(struct connection *c, enum connection_phase phase, mono_us
     int64_t due = atomic_load(&c->due);
     int64_t next = due_in(c->reaper, phase, now);
     if (phase == PHASE_CONN_HEADER && atomic_load(&c->phase) == PHASE_CONN_NEW)
-        next = due; /* the first request line counts into the header limit */
+        next = due; /* the time for the first request line is part of the header limit */
     atomic_store(&c->phase, phase);
     while (due != REAPED)
         if (atomic_compare_exchange_weak(&c->due, &due, next))
@@ -94,8 +94,8 @@ void connection_close_lingering(struct connection *c)
     (void)pthread_mutex_unlock(&reaper->lock);
 }
 
-/* Throws away what has come, without blocking; closes what the other end has closed too, or is over its time.
- */
+/* Discards received bytes without blocking. Closes a socket when the peer has closed it or its time is
+ * over. */
 static void check_lingering(struct lingering_closes *l, mono_us now)
 {
     char piece[PIECE];
@@ -203,8 +203,8 @@ void problem_send(const struct env *env, int fd, gnutls_session_t tls, const cha
              "code", kind->code, "reason", problem->detail);
 }
 
-/* Nothing else writes to the socket in the phases in which a problem is sent: a worker that comes later finds
- * `due` REAPED and gives up. */
+/* Only this code writes to the socket in the phases in which a problem is sent: a later worker finds `due`
+ * REAPED and stops. */
 void connection_refuse(struct connection *c, struct problem *problem)
 {
     struct problem *owned CLEANUP_PROBLEM = problem;
@@ -219,14 +219,14 @@ void connection_refuse(struct connection *c, struct problem *problem)
     (void)shutdown(c->fd, SHUT_RDWR);
 }
 
-/* The reaper's lock is held: the connection cannot be closed meanwhile, so its descriptor is its own. */
+/* Under the reaper's lock the connection cannot be closed, so its descriptor is valid. */
 static void check_connection(struct reaper *reaper, struct connection *c, mono_us now)
 {
     int64_t due = atomic_load(&c->due);
     if (due == REAPED || due > now || !atomic_compare_exchange_strong(&c->due, &due, REAPED))
         return;
     int phase = atomic_load(&c->phase);
-    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* a begun request gets an answer */
+    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* an unfinished request gets an answer */
         struct problem *problem CLEANUP_PROBLEM =
             problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
         problem_send(reaper->env, c->tls ? -1 : c->fd, NULL, c->address, problem);
@@ -236,8 +236,8 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
 }
 
 /*
- * Each connection goes to the end of the list, so that the list may change between two pieces: whose is open
- * all the time is looked at.
+ * Each checked connection moves to the end of the list, because the list may change between two pieces. Every
+ * connection that stays open is thus checked.
  */
 static void check_connections(struct reaper *reaper, mono_us now)
 {
@@ -259,7 +259,7 @@ static void check_connections(struct reaper *reaper, mono_us now)
 static void *reaper_run(void *arg)
 {
     struct reaper *reaper = arg;
-    /* It goes before nobody and nobody before it: workers need its lock. */
+    /* Keeps its priority, because workers need its lock. */
     (void)pthread_setname_np(pthread_self(), "reaper");
     (void)pthread_mutex_lock(&reaper->lock);
     while (!reaper->stopping) {

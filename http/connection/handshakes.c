@@ -16,11 +16,11 @@
 
 enum { EVENTS_AT_ONCE = 64 };
 
-/* After each batch: a resume makes the library look at all suspended connections of a worker, so those of a
- * millisecond are resumed together. */
+/* Pause after each batch. A resume makes the library check all suspended connections of a worker, so those of
+ * one millisecond are resumed together. */
 static const struct timespec gather = {.tv_nsec = 1000000};
 
-/* Its worker has come back to it, or closes it. */
+/* The worker uses the connection again, or closes it. */
 static void notice(struct connection *c)
 {
     if (!c->is_held)
@@ -31,13 +31,13 @@ static void notice(struct connection *c)
     (void)before;
 }
 
-/* Under the lock, so that it is suspended and watched before anybody resumes it. */
+/* Under the lock, so it is suspended and watched before it can be resumed. */
 static void hold(struct handshakes *h, struct connection *c)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
     (void)pthread_mutex_lock(&h->lock);
     if (!h->stopping && epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) {
-        (void)shutdown(c->fd, SHUT_RDWR); /* no memory: better ended than tried without a pause */
+        (void)shutdown(c->fd, SHUT_RDWR); /* no memory: end it rather than retry without a pause */
     } else if (!h->stopping) {
         assert(!c->is_held && list_is_detached(&c->handshake));
         c->is_held = true;
@@ -48,8 +48,9 @@ static void hold(struct handshakes *h, struct connection *c)
     (void)pthread_mutex_unlock(&h->lock);
 }
 
-/* The handshakes' thread. The worker may free the connection once it is resumed: before that nothing refers
- * to it any more. The library's own lock and its write to the worker stay outside of ours. */
+/* The thread of the handshakes. After the resume the worker may free the connection, so all references are
+ * removed before. The library's lock and its write to the worker must not be inside the lock of the
+ * handshakes. */
 static void resume(struct handshakes *h, struct connection *c)
 {
     struct MHD_Connection *mhd = c->mhd;
@@ -60,8 +61,8 @@ static void resume(struct handshakes *h, struct connection *c)
     MHD_resume_connection(mhd);
 }
 
-/* GnuTLS reads with this function. During the handshake nothing else of the connection goes on; after it the
- * library notices by itself that nothing is there. */
+/* GnuTLS reads with this function. During the handshake the connection does no other reads; after it the
+ * library detects missing data itself. */
 static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
 {
     struct connection *c = ptr;
@@ -74,7 +75,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
     return n;
 }
 
-/* The client's Finished is the last that is read. */
+/* The client's Finished is the last message that is read. */
 static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                        const gnutls_datum_t *message)
 {
@@ -110,7 +111,7 @@ static void *handshakes_run(void *arg)
         int count = epoll_wait(h->epoll_fd, events, EVENTS_AT_ONCE, -1);
         for (int i = 0; i < count; i++) {
             if (!events[i].data.ptr) {
-                resume_all(h); /* with those behind it in this batch */
+                resume_all(h); /* including those after it in this batch */
                 return NULL;
             }
             resume(h, events[i].data.ptr);

@@ -1,6 +1,6 @@
 /*
- * Owns the certificates: the one that new connections get, and those that were replaced a moment ago, which
- * handshakes may still use. A handshake takes no longer than a header section may (http_limits_default).
+ * The certificates: the one for new connections, and recently replaced ones, which handshakes may still use.
+ * A handshake takes no longer than the limit for a header section (http_limits_default).
  */
 #include "http/connection/tls.h"
 
@@ -31,7 +31,7 @@ enum {
 
 #define HANDSHAKES_END_US (60 * US_PER_S)
 
-/* The values that show whether a file is another one. */
+/* The values that show whether a file was replaced. */
 struct version {
     dev_t device;
     ino_t inode;
@@ -52,10 +52,10 @@ struct certificate {
 
 struct tls {
     const struct env *env;
-    char *paths[FILES]; /* NULL: there is none */
+    char *paths[FILES]; /* NULL: not configured */
     struct version seen[FILES];
-    char *authorities;    /* of clients, as they were at the start */
-    bool was_faulty;      /* at the last look, and not reported yet */
+    char *authorities;    /* of clients, as at the start */
+    bool was_faulty;      /* at the last check, and not reported yet */
     pthread_mutex_t lock; /* guards `current` */
     struct certificate *current;
     _Atomic uint64_t clients_generation;
@@ -80,8 +80,8 @@ static bool fail(char **ret_error, const char *path, const char *why)
     return false;
 }
 
-/* The whole file. A key must not be readable by everybody (SD-13); that of a group is, as Debian has it for
- * `ssl-cert`. */
+/* Reads the whole file. A key must not be readable by everyone (SD-13); a group may read it, as in Debian
+ * with `ssl-cert`. */
 static bool read_file(const char *path, bool is_secret, gnutls_datum_t *ret, char **ret_error)
 {
     struct stat st;
@@ -155,7 +155,7 @@ static bool take_key(struct certificate *c, const char *path, const gnutls_datum
     return key_fits(c) || fail(ret_error, path, "is not the key of the certificate");
 }
 
-/* The sum over all authorities: each handshake sends their names. */
+/* The sum over all authorities, because each handshake sends their names. */
 static size_t names_len(gnutls_x509_trust_list_t authorities)
 {
     gnutls_x509_trust_list_iter_t it = NULL;
@@ -203,7 +203,8 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     static bool (*const take[FILES])(struct certificate * c, const char *path, const gnutls_datum_t *pem,
                                      char **ret_error) = {take_chain, take_key, take_client_ca};
     bool good = true;
-    for (int i = 0; i < FILES; i++) /* before they are read: what is written meanwhile is a change */
+    /* Before the files are read, so a write meanwhile counts as a change. */
+    for (int i = 0; i < FILES; i++)
         (void)look_at(tls->paths[i], &tls->seen[i]);
     c->clients_version = tls->seen[OF_CLIENT_CA];
     for (int i = 0; i < FILES && good; i++)
@@ -213,7 +214,7 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     return good;
 }
 
-/* Notes what it has seen of the files also when it fails. */
+/* Notes the versions of the files also when it fails. */
 static struct certificate *read_certificate(struct tls *tls, char **ret_error)
 {
     gnutls_datum_t pems[FILES] = {{0}, {0}, {0}};
@@ -274,8 +275,7 @@ void tls_free(struct tls *tls)
     free(tls);
 }
 
-/* Whether a file is another one than was seen. One that is away is being replaced, or stays away, which
- * changes nothing. */
+/* Whether a file was replaced. A missing file changes nothing: it is being replaced, or stays missing. */
 static bool has_changed(const struct tls *tls)
 {
     bool changed = false;
@@ -314,8 +314,8 @@ enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error)
         replace(tls, next);
         return TLS_TAKEN;
     }
-    /* Between the two files of a renewal nothing is wrong: they are read once more before a fault is
-     * reported. */
+    /* A fault may exist only between the two files of a renewal. The files are therefore read once more
+     * before a fault is reported. */
     if (changed || !tls->was_faulty) {
         tls->was_faulty = true;
         return TLS_SAME;
@@ -357,7 +357,7 @@ int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
     *ret_ocsp = NULL;
     *ret_ocsp_count = 0;
     *ret_key = c->key;
-    *ret_flags = 0; /* they stay ours */
+    *ret_flags = 0; /* the caller must not free them */
     return 0;
 }
 
@@ -368,7 +368,7 @@ const char *tls_client_authorities(const struct tls *tls)
     return tls->authorities;
 }
 
-/* One that can be trusted as a client's; NULL: there is none. The caller frees it. */
+/* Returns a certificate that is trusted for clients; NULL: none. The caller frees it. */
 static gnutls_x509_crt_t trusted_client(struct certificate *c, gnutls_session_t session)
 {
     unsigned count = 0, status = ~0U;
@@ -400,7 +400,7 @@ static bool is_printable(const char *text, size_t len)
     return len > 0;
 }
 
-/* Those of a kind that we know, of printable ASCII without blanks. */
+/* The names of known kinds, only printable ASCII without blanks. */
 static char **names_of(gnutls_x509_crt_t client)
 {
     char **names = mem_calloc(CLIENT_NAMES_MAX + 1, sizeof(*names));
@@ -427,7 +427,7 @@ void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *re
 {
     *ret = (struct tls_client){.generation = tls_clients_generation(tls)};
     (void)pthread_mutex_lock(&tls->lock);
-    struct certificate *current = tls->current; /* stays for a minute when it is replaced now */
+    struct certificate *current = tls->current; /* stays valid for a minute after a replacement */
     (void)pthread_mutex_unlock(&tls->lock);
     gnutls_x509_crt_t client = tls->authorities ? trusted_client(current, session) : NULL;
     if (!client)

@@ -1,9 +1,9 @@
 /*
  * The server's certificate and key (GnuTLS, by libmicrohttpd; MH-19). They are files, which are read again
- * when they changed: connections that are open go on, new ones get the new certificate. TLS 1.2 and later.
+ * when they change. Open connections continue, new ones get the new certificate. TLS 1.2 and later.
  *
- * libmicrohttpd hands no argument to the function that chooses a certificate: one server of a process has
- * TLS.
+ * libmicrohttpd passes no argument to the function that chooses a certificate, so only one server of a
+ * process has TLS.
  */
 #ifndef HTTP_CONNECTION_TLS_H
 #define HTTP_CONNECTION_TLS_H
@@ -23,51 +23,51 @@ enum {
 struct tls;
 
 struct tls_files {
-    const char *certificate; /* PEM: the server's, then those between it and its authority */
-    const char *key;         /* PEM; not readable by everybody */
-    const char *client_ca;   /* PEM; NULL: clients are not asked for certificates */
+    const char *certificate; /* PEM: the server's certificate, then the ones up to its authority */
+    const char *key;         /* PEM; not readable by everyone */
+    const char *client_ca;   /* PEM; NULL: no client certificates */
 };
 
-/* Reads the files, whose names are copied. NULL: *ret_error (the caller frees it) says what is wrong. */
+/* Reads the files, whose names are copied. NULL: *ret_error (the caller frees it) is the reason. */
 struct tls *tls_open(const struct env *env, const struct tls_files *files, char **ret_error);
-/* After the server has stopped. NULL is allowed. */
+/* Called after the server has stopped. NULL is allowed. */
 void tls_free(struct tls *tls);
 
 enum tls_refresh_result {
-    TLS_SAME,  /* the files did not change, or are just being changed */
-    TLS_TAKEN, /* what they hold counts for new connections */
-    TLS_FAULTY /* it cannot be used, as *ret_error says, once for each change; what was there before stays */
+    TLS_SAME,  /* the files did not change, or are being changed */
+    TLS_TAKEN, /* new connections use the new content */
+    TLS_FAULTY /* not usable: *ret_error gives the reason, once for each change; the old content stays */
 };
-/* Reads the files again if they changed. Blocking; one thread, every second or so. */
+/* Reads the files again if they changed. Blocking; one thread, about every second. */
 enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error);
 
-/* When the certificate in use ends. Any thread. */
+/* When the current certificate expires. Any thread. */
 wall_us tls_ends_at(struct tls *tls);
 
-/* A client that showed a certificate. */
+/* A client with a certificate. */
 struct tls_client {
-    char **names; /* its alternative names, "dns:..." and "uri:...", NULL-terminated; NULL: there is none that
-                     is good */
-    char *authority; /* distinguished name of who signed it */
+    char **names;    /* alternative names, "dns:..." and "uri:...", NULL-terminated; NULL: none valid */
+    char *authority; /* distinguished name of its issuer */
     wall_us ends_at;
-    uint64_t generation; /* of the authorities that it was held to */
+    uint64_t generation; /* of the authorities by which it was verified */
 };
 
-/* Changes when the file of the authorities of clients does: who was trusted is looked at anew. Any thread. */
+/* Changes with the file of client authorities; certificates are then verified again. Any thread. */
 uint64_t tls_clients_generation(struct tls *tls);
 
-/* The client of a session whose handshake is over; *ret is freed by tls_client_done. Its worker's thread. */
+/* The client of a session after its handshake; the caller frees *ret with tls_client_done. Its worker's
+ * thread. */
 void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *ret);
 void tls_client_done(struct tls_client *client);
-/* The authorities of clients as they were at the start, for libmicrohttpd, which names them to clients; NULL:
- * clients are not asked. */
+/* The client authorities at the start, for libmicrohttpd, which sends their names; NULL: no client
+ * certificates. */
 const char *tls_client_authorities(const struct tls *tls);
 
-/* For libmicrohttpd: chooses the certificate of the server that was begun last. */
+/* For libmicrohttpd: chooses the certificate of the server in tls_serve. */
 int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info, gnutls_pcert_st **ret_certs,
                unsigned int *ret_count, gnutls_ocsp_data_st **ret_ocsp, unsigned int *ret_ocsp_count,
                gnutls_privkey_t *ret_key, unsigned int *ret_flags);
-/* The server begins, or NULL: it has stopped. */
+/* Sets the server that uses TLS; NULL: it has stopped. */
 void tls_serve(struct tls *tls);
 
 #endif

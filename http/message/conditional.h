@@ -7,24 +7,24 @@
 
 enum { ETAG_DIGEST_BYTES = 40 };
 
-/* The quoted, strong tag of bytes that have no version of their own (HT-21). */
+/* The quoted, strong tag of bytes without a version of their own (HT-21). */
 void etag_of_bytes(const void *bytes, size_t len, char etag[static ETAG_DIGEST_BYTES]);
 
 enum condition { CONDITION_PASS, CONDITION_NOT_MODIFIED, CONDITION_FAILED };
 
 /*
- * Whether a list of entity tags names `etag`, plain or as the tag of its gzip form; "*" names every one. All
- * our tags are strong. A `W/` was put there by a proxy that coded the answer anew (nginx's gzip): what is in
- * it counts, for If-Match, too.
+ * Whether a list of entity tags contains `etag`, plain or as the tag of its gzip form; "*" contains every
+ * tag. All tags of shootd are strong. A `W/` comes from a proxy that compressed the answer (nginx's gzip);
+ * the tag after it counts, also for If-Match.
  */
 bool etag_list_matches(const char *list, const char *etag);
-/* Whether exactly this tag stands in the list; "*" is none. */
+/* Whether the list contains exactly this tag; "*" contains none here. */
 bool etag_list_holds(const char *list, const char *etag);
-/* The tag of the gzip form: "x" becomes "x-gz" (HT-21). False when it does not fit. */
+/* Makes the tag of the gzip form: "x" becomes "x-gz" (HT-21). False when it does not fit. */
 bool etag_of_coded(const char *etag, char *coded, size_t size);
-/* The list is exactly "*". */
+/* Whether the list is exactly "*". */
 bool etag_list_is_any(const char *list);
-/* The condition of a GET or HEAD of a resource with this tag; NULL for an absent field. */
+/* The condition of a GET or HEAD of a resource with this tag; pass NULL for an absent field. */
 enum condition condition_of_read(const char *if_match, const char *if_none_match, const char *etag);
 /* The same for a write: never CONDITION_NOT_MODIFIED. "": the resource exists and has no tag. */
 enum condition condition_of_write(const char *if_match, const char *if_none_match, const char *etag);

@@ -11,7 +11,7 @@
 #include "http/message/headers.h"
 #include "model/problem.h"
 
-/* Operations without a body let a small one pass unread: some clients send "{}" with everything. */
+/* Operations without a body ignore a small one, because some clients always send "{}". */
 enum { IGNORED_BODY = 16 * 1024 };
 
 /* ---- Accept ---- */
@@ -36,7 +36,7 @@ unsigned item_weight(const char *p, const char *end)
     return value;
 }
 
-/* How exactly a range names the type: 3 "a/b", 2 "a" with any subtype, 1 everything, 0 not at all. */
+/* How exactly a range matches the type: 3 for "a/b", 2 for "a/*", 1 for "*", 0 for no match. */
 static int specificity(const char *range, size_t len, const char *type)
 {
     size_t main_len = strcspn(type, "/");
@@ -97,8 +97,8 @@ static struct problem *check_length(const struct headers *h, const struct conten
                        limit);
 }
 
-/* application/json (or a merge patch where one is taken), with charset=utf-8 (or utf8, as people write it) or
- * without. */
+/* Accepts application/json (or a merge patch if allowed), without a charset or with utf-8 (also written
+ * utf8). */
 static bool is_json_type(const struct content_rules *rules, const char *type)
 {
     size_t len = strcspn(type, "; \t");
@@ -149,7 +149,7 @@ bool content_prefers_stream(const struct headers *h, const struct content_rules 
            accept_quality(accept, TYPE_STREAM) > accept_quality(accept, TYPE_JSON);
 }
 
-/* Forms beside JSON. */
+/* Media types beside JSON. */
 static const struct {
     unsigned flag;
     const char *type;
@@ -190,7 +190,7 @@ enum {
     MEMORY_LEVEL = 8,
 };
 
-/* Quality of a coding, 0 to 1000; -1 when neither it nor "*" stands in the list. */
+/* Quality of a coding, 0 to 1000; -1 when the list contains neither it nor "*". */
 static int quality(const char *list, const char *coding)
 {
     const char *item;
@@ -232,7 +232,7 @@ struct http_coded *compress_bytes(const char *bytes, size_t len, int level)
         return NULL;
     }
     z.next_out = (Bytef *)coded->bytes;
-    z.avail_out = (uInt)len - 1; /* does it not end in there, it is not worth it */
+    z.avail_out = (uInt)len - 1; /* a form that does not fit saves nothing */
     int r = deflate(&z, Z_FINISH);
     coded->len = z.total_out;
     (void)deflateEnd(&z);
@@ -244,7 +244,7 @@ struct http_coded *compress_bytes(const char *bytes, size_t len, int level)
 
 /* ---- the Prefer field ---- */
 
-/* Digits, or digits in quotes. */
+/* Reads digits, or digits in quotes. */
 static void take_wait(struct preferences *p, const char *value)
 {
     char *end;

@@ -1,4 +1,4 @@
-/* The meaning of the header fields for the body to come and for the answer wanted (HT-10 to HT-13, HT-54,
+/* The meaning of the header fields for the body to come and for the requested answer (HT-10 to HT-13, HT-54,
  * AO-10). Pure. */
 #ifndef HTTP_MESSAGE_CONTENT_H
 #define HTTP_MESSAGE_CONTENT_H
@@ -21,34 +21,34 @@ struct problem;
 #define TYPE_TEXT    "text/plain; charset=utf-8"
 
 enum content_flag {
-    CONTENT_BODY = 1,           /* takes a JSON object */
-    CONTENT_BODY_OPTIONAL = 2,  /* with CONTENT_BODY: no body is an empty object */
+    CONTENT_BODY = 1,           /* accepts a JSON object */
+    CONTENT_BODY_OPTIONAL = 2,  /* with CONTENT_BODY: an absent body means an empty object */
     CONTENT_MERGE_PATCH = 4,    /* the body may also be application/merge-patch+json */
-    CONTENT_ANY_TYPE = 8,       /* the Accept field is not looked at: there is one form only */
+    CONTENT_ANY_TYPE = 8,       /* the Accept field is ignored: there is only one form */
     CONTENT_OFFERS_YAML = 16,   /* beside JSON */
     CONTENT_OFFERS_STREAM = 32, /* text/event-stream, beside JSON */
     CONTENT_OFFERS_LINES = 64,  /* application/x-ndjson, beside JSON */
-    CONTENT_FLAGS_END_ = 128,   /* further flags are the application's */
+    CONTENT_FLAGS_END_ = 128,   /* further flags belong to the application */
 };
 
-/* The content that an operation takes and gives. */
+/* The content that an operation accepts and returns. */
 struct content_rules {
     unsigned flags;
-    size_t body_limit; /* bytes; 0: a small body is passed over */
+    size_t body_limit; /* bytes; 0: a small body is ignored */
 };
 
-/* The most bytes of body that the operation lets pass. */
+/* The limit of the body for the operation, in bytes. */
 size_t content_limit(const struct content_rules *rules);
-/* Each returns NULL, or the problem, which the caller owns. Expect stands before all others. */
+/* Each returns NULL, or a problem that the caller owns. The check of Expect comes before all others. */
 struct problem *content_check_expect(const struct headers *h);
 struct problem *content_check(const struct headers *h, const struct content_rules *rules, bool is_patch,
                               bool has_body);
 /* Whether the client prefers an event stream, and the operation offers one. */
 bool content_prefers_stream(const struct headers *h, const struct content_rules *rules);
 
-/* Quality (0 to 1000) that an Accept value gives a media type; an absent field takes everything. */
+/* Quality (0 to 1000) of a media type in an Accept value; an absent field accepts everything. */
 unsigned accept_quality(const char *accept, const char *type);
-/* The weight of one list item, "gzip;q=0.5"; malformed ones count as 1 (1000). */
+/* The weight of one list item, "gzip;q=0.5"; 1000 for a malformed one. */
 unsigned item_weight(const char *item, const char *end);
 
 /* ---- the Prefer field (RFC 7240, AO-10) ---- */
@@ -60,17 +60,17 @@ struct preferences {
     bool representation; /* return=representation */
 };
 
-/* The first one of each preference counts; unknown and malformed ones are passed over. */
+/* The first value of each preference counts; unknown and malformed ones are ignored. */
 struct preferences prefer_read(const struct headers *h);
 
 /* ---- gzip of answers (HT-53). Strong entity tags differ per coding: "x" and "x-gz" are one version in two
- * forms, and preconditions take either (http/message/conditional.h) ---- */
+ * forms, and preconditions accept either (http/message/conditional.h) ---- */
 
-/* Whether an Accept-Encoding value wants gzip rather than nothing. NULL and "" do not. */
+/* Whether an Accept-Encoding value prefers gzip to no coding. False for NULL and "". */
 bool compress_is_wanted(const char *accept_encoding);
-/* The gzip form; NULL when there is no memory for it or it is no smaller. The caller frees it. */
+/* Returns the gzip form; NULL when there is no memory or it is not smaller. The caller frees it. */
 struct http_coded *compress_bytes(const char *bytes, size_t len, int level);
-/* Begins one that is made piece by piece; the caller ends it with deflateEnd. False: no memory. */
+/* Begins a form that is made in pieces; the caller ends it with deflateEnd. False: no memory. */
 struct z_stream_s;
 bool compress_begin(struct z_stream_s *z, int level);
 

@@ -43,7 +43,7 @@ static const struct {
     [HEADER_FORWARDED_FOR] = FIELD("X-Forwarded-For", true),
 };
 
-/* NUL, bare CR and folded lines come through libmicrohttpd (6.5). */
+/* libmicrohttpd accepts NUL, bare CR and folded lines (6.5). */
 static bool has_control(const char *value, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -62,7 +62,7 @@ static void keep_copy(struct headers *h, enum header_id id, char *text)
     h->values[id] = text;
 }
 
-/* The first `len` bytes of `value`, which is a string. */
+/* Stores the first `len` bytes of `value`, which is a string. */
 static void keep(struct headers *h, enum header_id id, const char *value, size_t len)
 {
     assert(id < HEADER_MAX_);
@@ -75,7 +75,7 @@ static void keep(struct headers *h, enum header_id id, const char *value, size_t
     }
 }
 
-/* Blanks around a value are no part of it (RFC 9110 5.5). The library takes away those before it only. */
+/* Blanks around a value do not belong to it (RFC 9110 5.5). The library removes only those before it. */
 static size_t length_without_blanks(const char *value, size_t len)
 {
     while (len && (value[len - 1] == ' ' || value[len - 1] == '\t'))
@@ -84,16 +84,16 @@ static size_t length_without_blanks(const char *value, size_t len)
 }
 
 /*
- * The library has read these with their blanks when we see them, and has decided where the body ends: it
- * answers such a length itself, and takes a body of `chunked ` for one that ends with the connection. They
- * are refused, lest others in front of us see another end than we do.
+ * The library has read these fields including their blanks, and has decided where the body ends. It answers
+ * such a length itself. It treats a body of `chunked ` as one that ends with the connection. shootd refuses
+ * both, because a proxy in front might see a different end.
  */
 static bool is_framing(enum header_id id)
 {
     return id == HEADER_TRANSFER_ENCODING || id == HEADER_CONTENT_LENGTH;
 }
 
-/* Found before any cookie of the client, and known again by its address. */
+/* The library finds this one before any cookie of the client; it is recognized by its address. */
 static const char no_cookie_name[] = MHD_HTTP_HEADER_COOKIE;
 static const char no_cookie_value[] = "-";
 
@@ -136,11 +136,11 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
 }
 
 /*
- * libmicrohttpd 0.9.75 takes a bare LF, a folded line and a NUL for what other programs do not take them for,
- * and hands over texts that show nothing of it. But it parses in place: texts lie where they were received,
- * with a NUL in place of each byte of a line end. A line that ended with CR LF, and is whole, therefore ends
- * two bytes before the next one begins; the last one ends four bytes before the section does. Newer libraries
- * refuse such lines themselves and may lay the texts out in another way.
+ * libmicrohttpd 0.9.75 accepts a bare LF, a folded line and a NUL, which other programs read differently, and
+ * the texts that it returns do not show them. But it parses in place: texts stay where they were received,
+ * with a NUL in place of each byte of a line end. A complete line that ended with CR LF therefore ends two
+ * bytes before the next one begins. The last line ends four bytes before the end of the section. Newer
+ * libraries refuse such lines themselves, and their texts may be placed differently.
  */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version)
 {
@@ -184,8 +184,8 @@ bool header_item_is(const char *item, size_t len, const char *word)
     return strlen(word) == len && !strncasecmp(item, word, len);
 }
 
-/* ---- framing: libmicrohttpd 0.9.75 takes what would let a second request hide in the body of the first
- * (6.5, HT-14); everything refused here also closes the connection ---- */
+/* ---- framing: libmicrohttpd 0.9.75 accepts forms in which a second request can be hidden in the body of the
+ * first (6.5, HT-14). Every refusal here also closes the connection ---- */
 
 enum { MAX_FIELDS = 64, MAX_HEADER_BYTES = 16 * 1024, MAX_TARGET = 8 * 1024, MAX_PORT = 65535 };
 
@@ -211,7 +211,7 @@ static bool escapes_are_whole(const char *text)
     return true;
 }
 
-/* host[:port], or [address][:port] (RFC 3986 3.2): it may become part of a URL. */
+/* Accepts host[:port], or [address][:port] (RFC 3986 3.2), because the value may become part of a URL. */
 static bool host_is_valid(const char *host)
 {
     size_t len = host_length(host, false);
@@ -228,7 +228,7 @@ static bool host_is_valid(const char *host)
     return len && has_end && escapes_are_whole(host);
 }
 
-/* The fault of a field that stands twice and must not; NULL: there is none. */
+/* The fault of a field that is repeated but must not be; NULL: none. */
 static const char *duplicate_fault(const struct headers *h)
 {
     static const struct {
@@ -273,8 +273,8 @@ static struct problem *check_coding(const struct headers *h, bool is_http_1_0)
 struct framing framing_of(const struct headers *h)
 {
     const char *length = h->values[HEADER_CONTENT_LENGTH];
-    /* The library does not read chunks as others do (a bare LF in an extension, for example). The bytes
-     * behind the end that it finds may be part of the body for a proxy: they are not parsed. */
+    /* The library reads some chunks differently from other programs (a bare LF in an extension, for example).
+     * For a proxy, the bytes after the end may belong to the body, so they are not parsed. */
     return (struct framing){
         .has_body = h->values[HEADER_TRANSFER_ENCODING] || (length && length[strspn(length, "0")] != '\0'),
         .must_close =

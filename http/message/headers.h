@@ -1,7 +1,7 @@
 /*
- * The request header fields we look at, collected in one pass over libmicrohttpd's list (MH-4), and what they
- * say of where the request ends. Values live as long as the request; most of them point into the connection's
- * memory.
+ * The request header fields that are used, collected in one pass over libmicrohttpd's list (MH-4), and the
+ * end of the request by these fields. Values are valid as long as the request; most of them point into the
+ * connection's memory.
  */
 #ifndef HTTP_MESSAGE_HEADERS_H
 #define HTTP_MESSAGE_HEADERS_H
@@ -38,42 +38,41 @@ enum header_id {
 struct headers {
     const char *values[HEADER_MAX_]; /* NULL: absent; no blanks around it; repeated lists are joined */
     unsigned counts[HEADER_MAX_];
-    char *joined[HEADER_MAX_]; /* owns the values that are no part of the connection's memory */
+    char *joined[HEADER_MAX_]; /* owns the values outside the connection's memory */
     bool has_joined;           /* one of `joined` is set */
     unsigned field_count;
     size_t bytes;
-    const char *fault;  /* what is malformed, or NULL */
-    bool lines_checked; /* each line was seen to end with CR LF, and none to hold a NUL */
-    const char *next;   /* while they are collected: where the next line has to begin */
+    const char *fault;  /* the malformed part, or NULL */
+    bool lines_checked; /* each line was checked: it ends with CR LF and contains no NUL */
+    const char *next;   /* while collecting: where the next line must begin */
 };
 
 /*
- * Keeps libmicrohttpd from parsing cookies, which nobody wants here and for which its memory may not suffice:
- * then it would close the connection without an answer. Before the header section is read.
+ * Prevents libmicrohttpd from parsing cookies, which are not used. When its memory does not suffice for them,
+ * it would close the connection without an answer. Called before the header section is read.
  */
 void headers_refuse_cookies(struct MHD_Connection *mhd);
-/* `method` and `version` are those that libmicrohttpd hands over: they lie in the bytes that were received.
- */
+/* `method` and `version` are the pointers from libmicrohttpd, which point into the received bytes. */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version);
 void headers_done(struct headers *h);
 /* Iterates a comma-separated list: the next item without white space around it; false at the end. */
 bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_len);
-/* item equals `word`, case-insensitive. */
+/* Whether the item equals `word`, ignoring case. */
 bool header_item_is(const char *item, size_t len, const char *word);
 
-/* ---- framing: where a request ends and the next one begins, before anything else of it is believed (6.5,
- * HT-14). Pure ---- */
+/* ---- framing: where a request ends and the next one begins, checked before the rest of the request is used
+ * (6.5, HT-14). Pure ---- */
 
 struct problem;
 
 struct framing {
-    bool has_body;   /* one is announced */
-    bool must_close; /* nothing after this request may be parsed */
+    bool has_body;   /* a body is announced */
+    bool must_close; /* no further request may be parsed on the connection */
 };
 
 struct framing framing_of(const struct headers *h);
-/* NULL, or why nothing of the request may be believed; the connection then has to be closed. The caller owns
- * it. `target_len` is that of the request line, with its query. */
+/* Returns NULL, or a problem that forbids using any part of the request; the connection must then be closed.
+ * The caller owns it. `target_len` is the length in the request line, including the query. */
 struct problem *framing_check(const struct headers *h, size_t target_len, bool is_http_1_0);
 
 #endif

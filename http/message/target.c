@@ -22,7 +22,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The length of a well-formed UTF-8 sequence (no overlong forms, no surrogates), 0 when it is none. */
+/* The length of a well-formed UTF-8 sequence (no overlong forms, no surrogates), 0 for any other bytes. */
 static size_t utf8_length(const unsigned char *p)
 {
     static const struct {
@@ -38,7 +38,7 @@ static size_t utf8_length(const unsigned char *p)
             continue;
         for (size_t n = 1; n < forms[i].len; n++)
             if (p[n] < (n == 1 ? forms[i].second_min : 0x80) || p[n] > (n == 1 ? forms[i].second_max : 0xbf))
-                return 0; /* the terminating NUL ends up here too */
+                return 0; /* also for the terminating NUL */
         return forms[i].len;
     }
     return 0;
@@ -75,7 +75,7 @@ bool percent_decode(char *text)
     return is_utf8(text);
 }
 
-/* Printable ASCII without an escape: nothing to decode, and nothing that is refused but dots. */
+/* Printable ASCII without an escape: needs no decoding and no check, except for dots. */
 static bool is_plain(const char *segment)
 {
     for (const unsigned char *p = (const unsigned char *)segment; *p; p++)
@@ -113,7 +113,7 @@ const char *path_split(char *path, struct path_segments *ret)
         if (fault)
             return fault;
         if (ret->count == PATH_MAX_SEGMENTS) {
-            ret->count = 0; /* longer than any that there is: unknown */
+            ret->count = 0; /* longer than every route: unknown */
             return NULL;
         }
         ret->items[ret->count++] = segment;
@@ -146,7 +146,7 @@ struct reading {
     unsigned count;
 };
 
-/* A date means its beginning. */
+/* A date means the beginning of that day. */
 static bool parse_time_or_date(const char *text, wall_us *ret)
 {
     char *midnight CLEANUP_FREE =
@@ -335,7 +335,7 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
     struct reading *in = cls;
     (void)kind;
     if (!key_len && !value)
-        return MHD_YES; /* nothing between two ampersands, as in "?&x" */
+        return MHD_YES; /* an empty part between two ampersands, as in "?&x" */
     if (++in->count > MAX_PARAMETERS) {
         too_many(&in->problem);
         return MHD_NO;

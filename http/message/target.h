@@ -1,7 +1,7 @@
 /*
- * The target of a request. Its path, in segments: no allocation. Its query: parameters are read by a table of
- * names and kinds, of which an operation knows some. All faults are reported at once (HT-4), unknown names
- * included (HT-38). Pure but for what libmicrohttpd hands over.
+ * The target of a request. The path is split into segments without allocation. The query is read by a table
+ * of names and kinds, some of which an operation knows. All faults are reported at once (HT-4), including
+ * unknown names (HT-38). Pure, except for libmicrohttpd's data.
  */
 #ifndef HTTP_MESSAGE_TARGET_H
 #define HTTP_MESSAGE_TARGET_H
@@ -19,12 +19,13 @@ enum { PATH_MAX_SEGMENTS = 8 };
 
 struct path_segments {
     const char *items[PATH_MAX_SEGMENTS]; /* decoded */
-    unsigned count;                       /* 0 also for a path with more of them */
+    unsigned count;                       /* 0 also for a path with more segments */
 };
 
-/* Origin-form, or absolute-form without its authority (6.5); NULL for anything else. Points into `target`. */
+/* Accepts origin-form, or absolute-form without its authority (6.5); NULL for any other form. Points into
+ * `target`. */
 const char *path_of_target(const char *target);
-/* Takes a path apart, in place. Why it cannot be taken at all; NULL when it is fine. */
+/* Splits a path, in place. Returns the fault of the path; NULL when it is valid. */
 const char *path_split(char *path, struct path_segments *ret);
 /* Decodes %xx in place; false for bad escapes, NUL and bytes that are not UTF-8. */
 bool percent_decode(char *text);
@@ -38,29 +39,29 @@ enum query_kind {
     QUERY_BOOL,    /* true, false; an empty value is true */
     QUERY_ENUM,    /* one or more names, comma-separated; see `single` */
     QUERY_FLAG,    /* any value */
-    QUERY_TIME,    /* a moment (query_time) */
-    QUERY_PAST,    /* a moment (query_past) */
+    QUERY_TIME,    /* a time (query_time) */
+    QUERY_PAST,    /* a time in the past (query_past) */
 };
 
-/* For enums, `max` is the number of values; for texts the most bytes, 0: 512. */
+/* For enums, `max` is the number of values; for texts the limit of bytes, 0: 512. */
 struct query_rule {
     const char *name;
     enum query_kind kind;
     int64_t min, max, fallback;
     int (*from_name)(const char *name);
     const char *(*to_name)(int value);
-    /* Texts: NULL, or what is wrong, static; may return the valid values. */
+    /* For texts: returns NULL, or the fault, static; may return the valid values. */
     const char *(*check)(const char *text, json_t **ret_valid);
     bool repeats; /* may be given several times */
-    bool single;  /* enums: one name only, where several have no meaning together */
+    bool single;  /* enums: only one name, because several have no meaning together */
 };
 
 enum { QUERY_MAX_RULES = 48 };
 
-/* The values that were given, by the index of their rule. */
+/* The given values, by the index of their rule. */
 struct query_values {
-    char *texts[QUERY_MAX_RULES];     /* decoded; NULL: not given; repeated ones joined by commas */
-    int64_t numbers[QUERY_MAX_RULES]; /* numbers, booleans, times (wall_us); enums: the bits asked for */
+    char *texts[QUERY_MAX_RULES];     /* decoded; NULL: absent; repeated ones joined by commas */
+    int64_t numbers[QUERY_MAX_RULES]; /* numbers, booleans, times (wall_us); enums: bits */
     bool given[QUERY_MAX_RULES];
     bool has_texts; /* one of `texts` may be set */
 };
@@ -68,21 +69,21 @@ struct query_values {
 struct problem;
 
 /*
- * libmicrohttpd keeps a record of each parameter in the memory of the connection; when that is full, it goes
- * on with a request that it has answered already, and is silent. Queries that may fill it are therefore
- * refused before it parses them: the problem, or NULL. The caller owns it.
+ * libmicrohttpd stores a record of each parameter in the memory of the connection. When that is full, it
+ * continues with a request that it has answered already, and reports nothing. Queries that might fill the
+ * memory are therefore refused before parsing. Returns the problem, or NULL. The caller owns it.
  */
 struct problem *query_refuse_target(const char *target);
 /*
- * Decodes and checks a query against those rules whose bits are in `known`; *ret is zero before. NULL, or the
- * problem, which the caller owns.
+ * Decodes and checks a query against the rules whose bits are in `known`; *ret must be zero. Returns NULL, or
+ * a problem that the caller owns.
  */
 struct problem *query_read(struct MHD_Connection *mhd, const struct query_rule *rules, unsigned rule_count,
                            uint64_t known, wall_us now, struct query_values *ret);
 void query_done(struct query_values *values);
-/* A moment as people write it: RFC 3339, a date (its beginning in UTC), or days from now ("30d"). */
+/* Reads a time: RFC 3339, a date (its beginning in UTC), or days from now ("30d"). */
 bool query_time(const char *text, wall_us now, wall_us *ret);
-/* The same, but for what is over: a time, a date, or how long ago it is ("90s", "15m", "24h", "7d"). */
+/* Reads a time in the past: RFC 3339, a date, or how long ago it was ("90s", "15m", "24h", "7d"). */
 bool query_past(const char *text, wall_us now, wall_us *ret);
 
 #endif

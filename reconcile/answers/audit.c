@@ -1,10 +1,10 @@
 /*
- * The audit log (AU-18, AU-19). The entry about a change is stored in the transaction of the change. Refused
- * requests, failed writes, secrets that were given out and effects outside the store have no transaction:
- * their entry gets one of its own, which is not waited for, and is left out while the store takes nothing. At
- * most NOT_DONE_MAX refusals and failures of a token are audited in a minute; one more entry counts the rest.
- * A request without effect (an equal PUT, a dry run, a repetition of a keyed request that gives no secret) is
- * not audited. Loop thread.
+ * The audit log (AU-18, AU-19). The entry for a change is stored in the transaction of the change. Refused
+ * requests, failed writes, returned secrets and effects outside the store have no transaction. Their entry
+ * gets a transaction of its own; no request waits for it, and it is left out while the store accepts no
+ * changes. At most NOT_DONE_MAX refusals and failures of a token are audited in a minute; one more entry
+ * counts the others. A request without effect (an equal PUT, a dry run, a repetition of a keyed request that
+ * returns no secret) is not audited. Loop thread.
  */
 #include "reconcile/answers/audit.h"
 
@@ -22,9 +22,9 @@
 #include "reconcile/world/world.h"
 
 enum {
-    MEMBERS_MAX = 50,  /* names of members in one entry */
-    TEXT_MAX = 128,    /* bytes of one text of an entry: what a caller sends may be long */
-    NOT_DONE_MAX = 120 /* entries of a token in a minute about what was not done: further ones are counted */
+    MEMBERS_MAX = 50,  /* limit of member names in one entry */
+    TEXT_MAX = 128,    /* limit in bytes for one text of an entry, because callers may send long texts */
+    NOT_DONE_MAX = 120 /* entries per token and minute for refusals and failures */
 };
 #define MINUTE_US (60 * US_PER_S)
 
@@ -50,7 +50,7 @@ static void set_cut(json_t *doc, const char *key, const char *text)
     json_set_str(doc, key, copy);
 }
 
-/* False when there is no room for more: bodies may have tens of thousands of members. */
+/* False when the limit is reached: a body may have tens of thousands of members. */
 static bool add_member(json_t *names, const char *prefix, const char *name)
 {
     if (json_array_size(names) >= MEMBERS_MAX)
@@ -61,7 +61,7 @@ static bool add_member(json_t *names, const char *prefix, const char *name)
     return true;
 }
 
-/* Names of what the caller sent, never values; members of the spec one by one. */
+/* The names of the members that the caller sent, never their values; members of the spec separately. */
 static json_t *members_of(const json_t *body)
 {
     json_t *names = json_array();
@@ -80,7 +80,7 @@ static json_t *members_of(const json_t *body)
     return names;
 }
 
-/* The object below the project and the cluster that the path names, or that was made. */
+/* The object below the project and cluster that the path names, or the new object. */
 static const char *target_of(const struct command *cmd)
 {
     bool about_account = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
@@ -101,7 +101,7 @@ static const char *cluster_of(const struct command *cmd)
     return cmd->type == COMMAND_CLUSTER_CREATE ? json_str(cmd->body, "name") : NULL;
 }
 
-/* `code`: of the problem that answers, -1 for a success. */
+/* `code`: of the problem in the answer, -1 for a success. */
 static struct audit_entry *audit_entry_new(const struct command *cmd, wall_us now, int status, int code)
 {
     bool denied = cmd->denied || code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
@@ -158,7 +158,8 @@ void audit_daemon(struct reconcile *r, const char *what)
     command_free(cmd);
 }
 
-/* ---- what was not done: a broken client neither fills the disk nor hides what others do ---- */
+/* ---- refusals and failures: a faulty client can neither fill the disk nor hide the entries of others
+ * ---- */
 
 static void note_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
@@ -240,7 +241,7 @@ void command_audit_denied(struct reconcile *r, struct command *cmd)
     reply_give_back(cmd);
 }
 
-/* ---- what was answered ---- */
+/* ---- answers ---- */
 
 void audit_answered(struct command *cmd)
 {
@@ -250,8 +251,8 @@ void audit_answered(struct command *cmd)
         cmd->type == COMMAND_LOOKUP && (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY);
     bool gives_secret =
         cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
-    /* These have no transaction in the store: the effect of a login is at Cleura, that of a backup is a file,
-     * that of a reload is in the process. */
+    /* These have no transaction in the store: a login has its effect at Cleura, a backup is a file, a reload
+     * changes the process. */
     bool is_secret = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN ||
                      cmd->type == COMMAND_ACCOUNT_VERIFY || cmd->type == COMMAND_BACKUP ||
                      cmd->type == COMMAND_RELOAD;

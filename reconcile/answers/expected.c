@@ -1,7 +1,6 @@
 /*
- * How long operations of a project usually take. The store's reader goes through them page by page, so that
- * other questions to it have their turn in between; the loop only asks for the next page. Loop thread, but
- * where it is said.
+ * How long operations of a project usually take. The store's reader reads them page by page, so other queries
+ * can run in between; the loop only requests the next page. Loop thread, except where noted.
  */
 #include "reconcile/answers/expected.h"
 
@@ -22,7 +21,7 @@ static bool is_enough(const struct command_durations *d)
     return !*d->query.before || expectation_count(d->so_far) >= EXPECTATION_LOOKED_AT;
 }
 
-/* Reader thread: the command is nobody else's until its answer is back. */
+/* Reader thread: owns the command until its result is posted. */
 static void on_page_read(void *ctx, enum store_status status, struct operation_page *page)
 {
     struct store_query *s = ctx;

@@ -1,4 +1,4 @@
-/* Pages of operations, and operations that callers wait for. Loop thread. */
+/* Pages of operations, and operations for which callers wait. Loop thread. */
 #include "reconcile/answers/operations.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static void reply_unreadable(struct command *cmd)
 
 /* ---- pages ---- */
 
-/* As lists show them, and the place where the next page begins. */
+/* Renders operations as in lists, and the place of the next page. */
 static void render_page(struct command_operations *c, const struct operation_page *page)
 {
     struct buffer items, tags;
@@ -45,7 +45,7 @@ static void render_page(struct command_operations *c, const struct operation_pag
     memcpy(c->next, page->next, sizeof(c->next));
 }
 
-/* Reader thread: a page may be large. */
+/* Reader thread, because a page may be large. */
 static void on_page_read(void *ctx, enum store_status status, struct operation_page *page)
 {
     struct store_query *s = ctx;
@@ -72,7 +72,7 @@ void command_operations(struct reconcile *r, struct command *cmd)
                              store_query_question(cmd, on_page_rendered));
 }
 
-/* ---- one that has left the memory ---- */
+/* ---- an operation that is no longer in memory ---- */
 
 void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
                       void (*on_found)(struct store_query *s))
@@ -95,17 +95,17 @@ const struct operation *operation_recalled(const struct store_query *s)
     return NULL;
 }
 
-/* ---- the end of one ---- */
+/* ---- the end of an operation ---- */
 
 static void answer_operation(struct waiting *w)
 {
     struct operation_entry *entry = operation_entry(w->r, w->cmd->id);
     struct command *cmd = wait_take(w);
-    assert(entry); /* it stays while somebody waits */
+    assert(entry); /* an operation with waiters stays in memory */
     reply_operation(cmd, entry->op);
 }
 
-/* The path names the operation only, and who asks may see it as long as it sees the project. */
+/* The path names only the operation. The caller may see it if it may see the project. */
 static bool is_seen(struct command *cmd, const struct operation *op)
 {
     if (!cmd->project)

@@ -1,4 +1,4 @@
-/* Operations as callers ask for them: from memory, or from the store. Loop thread. */
+/* Operations for callers: from memory, or from the store. Loop thread. */
 #ifndef RECONCILE_ANSWERS_OPERATIONS_H
 #define RECONCILE_ANSWERS_OPERATIONS_H
 
@@ -7,18 +7,17 @@
 
 struct reconcile;
 
-/* Each decides one type of command, and takes it. */
+/* Each decides one type of command, and takes it over. */
 void command_operations(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 
-/* Asks the store for an operation that is not in memory, but may be stored: on_found runs when it was asked.
- */
+/* Requests from the store an operation that is not in memory; on_found runs with the result. */
 void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
                       void (*on_found)(struct store_query *s));
-/* For on_found: the operation, which has ended, lent by `s`; NULL: the command was answered, for there is
- * none or it cannot be read. */
+/* For on_found: returns the ended operation, owned by `s`. NULL: the command was answered, because the
+ * operation does not exist or cannot be read. */
 const struct operation *operation_recalled(const struct store_query *s);
-/* 404. */
+/* Answers 404. */
 void reply_no_operation(struct command *cmd);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Tokens are revoked, narrowed, rotated and end while requests are under way: between the head of a request
- * and its body, while a command waits for Cleura, for the store or for an operation. On the loop these
- * changes have their order among commands, so permission is decided here: for each command before it is
- * decided, and once more before an answer that only reports something (reply.c). The HTTP side has looked
- * before, at what was committed then.
+ * The permission of commands is decided here, because tokens are revoked, restricted, rotated and expire
+ * while requests are in progress. That may happen between the header section of a request and its body, or
+ * while a command waits for Cleura, the store or an operation. On the loop these changes are in order with
+ * the commands. Each command is checked before it is decided, and again before an answer that only reports
+ * something (reply.c). The HTTP side has checked earlier, against the state committed then.
  */
 #include "reconcile/answers/permission.h"
 
@@ -12,7 +12,7 @@
 #include "model/problem.h"
 #include "reconcile/world/world.h"
 
-/* The caller's token if it is live and one of its secrets fits, else NULL. */
+/* Returns the caller's token if it is valid and one of its secrets fits, else NULL. */
 static const struct api_token *find_token(struct reconcile *r, const struct command_caller *caller)
 {
     const wall_us now = env_wall(r->env);
@@ -36,9 +36,9 @@ static struct problem *no_project(const struct command *cmd)
                                          "There is no project of this name that the token may see.");
 }
 
-/* A read without a project in its path was asked for all projects that the caller saw then, or for those that
- * it lists. A command that waits for an operation is checked again when the operation, and so its project, is
- * found. */
+/* A read without a project in its path asks for all projects that the caller could see then, or for listed
+ * ones. A command that waits for an operation is checked again when the operation, and with it the project,
+ * is found. */
 static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
 {
     if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_reads(cmd->type))
@@ -61,7 +61,7 @@ struct problem *permission_fault(struct reconcile *r, struct command *cmd)
     struct command_caller *caller = &cmd->caller;
     if (!*caller->token_id || command_is_note(cmd->type))
         return NULL;
-    if (caller->holds) /* while we stop, the HTTP side may be gone */
+    if (caller->holds) /* during a stop, the HTTP side may no longer exist */
         return r->stopping || caller->holds(caller) ? NULL : problem_new(PROBLEM_INVALID_TOKEN, "%s", gone);
     const struct api_token *t = find_token(r, caller);
     if (!t)

@@ -1,4 +1,4 @@
-/* Whether who asked may still (AU-5). Loop thread. */
+/* Whether the caller still has the right to its request (AU-5). Loop thread. */
 #ifndef RECONCILE_ANSWERS_PERMISSION_H
 #define RECONCILE_ANSWERS_PERMISSION_H
 
@@ -8,11 +8,11 @@ struct problem;
 struct reconcile;
 
 /*
- * NULL: the caller may, by what is so now, and the command says from now on what its token may now. Else the
- * problem that the first check of the request would give now; the caller owns it.
+ * Returns NULL when the caller has the right now; the command then gets the token's current rights. Otherwise
+ * returns the problem that the first check of the request would give now; the caller owns it.
  */
 struct problem *permission_fault(struct reconcile *r, struct command *cmd);
-/* The same in short. */
+/* The same check, as a bool. */
 bool permission_is_lost(struct reconcile *r, struct command *cmd);
 
 #endif

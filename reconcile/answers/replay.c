@@ -1,8 +1,8 @@
 /*
- * Requests with an Idempotency-Key (HT-46 to HT-49). The effect of a POST is stored together with the answer
- * to it, so a repetition finds both or neither, whatever happened in between. Refusals had no effect and are
- * not kept: they are decided anew. While a request is being decided its key is held in memory; from the
- * commit on the row stands for it. Loop thread, but for the reader's callback.
+ * Requests with an Idempotency-Key (HT-46 to HT-49). The effect of a POST is stored together with its answer,
+ * so a repeated request finds both or neither. Refusals have no effect and are not stored: they are decided
+ * again. While a request is being decided its key is reserved in memory; after the commit the row replaces
+ * the reservation. Loop thread, except for the reader's callback.
  */
 #include "reconcile/answers/replay.h"
 
@@ -69,7 +69,7 @@ void replay_keep(struct save *save, const struct command *cmd)
 
 /* ---- look-up ---- */
 
-/* False when the stored answer cannot be opened: the key of the installation was replaced. */
+/* False when the stored answer cannot be opened, because the key of the installation was replaced. */
 static bool replay_answer(struct reconcile *r, struct command *cmd, const struct replay *p)
 {
     char *context CLEANUP_FREE = replay_context(p->key);
@@ -106,7 +106,7 @@ static void on_key_looked_up(struct store_query *s)
     }
 }
 
-/* False when somebody else holds the key. */
+/* False when another request has reserved the key. */
 static bool replay_hold(struct reconcile *r, struct command *cmd)
 {
     struct held_key *held;

@@ -5,14 +5,15 @@
 #include "model/command.h"
 #include "reconcile/world/save.h"
 
-/* True when the command was taken: it was answered before, its key is in use, or it is looked up first. */
+/* True when the command was taken over: it was answered before, its key is in use, or the key is looked up
+ * first. */
 bool replay_take(struct reconcile *r, struct command *cmd);
-/* The prepared answer becomes durable with the effect that the save holds. */
+/* Adds the prepared answer to the save, so it becomes durable together with the effect. */
 void replay_keep(struct save *save, const struct command *cmd);
-/* The context under which a kept answer is sealed. The caller frees it. */
+/* The seal context for a stored answer. The caller frees it. */
 char *replay_context(const char *key);
 void replays_free(struct reconcile *r);
-/* Others may use the key again. */
+/* Releases the key of the command. */
 void replay_let_go(struct command *cmd);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * How commands are answered, also those that wait for the end of an operation. The command belongs to the
- * HTTP side again after each of these.
+ * Answers commands, also those that wait for the end of an operation. After each of these functions the
+ * command belongs to the HTTP side again.
  */
 #include "reconcile/answers/reply.h"
 
@@ -29,7 +29,7 @@ void reply_fit_faults(const struct command *cmd, struct problem *problem)
     const struct command_write *w = command_write_of(cmd);
     if (!w || !w->fault_pointer)
         return;
-    /* The caller sent a part of what was checked: pointers begin where that part does. */
+    /* The caller sent only a part of the checked body: pointers begin at that part. */
     const char *prefix = w->fault_pointer;
     size_t i, len = strlen(prefix);
     json_t *fault;
@@ -48,14 +48,15 @@ void command_keep(struct save *save, struct command *cmd)
     audit_accepted(save, cmd);
 }
 
-/* Its answer reports the current state, or gives a secret again. A change is answered as it was promised. */
+/* Whether its answer reports the current state, or returns a secret again. The answer to a change is given as
+ * promised. */
 static bool only_reads(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
     return command_only_reads(cmd->type) || (w && w->dry_run) || cmd->reply.replayed;
 }
 
-/* In place of whatever was to be answered. Takes the problem. */
+/* Replaces the prepared answer. Takes over the problem. */
 static void deny(struct command *cmd, struct problem *problem)
 {
     problem_free(cmd->reply.problem);
@@ -64,7 +65,7 @@ static void deny(struct command *cmd, struct problem *problem)
     cmd->denied = true;
 }
 
-/* It may have waited: who may not ask for it any more does not hear it. */
+/* The command may have waited: a caller that lost the right to it gets no content. */
 static void look_again(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
@@ -223,16 +224,16 @@ void reply_operation(struct command *cmd, const struct operation *op)
     reply_give_back(cmd);
 }
 
-/* ---- writes that are answered when their operation ended ---- */
+/* ---- writes that are answered at the end of their operation ---- */
 
-/* Answers with the outcome of the write: the cluster as it is now, or why it failed. */
+/* Answers with the outcome of the write: the cluster as it is now, or the reason of the failure. */
 static void reply_outcome(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
     struct entity *e = entity_find(r, op->project, op->cluster);
     bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
     cmd->wait_until = 0;
     if (permission_is_lost(r, cmd)) {
-        reply_give_back(cmd); /* with what was promised: that was when it still might */
+        reply_give_back(cmd); /* with the promised answer, from the time when the caller had the right */
     } else if (!operation_status_is_final(op->status) && is_same) {
         reply_prepare_cluster(cmd, 202, e, op);
         reply_give_back(cmd);
@@ -262,7 +263,7 @@ static void answer_outcome(struct waiting *w)
     if (entry)
         reply_outcome(r, cmd, entry->op);
     else
-        reply_give_back(cmd); /* with what was promised */
+        reply_give_back(cmd); /* with the promised answer */
 }
 
 /* Answers a request that is repeated long after its operation has ended. */
@@ -272,7 +273,7 @@ static void on_outcome_read(struct store_query *s)
     if (found)
         reply_outcome(s->cmd->decided_by, s->cmd, s->operations->operations[0]);
     else
-        reply_give_back(s->cmd); /* with what was promised */
+        reply_give_back(s->cmd); /* with the promised answer */
 }
 
 void reply_prepared(struct reconcile *r, struct command *cmd)
@@ -287,14 +288,14 @@ void reply_prepared(struct reconcile *r, struct command *cmd)
     } else if (operation_status_is_final(entry->op->status)) {
         reply_outcome(r, cmd, entry->op);
     } else {
-        replay_let_go(cmd); /* the answer is kept already: who repeats the request waits too */
+        replay_let_go(cmd); /* the answer is stored already: a repeated request also waits */
         assert(cmd->reply.operation_id[0]);
         cmd->deadline = cmd->wait_until;
         (void)wait_new(r, cmd, &entry->waiters, answer_outcome);
     }
 }
 
-/* ---- whom a command is about ---- */
+/* ---- the object of a command ---- */
 
 struct problem *problem_at_rest(const struct project *p)
 {

@@ -1,4 +1,4 @@
-/* How commands are answered, and whom they are about. Loop thread. */
+/* Answers commands, and finds the objects that they name. Loop thread. */
 #ifndef RECONCILE_ANSWERS_REPLY_H
 #define RECONCILE_ANSWERS_REPLY_H
 
@@ -7,54 +7,53 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
-/* Answers who may not ask for it, or not any more, and takes it; false: it may be decided. */
+/* Answers a caller that has no right to the command, or no more, and takes over the command; false: it may be
+ * decided. */
 bool reply_if_denied(struct reconcile *r, struct command *cmd);
-/* Each answers and gives the command back. Problem and body are taken. */
+/* Each answers and returns the command. Problem and body are taken over. */
 void reply_problem(struct command *cmd, struct problem *problem);
-/* 503: shootd is stopping. */
+/* Answers 503: shootd is stopping. */
 void reply_stopping(struct command *cmd);
-/* The same for everybody in a list of struct waiting. */
+/* The same for all commands in a list of struct waiting. */
 void reply_stopping_all(struct list *waiters);
-/* 404: the command names no cluster that is known. */
+/* Answers 404: the named cluster is not known. */
 void reply_no_cluster(struct command *cmd);
-/* 409: the cluster is in a phase in which this is not possible; it may be later. */
+/* Answers 409: not possible in the present phase of the cluster, but perhaps later. */
 void reply_not_ready(struct command *cmd, const struct cluster *c);
-/* 409: the cluster was found at Cleura, and its spec is not ours. */
+/* Answers 409: the cluster was found at Cleura, and shootd does not manage its spec. */
 void reply_not_managed(struct command *cmd);
-/* Adds the id of the operation that a problem is about. */
+/* Adds the id of the operation that the problem concerns. */
 void reply_name_operation(struct problem *problem, const struct operation *op);
-/* Makes the pointers of faults fit what the caller sent. */
+/* Adjusts the pointers of faults to the caller's body. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
-/* Fills in the answer without giving it: what is promised now is answered when it is durable. Body is taken.
- */
+/* Prepares the answer without giving it: it is given when the change is durable. Takes over the body. */
 void reply_prepare(struct command *cmd, int status, json_t *body);
 void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
                            const struct operation *op);
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op);
-/* Gives what was prepared; an accepted operation is waited for first when the caller asked for that. */
+/* Gives the prepared answer; first waits for the accepted operation when the caller asked for that. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* The last thing that the deciding side does with a command. An answer that only reports something is given
- * only to a caller that may still ask for it. */
+/* The last action of the decider on a command. An answer that only reports something is given only to a
+ * caller that still has the right. */
 void reply_give_back(struct command *cmd);
-/* Gives what was prepared for a request that changed nothing: with a key, it is bound to this answer first
- * (HT-48). */
+/* Gives the prepared answer of a request that changed nothing. With an Idempotency-Key, the answer is first
+ * stored for the key (HT-48). */
 void reply_unchanged(struct reconcile *r, struct command *cmd);
-/* The same with a cluster as the answer. `op` is the operation that answers this caller; NULL: the entity's
- * own. */
+/* The same with a cluster as the answer. `op` is the operation for this caller; NULL: the entity's own. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
-/* For an accepted request: its prepared answer is kept for repetitions, and an audit entry is added. */
+/* For an accepted request: stores its prepared answer for repeated requests, and adds an audit entry. */
 void command_keep(struct save *save, struct command *cmd);
 
-/* ---- whom a command is about ---- */
+/* ---- the object of a command ---- */
 
-/* NULL when the command was answered: there is none, or it is set aside. */
+/* Return NULL when the command was answered: the object does not exist, or is set aside. */
 struct project *command_project(struct reconcile *r, struct command *cmd);
 struct entity *command_cluster(struct reconcile *r, struct command *cmd);
-/* Why nothing is done for a project that rests (reconcile/projects.h); the caller owns it. */
+/* Why nothing is done for a stopped project (reconcile/projects.h); the caller owns it. */
 struct problem *problem_at_rest(const struct project *p);
-/* Answers what would need Cleura while the project rests or is set aside; false: it does not. */
+/* Answers a command that needs Cleura while the project is stopped or set aside; false: it is neither. */
 bool location_refuses(const struct project *p, struct command *cmd);
 
 #endif

@@ -1,5 +1,5 @@
-/* Questions to the store's reader: what it found comes back as a task of the loop. When the loop has ended
- * meanwhile, the command is dropped. */
+/* Queries to the store's reader: the result returns as a task of the loop. When the loop has ended meanwhile,
+ * the command is dropped. */
 #include "reconcile/answers/store_query.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static void store_query_run(struct loop_task *task)
     store_query_free(s);
 }
 
-/* The loop has ended, and with it whatever could decide more. */
+/* The loop has ended, so the command cannot be decided. */
 static void store_query_drop(struct loop_task *task)
 {
     struct store_query *s = CONTAINER_OF(task, struct store_query, task);

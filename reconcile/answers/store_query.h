@@ -1,4 +1,4 @@
-/* Questions of commands to the store's reader: each leaves the loop, and its answer comes back to it. */
+/* Queries of commands to the store's reader: each leaves the loop, and its result returns to the loop. */
 #ifndef RECONCILE_ANSWERS_STORE_QUERY_H
 #define RECONCILE_ANSWERS_STORE_QUERY_H
 
@@ -7,7 +7,7 @@
 #include "model/command.h"
 #include "storage/storage.h"
 
-/* A question, and its result: one of the five, by the kind of question; none when status is a failure. */
+/* A query and its result: one of the five, by the kind of query; none when status is a failure. */
 struct store_query {
     struct loop_task task;
     void (*on_found)(struct store_query *s);
@@ -18,17 +18,16 @@ struct store_query {
     struct replay *replay;
     struct operation_page *operations;
     struct delivery *deliveries;
-    size_t count; /* of them */
+    size_t count; /* number of deliveries */
 };
 
 /*
- * A question for the command, to be handed to storage_query_... together with one of the functions below.
- * `on_found` runs on the loop thread, and has the command to answer; the question is freed after it. Loop
- * thread.
+ * Makes a query for the command, to pass to storage_query_... together with one of the functions below.
+ * `on_found` runs on the loop thread and must answer the command; the query is freed after it. Loop thread.
  */
 struct store_query *store_query_question(struct command *cmd, void (*on_found)(struct store_query *s));
 
-/* Called by the store; `ctx` is the question, the answer is taken. Reader thread: they only pass it on. */
+/* The store calls them; `ctx` is the query, the result is taken over. Reader thread: they only post it. */
 void store_query_events(void *ctx, enum store_status status, struct event_page *page);
 void store_query_audit(void *ctx, enum store_status status, struct audit_page *page);
 void store_query_replay(void *ctx, enum store_status status, struct replay *replay);

@@ -1,6 +1,6 @@
 /*
- * Accounts: the reports of their lanes (tokens to remember, login states to announce), and logins by hand: a
- * command waits until Cleura sent a code, or until the token that it bought is in the store. Loop thread.
+ * Accounts: handles the reports of their lanes (states to store, login states to announce), and manual
+ * logins. A login command waits until Cleura has sent a code, or until the new token is stored. Loop thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-/* ---- shown ---- */
+/* ---- showing ---- */
 
-/* Without its projects: which of them are shown depends on who asks. */
+/* Without its projects, because the visible ones depend on the caller. */
 static json_t *render_account(const struct account *a)
 {
     struct upstream_account_status status;
@@ -56,7 +56,7 @@ static json_t *render_account(const struct account *a)
     return doc;
 }
 
-/* With all of them: who may log an account in sees every project of it. */
+/* With all projects, because a caller that may log an account in may see all its projects. */
 static json_t *render_whole_account(const struct account *a)
 {
     json_t *doc = render_account(a);
@@ -80,7 +80,7 @@ void account_show(struct account *a)
     view_set(a->r->o.view, VIEW_ACCOUNTS, a->name, view_blob_new("", text, 0, NULL, NULL));
 }
 
-/* ---- remembered and announced ---- */
+/* ---- storing and announcing ---- */
 
 static struct account_state *state_copy(const struct account_state *state)
 {
@@ -114,7 +114,7 @@ static unsigned take_up_operation(struct walk *w, struct entity *e)
     return WALK_CHANGED;
 }
 
-/* Work that waited for a login is taken up at once. */
+/* Continues at once the work that waited for a login. */
 static void resume_work(struct account *a)
 {
     struct reconcile *r = a->r;
@@ -144,7 +144,7 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
             project_show(p);
     if (failed == a->remembered->failure_announced || (!failed && state != LOGIN_OK))
         return;
-    /* The event and the note that it was emitted are one change: a restart in between repeats nothing. */
+    /* The event and the note about it are one change, so a restart in between repeats nothing. */
     a->remembered->failure_announced = failed;
     struct save *save = save_new(a->r, NULL, NULL);
     emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
@@ -154,13 +154,13 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
         resume_work(a);
 }
 
-/* ---- by hand ---- */
+/* ---- manual logins ---- */
 
 static const struct {
     enum problem_code problem;
-    int retry_after_s; /* when the lane does not say */
+    int retry_after_s; /* used when the lane gives no time */
 } outcomes[LOGIN_OUTCOME_MAX_] = {
-    [LOGIN_OUTCOME_OK] = {PROBLEM_INTERNAL_ERROR, 0}, /* these two are no problems */
+    [LOGIN_OUTCOME_OK] = {PROBLEM_INTERNAL_ERROR, 0}, /* these two are not problems */
     [LOGIN_OUTCOME_CODE_SENT] = {PROBLEM_INTERNAL_ERROR, 0},
     [LOGIN_OUTCOME_BUSY] = {PROBLEM_TOO_MANY_REQUESTS, 2},
     [LOGIN_OUTCOME_GUARDED] = {PROBLEM_TOO_MANY_REQUESTS, 5},
@@ -207,7 +207,7 @@ static void on_verify_saved(struct save *save)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
 }
 
-/* Published before the answer, so that the next reader sees the state that the answer shows. */
+/* Published before the answer, so the next reader sees the same state as the answer. */
 static void show_now(struct account *a)
 {
     account_show(a);
@@ -243,7 +243,7 @@ static void on_login_late(struct waiting *w)
                                             "code is awaited"));
 }
 
-/* NULL after an answer. The HTTP side looked whether the caller may. */
+/* Returns NULL after it answered. The HTTP side has checked the permission. */
 static struct account *find_account(struct reconcile *r, struct command *cmd)
 {
     struct account *a;
@@ -263,13 +263,14 @@ void command_account_login(struct reconcile *r, struct command *cmd)
     log_info("login by hand", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->login_waiters, on_login_late);
-    if (first) /* else one login answers them all */
+    if (first) /* otherwise one login answers all waiting commands */
         upstream_login(a->lane, deadline, on_login_end, a);
 }
 
 enum { CODE_MAX_DIGITS = 10 };
 
-/* Cleura wants an integer; people paste text, with or without leading zeros. False when it is neither. */
+/* Cleura needs an integer; people paste text, possibly with leading zeros. False when the value is
+ * neither. */
 static bool read_code(const json_t *value, int64_t *ret_code)
 {
     const char *text = json_string_value(value);
@@ -292,7 +293,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
     if (!a)
         return;
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
-    if (!read_code(json_object_get(cmd->body, "code"), &code)) /* a fault never quotes it */
+    if (!read_code(json_object_get(cmd->body, "code"), &code)) /* a fault never quotes the code */
         BODY_FAULT(&faults, "#/code", "wrong_form", NULL,
                    "is required: the digits of the SMS, as text or as an integer");
     if (!faults && !list_is_empty(&a->verify_waiters)) {
@@ -310,9 +311,9 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
     upstream_verify(a->lane, code, deadline, on_verify_end, a);
 }
 
-/* ---- life ---- */
+/* ---- adding and removing ---- */
 
-/* The remembered state of the account, taken; NULL: there is none. */
+/* Takes the stored state of the account; NULL: there is none. */
 static struct account_state *take_remembered(struct reconcile *r, const char *name)
 {
     for (size_t i = 0; i < r->absent_account_count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Actions on a cluster: what must hold before one is accepted, and what it means that it holds already. They
- * are operations of one step (plan.c), queued like changes. Loop thread.
+ * Actions on a cluster: their preconditions, and whether their result exists already. They are operations
+ * with one step (plan.c), queued like changes. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -16,11 +16,11 @@
 
 struct action {
     enum upstream_op op;
-    /* Nothing is left to do: 200 with the cluster. NULL: never. */
+    /* Whether nothing is left to do: 200 with the cluster. NULL: never. */
     bool (*is_done)(const struct cluster *c);
     /* Why it cannot be done now, or NULL. */
     struct problem *(*refuse)(const struct cluster *c);
-    const char *stage; /* of a rotation: asked of Cleura first, which must show one of `from` */
+    const char *stage; /* of a rotation: read from Cleura first; must be one of `from` */
     const char *from[3];
 };
 
@@ -47,7 +47,7 @@ static struct problem *unless_hibernation_possible(const struct cluster *c)
         if (strcmp(json_str_or(constraint, "type", ""), "HibernationPossible") != 0 ||
             !strcmp(json_str_or(constraint, "status", "True"), "True") ||
             !strcmp(json_str_or(constraint, "status", ""),
-                    "Progressing")) /* not looked at since the last run */
+                    "Progressing")) /* not checked since the last run */
             continue;
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "Cleura says that hibernation is not possible: %s",
                            json_str_or(constraint, "message", json_str_or(constraint, "reason", "")));
@@ -84,7 +84,7 @@ static const struct action actions[OPERATION_TYPE_MAX_] = {
         {UPSTREAM_ROTATE_CA, NULL, when_hibernated, "Completed", {"Prepared", NULL, NULL}},
 };
 
-/* The open or waiting operation of the same kind answers a repeated action. */
+/* A repeated action is answered with the open or waiting operation of the same kind. */
 static const struct operation *same_under_way(const struct entity *e, enum operation_type type)
 {
     const struct operation *waiting = entity_queue_find(e, type);
@@ -93,14 +93,14 @@ static const struct operation *same_under_way(const struct entity *e, enum opera
     return entity_open_type(e) == (int)type && !e->queued ? e->op : NULL;
 }
 
-/* Hibernating and waking under way change what "already" means: then the action is queued. */
+/* While an operation is open or waits, "already done" may change: then the action is queued. */
 static bool is_done(const struct entity *e, const struct action *action)
 {
     return action->is_done && !entity_has_open_operation(e) && !e->queued && !e->cluster->guard_since &&
            action->is_done(e->cluster);
 }
 
-/* Answers an action whose result is there, or on its way with `same`. */
+/* Answers an action whose result exists, or will exist after `same`. */
 static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
 {
     if (cmd->write.dry_run)
@@ -124,7 +124,7 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action *
                                        "%s does not exist in Cleura's API v1, which the account of this "
                                        "project uses; nothing was sent",
                                        name));
-    } else if (create_is_leftover(e)) { /* waiting does not help */
+    } else if (create_is_leftover(e)) { /* waiting would not help */
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                                        "the cluster was never created: create it again with PUT or POST"));
     } else if (!c->shoot || !c->upstream_exists) {

@@ -1,8 +1,8 @@
 /*
- * Backups of the store into backups.directory: one by the clock, and whenever an admin asks. The long work
- * (the copy, its check and the removal of old ones) happens on a thread of its own (struct worker), all else
- * on the loop thread. The names of the files show which backups there are, also after a restart. They are
- * listed on another thread, which waits for no copy.
+ * Backups of the store into backups.directory: scheduled ones, and on request of an admin. The long work (the
+ * copy, its check and the removal of old ones) runs on a separate thread (struct worker), everything else on
+ * the loop thread. The names of the files show the existing backups, also after a restart. Another thread
+ * lists them, without waiting for a copy.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,12 +27,12 @@
 
 #define PREFIX             "shootd-"
 #define SUFFIX             ".db"
-#define DRAFT              SUFFIX ".tmp" /* while it is written and checked */
+#define DRAFT              SUFFIX ".tmp" /* name during writing and checking */
 #define BACKUP_DESCRIPTION ".json"
 
 enum {
     AGAIN_AFTER_S = 3600,
-    DRAFT_LEFT_AFTER_S = 3600, /* nobody wrote to it for so long: its process is gone */
+    DRAFT_LEFT_AFTER_S = 3600, /* not written for this long: its process has ended */
 };
 
 enum backup_end { BACKUP_NOT_DUE, BACKUP_MADE, BACKUP_FAILED, BACKUP_END_MAX_ };
@@ -40,15 +40,15 @@ enum backup_end { BACKUP_NOT_DUE, BACKUP_MADE, BACKUP_FAILED, BACKUP_END_MAX_ };
 struct backup_job {
     struct worker_job job;
     struct reconcile *r;
-    struct command *cmd; /* of who asked for it; NULL: the clock */
+    struct command *cmd; /* the admin's command; NULL: scheduled */
     struct storage *storage;
     char *directory;
     int64_t every_us;
     size_t keep;
     wall_us now;
-    /* the worker's */
+    /* ---- used by the worker ---- */
     enum backup_end end;
-    wall_us newest; /* that there is; 0: none */
+    wall_us newest; /* time of the newest backup; 0: none */
     int64_t newest_bytes;
     char name[TIME_TEXT_BYTES + sizeof(PREFIX SUFFIX)];
     struct store_copy copy;
@@ -66,7 +66,7 @@ static void job_free(struct backup_job *b)
     free(b);
 }
 
-/* ---- the worker's thread ---- */
+/* ---- worker thread ---- */
 
 static bool name_is_ours(const char *name, const char *suffix, wall_us *ret_at)
 {
@@ -87,7 +87,7 @@ static int is_draft(const struct dirent *entry)
     return name_is_ours(entry->d_name, DRAFT, &at);
 }
 
-/* In the order of time. The number of names, or -1. */
+/* Finds the backups in the order of time. Returns the number of names, or -1. */
 static int find_backups(const char *directory, struct dirent ***ret_names)
 {
     return scandir(directory, ret_names, is_backup, alphasort);
@@ -100,7 +100,7 @@ static void free_names(struct dirent **names, int count)
     free(names);
 }
 
-/* The files that may be beside a backup. */
+/* Files that may belong to a backup. */
 static const char *const beside[] = {".seal.key", BACKUP_DESCRIPTION};
 
 static void remove_old(const struct backup_job *b)
@@ -119,7 +119,7 @@ static void remove_old(const struct backup_job *b)
     free_names(names, count);
 }
 
-/* Removes the drafts of processes that were killed. A young one stays: `shootd backup` may be writing it. */
+/* Removes the drafts of killed processes. A young one stays, because `shootd backup` may be writing it. */
 static void remove_drafts(const struct backup_job *b)
 {
     struct dirent **names = NULL;
@@ -152,7 +152,7 @@ static bool is_due(const struct backup_job *b)
     return b->cmd || !b->newest || b->now >= b->newest + b->every_us || b->newest > b->now;
 }
 
-/* A backup is good without its description. */
+/* A backup is valid without its description. */
 static void describe(const struct backup_job *b)
 {
     json_t *doc CLEANUP_JSON = store_copy_document(&b->copy, b->name, b->now);
@@ -174,7 +174,7 @@ static void on_work(struct worker_job *job)
     find_newest(b);
     if (!is_due(b))
         return;
-    remove_drafts(b); /* before: their space may be what is missing */
+    remove_drafts(b); /* first, because their space may be needed */
     (void)snprintf(b->name, sizeof(b->name), PREFIX "%s" SUFFIX, time_for_name(b->now, text));
     char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, b->name);
     b->end = BACKUP_FAILED;
@@ -187,7 +187,7 @@ static void on_work(struct worker_job *job)
     remove_old(b);
 }
 
-/* ---- the loop's ---- */
+/* ---- loop thread ---- */
 
 static void answer(struct backup_job *b)
 {
@@ -233,7 +233,7 @@ static void on_done(struct worker_job *job)
     job_free(b);
 }
 
-/* The process ends. */
+/* Called when the process ends. */
 static void on_drop(struct worker_job *job)
 {
     struct backup_job *b = CONTAINER_OF(job, struct backup_job, job);
@@ -278,12 +278,12 @@ struct list_job {
     struct reconcile *r;
     struct command *cmd;
     char *directory;
-    json_t *items; /* the worker's */
-    int error;     /* the worker's: why the directory cannot be read; 0: it can, or is not there yet */
+    json_t *items; /* set by the worker */
+    int error;     /* set by the worker: why the directory cannot be read; 0: readable, or absent */
 };
 
-/* A backup that nobody described (of an earlier version, or not yet) is known by its name and size. NULL: it
- * was removed meanwhile, because a newer one was made. */
+/* A backup without a description (of an earlier version, or not yet described) is shown with name and size.
+ * NULL: it was removed meanwhile, because a newer one was made. */
 static json_t *read_description(int directory, const char *name, wall_us made_at)
 {
     enum { DESCRIPTION_MAX = 4096 };
@@ -307,7 +307,7 @@ static json_t *read_description(int directory, const char *name, wall_us made_at
     return doc;
 }
 
-/* Worker's thread: the newest first. */
+/* Worker thread: lists the newest first. */
 static void on_list_work(struct worker_job *job)
 {
     enum { MOST = 10000 };

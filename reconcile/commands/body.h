@@ -1,4 +1,4 @@
-/* Functions that commands about webhooks and tokens share for their bodies. Loop thread. */
+/* Checks of bodies shared by the commands for webhooks and tokens. Loop thread. */
 #ifndef RECONCILE_COMMANDS_BODY_H
 #define RECONCILE_COMMANDS_BODY_H
 
@@ -8,19 +8,20 @@
 #define BODY_FAULT(faults, pointer, code, valid, ...) \
     problem_add_fault(faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, code, valid, __VA_ARGS__)
 
-/* Members that do not exist. */
+/* Adds faults for unknown members. */
 void body_check_members(const json_t *body, const char *const *known, size_t count, struct problem **faults);
-/* `member` must be a list of projects that exist and that the caller sees: nobody gives more than it has. */
+/* `member` must be a list of existing projects that the caller may see, because a caller cannot give more
+ * rights than it has. */
 void body_check_projects(struct reconcile *r, const struct command *cmd, const char *member,
                          struct problem **faults);
-/* A list of event types and families such as "cluster.*"; null is one, too. */
+/* Checks a list of event types and families such as "cluster.*"; null is allowed. */
 void body_check_event_types(const json_t *body, const char *member, struct problem **faults);
-/* A member that is a string of at most `max` characters, or null, or not there. */
+/* Checks a member that is a string of at most `max` characters, or null, or absent. */
 void body_check_text(const json_t *body, const char *member, size_t max, struct problem **faults);
-/* A member that is a whole number, or not there; null when `nullable`. */
+/* Checks a member that is a whole number, or absent; null when `nullable`. */
 void body_check_number(const json_t *body, const char *member, int64_t min, int64_t max, bool nullable,
                        struct problem **faults);
-/* Prepares an answer with a secret (taken, may be NULL) that is shown this once; takes `doc`. */
+/* Prepares an answer with a secret (taken over, may be NULL) that is shown only once; takes over `doc`. */
 void body_prepare_secret(struct command *cmd, int status, json_t *doc, const char *member, char *secret);
 
 #endif

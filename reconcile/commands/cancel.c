@@ -1,7 +1,7 @@
 /*
- * Cancelling (AO-9): nothing more of an operation is begun. A call that Cleura has got goes on to its end; an
- * operation whose calls were all sent cannot be cancelled. The desired spec stays as it was accepted: the
- * part that was not carried out shows as drift. Loop thread.
+ * Cancelling (AO-9): no further step of an operation begins. A call that Cleura has received continues to its
+ * end. An operation whose calls were all sent cannot be cancelled. The desired spec stays as accepted: the
+ * part that was not carried out is shown as drift. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -34,14 +34,14 @@ static void prepare_cancelled(struct command *cmd, const struct operation *op)
     reply_prepare_operation(cmd, is_final ? 200 : 202, op);
 }
 
-/* It was asked for before. */
+/* The cancellation was requested before. */
 static void repeat(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
     prepare_cancelled(cmd, op);
     reply_unchanged(r, cmd);
 }
 
-/* Something is left that Cleura was not asked for, or perhaps not: a call may still turn out to be unsent. */
+/* Whether a call was not sent, or may prove to be unsent. */
 static bool can_be_stopped(const struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++)
@@ -50,7 +50,7 @@ static bool can_be_stopped(const struct operation *op)
     return false;
 }
 
-/* One that waits its turn ends at once. */
+/* A waiting operation ends at once. */
 static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 {
     struct operation *op = entity_queue_take(e, index);
@@ -68,7 +68,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
     operation_free(op);
 }
 
-/* The one under way ends at its next safe point, which may be now. */
+/* The current operation ends at its next safe point, which may be now. */
 static void cancel_current(struct entity *e, struct command *cmd)
 {
     assert(entity_has_open_operation(e) && !e->op->cancelled_by);
@@ -80,8 +80,9 @@ static void cancel_current(struct entity *e, struct command *cmd)
     prepare_cancelled(cmd, e->op);
     command_keep(save, cmd);
     save_submit(save, false);
+    /* nothing is tried again */
     if (!e->step.reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))
-        loop_timer_clear(e->r->o.loop, &e->step.retry); /* nothing is tried again */
+        loop_timer_clear(e->r->o.loop, &e->step.retry);
 }
 
 static void cancel(struct entity *e, struct command *cmd, const struct operation *op)
@@ -102,7 +103,7 @@ static void cancel(struct entity *e, struct command *cmd, const struct operation
         cancel_current(e, cmd);
 }
 
-/* The path names the operation only. */
+/* The path names only the operation. */
 static void name_cluster(struct command *cmd, const struct operation *op)
 {
     if (cmd->project)
@@ -111,7 +112,7 @@ static void name_cluster(struct command *cmd, const struct operation *op)
     cmd->name = mem_strdup(op->cluster);
 }
 
-/* It ended so long ago that only the store knows it. */
+/* Only the store has this operation, because it ended long ago. */
 static void on_ended_read(struct store_query *s)
 {
     struct command *cmd = s->cmd;

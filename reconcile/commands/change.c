@@ -1,5 +1,5 @@
-/* Changes of what is wanted of a cluster: by PUT, which replaces the desired spec, or by PATCH, which merges
- * into it. Loop thread. */
+/* Changes of the desired state of a cluster: PUT replaces the desired spec, PATCH merges into it. Loop
+ * thread. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* The change that makes the spec true, when one is open: the last one accepted. */
+/* The open change that brings about the spec: the last accepted one. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -41,7 +41,7 @@ static const struct operation *change_under_way(const struct entity *e)
     return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
-/* The spec that was asked for until now, by the changes that have begun and did not fail: one that waits is
+/* The spec that was requested so far, by changes that have begun and did not fail; a waiting change is
  * replaced. NULL: none. */
 static const json_t *asked_before(const struct entity *e)
 {
@@ -51,8 +51,8 @@ static const json_t *asked_before(const struct entity *e)
     return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
 }
 
-/* The present state in the form of a spec: as Cleura shows it, or as it was asked to make it. A part that
- * cannot be read is taken from `spec` where it repeats what was asked for. The caller owns it. */
+/* The present state in the form of a spec: as Cleura shows it, or as it was requested. A part that cannot be
+ * read is taken from `spec` if it repeats the earlier request. The caller owns it. */
 static json_t *present_state(const struct entity *e, const json_t *spec)
 {
     const json_t *there = NULL;
@@ -63,7 +63,7 @@ static json_t *present_state(const struct entity *e, const json_t *spec)
     return spec_presumed(there, asked_before(e), spec);
 }
 
-/* The spec that the running update is about to bring about. */
+/* The spec that the running update brings about. */
 static const json_t *goal_of_running(const struct entity *e)
 {
     return entity_open_type(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
@@ -81,7 +81,7 @@ static void take_desired(struct entity *e, const struct command *cmd, const json
     desired_take_metadata(c, body);
 }
 
-/* Nothing is to be sent: what is asked for is there, or on its way with `change`. */
+/* Nothing must be sent: the requested state exists, or will exist after `change`. */
 static void settle_desired(struct entity *e, struct command *cmd, const json_t *body,
                            const struct operation *change)
 {
@@ -114,7 +114,7 @@ bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, 
     return !faults;
 }
 
-/* False when the change was refused, and answered. */
+/* False when the change was refused and answered. */
 static bool change_is_possible(struct entity *e, struct command *cmd, const json_t *body,
                                const json_t *present)
 {
@@ -127,7 +127,7 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     context.known = known;
     spec_check_body(body, SPEC_PUT, &context, &faults);
     if (faults) {
-        /* All at once: also what the cluster cannot become. */
+        /* All faults at once, including impossible changes. */
         if (context.observed && json_obj(body, "spec"))
             spec_check_change(json_obj(body, "spec"), context.observed, &context, &faults);
         if (!dry_run_faults(cmd, faults))
@@ -146,7 +146,7 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     return true;
 }
 
-/* A copy of the spec without the members that faults name: whole, but for a member of one pool. */
+/* A copy of the spec without the members that faults name: a whole member, or one member of a pool. */
 static json_t *without_faults(const json_t *spec, const struct problem *faults)
 {
     json_t *rest = json_deep_copy(spec);
@@ -176,7 +176,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     const struct operation *change = change_under_way(e);
     bool same = c->managed && json_equal(json_doc_tree(c->spec), spec);
     bool as_before = same && desired_metadata_is_equal(c, body) && !entity_is_leaving(e);
-    if (as_before && change && !cmd->write.dry_run) { /* it was checked when it was accepted */
+    if (as_before && change && !cmd->write.dry_run) { /* it was checked at its acceptance */
         if (command_precondition(cmd, e))
             settle_desired(e, cmd, body, change);
         return;
@@ -191,7 +191,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         return;
     }
     spec_check_change(spec, present, &context, &faults);
-    if (!same && !faults && goal_of_running(e)) /* it goes to its end before this one begins */
+    if (!same && !faults && goal_of_running(e)) /* the running update ends before this one begins */
         spec_check_change(spec, goal_of_running(e), &context, &faults);
     if (faults && !same) {
         if (!dry_run_faults(cmd, faults))
@@ -202,8 +202,8 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         problem_free(faults);
         return;
     }
-    /* An equal spec is no error for what cannot be brought about: that stays as drift, the rest is repaired.
-     */
+    /* An equal spec is accepted although a part of it cannot be brought about: that part stays as drift, the
+     * other parts are corrected. */
     json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
     problem_free(faults);
     json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);

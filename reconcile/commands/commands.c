@@ -1,6 +1,6 @@
 /*
- * The common part of all that callers ask of a cluster, and the way of an accepted operation. Everything is
- * decided against memory; answers of accepted writes are given when the change is durable. Loop thread.
+ * Code shared by all commands about clusters, and the acceptance of operations. Everything is decided against
+ * memory; answers to accepted writes are given when the change is durable. Loop thread.
  */
 #include "reconcile/commands/commands.h"
 
@@ -76,9 +76,8 @@ static void on_barrier_passed(struct save *save)
 }
 
 /*
- * Another caller's change of this cluster is on its way to the store: what is decided now could answer with
- * what may yet be lost. True: the command is decided anew when that change is durable (the store keeps the
- * order).
+ * Another caller's change of this cluster is being stored: a decision now could return a state that may still
+ * be lost. True: the command is decided again when that change is durable (the store keeps the order).
  */
 bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
@@ -168,8 +167,8 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 /*
  * ---- preconditions (HT-17, HT-18) ----
  *
- * A tag names a cluster as a caller saw it: only its id and generation are compared, so that a poll in
- * between is no conflict (view/render.h). For node pools "*" is about the pool and tags are the cluster's.
+ * A tag names a cluster in the state that a caller saw: only id and generation are compared, so a poll in
+ * between is no conflict (view/render.h). For node pools "*" refers to the pool, and tags are the cluster's.
  */
 
 static bool is_any(const char *list)
@@ -180,8 +179,8 @@ static bool is_any(const char *list)
     return *list == '*' && !list[1 + strspn(list + 1, " \t")];
 }
 
-/* Whether a list of entity tags names the cluster as it is; a `W/` is a proxy's (http/message/conditional.h).
- */
+/* Whether a list of entity tags contains the cluster's current tag; a `W/` comes from a proxy
+ * (http/message/conditional.h). */
 static bool names_current(const char *list, const struct cluster *c)
 {
     for (const char *p = strchr(list, '"'); p; p = strchr(p, '"')) {
@@ -200,7 +199,8 @@ static bool precondition_failed(struct command *cmd, const char *why)
     return false;
 }
 
-/* "*" is about the pool. Adding one needs no such precondition: a pool of that name is answered with 409. */
+/* "*" refers to the pool. Adding a pool needs no such precondition, because an existing pool is answered with
+ * 409. */
 static bool pool_holds(struct command *cmd)
 {
     if (cmd->write.pool == POOL_ADD)

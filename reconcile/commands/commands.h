@@ -1,4 +1,4 @@
-/* Declarations that the files that decide commands about clusters share. Loop thread. */
+/* Declarations shared by the files that decide commands about clusters. Loop thread. */
 #ifndef RECONCILE_COMMANDS_COMMANDS_H
 #define RECONCILE_COMMANDS_COMMANDS_H
 
@@ -12,60 +12,61 @@
 
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type);
 bool command_wait_until_settled(struct entity *e, struct command *cmd);
-/* The cluster of the command, managed and settled; NULL when the command was answered or waits. */
+/* The cluster of the command, managed and without an unfinished save; NULL when the command was answered or
+ * waits. */
 struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd);
 void command_reply_busy(struct command *cmd, const struct entity *e, const char *why);
-/* Queues or begins `op` (taken); the caller is answered with it when all is durable. */
+/* Queues or begins `op` (taken over); the caller gets it as the answer when everything is durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
-/* The entity of a caller's change that came back from the store; NULL when it is gone. */
+/* The entity of a caller's change that returned from the store; NULL when it no longer exists. */
 struct entity *command_settled(struct save *save);
 void command_reply_not_stored(struct command *cmd);
-/* A save's on_saved: the command in its ctx gets its prepared answer, or a problem: nothing was stored. */
+/* A save's on_saved: the command in its ctx gets its prepared answer, or a problem when nothing was
+ * stored. */
 void command_reply_saved(struct save *save);
-/* The same, then the open operation goes on. */
+/* The same; then the open operation continues. */
 void command_saved_go_on(struct save *save);
 
-/* Takes labels, description and deletion protection from a body. PUT replaces, so members that the body
- * leaves out go back to their defaults. */
+/* Takes labels, description and deletion protection from a body. PUT replaces, so absent members get their
+ * defaults. */
 void desired_take_metadata(struct cluster *c, const json_t *body);
-/* A body that names another cluster is equal to none. */
+/* False for a body that names another cluster. */
 bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);
-/* The spec of a body as a copy (the body goes back to its HTTP thread); {} when it has none. */
+/* Copies the spec of a body, because the body returns to its HTTP thread; {} when it has none. */
 json_t *desired_spec(const json_t *body);
 
 /*
- * False when the command was answered with 412. Looked at last, when nothing else stands
- * against the request (HT-18). e: the cluster of the command, or NULL when it does not exist.
+ * False when the command was answered with 412. Checked last, after all other checks passed (HT-18). e: the
+ * cluster of the command, or NULL when it does not exist.
  */
 bool command_precondition(struct command *cmd, const struct entity *e);
 
 /* ---- change.c ---- */
 
-/* False when there is more in the body than there may be, and the command was answered. c: what is stored, or
- * NULL. */
+/* False when the body exceeds a limit, and the command was answered. c: the stored cluster, or NULL. */
 bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c);
-/* RFC 7396: null removes, objects merge, everything else replaces. Changes `target`. */
+/* Merges by RFC 7396: null removes, objects merge, other values replace. Changes `target`. */
 void desired_merge(json_t *target, const json_t *patch);
 /* The stored spec and its metadata, in the form of a PUT body. The caller owns it. */
 json_t *desired_of(const struct cluster *c);
-/* Makes `body` what is desired, when that is possible; takes the command. */
+/* Makes `body` the desired state, when that is possible; takes over the command. */
 void change_cluster(struct entity *e, struct command *cmd, const json_t *body);
 
 /* ---- create.c ---- */
 
-/* A record of a cluster that was never made: it gives way to a new create. */
+/* Whether it is the record of a cluster that was never created; a new create replaces it. */
 bool create_is_leftover(const struct entity *e);
-/* Checks and accepts a create; takes the command. */
+/* Checks and accepts a create; takes over the command. */
 void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                     enum spec_use use);
 
-/* ---- dry_run.c: each answers with what would happen. Nothing is taken but the command. ---- */
+/* ---- dry_run.c: each answers with the effects of a write. Only the command is taken over. ---- */
 
-/* True when the command is a dry run: answered as not valid, the problem taken. */
+/* True when the command is a dry run: answered as not valid; the problem is taken over. */
 bool dry_run_faults(struct command *cmd, struct problem *faults);
-/* Asks Cleura for the project's quota first, for a moment at most. */
+/* First asks Cleura for the project's quota, within a short time limit. */
 void dry_run_create(struct project *p, struct command *cmd);
-/* body: all that is desired; goal: its spec, as far as it can be brought about. */
+/* body: the whole desired state; goal: the part of its spec that can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);
 /* op: its steps, or NULL when nothing is left to do. */

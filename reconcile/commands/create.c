@@ -1,4 +1,4 @@
-/* Clusters to be made, by POST or by PUT. Loop thread. */
+/* New clusters, by POST or by PUT. Loop thread. */
 
 #include "base/ids.h"
 #include "base/log.h"
@@ -24,7 +24,7 @@ static void on_create_saved(struct save *save)
     struct command *cmd = save->ctx;
     struct entity *e = command_settled(save);
     if (save->status != STORE_OK || !e) {
-        /* As if it had never been asked: memory goes back to what the store has. */
+        /* Memory returns to the state of the store, as if the create had not been requested. */
         if (e)
             entity_remove(e);
         command_reply_not_stored(cmd);
@@ -35,8 +35,8 @@ static void on_create_saved(struct save *save)
     steps_advance(e);
 }
 
-/* `replaced`: the id of a record of that name which gives way, or "". With one the store may not refuse the
- * create any more: it would have lost the record for nothing. */
+/* `replaced`: the id of a record of that name that is replaced, or "". In that case the store must not refuse
+ * the create, because the record would be lost for nothing. */
 static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                           const char *replaced)
 {
@@ -105,7 +105,7 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
         return;
     }
     char replaced[sizeof(e->cluster->id)] = "";
-    if (e) { /* never made at Cleura: its failed record gives way */
+    if (e) { /* never created at Cleura: its failed record is replaced */
         assert(create_is_leftover(e) && !e->saves.asked_for);
         memcpy(replaced, e->cluster->id, sizeof(replaced));
         entity_remove(e);

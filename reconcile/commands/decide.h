@@ -1,5 +1,5 @@
-/* The interface of this folder to reconcile.c and housekeeping.c: it decides commands, and looks after the
- * objects that they are about. Loop thread. */
+/* The interface of this folder to reconcile.c and housekeeping.c: decides commands, and maintains their
+ * objects. Loop thread. */
 #ifndef RECONCILE_COMMANDS_DECIDE_H
 #define RECONCILE_COMMANDS_DECIDE_H
 
@@ -15,7 +15,7 @@ struct reconcile;
 struct subscription_entry;
 struct token_entry;
 
-/* ---- each decides one type of command, and takes it ---- */
+/* ---- each decides one type of command, and takes it over ---- */
 
 void command_cluster_create(struct reconcile *r, struct command *cmd);
 void command_cluster_put(struct reconcile *r, struct command *cmd);
@@ -50,56 +50,56 @@ void command_token_patch(struct reconcile *r, struct command *cmd);
 void command_token_rotate(struct reconcile *r, struct command *cmd);
 void command_token_delete(struct reconcile *r, struct command *cmd);
 
-/* ---- accounts.c: logins, by hand and remembered ---- */
+/* ---- accounts.c: manual logins and stored states ---- */
 
-/* Keeps what is known of an account, taken, until account_add wants it. */
+/* Stores the known state of an account (taken over) until account_add uses it. */
 void account_remember(struct reconcile *r, struct account_state *state);
 void account_add(struct reconcile *r, const struct config_account *config);
-/* Its calls are given up; nobody waits for a login. Its known state is retained. */
+/* Cancels its calls; no command waits for a login. Its known state is kept. */
 void account_remove(struct account *a);
 void accounts_free(struct reconcile *r);
 void account_show(struct account *a);
 
 /* ---- location.c: where at Cleura a project is ---- */
 
-/* Notices at the start that the project is at another place than before. */
+/* Detects at the start that the project is at another place than before. */
 void location_check(struct project *p);
 
 /* ---- freeze.c ---- */
 
-/* Answers a change of a cluster in a project where changes are frozen, and takes it; false: it may be
+/* Answers a change of a cluster in a project with a freeze, and takes over the command; false: it may be
  * decided. */
 bool freeze_refuses(struct reconcile *r, struct command *cmd);
-/* Ends those whose time has passed. Every housekeeping. */
+/* Ends the freezes whose time has passed. Called by every housekeeping. */
 void freezes_check(struct reconcile *r);
 
 /* ---- backups.c ---- */
 
-/* Makes the backup that is due. Every housekeeping. */
+/* Makes a due backup. Called by every housekeeping. */
 void backups_check(struct reconcile *r);
 void backups_metrics(struct buffer *out);
 
 /* ---- tokens.c ---- */
 
-/* Makes a token, which the caller owns until it is stored; *ret_secret is the token itself. */
+/* Makes a token, which the caller owns until it is stored; *ret_secret is the secret. */
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
-/* Sees to it that the secret from before a rotation ends when its time has passed. */
+/* Watches the end of the old secret after a rotation. */
 void token_watch(struct token_entry *entry);
-/* Emits token.expiring for tokens that end soon, for each once 14 days and once 1 day ahead, and removes
+/* Emits token.expiring for tokens that end soon, once 14 days and once 1 day ahead for each, and removes
  * those that ended 30 days ago. */
 void tokens_check(struct reconcile *r);
 
 /* ---- event_log.c ---- */
 
-/* A purge has ended: the feed learns what is left. */
+/* A purge has ended: the feed gets the oldest remaining event. */
 void event_log_purged(struct reconcile *r);
 
 /* ---- webhooks.c ---- */
 
-/* The engine switched a webhook off; takes the engine's copy. */
+/* The engine disabled a webhook; takes over the engine's copy. */
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
-/* Adds a stored webhook to those in memory, and sees to it that its old keys end in time. */
+/* Adds a stored webhook to memory, and watches the end of its old keys. */
 struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s);
 void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry);
 

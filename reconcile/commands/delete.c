@@ -1,4 +1,4 @@
-/* Deletions. They may be repeated, and end whatever else is under way (ends.c). Loop thread. */
+/* Deletions. They may be repeated, and end all other operations (ends.c). Loop thread. */
 #include <assert.h>
 
 #include "base/mem.h"
@@ -14,8 +14,8 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     struct entity *e = command_cluster(r, cmd);
     if (!e || command_wait_until_settled(e, cmd))
         return;
-    /* Repeating a delete is no fault: the same operation answers, also to who named the
-     * version that the first one has changed (RFC 9110 13.1.1). */
+    /* Repeating a delete is no fault: the answer is the same operation, also for a caller that names the
+     * version before the first delete (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->write.dry_run) {
         const struct operation *waiting = entity_queue_find(e, OPERATION_DELETE);
         reply_cluster(cmd, 202, e, waiting ? waiting : e->op);

@@ -1,6 +1,6 @@
 /*
- * The delivery log of a webhook, and its repair: one delivery again, everything that was missed, a test. The
- * store's answer comes back as a task; the webhook may be gone or switched off by then. Loop thread.
+ * The delivery log of a webhook, and its repair: one delivery again, all missed events, a test. The store's
+ * answer returns as a task; by then the webhook may be removed or disabled. Loop thread.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -20,14 +20,14 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-enum { RECOVER_MAX = 500 /* deliveries at a time */ };
+enum { RECOVER_MAX = 500 /* limit of deliveries in one recovery */ };
 
 static void reply_unreadable(struct command *cmd)
 {
     reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the delivery log cannot be read now"));
 }
 
-/* How receivers answer is for admins only (WH-22). */
+/* Only admins may see the answers of receivers (WH-22). */
 static json_t *render_for_caller(const struct command *cmd, const struct delivery *d)
 {
     return render_delivery(d, cmd->caller.role >= ROLE_ADMIN);
@@ -80,7 +80,7 @@ void command_deliveries(struct reconcile *r, struct command *cmd)
                              store_query_question(cmd, on_deliveries_found));
 }
 
-/* True when the one that was asked for is there, else the command is answered. */
+/* True when the requested delivery exists, else the command is answered. */
 static bool delivery_is_found(struct store_query *s)
 {
     if (s->status != STORE_OK && s->status != STORE_NONE)
@@ -113,9 +113,9 @@ void command_delivery(struct reconcile *r, struct command *cmd)
         ask_for_one(r, cmd, on_delivery_found);
 }
 
-/* ---- again ---- */
+/* ---- redelivery ---- */
 
-/* The answer to whoever made a delivery begin. */
+/* Prepares the answer for the caller that started a delivery. */
 static void prepare_delivery(struct command *cmd, const struct delivery *d)
 {
     free(TAKE_PTR(cmd->reply.location));
@@ -123,7 +123,7 @@ static void prepare_delivery(struct command *cmd, const struct delivery *d)
     reply_prepare(cmd, 202, render_for_caller(cmd, d));
 }
 
-/* The log keeps what was; the event goes out under its old id. */
+/* Makes a new row with the old event, so the log keeps the old entry. */
 static void deliver_again(struct reconcile *r, struct command *cmd, const struct delivery *old)
 {
     struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
@@ -137,12 +137,12 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
 static void expedite(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
     if (!webhook_engine_expedite(r->webhooks, d->id)) {
-        deliver_again(r, cmd, d); /* its last attempt ended a moment ago */
+        deliver_again(r, cmd, d); /* its last attempt ended just now */
         return;
     }
     d->next_attempt_at = env_wall(r->env);
     prepare_delivery(cmd, d);
-    /* It holds nothing but the answer and the audit log's entry. */
+    /* Contains only the answer and the audit entry. */
     struct save *save = save_answer(r, command_reply_saved, cmd);
     command_keep(save, cmd);
     save_submit(save, true);
@@ -152,7 +152,7 @@ static void on_redeliver(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    if (reply_if_denied(r, cmd)) /* the store was asked meanwhile */
+    if (reply_if_denied(r, cmd)) /* after the query of the store */
         return;
     const struct subscription_entry *entry = delivery_is_found(s) ? webhook_of(r, cmd) : NULL;
     if (entry && webhook_is_enabled(cmd, entry)) {
@@ -170,7 +170,7 @@ void command_redeliver(struct reconcile *r, struct command *cmd)
         ask_for_one(r, cmd, on_redeliver);
 }
 
-/* ---- what was missed ---- */
+/* ---- missed events ---- */
 
 static void end_recovery(struct reconcile *r, const char *webhook)
 {
@@ -182,7 +182,7 @@ static void end_recovery(struct reconcile *r, const char *webhook)
     entry->recovering = false;
 }
 
-/* The next recovery must find in the store what this one has begun. */
+/* The next recovery must find the deliveries of this one in the store. */
 static void on_recovered(struct save *save)
 {
     const struct command *cmd = save->ctx;
@@ -211,7 +211,7 @@ static void on_missed(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    char webhook[sizeof(cmd->id)]; /* an answered command is gone */
+    char webhook[sizeof(cmd->id)]; /* copied, because an answered command must not be used */
     memcpy(webhook, cmd->id, sizeof(webhook));
     const struct subscription_entry *entry = NULL;
     if (s->status != STORE_OK || !s->events)
@@ -249,7 +249,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
     wall_us since = 0;
     if (!entry || !webhook_is_enabled(cmd, entry) || !read_since(r, cmd, &since))
         return;
-    /* Two at once would find the same events missing. */
+    /* Two recoveries at once would find the same missed events. */
     if (entry->recovering) {
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is being begun"));
         return;

@@ -1,5 +1,4 @@
-/* Dry runs: the effect of a write is reported instead of carried out. Nothing is stored, nothing is sent.
- * Loop thread. */
+/* Dry runs: report the effect of a write without carrying it out. Nothing is stored or sent. Loop thread. */
 #include <assert.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-/* Everything is taken; NULL stands for nothing. */
+/* All members are taken over; NULL means none. */
 struct forecast {
     json_t *changes;
     json_t *steps;
@@ -36,7 +35,7 @@ static void reply_forecast(struct command *cmd, bool valid, const struct forecas
     reply_json(cmd, 200, doc);
 }
 
-/* The most that the pools may take, before and after. Takes `after`. */
+/* The most that the pools may use, before and after. Takes over `after`. */
 static json_t *quota_effect(const struct project *p, const json_t *before, json_t *after)
 {
     struct spec_context context;
@@ -101,7 +100,7 @@ static void preview_step(json_t *steps, const char *type, const char *target, bo
     (void)json_array_append_new(steps, step);
 }
 
-/* All pools of the project at their maximum, with those of the cluster to be made. */
+/* All pools of the project at their maximum, including those of the new cluster. */
 struct worst_case {
     struct walk walk;
     struct project *p;
@@ -244,8 +243,8 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }
 
-/* Actions that replace nodes, or may: a rotation begins with new certificates on every node, and maintenance
- * carries out the updates that wait for their window. */
+/* Actions that replace nodes, or may do so: a rotation begins with new certificates on every node, and
+ * maintenance carries out updates that wait for their window. */
 static const char *const action_reasons[OPERATION_TYPE_MAX_] = {
     [OPERATION_ROTATE_CA_PREPARE] = "every node gets certificates of the new authority",
     [OPERATION_MAINTAIN] = "updates that are due may replace nodes",

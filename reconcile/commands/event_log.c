@@ -8,8 +8,8 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* The number behind which nothing was looked at: of a page that is not full everything there is, unless it
- * was to end earlier; of the newest first, what comes later. */
+/* The number up to which the page searched. For a page that is not full: all events, unless the search ended
+ * earlier. For newest first: later events are not included. */
 static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
 {
     assert(page->count <= (size_t)cmd->events.limit);

@@ -1,7 +1,8 @@
 /*
- * Freezes: an admin says that clusters of a project, or of all projects, are not to be changed for a time.
- * Commands that would are refused with the reason; reads, kubeconfigs, dry runs and cancels go on, and so do
- * operations that were accepted before. It is stored with the project's state. Loop thread.
+ * Freezes: an admin forbids changes of clusters of a project, or of all projects, for a time. Commands that
+ * change clusters are refused with the reason. Reads, kubeconfigs, dry runs and cancellations are allowed,
+ * and operations that were accepted before continue. A freeze is stored with the project's state. Loop
+ * thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #include "reconcile/world/save.h"
 
 #define SCOPE_ALL     "all"
-#define SCOPE_PROJECT "project" /* with the member `project` */
+#define SCOPE_PROJECT "project" /* needs the member `project` */
 
 enum { REASON_MAX = 500 };
 
@@ -53,7 +54,7 @@ static bool is_seen(const struct command *cmd, const char *scope)
     return projects_include(cmd->caller.projects, strcmp(scope, SCOPE_ALL) ? scope : PROJECT_ALL);
 }
 
-/* NULL: there is no such scope. */
+/* Returns NULL when there is no such scope. */
 static struct project_state *state_of(struct reconcile *r, const char *scope)
 {
     if (strcmp(scope, SCOPE_ALL) != 0) {
@@ -63,7 +64,7 @@ static struct project_state *state_of(struct reconcile *r, const char *scope)
     return project_state_of_all(r);
 }
 
-/* NULL: of all. */
+/* Returns NULL for all projects. */
 static const char *project_of(const struct project_state *state)
 {
     return strcmp(state->name, PROJECT_ALL) ? state->name : NULL;
@@ -91,7 +92,7 @@ static void on_saved(struct save *save)
         command_reply_not_stored(cmd);
 }
 
-/* `freeze` (taken) is in force from now on; NULL: none. */
+/* Sets the freeze `freeze` (taken over); NULL: ends it. */
 static void set_freeze(struct save *save, struct project_state *state, json_t *freeze)
 {
     emit_freeze(save, freeze ? EVENT_FREEZE_STARTED : EVENT_FREEZE_ENDED, project_of(state),
@@ -103,7 +104,8 @@ static void set_freeze(struct save *save, struct project_state *state, json_t *f
 
 /* ---- commands ---- */
 
-/* {"scope": "project", "project": "team-a"} is that project; a scope alone is `all`, or the name of one. */
+/* {"scope": "project", "project": "team-a"} means that project; a scope alone is `all`, or the name of a
+ * project. */
 static const char *asked_scope(const json_t *body)
 {
     const char *project = json_str(body, "project");
@@ -193,7 +195,7 @@ static void add_freeze(json_t *items, const struct command *cmd, const struct pr
                        wall_us now)
 {
     const json_t *freeze = freeze_in_force(state, now);
-    /* That of all is about each project, so everybody sees it. */
+    /* A freeze of all projects concerns each of them, so every caller sees it. */
     if (freeze && (!project_of(state) || is_seen(cmd, state->name)))
         (void)json_array_append_new(items, freeze_document(scope_of(state), freeze));
 }
@@ -210,7 +212,7 @@ void command_freezes(struct reconcile *r, struct command *cmd)
     reply_json(cmd, 200, doc);
 }
 
-/* ---- the end of their time ---- */
+/* ---- the end of freezes ---- */
 
 static bool end_when_over(struct reconcile *r, struct project_state *state)
 {

@@ -1,9 +1,9 @@
 /*
- * Where at Cleura a project is: account, base URL, region and project id, remembered in the store. A start
- * that finds another place in the configuration, or no remembered place, does not know what the stored
- * clusters are about: one of the same name there is foreign. They are set aside, with their open
- * operations, and nothing is read or sent for the project until an admin says what they belong to. Loop
- * thread.
+ * The place of a project at Cleura: account, base URL, region and project id, remembered in the store. The
+ * configuration at a start may have another place, or the store may have none. Then the stored clusters may
+ * belong elsewhere: a cluster with the same name at the new place is foreign. The clusters are set aside with
+ * their open operations. Nothing is read or sent for the project until an admin says to which place they
+ * belong. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static json_t *configured_location(const struct project *p)
     return doc;
 }
 
-/* State that was read at the old place says nothing about the new one. */
+/* State that was read at the old place does not apply to the new one. */
 static void settle_here(struct project *p)
 {
     struct project_state *state = p->state;
@@ -76,7 +76,7 @@ void location_check(struct project *p)
     assert(!p->set_aside);
     project_count(p, &clusters, &open);
     if (!p->state->location) {
-        /* Clusters of a project whose row was lost (quarantine): {} equals no place. */
+        /* The project has clusters but its row was lost (quarantine): {} equals no place. */
         p->state->location = p->unremembered && clusters ? json_object() : json_incref(now);
         project_store(p);
     }
@@ -91,7 +91,7 @@ void location_check(struct project *p)
     project_store(p);
 }
 
-/* ---- an admin says what they belong to ---- */
+/* ---- an admin confirms the place ---- */
 
 static unsigned take_up_cluster(struct walk *w, struct entity *e)
 {
@@ -111,8 +111,7 @@ static void on_place_saved(struct save *save)
         command_reply_not_stored(cmd);
         return;
     }
-    if (!p || p->resting ||
-        p->set_aside) { /* the configuration was changed meanwhile, and says what is next */
+    if (!p || p->resting || p->set_aside) { /* the configuration was changed meanwhile, and decides instead */
         reply_prepared(save->r, cmd);
         return;
     }
@@ -126,7 +125,7 @@ static void on_place_saved(struct save *save)
     reply_prepared(save->r, cmd);
 }
 
-/* The project is here from now on; what is kept or forgotten was stored before. */
+/* The project is at this place from now on; the clusters to keep or remove were stored before. */
 static void confirm_place(struct project *p, struct command *cmd)
 {
     assert(p->set_aside && !p->confirming);

@@ -1,7 +1,7 @@
 /*
- * Node pools as resources of their own: each write becomes a change of the cluster's desired spec, so it is
- * checked, planned, queued and reported like any other. A spec that names no pools yet gets those that are
- * there, by name only: members that nobody asked for stay unmanaged. Loop thread.
+ * Node pools as separate resources: each write becomes a change of the cluster's desired spec, so it is
+ * checked, planned, queued and reported like any other. A spec without pools gets the existing ones, by name
+ * only: members that no caller requested stay unmanaged. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/world.h"
 
-/* The pools of the desired spec as a copy, every one with its name. */
+/* A copy of the pools of the desired spec, each with its name. */
 static json_t *wanted_pools(const struct cluster *c)
 {
     const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");
@@ -35,14 +35,15 @@ static json_t *wanted_pools(const struct cluster *c)
     return pools;
 }
 
-/* The list would be made of what is there, and whoever is missing in it would be removed. */
+/* Whether the list would be made from existing pools that are not all known: a missing one would be
+ * removed. */
 static bool pools_are_guesswork(const struct cluster *c)
 {
     return c->shoot && !json_arr(json_doc_tree(c->spec), "node_pools") &&
            !spec_pools_are_known(json_arr(shoot_observed(c->shoot), "node_pools"));
 }
 
-/* Index of a pool, or the number of pools when there is none of this name. */
+/* Index of a pool, or the number of pools when none has this name. */
 static size_t pool_index(const json_t *pools, const char *name)
 {
     size_t i = 0;
@@ -79,7 +80,7 @@ static bool edit_pools(json_t *pools, struct command *cmd)
         return false;
     }
     cmd->write.pool_exists = exists;
-    free(TAKE_PTR(cmd->write.fault_pointer)); /* it may have waited since it was made */
+    free(TAKE_PTR(cmd->write.fault_pointer)); /* may be set from before a wait */
     if (cmd->write.pool == POOL_REMOVE)
         (void)json_array_remove(pools, at);
     else

@@ -19,7 +19,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* How many days ahead token.expiring is emitted; the last one is the nearest. */
+/* How many days ahead token.expiring is emitted; the last value is the nearest. */
 static const int announced_ahead[] = {14, 1};
 
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
@@ -73,7 +73,7 @@ static void check_role(const json_t *body, struct problem **faults)
                    "must be viewer, kubeconfig, operator or admin");
 }
 
-/* Checks the members that a create must have, and a patch must not take away. */
+/* Checks the members that a create must have, and that a patch must not remove. */
 static void check_name_and_projects(struct reconcile *r, const struct command *cmd, struct problem **faults)
 {
     const char *name = json_str(cmd->body, "name");
@@ -88,7 +88,7 @@ static void check_name_and_projects(struct reconcile *r, const struct command *c
     body_check_text(cmd->body, "description", DESCRIPTION_MAX, faults);
 }
 
-/* When what lives so many days from now on ends; 0: never. null asks for that. */
+/* The end of a life of that many days from now; 0: never, for which the body has null. */
 static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
 {
     const json_t *days = json_object_get(body, "expires_in_days");
@@ -97,7 +97,7 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
     return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
 }
 
-/* The warning that is due, in days ahead; 0: nothing is new. */
+/* The due warning, in days ahead; 0: none is new. */
 static int days_to_announce(const struct api_token *t, wall_us now)
 {
     int days = 0;
@@ -107,7 +107,8 @@ static int days_to_announce(const struct api_token *t, wall_us now)
     return !t->announced_days || days < t->announced_days ? days : 0;
 }
 
-/* A warning that is due already at `since` is not emitted: so short a life was decided just then. */
+/* A warning that is already due at `since` is not emitted, because the caller has just chosen this short
+ * life. */
 static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 {
     t->expires_at = expires_at;
@@ -115,7 +116,7 @@ static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
     t->announced_days = expires_at ? days_to_announce(t, since) : 0;
 }
 
-/* ---- made ---- */
+/* ---- creating ---- */
 
 void command_token_create(struct reconcile *r, struct command *cmd)
 {
@@ -146,7 +147,7 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     save_submit(save, true);
 }
 
-/* Repeated until it is stored: a token that is here already is no fault. */
+/* The sender repeats the command until it is stored, so an existing token is no fault. */
 void command_token_hand_in(struct reconcile *r, struct command *cmd)
 {
     uint8_t packed[ID_PACKED_BYTES];
@@ -173,10 +174,10 @@ void command_token_hand_in(struct reconcile *r, struct command *cmd)
     save_submit(save, true);
 }
 
-/* ---- changed ---- */
+/* ---- changing ---- */
 
-/* The token of the command; NULL after an answer. A limited admin neither sees nor touches one that reaches
- * further than its own. */
+/* The token of the command; NULL after it answered. An admin with limited projects neither sees nor changes a
+ * token with more projects. */
 static struct token_entry *token_of(struct reconcile *r, struct command *cmd)
 {
     struct token_entry *entry;
@@ -193,8 +194,8 @@ static bool rules_everything(const struct api_token *t, wall_us now)
            (!t->expires_at || t->expires_at > now);
 }
 
-/* Without it nobody could make a token for everything any more. A new one counts once it is stored: until
- * then it is not here, for the store may refuse it. */
+/* Without this token no token for all projects could be created any more. A new token counts after it is
+ * stored, because the store may refuse it. */
 static bool is_last_admin(struct reconcile *r, const struct api_token *t)
 {
     wall_us now = env_wall(r->env);
@@ -212,7 +213,7 @@ static void refuse_last_admin(struct command *cmd)
                                    "%s is the last token with the role admin and all projects", cmd->id));
 }
 
-/* The secret before the rotation has ended, for good. */
+/* The old secret of a rotation has ended for good. */
 static void on_overlap_over(struct loop_timer *timer)
 {
     struct token_entry *entry = CONTAINER_OF(timer, struct token_entry, overlap.timer);
@@ -235,7 +236,7 @@ void token_watch(struct token_entry *entry)
     overlap_set(entry->r->o.loop, &entry->overlap, entry->token->old_ends_at, env_wall(entry->r->env));
 }
 
-/* Takes `t`, the token as it is to be; the answer was prepared. */
+/* Takes over `t`, the new state of the token; the answer is prepared. */
 static void change_token(struct reconcile *r, struct command *cmd, struct token_entry *entry,
                          struct api_token *t)
 {
@@ -257,7 +258,7 @@ static bool is_equal(const struct api_token *a, const struct api_token *b)
     return json_equal(left, right);
 }
 
-/* The body was checked. */
+/* The body has been checked. */
 static struct api_token *patched(const struct api_token *old, const json_t *body)
 {
     struct api_token *t = api_token_copy(old);
@@ -299,7 +300,8 @@ void command_token_patch(struct reconcile *r, struct command *cmd)
     api_token_free(t);
 }
 
-/* The same token with another secret: what it was is good for the grace, what it was before that no more. */
+/* The same token with a new secret. The current secret stays valid for the grace time; an even older one
+ * ends. */
 static struct api_token *rotated(struct reconcile *r, const struct api_token *old, const json_t *body,
                                  char secret[static TOKEN_BYTES])
 {
@@ -338,7 +340,7 @@ void command_token_rotate(struct reconcile *r, struct command *cmd)
     change_token(r, cmd, entry, t);
 }
 
-/* ---- used ---- */
+/* ---- use ---- */
 
 void command_token_used(struct reconcile *r, struct command *cmd)
 {
@@ -394,7 +396,7 @@ static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)
     save_submit(save, false);
 }
 
-/* Versions before this one stored revoked tokens; now they go at once. */
+/* Earlier versions stored revoked tokens; now they are removed at once. */
 static bool is_over(const struct api_token *t, wall_us now)
 {
     return t->revoked_at || (t->expires_at && t->expires_at + SHOWN_DAYS * DAY_US <= now);

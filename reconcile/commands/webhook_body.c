@@ -26,9 +26,10 @@ static void set_strings(char ***place, char **list)
     *place = list;
 }
 
-/* ---- where it goes ---- */
+/* ---- target ---- */
 
-/* A caller that may change a webhook must not get at the credentials that another put into its headers. */
+/* A caller that may change a webhook must not get the credentials that another caller put into its
+ * headers. */
 static void forget_headers(const struct command *cmd, struct subscription *s, struct problem **faults)
 {
     if (!s->header_count)
@@ -58,7 +59,7 @@ static void apply_url(struct reconcile *r, const struct command *cmd, struct sub
     set_text(&s->url, json_string_value(value));
 }
 
-/* ---- what it gets ---- */
+/* ---- events and projects ---- */
 
 static void apply_lists(const struct command *cmd, struct subscription *s)
 {
@@ -66,7 +67,7 @@ static void apply_lists(const struct command *cmd, struct subscription *s)
     const json_t *projects = json_object_get(cmd->body, "projects");
     if (types || !s->event_types)
         set_strings(&s->event_types, string_list_from_json(json_is_array(types) ? types : NULL));
-    /* When nothing is asked for, it follows what its maker may see. */
+    /* By default it gets the projects that its creator may see. */
     if (projects || !s->projects)
         set_strings(&s->projects, json_array_size(projects) ? string_list_from_json(projects)
                                                             : string_list_copy(cmd->caller.projects));

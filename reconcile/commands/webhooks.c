@@ -1,7 +1,7 @@
 /*
- * Commands about webhooks as such: made, changed, switched on, given another key, removed. A change is in
- * memory at once and answered when it is durable; only a new webhook waits, because no event may leave a
- * delivery for one that the store may yet refuse. Loop thread.
+ * Commands about webhooks: create, change, enable, replace the key, remove. A change is in memory at once and
+ * answered when it is durable. Only a new webhook waits, because no event may make a delivery for a webhook
+ * that the store may still refuse. Loop thread.
  */
 #include "reconcile/commands/webhooks.h"
 
@@ -48,7 +48,7 @@ static void watch_keys(struct subscription_entry *entry, wall_us now)
     overlap_set(entry->r->o.loop, &entry->overlap, subscription_next_end(entry->subscription), now);
 }
 
-/* Keys whose grace has ended sign nothing any more; they are not kept either. */
+/* Keys whose grace time has ended no longer sign, and are not stored. */
 static void on_overlap_over(struct loop_timer *timer)
 {
     struct subscription_entry *entry = CONTAINER_OF(timer, struct subscription_entry, overlap.timer);
@@ -86,7 +86,7 @@ void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry)
     free(entry);
 }
 
-/* ---- made ---- */
+/* ---- creating ---- */
 
 static bool is_made_with(const struct subscription *s, const struct api_token *t)
 {
@@ -94,8 +94,8 @@ static bool is_made_with(const struct subscription *s, const struct api_token *t
                                : s->created_by && !strcmp(s->created_by, t->name);
 }
 
-/* The token that it was made with was revoked: the webhook shows that, and is switched off when that was
- * asked for. */
+/* The token that created it was revoked: the webhook shows that, and is disabled when the caller asked for
+ * that. */
 static void emit_disabled(struct save *save, struct subscription *s, const struct token_entry *maker)
 {
     bool switched_off = maker->switches_off && !s->disabled;
@@ -119,8 +119,8 @@ void webhooks_token_revoked(struct save *save, const struct token_entry *maker)
             emit_disabled(save, entry->subscription, maker);
 }
 
-/* Its token may have been revoked while the webhook was on its way to the store: the token's entry is freed
- * only after that. */
+/* Its token may have been revoked while the webhook was being stored: the token's entry is freed only after
+ * that. */
 static void look_at_maker(struct reconcile *r, struct subscription *s)
 {
     struct token_entry *maker;
@@ -190,9 +190,9 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     save_submit(save, true);
 }
 
-/* ---- changed ---- */
+/* ---- changing ---- */
 
-/* Takes `s`, the new state of the webhook, and `secret`, which the answer shows when it is to show one. */
+/* Takes over `s`, the new state of the webhook, and `secret`, which the answer contains if `with_secret`. */
 static void change_webhook(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
                            struct subscription *s, bool with_secret, char *secret)
 {
@@ -296,13 +296,13 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, s->id, entry);
-    /* Its owner has removed it, or leads it elsewhere: that counts, and reaches the engine when it is stored.
-     */
+    /* Its owner has removed it, or changed its URL: that change counts, and reaches the engine when it is
+     * stored. */
     if (!entry || strcmp(entry->subscription->url, s->url) != 0) {
         subscription_free(s);
         return;
     }
-    /* Other changes may be on their way to the store: this one comes on top of them. */
+    /* Other changes may be being stored: this one is added to them. */
     struct subscription *now = entry->subscription;
     now->disabled = true;
     free(now->disabled_reason);
@@ -316,7 +316,7 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
     save_submit(save, false);
 }
 
-/* ---- removed ---- */
+/* ---- removing ---- */
 
 static void on_webhook_removed(struct save *save)
 {

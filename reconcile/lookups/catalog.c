@@ -1,8 +1,8 @@
 /*
- * The catalog of Cleura's offers in a region: read once an hour for all projects of an account, kept over
- * restarts. And the expiry of its versions: an event when a version that a cluster uses has 30, 14, 7 and 1
- * days left, and when it has expired, each once per cluster and version, also over restarts. Cleura upgrades
- * by force after that (CL-20). Loop thread.
+ * The catalog of Cleura's offers in a region: read once an hour for all projects of an account, stored over
+ * restarts. Also the expiry of its versions: an event when a version that a cluster uses has 30, 14, 7 and 1
+ * days left, and when it has expired. Each event is emitted once per cluster and version, also over restarts.
+ * After the expiry Cleura forces an upgrade (CL-20). Loop thread.
  */
 #include "reconcile/lookups/catalog.h"
 
@@ -24,11 +24,11 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* ---- versions that run out ---- */
+/* ---- versions that expire ---- */
 
 #define DAY_US (24 * 3600 * US_PER_S)
 
-/* The warning that is due, by the days that are left; -1: none yet. 0: it has expired. */
+/* The due warning, by the days that are left; -1: none yet. 0: the version has expired. */
 static int due_warning(int64_t left_us)
 {
     static const int days[] = {0, 1, 7, 14, 30};
@@ -40,8 +40,8 @@ static int due_warning(int64_t left_us)
 
 struct look {
     struct entity *e;
-    json_t *announced; /* warnings that were or are emitted for the versions in use */
-    struct save *save; /* made when the first event is */
+    json_t *announced; /* warnings that are emitted for the versions in use */
+    struct save *save; /* made for the first event */
 };
 
 static void expiry_of_version(void *ctx, const struct version_in_use *v)
@@ -90,7 +90,7 @@ static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
     struct project *p = CONTAINER_OF(w, struct project, expiry);
     if (!p->state->catalog)
         return WALK_PASSED_BY;
-    /* Another catalog has other dates. */
+    /* A new catalog may have other dates. */
     wall_us before = e->cluster->expires_at;
     entity_note_expiry(e);
     bool changed = e->cluster->expires_at != before;
@@ -110,7 +110,7 @@ enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 }
 
 /* ---- the catalog ---- */
 
-/* As readers see it; the caller owns it. */
+/* The catalog in the form for readers; the caller owns it. */
 static json_t *catalog_document(const struct project *p)
 {
     struct spec_context context;
@@ -152,7 +152,7 @@ static void wake_waiters(struct project *p, struct problem *problem)
 static void take_catalog(struct project *p, const json_t *catalog)
 {
     assert(!project_is_at_rest(p));
-    /* A start reads it anew: the same one read later is no news to the store. */
+    /* After a start it is read again: the same catalog is not stored again. */
     bool news = !json_equal(p->state->catalog, catalog);
     json_decref(p->state->catalog);
     p->state->catalog = json_deep_copy(catalog);
@@ -160,7 +160,7 @@ static void take_catalog(struct project *p, const json_t *catalog)
     if (news)
         project_store(p);
     catalog_show(p);
-    /* Waiters that look for the catalog in the view must find it. */
+    /* Waiters must find the catalog in the view. */
     view_publish(p->r->o.view);
     wake_waiters(p, NULL);
     expiry_check(p);
@@ -173,7 +173,7 @@ static bool shares_catalog(const struct project *p, const struct project *from)
            !strcmp(p->region, from->region);
 }
 
-/* One project in a turn: each copies the catalog, and writes it. */
+/* One project per turn, because each copies and stores the catalog. */
 static void share_catalog(struct project *from)
 {
     struct project *p = from->catalog_share_next;
@@ -197,7 +197,7 @@ static void on_share_turn(struct loop_timer *timer)
     share_catalog(CONTAINER_OF(timer, struct project, catalog_share));
 }
 
-/* The catalog is the same for all projects of an account in a region: one call serves them. */
+/* The catalog is the same for all projects of an account in a region, so one call serves them. */
 static void catalog_read(struct project *p, const json_t *catalog)
 {
     struct project *other, *next;
@@ -279,7 +279,7 @@ void catalog_init(struct project *p)
     p->catalog_share.name = "catalog for another project";
 }
 
-/* Others that give their catalog to all pass it over. */
+/* Other projects that share their catalog skip this one. */
 void catalog_stop(struct project *p)
 {
     upstream_cancel(&p->catalog_call);

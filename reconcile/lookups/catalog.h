@@ -7,17 +7,17 @@
 #include "reconcile/world/project.h"
 
 void catalog_init(struct project *p);
-/* The project is about to leave r->projects: nothing is read for it, nothing given on. */
+/* The project is about to leave r->projects: it reads and shares no catalog any more. */
 void catalog_stop(struct project *p);
 /* Shows the known catalog, with the defaults of the configuration. */
 void catalog_show(struct project *p);
-/* Unless it is being read. */
+/* Reads the catalog, unless a read is running. */
 void catalog_fetch(struct project *p);
-/* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is
+/* Parks the command until a catalog exists, then decides it again; false (and nothing done) when there is
  * one. */
 bool catalog_wait(struct project *p, struct command *cmd);
 void command_catalog(struct reconcile *r, struct command *cmd);
-/* Emits what is due of the versions that the clusters of the project use. */
+/* Emits the due events about the versions that the project's clusters use. */
 void expiry_check(struct project *p);
 
 #endif

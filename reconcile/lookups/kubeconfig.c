@@ -1,7 +1,7 @@
 /*
- * Kubeconfigs: bearer secrets, kept in memory only, per caller, until their margin or the end of the caller's
- * token; requests for the same one share one call. Never in the store, the view, a log or an event. Loop
- * thread.
+ * Kubeconfigs: bearer secrets, only in memory, per caller, until shortly before their expiry or until the
+ * caller's token ends. Requests for the same one share a call. Never in the store, the view, a log or an
+ * event. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -24,12 +24,12 @@ enum { CALL_DEADLINE_S = 60, DEFAULT_LIFETIME_S = 600 };
 struct kubeconfig {
     struct fetch fetch; /* its key: entity key, '\n', token id, '\n', ttl */
     char token_id[40];
-    wall_us jwt_ends_at; /* of the caller's JWT; 0: the token is one of ours */
+    wall_us jwt_ends_at; /* of the caller's JWT; 0: it is a token of shootd */
     int ttl_seconds;
     char *text; /* secret; NULL while none was fetched */
     wall_us expires_at;
     bool expiry_known;
-    bool drop_answer; /* the one under way may be void already: not kept */
+    bool drop_answer; /* the running call may return invalid credentials: not kept */
 };
 
 static bool caller_lives(struct reconcile *r, const struct kubeconfig *k, wall_us now)
@@ -81,7 +81,7 @@ static void answer_kubeconfig(struct command *cmd, const struct kubeconfig *k, b
     reply_json(cmd, 200, doc);
 }
 
-/* Cleura's API of generation v2 does not report the address of the cluster's API server. */
+/* Cleura's API v2 does not report the address of the cluster's API server. */
 static void note_server(const struct kubeconfig *k, const char *server)
 {
     struct entity *e = fetch_entity(&k->fetch);
@@ -108,7 +108,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     mem_free_secret(k->text);
     k->text = mem_strdup(result->kubeconfig);
     k->expiry_known = result->expires_at != 0;
-    /* The answer has no expiry: assume the shortest lifetime there is. */
+    /* The answer has no expiry: assume the shortest lifetime. */
     k->expires_at =
         k->expiry_known ? result->expires_at : env_wall(k->fetch.r->env) + DEFAULT_LIFETIME_S * US_PER_S;
     note_server(k, result->server);

@@ -1,6 +1,6 @@
 /*
- * Sub-resources that only Cleura knows. A document may take several calls, one after the other (a call per
- * node pool). Loop thread.
+ * Sub-resources that only Cleura provides. A document may need several calls, one after the other (for
+ * example one per node pool). Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -24,11 +24,11 @@ enum { CALL_DEADLINE_S = 30 };
 struct lookup {
     struct fetch fetch; /* its key: kind, '\n', entity key or project */
     const struct lookup_rule *rule;
-    json_t *items;   /* what to ask for, one call each; or NULL: one call */
-    json_t *answers; /* what was said, in the order of the items; null where it failed and may */
+    json_t *items;   /* items to request, one call each; or NULL: one call */
+    json_t *answers; /* answers in the order of the items; null where a call failed and may fail */
     json_t *document;
     wall_us fetched_at;
-    stage_known *on_stage; /* of LOOKUP_CA_STAGE: who decides on */
+    stage_known *on_stage; /* for LOOKUP_CA_STAGE: continues the decision */
 };
 
 static void forget_document(struct lookup *l)
@@ -79,7 +79,8 @@ static void answer_all(struct lookup *l)
 {
     struct entity *e = fetch_entity(&l->fetch);
     assert(l->document && (l->rule->kind != LOOKUP_CA_STAGE || l->on_stage));
-    /* A stage decides a command, which may ask anew: those go to a list of their own first. */
+    /* Deciding a command by the stage may request the stage again. The waiting commands are therefore first
+     * moved to a separate list. */
     struct list ready;
     list_init(&ready);
     for (struct list *it = list_pop(&l->fetch.waiters); it; it = list_pop(&l->fetch.waiters))
@@ -98,7 +99,7 @@ static void answer_all(struct lookup *l)
 
 static void next_call(struct lookup *l);
 
-/* The problem of a call without a document: also when the cluster is too young to have it. */
+/* The problem of a call without a document, also when the cluster is too young to have it. */
 static struct problem *problem_of(const struct lookup *l, const struct upstream_result *result)
 {
     if (result->class == UPSTREAM_ABSENT || result->class == UPSTREAM_CONFLICT) {
@@ -151,7 +152,7 @@ static void next_call(struct lookup *l)
             return;
         }
     } else if (l->items ? !item : asked >= 1) {
-        /* That was the last one: the answers become the document. */
+        /* That was the last call: the document is made from the answers. */
         json_t *document = l->rule->compose(l->fetch.project, fetch_entity(&l->fetch), l->answers);
         forget_document(l);
         l->document = document;
@@ -193,7 +194,7 @@ static bool lookup_is_possible(struct project *p, const struct entity *e, struct
                                const struct lookup_rule *rule)
 {
     const struct cluster *c = e ? e->cluster : NULL;
-    bool optional = rule->parts_may_fail; /* answered without Cleura where Cleura's part does not exist */
+    bool optional = rule->parts_may_fail; /* answered without Cleura when Cleura lacks this part */
     if (!optional && !upstream_supports(project_lane(p), rule->op)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
                                        "%s: Cleura's API v1, which the account of this project uses, has no "
@@ -210,7 +211,7 @@ static bool lookup_is_possible(struct project *p, const struct entity *e, struct
 void command_lookup(struct reconcile *r, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(cmd->lookup);
-    bool of_cluster = cmd->name != NULL; /* a command that was answered is no longer ours to read */
+    bool of_cluster = cmd->name != NULL; /* read now, because an answered command belongs to the HTTP side */
     struct entity *e = of_cluster ? command_cluster(r, cmd) : NULL;
     if (of_cluster && !e)
         return;

@@ -1,4 +1,5 @@
-/* The rule of each sub-resource: the seam between the fetching (lookup.c) and the table (lookup_rules.c). */
+/* The rule of each sub-resource: the interface between the fetch (lookup.c) and the table
+ * (lookup_rules.c). */
 #ifndef RECONCILE_LOOKUPS_LOOKUP_RULE_H
 #define RECONCILE_LOOKUPS_LOOKUP_RULE_H
 
@@ -8,19 +9,19 @@
 
 struct lookup_rule {
     enum lookup_kind kind;
-    const char *what; /* for people */
+    const char *what; /* name for people */
     enum upstream_op op;
-    int keep_s;  /* how long a document answers without a call */
-    bool secret; /* overwritten when it is forgotten, no-store on the way */
-    /* A part that fails is reported in the document instead of failing it all. */
+    int keep_s;  /* how long a document answers without a new call */
+    bool secret; /* overwritten before it is freed, and sent with no-store */
+    /* A failed part is reported in the document instead of failing the whole. */
     bool parts_may_fail;
-    /* Texts to ask for, one call each; NULL: one call. The caller owns the array. */
+    /* Items to request, one call each; NULL: one call. The caller owns the array. */
     json_t *(*items)(const struct project *p, const struct entity *e);
     /* A second call, whose item comes from the first one's answer; borrowed, NULL when there is none. */
     enum upstream_op then;
     const char *(*then_item)(const struct project *p, const json_t *first);
-    /* The document from all answers, sharing nothing with them; `e` is NULL for projects. The caller owns it.
-     */
+    /* Makes the document from all answers, without sharing data with them; `e` is NULL for projects. The
+     * caller owns it. */
     json_t *(*compose)(const struct project *p, const struct entity *e, const json_t *answers);
 };
 

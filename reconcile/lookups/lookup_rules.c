@@ -1,5 +1,4 @@
-/* The sub-resources of a cluster or project: which calls they take and how the answers become one document.
- */
+/* The sub-resources of a cluster or project: their calls, and how the answers become one document. */
 #include <assert.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ static json_t *pool_names(const struct project *p, const struct entity *e)
     json_t *names = json_array();
     size_t i;
     json_t *pool;
-    if (e->cluster->shoot->hibernated) /* there are none, and nothing that could report them */
+    if (e->cluster->shoot->hibernated) /* a hibernated cluster has no nodes */
         return names;
     json_array_foreach (json_arr(shoot_observed(e->cluster->shoot), "node_pools"), i, pool)
         if (json_str(pool, "name"))
@@ -59,13 +58,13 @@ static json_t *compose_nodes(const struct project *p, const struct entity *e, co
 
 /* ---- upgrades: catalog, expiry and Cleura's own check ---- */
 
-/* NULL: it cannot be read, and nothing is known to be newer. */
+/* NULL when the version cannot be read: then no version is known to be newer. */
 static const char *present_version(const struct entity *e)
 {
     return e->cluster->shoot ? e->cluster->shoot->kubernetes_version : NULL;
 }
 
-/* The two that are worth checking: the newest of this minor and of the next. */
+/* The two versions to check: the newest of this minor and of the next. */
 static json_t *recommended(const struct project *p, const struct entity *e)
 {
     const char *present = present_version(e);
@@ -85,7 +84,7 @@ static json_t *recommended(const struct project *p, const struct entity *e)
     return list;
 }
 
-/* Without Cleura's check on v1, which has none. */
+/* Without Cleura's check on v1, which lacks it. */
 static json_t *versions_to_check(const struct project *p, const struct entity *e)
 {
     return upstream_supports(project_lane(p), UPSTREAM_UPGRADE_CHECK) ? recommended(p, e) : json_array();

@@ -1,8 +1,8 @@
 /*
- * Names are unique in the whole cloud (CL-21). Before a create is accepted Cleura is asked, so
- * that the caller hears at once; but only for a moment: a create is accepted also while Cleura is away, and
- * then ends as name_taken if it must. A taken name may be a cluster of ours that was not seen yet: the
- * project is read before the answer. Loop thread.
+ * Names are unique in the whole cloud (CL-21). Before a create is accepted Cleura is asked, so the caller
+ * gets the answer at once. The wait is short: a create is accepted also while Cleura cannot be reached, and
+ * then ends as name_taken if necessary. A taken name may belong to an own cluster that was not seen yet, so
+ * the project is read before the answer. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -29,7 +29,7 @@ struct name_check {
     struct loop_timer give_up;
 };
 
-/* Takes it off; the command is the caller's. */
+/* Removes the check; the caller owns the command. */
 static struct command *name_check_end(struct name_check *n)
 {
     struct command *cmd = n->cmd;
@@ -48,12 +48,11 @@ static void decide_on(struct name_check *n)
     r->reactions.decide_again(r, name_check_end(n));
 }
 
-/* The project was read: either the cluster is ours to decide about now, or the name is somebody else's. */
+/* The project was read: either it now contains the cluster, or the name belongs to another one. */
 static void on_listed(struct command *part)
 {
     struct command *cmd = part->ctx;
-    if (part->reply.problem &&
-        part->reply.problem->code == PROBLEM_SHUTTING_DOWN) { /* nobody is left to decide */
+    if (part->reply.problem && part->reply.problem->code == PROBLEM_SHUTTING_DOWN) { /* no decider is left */
         command_free(part);
         command_drop(cmd);
         return;
@@ -78,7 +77,7 @@ static void on_name_checked(struct upstream_call *call, const struct upstream_re
         decide_on(n);
         return;
     }
-    /* It is taken: by whom? */
+    /* The name is taken: read the project to find its owner. */
     struct reconcile *r = n->r;
     struct command *part = command_new(COMMAND_FRESH);
     part->project = mem_strdup(n->project->name);

@@ -1,7 +1,7 @@
 /*
- * Readers that want more than memory (Cache-Control: no-cache): they wait for a read that begins after they
- * asked, one read for all of a project, and are answered when what it changed is durable and shown. If Cleura
- * cannot be read, the stored answer serves, marked stale. Loop thread.
+ * Readers that need fresh data (Cache-Control: no-cache). They wait for a read that begins after their
+ * request, one read for all readers of a project. They are answered when the changes of that read are durable
+ * and shown. If Cleura cannot be read, they get the stored state, marked stale. Loop thread.
  */
 #include "reconcile/observation/poll.h"
 
@@ -21,7 +21,7 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-enum { MARKING_MS = 1000 }; /* below what api/ waits beyond a deadline */
+enum { MARKING_MS = 1000 }; /* less than the time that api/ waits after a deadline */
 
 static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
 {
@@ -49,7 +49,7 @@ static void on_marked_stale(struct walk *w)
         answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), FRESH_FAILED);
 }
 
-/* With ten thousand clusters on a slow machine the answer does not wait for the last one to be marked. */
+/* With ten thousand clusters on a slow machine, the answer does not wait until all are marked. */
 static void on_marking_late(struct waiting *w)
 {
     struct reconcile *r = w->r;
@@ -58,7 +58,7 @@ static void on_marking_late(struct waiting *w)
     answer_fresh(cmd, FRESH_FAILED);
 }
 
-/* Clusters that nobody could read anew are marked as stale, then the command is answered with that. */
+/* Marks clusters that could not be read as stale, then answers the command. */
 static void answer_stale(struct project *p, struct command *cmd)
 {
     struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
@@ -78,7 +78,7 @@ static void answer_stale(struct project *p, struct command *cmd)
 static void on_fresh_deadline(struct waiting *w)
 {
     struct project *p = project_find(w->r, w->cmd->project);
-    assert(p); /* as it was when the wait began */
+    assert(p); /* it existed when the wait began */
     answer_stale(p, wait_take(w));
 }
 
@@ -104,7 +104,8 @@ const char *fresh_take_up(struct project *p)
     return one ? only : NULL;
 }
 
-/* A call about it is under way, and what was read may be from before it; or its row was not believed. */
+/* A call about the cluster is running, so the read may be older than its effect; or the cluster's row was
+ * refused. */
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
@@ -118,8 +119,8 @@ void fresh_answer(struct project *p, bool ok)
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_now) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
         if (ok && !was_passed_over(p, cmd->name))
-            /* Behind whatever the read changed: the store keeps the order. One that is broken keeps nobody
-             * waiting. */
+            /* Queued after the changes of the read, because the store keeps the order. A broken store delays
+             * no reader. */
             save_submit(save_answer(p->r, on_passed, cmd), true);
         else
             answer_stale(p, cmd);
@@ -129,7 +130,7 @@ void fresh_answer(struct project *p, bool ok)
 /* A reader of several projects: one command for each, answered together. */
 struct group {
     struct command *cmd;
-    bool read; /* for one of them at least Cleura was asked */
+    bool read; /* Cleura was read for at least one of them */
     size_t left;
     bool failed;
 };
@@ -144,7 +145,7 @@ static void on_part(struct command *part)
     command_free(part);
     if (--g->left)
         return;
-    if (dropped) /* nobody is left to decide */
+    if (dropped) /* no decider is left */
         command_drop(g->cmd);
     else
         answer_fresh(g->cmd, g->failed ? FRESH_FAILED : g->read ? FRESH_READ : FRESH_RECENT);
@@ -156,7 +157,7 @@ static void ask_each_project(struct reconcile *r, struct command *cmd)
     struct group *g = MEM_NEW(struct group);
     struct project *p, *next;
     g->cmd = cmd;
-    g->left = 1; /* until all parts are asked for */
+    g->left = 1; /* until all parts are requested */
     HASH_ITER (hh, r->projects, p, next) {
         char *one[] = {(char *)(uintptr_t)p->name, NULL};
         if (!projects_cover(cmd->caller.projects, one))
@@ -176,7 +177,7 @@ static void ask_each_project(struct reconcile *r, struct command *cmd)
     on_part(last);
 }
 
-/* Browsers ask for this by themselves, and often: what was read moments ago is new enough. */
+/* Browsers often ask for fresh data by themselves, so a very recent read is used. */
 static bool was_read_moments_ago(struct project *p, const struct command *cmd)
 {
     const struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
@@ -196,7 +197,7 @@ void command_fresh(struct reconcile *r, struct command *cmd)
     }
     struct project *known = project_find(r, cmd->project);
     if (known && project_is_at_rest(known)) {
-        answer_fresh(cmd, FRESH_FAILED); /* only the stored state may be shown */
+        answer_fresh(cmd, FRESH_FAILED); /* only the stored state is available */
         return;
     }
     struct project *p = command_project(r, cmd);

@@ -1,11 +1,11 @@
 /*
  * The effects of an answer of Cleura: the cluster's phase and health, the events about them, the end of a
- * waiting step. An answer that changes nothing costs no write.
+ * waiting step. An answer that changes nothing causes no write.
  *
- * Clusters that it does not show: an empty list or a 404 can be a moment of blindness, of Cleura or of a
- * gateway, so absence is believed only when it lasts (polling.absent_for) or when a deletion was seen to run.
- * Until then the cluster is `unknown`, and says why and since when. A record that ends without a deletion is
- * kept (world/departed.h). Loop thread.
+ * Clusters that Cleura does not show: an empty list or a 404 can be a temporary fault of Cleura or of a
+ * gateway. Absence is therefore accepted only when it lasts (polling.absent_for) or when a deletion was seen
+ * running. Until then the cluster is `unknown`, with the reason and the time. A record that ends without a
+ * deletion is kept (world/departed.h). Loop thread.
  */
 #include "reconcile/observation/observe.h"
 
@@ -42,7 +42,7 @@ static bool same_shoot(const struct shoot *a, const struct shoot *b)
            json_doc_equal(a->last_errors, b->last_errors);
 }
 
-/* Several runs one after the other are one way from 0 to 100. */
+/* The progress over several consecutive runs, as one scale from 0 to 100. */
 static int overall_progress(const struct operation *op, int of_run)
 {
     const struct operation_step *step = &op->steps[op->step_index];
@@ -65,7 +65,7 @@ static bool follow_progress(struct entity *e)
     bool is_run = c->shoot->has_operation && !c->guard_since && !is_missing;
     int of_run = is_run ? c->shoot->progress : 0;
     int progress = of_run == SHOOT_PROGRESS_UNKNOWN ? op->progress : overall_progress(op, of_run);
-    /* 100 is for the end: a stale success must not look like one. */
+    /* 100 is reserved for the end, so an outdated success does not look like one. */
     if (progress > 99)
         progress = 99;
     if (op->progress == progress && mem_same_str(op->message, message))
@@ -76,9 +76,9 @@ static bool follow_progress(struct entity *e)
 }
 
 /*
- * The answer is older than the known state. Nodes of Cleura with caches of their own may take turns in
- * answering lists, for minutes after a change (CL-8). An older answer counts OBSERVE_LAG_S after the newer
- * one was last confirmed: the clock of the newer one may have been set. An answer without an operation is
+ * The answer is older than the known state. Nodes of Cleura with separate caches may alternate in answering
+ * lists, for minutes after a change (CL-8). After OBSERVE_LAG_S without a confirmation of the newer answer an
+ * older one counts, because the clock of the newer one may have been wrong. An answer without an operation is
  * from before the first one; not every answer has a time.
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)
@@ -89,8 +89,8 @@ static bool is_older(const struct entity *e, const struct shoot *seen)
 }
 
 /*
- * Another uid: a list that lags behind shows the one that was deleted before; a new one is believed when it
- * is seen as often as an absence has to be.
+ * Another uid: a delayed list may show the shoot that was deleted before. A new uid is accepted after as many
+ * sightings as an absence needs.
  */
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
@@ -101,32 +101,34 @@ static void observe_another(struct entity *e, const struct shoot *seen)
     entity_gone(e);
 }
 
-/* Whether what it shows counts: it is about this cluster, and not from before what is known. */
+/* Whether the answer counts: it is about this cluster, and not older than the known state. */
 static bool answer_counts(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    const bool was_deleted = deleted_shoot_is_known(e->project, seen); /* one that had this name before */
+    const bool was_deleted = deleted_shoot_is_known(e->project, seen); /* an earlier shoot with this name */
     if (!was_deleted) {
-        /* Not proven to be ours: the create's own answer or read-back decides. */
+        /* Not proven to be shootd's own: the create's answer or read-back decides. */
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
             return false;
         bool unproven =
             !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, seen);
+        /* nothing shows that it is about this cluster: the known state becomes stale */
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
-            return false; /* nothing shows that it is about this cluster: the known state gets old */
-        /* Deleted and made again by others under the same name: not the cluster that the record is about. */
+            return false;
+        /* Deleted and created again by others under the same name: not the cluster of the record. */
         bool another = c->upstream_exists && shoot_is_another(c->shoot, seen);
         if (another)
             observe_another(e, seen);
         if (!another && !is_older(e, seen))
             return true;
     }
-    /* Cleura was heard of it, though what it shows does not count. */
+    /* Cleura answered about it, although the answer is ignored. */
     e->seen.passed_over_at = env_mono(e->r->env);
     return false;
 }
 
-/* Nothing has happened to it since the last answer, and nothing is asked of it: the same again is no news. */
+/* Nothing happened to it since the last answer, and nothing is requested: the same answer again changes
+ * nothing. */
 static bool is_settled(const struct entity *e)
 {
     const struct cluster *c = e->cluster;
@@ -150,25 +152,26 @@ static bool is_of_a_list(const struct shoot *s)
     return memcmp(s->row, none, sizeof(none)) != 0;
 }
 
-/* It changed something: with the events, and the step that ends by it, in one change set. */
+/* Saves a change of the cluster: the events, and the step that it ends, in one change set. */
 static void save_observed(struct entity *e, const struct decision *d, enum phase before, bool is_foreign)
 {
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, NULL, NULL);
     bool was_open = entity_has_open_operation(e);
-    /* Our create was refused because somebody else has the name in this project: what is there is theirs. */
+    /* The create was refused because others have the name in this project: the existing shoot is theirs. */
     if (is_foreign) {
         c->managed = false;
         json_doc_set(&c->spec, NULL);
         c->generation++;
         emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
     }
-    /* The event that a create's consumer waits for comes before the end of its operation. */
+    /* The event for which a create's consumer waits comes before the end of its operation. */
     if (entity_open_type(e) == OPERATION_CREATE)
         phase_emit_change(e, save, &before);
     steps_observed(e, save, d);
+    /* the operation ended in its own change set, which contains the event */
     if (was_open && e->saves.operation_ended)
-        before = c->phase; /* it ended in a change set of its own, which holds the event */
+        before = c->phase;
     if (was_open && !entity_has_open_operation(e))
         assess_again(e);
     if (!is_foreign)
@@ -206,20 +209,22 @@ void observe(struct entity *e, struct shoot *shoot)
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
     bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
 
-    /* The message is borrowed from the new shoot, which replaces the old one right after. */
+    /* The message is borrowed from the new shoot, which replaces the old one directly after. */
     changed |= assess_apply(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
+    /* accepted after all */
     if (shoot->operation_at < e->seen.newest_at)
-        e->seen.newest_at = shoot->operation_at; /* believed after all */
+        e->seen.newest_at = shoot->operation_at;
     entity_note_newest(e, shoot);
     cluster_observed_now(c, e->r->env);
     c->stale = false;
     c->upstream_exists = true;
     if (guard_over)
         c->guard_since = 0;
+    /* others may have hibernated or woken it */
     if (d.operation_finished && !entity_has_open_operation(e) && !shoot->hibernated_unknown)
-        c->wants_hibernated = shoot->hibernated; /* others may have put it to sleep or woken it */
+        c->wants_hibernated = shoot->hibernated;
     e->step.tries.absent_reads = 0;
     changed |= follow_progress(e);
     e->seen.unchanged_polls = changed ? 0 : e->seen.unchanged_polls + 1;
@@ -244,14 +249,14 @@ void observe_row(struct entity *e, const uint8_t *row)
     const struct shoot *s = e->cluster->shoot;
     assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
     if (!s || memcmp(s->row, row, sizeof(s->row)) != 0)
-        return; /* another answer came meanwhile: this one is older */
+        return; /* a newer answer came meanwhile */
     if (!is_settled(e))
         observe(e, shoot_copy(s));
     else if (answer_counts(e, s))
         seen_again(e);
 }
 
-/* ---- what nobody could confirm ---- */
+/* ---- clusters that were not confirmed ---- */
 
 static bool mark_stale(struct entity *e, int64_t older_than_us)
 {
@@ -280,9 +285,9 @@ bool observe_by_age(struct entity *e)
     return mark_stale(e, 2 * schedule_interval(e) + STALE_GRACE_S * US_PER_S);
 }
 
-/* ---- what Cleura does not show ---- */
+/* ---- clusters that Cleura does not show ---- */
 
-/* Cleura took a deletion of ours. */
+/* Whether Cleura accepted shootd's deletion. */
 static bool deletion_was_taken(const struct entity *e)
 {
     const struct operation *op = e->op;
@@ -291,8 +296,8 @@ static bool deletion_was_taken(const struct entity *e)
 }
 
 /*
- * Only time counts in which Cleura was read and did not show it: an outage, or time that the daemon was not
- * running, says nothing.
+ * Only time counts in which Cleura was read and did not show the cluster. An outage, or time in which the
+ * daemon did not run, does not count.
  */
 static int64_t absence_left_us(struct entity *e)
 {
@@ -324,7 +329,7 @@ static void begin_absence(struct entity *e)
     log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
                 c->message);
     assess_settle(e, save);
-    if (c->phase == before) /* a deletion waits for it: no other event reports it */
+    if (c->phase == before) /* a deletion waits for the absence: no other event reports it */
         emit_cluster(save, EVENT_CLUSTER_UNREACHABLE, e, before, c->message);
     save_entity(save, e);
     save_submit(save, false);
@@ -341,8 +346,7 @@ void absence_noted(struct entity *e)
         return;
     }
     if (!ours && !e->absence.missing_in_list) {
-        e->project->discovery_due =
-            env_mono(e->r->env); /* one 404 may be a gateway's: what does a list say? */
+        e->project->discovery_due = env_mono(e->r->env); /* one 404 may come from a gateway: read a list */
     } else if (++e->absence.reads < ABSENT_READS) {
         e->absence.read_alone = true;
     } else {

@@ -1,27 +1,26 @@
-/* The effects of an answer of Cleura, also of one that does not show the cluster. Loop thread. */
+/* The effects of an answer of Cleura, also of an answer without the cluster. Loop thread. */
 #ifndef RECONCILE_OBSERVATION_OBSERVE_H
 #define RECONCILE_OBSERVATION_OBSERVE_H
 
 #include "reconcile/world/entity.h"
 
-/* Takes the shoot. No call of the cluster and no first or last save is under way. */
+/* Takes over the shoot. No call of the cluster and no first or last save may be running. */
 void observe(struct entity *e, struct shoot *shoot);
-/* The digest of the list's row that the known state came from; the same row again brings nothing new. NULL:
- * it might. */
+/* The digest of the list row of the known state; the same row again changes nothing. NULL: it might. */
 const uint8_t *observe_known_row(const struct entity *e);
-/* A list had the row of this digest, which observe_known_row gave. */
+/* A list contained the row with this digest, which observe_known_row returned. */
 void observe_row(struct entity *e, const uint8_t *row);
-/* All three return true when the cluster became stale by this call. Nobody could confirm it just now: stale
- * at once. */
+/* These three functions return true when this call made the cluster stale. observe_mark_stale: it could not
+ * be confirmed just now, so it is stale at once. */
 bool observe_mark_stale(struct entity *e);
-/* A read failed: what is older than one interval is stale now. */
+/* A read failed: a state older than one interval is stale. */
 bool observe_after_failure(struct entity *e);
-/* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
+/* Called periodically: a state older than two intervals is stale, whatever the reason. */
 bool observe_by_age(struct entity *e);
 
-/* A read of the cluster alone found nothing. The entity may be on its way out then. */
+/* A read of the cluster alone found nothing. The entity may be removed by this call. */
 void absence_noted(struct entity *e);
-/* Cleura could not be read: the time until the next read says nothing about an absence. */
+/* Cleura could not be read: the time until the next read does not count as absence. */
 void absence_unread(struct entity *e);
 
 #endif

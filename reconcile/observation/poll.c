@@ -1,12 +1,12 @@
 /*
- * When to read what. Each cluster has a due time in its project's heap; the first due one triggers a read,
- * and one list call serves every cluster of the project, so that all of them get their next due time
- * together. A single active cluster among many is read alone. Lists also discover. Failures double the wait
- * up to a cap. An answer that is not believed does not count as a failure.
+ * Decides when to read what. Each cluster has a due time in its project's heap. The first due one triggers a
+ * read. One list call serves every cluster of the project, so all of them get their next due time together. A
+ * single active cluster among many is read alone. Lists also discover clusters. Failures double the wait up
+ * to a limit. A refused answer does not count as a failure.
  *
- * Steady lists, of projects where nothing moves, keep to a grid: the projects of an account have their slots
- * evenly spread over the interval, so that they never fall due together, and neither the time that a call
- * takes nor a read out of turn shifts them.
+ * Regular lists, of projects without activity, follow a grid: the projects of an account have slots evenly
+ * distributed over the interval. They are therefore never due together. Neither the duration of a call nor an
+ * extra read moves them.
  */
 #include "reconcile/observation/poll.h"
 
@@ -31,10 +31,10 @@
 #include "reconcile/world/world.h"
 
 enum {
-    POLL_DEADLINE_S = 120, /* a poll that cannot be sent by then is asked for anew */
+    POLL_DEADLINE_S = 120, /* a poll that cannot be sent by then is requested again */
     POLL_FAILURE_CAP_S = 300,
     POLL_JITTER_PERCENT = 5,
-    POLL_SINGLE_ABOVE = 4, /* projects of at most this many clusters are always listed */
+    POLL_SINGLE_ABOVE = 4, /* smaller projects are always listed */
 };
 
 static int64_t backed_off(int64_t interval, unsigned failures)
@@ -47,7 +47,7 @@ static int64_t backed_off(int64_t interval, unsigned failures)
     return interval < cap ? interval : cap;
 }
 
-/* How often the project is listed when nothing moves in it. */
+/* The interval of lists while nothing happens in the project. */
 static int64_t steady_interval(const struct project *p)
 {
     const struct config *config = p->r->o.config;
@@ -56,8 +56,8 @@ static int64_t steady_interval(const struct project *p)
 }
 
 /*
- * The last slot of the project's grid before now + about_us + a quarter of its interval. A read out of turn
- * shortly before a slot counts for it: the wait may be a quarter of an interval longer, once.
+ * The last slot of the project's grid before now + about_us + a quarter of its interval. An extra read
+ * shortly before a slot replaces that slot's read, so one wait may be longer by a quarter of an interval.
  */
 static mono_us last_slot(const struct project *p, int64_t about_us)
 {
@@ -68,7 +68,7 @@ static mono_us last_slot(const struct project *p, int64_t about_us)
     return latest - ((latest - phase) % interval + interval) % interval;
 }
 
-/* `percent` is the jitter of this round: the same for all clusters of a list, so that they stay together. */
+/* `percent` is the jitter of this round: the same for all clusters of a list, so they stay together. */
 static void schedule_next(struct entity *e, int64_t percent)
 {
     struct project *p = e->project;
@@ -139,8 +139,8 @@ static bool waits_to_be_gone(const struct entity *e)
 }
 
 /*
- * The answer about it is not believed. It exists, so what is known of it stays; housekeeping.c marks it as
- * stale after a while.
+ * The answer about the cluster is refused. The cluster exists, so its known state stays; housekeeping.c marks
+ * it stale after a while.
  */
 static void keep_as_it_was(struct entity *e, int64_t jitter)
 {
@@ -149,8 +149,8 @@ static void keep_as_it_was(struct entity *e, int64_t jitter)
 }
 
 /*
- * A list may lag behind (CL-18): only a read of the shoot itself proves that it is gone. A cluster that
- * Cleura does not have yet, or never had, is missing in the list by right.
+ * A list may lag behind (CL-18): only a read of the shoot itself proves that it no longer exists. A cluster
+ * that Cleura does not have yet, or never had, is correctly missing in the list.
  */
 static void suspect_absent(struct project *p, int64_t jitter)
 {
@@ -176,7 +176,7 @@ static bool is_under_way(const struct entity *e)
     return entity_is_committing(e) || upstream_call_is_active(&e->step.call);
 }
 
-/* The entity may be gone: the observation may have ended it. */
+/* The observation may have removed the entity. */
 static void mark_listed(struct project *p, const char *name, int64_t jitter)
 {
     struct entity *e = find_in_project(p, name);
@@ -186,25 +186,26 @@ static void mark_listed(struct project *p, const char *name, int64_t jitter)
     schedule_next(e, jitter);
 }
 
-/* Takes the shoot. */
+/* Takes over the shoot. */
 static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
 {
     char *name CLEANUP_FREE = mem_strdup(shoot->name);
     struct entity *e = find_in_project(p, name);
     bool leaving = shoot_is_deletion(shoot) && shoot_state_is(shoot, "Succeeded");
     bool twice = e && is_listed(e);
+    /* a list that lags behind a deletion, or has two rows with one name */
     if (twice || (!e && (leaving || deleted_shoot_is_known(p, shoot))))
-        shoot_free(shoot); /* a list that lags behind a finished deletion, or says two things of one name */
+        shoot_free(shoot);
     else if (!e)
         discover(p, shoot);
     else if (is_under_way(e))
-        shoot_free(shoot); /* a write about it is under way: this may be from before it */
+        shoot_free(shoot); /* a write is in progress: this row may be older */
     else
         observe(e, shoot);
     mark_listed(p, name, jitter);
 }
 
-/* The row says what is known already. */
+/* The row contains nothing new. */
 static void take_known(struct project *p, const struct known_row *row, int64_t jitter)
 {
     struct entity *e = find_in_project(p, row->name);
@@ -215,7 +216,7 @@ static void take_known(struct project *p, const struct known_row *row, int64_t j
     mark_listed(p, row->name, jitter);
 }
 
-/* The next rows of the list, few enough for one turn of the loop. */
+/* Handles the next rows of the list, few enough for one turn of the loop. */
 static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
@@ -235,7 +236,7 @@ static void on_known(struct upstream_call *call, const struct known_row *const *
     }
 }
 
-/* It shows at least that there is such a shoot. Another row of the list may say more. */
+/* The row shows at least that the shoot exists. Another row of the list may show more. */
 static void on_refused(struct upstream_call *call, const char *name)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
@@ -244,7 +245,7 @@ static void on_refused(struct upstream_call *call, const char *name)
         e->seen.refused_in = p->lists;
 }
 
-/* Everything in it was taken. */
+/* All rows of the list were handled. */
 static void end_list(struct project *p)
 {
     struct reconcile *r = p->r;
@@ -257,7 +258,7 @@ static void end_list(struct project *p)
 
 /* ---- results ---- */
 
-/* The project may be asked again. */
+/* Called when the project may be read again. */
 static void end_poll(struct project *p, bool ok)
 {
     project_show(p);
@@ -316,11 +317,11 @@ static void single_result(struct project *p, struct upstream_result *result)
 static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
-    /* Shoots are moved out of the result; the lane frees what is left. */
+    /* Shoots are moved out of the result; the lane frees the others. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
     assert((call->op == UPSTREAM_GET) == (p->poll_name != NULL));
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
-    if (p->poll_name && result->not_believed) { /* which says nothing of the project */
+    if (p->poll_name && result->not_believed) { /* the fault concerns only the shoot, not the project */
         struct entity *e = find_in_project(p, p->poll_name);
         if (e)
             keep_as_it_was(e, draw_jitter(p));
@@ -340,9 +341,9 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     end_poll(p, true);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* The one cluster to read alone, or NULL when a list is the better question. */
+/* The one cluster to read alone, or NULL when a list is better. */
 static struct entity *single_due(struct project *p, mono_us now)
 {
     size_t due = 0, total = p->due.count;
@@ -375,7 +376,7 @@ static enum lane_priority poll_priority(struct project *p, mono_us now)
     return priority;
 }
 
-/* Readers wait: for one cluster that is known, it is read alone. */
+/* Readers wait: when all of them want one known cluster, it is read alone. */
 static struct entity *single_wanted(struct project *p, enum lane_priority *priority)
 {
     const char *name = fresh_take_up(p);
@@ -385,7 +386,7 @@ static struct entity *single_wanted(struct project *p, enum lane_priority *prior
     return e && e->cluster->upstream_exists && p->discovery_due > env_mono(p->r->env) ? e : NULL;
 }
 
-/* A list of clusters at rest is mostly what came before. The caller owns the result. */
+/* A list of idle clusters mostly contains known rows. The caller owns the result. */
 static struct known_rows *known_rows_of(const struct project *p)
 {
     struct known_rows *known = known_rows_new(p->cluster_count);

@@ -1,8 +1,8 @@
 /*
- * How operations end, how the next one begins, and how clusters end: the last change sets about them. A
- * delete cuts everything short at the next safe point; a change replaces the waiting change before it (its
- * spec is complete, so the latest wins); hibernate and wake replace each other. Each operation ends with its
- * own truth. Loop thread.
+ * The end of operations, the begin of the next one, and the end of clusters with their last change sets. A
+ * delete interrupts other operations at the next safe point. A change replaces the waiting change before it,
+ * because its spec is complete. Hibernate and wake replace each other. Each operation ends with its own
+ * result. Loop thread.
  */
 #include "reconcile/operations/ends.h"
 
@@ -26,7 +26,7 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
 
-/* A step that was never begun is skipped; a step under way ends as the operation does. */
+/* A step that never began is skipped; a step in progress ends like the operation. */
 static void end_steps(struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++) {
@@ -164,7 +164,7 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
     }
 }
 
-/* An operation that was accepted in advance may turn out to be impossible when its turn comes. */
+/* An operation that was accepted in advance may be impossible when its turn comes. */
 static struct problem *why_impossible(const struct entity *e, const struct operation *op)
 {
     struct problem *faults = NULL;
@@ -181,7 +181,7 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     project_spec_context(e->project, &context);
     context.observed = present;
     json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
-    context.known = body; /* its size was judged when it was accepted */
+    context.known = body; /* its size was checked at its acceptance */
     spec_check_body(body, SPEC_PUT, &context, &faults);
     spec_check_change(json_obj(op->body, "spec"), present, &context, &faults);
     return faults;
@@ -192,7 +192,7 @@ void queue_promote(struct entity *e)
     assert(queue_is_due(e));
     struct save *save = save_new(e->r, NULL, NULL);
     struct operation *op = entity_queue_take(e, 0);
-    /* Planned while another one was open; now it is known what there is. */
+    /* It was planned while another operation was open; now the state is known. */
     if (op->type == OPERATION_DELETE)
         plan_delete_after_create(e, op);
     if (entity_has_open_operation(e)) {
@@ -208,14 +208,14 @@ void queue_promote(struct entity *e)
     if (impossible)
         operation_finish(e, save, op, OPERATION_FAILED, impossible);
     else if (!op->step_count)
-        operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* nothing is left to do */
+        operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* no step is left */
     if (e->cluster->shoot && op->type != OPERATION_DELETE)
         assess_settle(e, save);
     save_entity(save, e);
     save_submit(save, false);
 }
 
-/* ---- gone ---- */
+/* ---- the end of a cluster ---- */
 
 static void on_gone_saved(struct save *save)
 {
@@ -226,7 +226,7 @@ static void on_gone_saved(struct save *save)
     struct project *p = e->project;
     assert(e->saves.last && e->cluster->deleted);
     if (save->status != STORE_OK) {
-        /* Not recorded: it is found to be gone once more. */
+        /* Not stored: the absence will be found once more. */
         e->cluster->deleted = false;
         e->cluster->departed_at = 0;
         e->saves.last = false;
@@ -240,12 +240,12 @@ static void on_gone_saved(struct save *save)
     bool replaced = e->seen.other_uid_reads > 0;
     entity_remove(e);
     if (replaced)
-        schedule_list_soon(p); /* what has its name now */
+        schedule_list_soon(p); /* a new shoot with its name */
     view_publish(save->r->o.view);
     project_show(p);
 }
 
-/* A create whose answer was lost may still take effect: true when it is to be looked for once more. */
+/* A create with a lost answer may still take effect: true when the shoot must be looked up once more. */
 static bool may_still_appear(struct entity *e)
 {
     if (e->cluster->upstream_exists || entity_open_type(e) != OPERATION_DELETE ||
@@ -257,8 +257,8 @@ static bool may_still_appear(struct entity *e)
 }
 
 /*
- * The row goes; its operation and events stay. One that was not seen to be deleted may come back: access to a
- * project can be lost for a while.
+ * Removes the row; its operation and events stay. A cluster without a visible deletion may return, because
+ * access to a project can be lost for a while.
  */
 static void end_record(struct entity *e, bool deleting, const char *message)
 {
@@ -307,10 +307,10 @@ void entity_gone(struct entity *e)
 {
     if (entity_is_committing(e) || e->cluster->deleted)
         return;
-    /* A delete was accepted while something else was under way: that is what happened. */
+    /* A delete was accepted while another operation ran, so the absence is its effect. */
     if (e->queued && e->queue[0]->type == OPERATION_DELETE)
         queue_promote(e);
-    /* A retry of a failed deletion ends as what it was for. */
+    /* A retry of a failed deletion ends like the deletion. */
     bool retried = entity_open_type(e) == OPERATION_RETRY && entity_is_deleted_at_cleura(e);
     bool deleting = retried || entity_open_type(e) == OPERATION_DELETE;
     if (!may_still_appear(e))

@@ -1,33 +1,34 @@
-/* How operations end, how those that wait begin, and how clusters end. Loop thread. */
+/* The end of operations, the begin of waiting ones, and the end of clusters. Loop thread. */
 #ifndef RECONCILE_OPERATIONS_ENDS_H
 #define RECONCILE_OPERATIONS_ENDS_H
 
 #include "reconcile/world/save.h"
 
-/* The final state of `op`, with its steps and event; takes the problem, which all but success have. */
+/* Sets the final state of `op`, with its steps and event. Takes over the problem, which all results except
+ * success have. */
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
                       struct problem *problem);
-/* The current operation ends badly and is stored. Takes the problem. */
+/* Fails the current operation and stores that. Takes over the problem. */
 void entity_fail_operation(struct entity *e, struct problem *problem);
-/* As was asked for with op->cancelled_by: the current operation ends before its next step and is stored. */
+/* As op->cancelled_by requested: ends the current operation before its next step and stores that. */
 void entity_cancel_operation(struct entity *e);
 struct problem *operation_cancelled_problem(const struct operation *op);
 struct problem *cluster_failed_problem(const struct entity *e);
-/* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */
+/* The shoot no longer exists (404 confirmed): ends a delete, or reports a loss. Frees the entity. */
 void entity_gone(struct entity *e);
-/* The record ends without a word about the shoot. The entity is freed. */
+/* Ends the record without a statement about the shoot. Frees the entity. */
 void entity_forget(struct entity *e);
-/* The record ends and its operation fails, because nothing proves that the shoot of this name is ours;
- * nothing was deleted. */
+/* Ends the record and fails its operation, because nothing proves that the shoot with this name is shootd's
+ * own; nothing was deleted. */
 void entity_disown(struct entity *e);
 
-/* ---- those that wait ---- */
+/* ---- waiting operations ---- */
 
-/* Whether the first waiting operation may begin: the one before it ended, or is to be cut short. */
+/* Whether the first waiting operation may begin: the one before it ended, or must be interrupted. */
 bool queue_is_due(const struct entity *e);
-/* Ends those that `by` makes void, each with its own truth, in the same change set. */
+/* Ends the waiting operations that `by` replaces, each with its own result, in the same change set. */
 void queue_supersede(struct entity *e, struct save *save, const struct operation *by);
-/* The first waiting operation becomes the current one; it is due. */
+/* Makes the first waiting operation, which is due, the current one. */
 void queue_promote(struct entity *e);
 
 #endif

@@ -26,7 +26,7 @@ static const struct operation_step *create_step(const struct entity *e)
     return NULL;
 }
 
-/* After a definite refusal it was not: a shoot of that name is then foreign, and must not be deleted. */
+/* False after a definite refusal: a shoot with that name is then foreign, and must not be deleted. */
 static bool plan_may_have_been_made(const struct entity *e)
 {
     const struct operation_step *step = create_step(e);
@@ -38,7 +38,7 @@ bool plan_is_foreign(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
-/* A value that cannot be read counts as the same, unless the likeness has to be `proven`. */
+/* An unreadable value counts as the same, unless the likeness must be `proven`. */
 static bool is_same(const json_t *wanted, const json_t *there, bool proven)
 {
     return json_is_null(there) ? !proven : json_equal(wanted, there);
@@ -63,8 +63,8 @@ static bool same_pools(const json_t *wanted, const json_t *there, bool proven)
 }
 
 /*
- * A foreign shoot of the same name has a history or another shape. A shoot is ours for certain when its
- * history can be read, and either the version or all pools are the same: it may be destroyed because of that.
+ * A foreign shoot with the same name has a history or a different shape. A shoot is certainly shootd's own
+ * when its history can be read, and the version or all pools are the same. Only then may it be deleted.
  */
 enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot)
 {
@@ -96,7 +96,8 @@ void plan_delete(struct entity *e, struct operation *op)
     plan_delete_after_create(e, op);
 }
 
-/* The body of the create is kept: it shows later whether a shoot of this name is ours (plan_may_be_ours). */
+/* Keeps the body of the create, which shows later whether a shoot with this name is shootd's own
+ * (plan_may_be_ours). */
 void plan_delete_after_create(struct entity *e, struct operation *op)
 {
     assert(op->type == OPERATION_DELETE);
@@ -110,7 +111,7 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     }
 }
 
-/* The state when the open operations are through: Cleura shows what was asked of it. */
+/* The state after the open operations: Cleura shows the state requested so far. */
 static const json_t *base_of(const struct entity *e)
 {
     if (e->cluster->shoot)

@@ -12,7 +12,7 @@ static wall_us end_of(const struct operation *op, const struct operation_step *s
     return step->finished_at ? step->finished_at : op->finished_at;
 }
 
-/* The step that was under way then: of two that meet, the later one. */
+/* The step that was in progress at that time; of two adjacent ones the later. */
 static int step_at(const struct operation *op, wall_us at)
 {
     for (int i = (int)op->step_count - 1; i >= 0; i--)
@@ -31,7 +31,7 @@ static size_t notes_of(const struct operation *op, const int *steps_of_notes, in
     return count;
 }
 
-/* One that did not end by itself ended with the operation. */
+/* A step without an end of its own ended with the operation. */
 static void step_span(const struct operation *op, unsigned index, const int *steps_of_notes)
 {
     const struct operation_step *step = &op->steps[index];

@@ -1,4 +1,4 @@
-/* The meaning of an observation for the step that waits: it goes on, it has ended, or it had no effect. Loop
+/* The meaning of an observation for the waiting step: it continues, it has ended, or it had no effect. Loop
  * thread. */
 #include <assert.h>
 #include <stdio.h>
@@ -17,14 +17,14 @@
 #include "reconcile/world/save.h"
 
 enum {
-    DELETE_AGAIN_S = 60,                  /* no deletion in sight so long after it was accepted: ask again */
-    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same when it is unclear whether there is one */
-    EFFECT_AGAIN_S = 60,                  /* the same for changes and actions whose effect does not show */
+    DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this */
+    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same when it is unclear whether it runs */
+    EFFECT_AGAIN_S = 60,                  /* the same for changes and actions without a visible effect */
 };
 
 /*
- * The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
- * lost. A doubt does not last: to ask once more for the deletion of that very shoot harms nobody.
+ * The delete was accepted, or found nothing, but the shoot exists: a create took effect late, or the delete
+ * was lost. Doubt ends after a time limit, because a second deletion of the same shoot does no harm.
  */
 static bool deletion_is_missing(const struct entity *e)
 {
@@ -50,7 +50,7 @@ static void delete_again(struct entity *e)
     e->op->steps[0].uncertain = false;
 }
 
-/* Accepted, and yet the spec is as before: a 2xx that did nothing. No run of ours will come. */
+/* The change was accepted, but the spec has not changed: a 2xx without effect. No run will follow. */
 static bool change_is_missing(const struct entity *e)
 {
     const struct operation_step *step = current_step(e);
@@ -96,7 +96,7 @@ static void ask_again(struct entity *e)
     step_send_again(e);
 }
 
-/* The effect that was asked for does not show, though Cleura is done: flags may lag a little (GA-3). */
+/* Cleura is done, but the requested effect is not visible. Flags may lag a little (GA-3). */
 static void effect_not_met(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);
@@ -142,7 +142,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (!d->operation_finished) {
         e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
-        /* steps_advance ends it where the account's generation has no such call (any more). */
+        /* steps_advance ends it when the account's generation lacks this call. */
         if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry) &&
             upstream_supports(project_lane(e->project), kind->probe))
             step_submit(e, kind->probe, on_confirmed);

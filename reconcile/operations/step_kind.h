@@ -1,5 +1,4 @@
-/* The definition of a kind of step: the seam between the engine (steps.c) and the table (step_kinds.c). Loop
- * thread. */
+/* A kind of step: the interface between the engine (steps.c) and the table (step_kinds.c). Loop thread. */
 #ifndef RECONCILE_OPERATIONS_STEP_KIND_H
 #define RECONCILE_OPERATIONS_STEP_KIND_H
 
@@ -11,57 +10,54 @@
 enum finding {
     FOUND_EFFECT,
     FOUND_NO_EFFECT,
-    FOUND_UNCLEAR, /* not known yet: looked at again, for a while */
+    FOUND_UNCLEAR, /* not known yet: read again for a while */
     FOUND_FOREIGN,
 };
 
 /* The result of a probe for a step. */
 struct probe_finding {
     bool effect, complete;
-    /* A word that is not in our table; borrowed. After a 2xx it counts as an effect that goes on. */
+    /* An unknown word; borrowed. After a 2xx it means an effect in progress. */
     const char *unheard;
 };
 
 struct step_kind {
     enum upstream_op op;
-    bool waits;      /* sends nothing: ends by an observation */
-    bool idempotent; /* may be sent again without looking */
+    bool waits;      /* makes no call: an observation ends it */
+    bool idempotent; /* may be sent again without a read */
     /*
-     * Sent only while Cleura does nothing with the shoot, and ended only when the run that it starts has
-     * ended (the guard): changes and actions.
+     * Sent only while Cleura does nothing with the shoot, and ended only after the run that it starts (the
+     * guard): changes and actions.
      */
     bool exclusive;
-    bool destroys; /* the shoot itself; also while Cleura is busy with it */
+    bool destroys; /* destroys the shoot itself; also sent while Cleura is busy with it */
     bool absent_means_done;
-    /* Cleura shows the new spec as soon as it took the change (CL-13), long before its run ends.
-     */
+    /* Cleura shows the new spec as soon as it accepts the change (CL-13), long before its run ends. */
     bool shows_at_once;
-    /* A definite answer other than OK; NULL: the operation fails with it. */
+    /* Handles a definite answer other than OK; NULL: the operation fails with it. */
     void (*refused)(struct entity *e, struct operation_step *step, const struct upstream_result *result);
     void (*accepted)(struct entity *e, const struct upstream_result *result, struct save *save);
-    /* Read back: the shoot is there. Returns what that says about the step. NULL: is_met says. */
+    /* Read-back: the shoot exists. Returns what it shows about the step. NULL: is_met decides. */
     enum finding (*found)(const struct entity *e, const struct shoot *shoot);
-    /* Whether the shoot shows what the step is for; NULL: the end of Cleura's run is all there is. */
+    /* Whether the shoot shows the step's effect; NULL: only the end of Cleura's run is visible. */
     bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
                    enum spec_unknown unknown);
-    /* Somebody else has done it meanwhile: nothing is sent. NULL: never. */
+    /* Whether the effect exists already, so nothing is sent. NULL: never. */
     bool (*is_needless)(const struct entity *e);
-    /* The step has ended. */
+    /* Called when the step has ended. */
     void (*ended)(struct entity *e, const struct operation_step *step);
-    /* The body to be sent now; NULL: the operation's body. The caller owns it. */
+    /* The body to send now; NULL: the operation's body. The caller owns it. */
     json_t *(*body)(const struct entity *e, const struct operation_step *step);
-    /*
-     * A call that shows more than the shoot does: it is made to read back, and to confirm at the end.
-     */
+    /* A call that shows more than the shoot: used to read back, and to confirm the end. */
     enum upstream_op probe; /* 0: none */
     void (*probed)(const struct operation_step *step, const json_t *document, struct probe_finding *ret);
-    int64_t patience_us; /* 0: for ever; else an accepted step that starts no run ends after this long */
+    int64_t patience_us; /* 0: no limit; otherwise an accepted step that starts no run ends after this time */
 };
 
 const struct step_kind *step_kind(const struct operation_step *step);
 
-/* The kind's is_met, which it has to have. Before Cleura took the step, a value that cannot be read is to be
- * sent; afterwards it counts as met, since nothing shows that the step had no effect. */
+/* Calls the kind's is_met, which must exist. Before Cleura accepted the step, an unreadable value must be
+ * sent. Afterwards it counts as met, because nothing shows that the step had no effect. */
 bool step_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
 
 static inline struct operation_step *current_step(const struct entity *e)
@@ -72,25 +68,25 @@ static inline struct operation_step *current_step(const struct entity *e)
 
 /* ---- steps.c, for the kinds ---- */
 
-/* The answer was lost, or says that an earlier one had effect: look before anything else. */
+/* The answer was lost, or shows that an earlier call had an effect: read the shoot first. */
 void step_lost(struct entity *e);
-/* Done, or accepted and now waited for. */
+/* The step is done, or accepted and now waits. */
 void step_accepted(struct entity *e, const struct upstream_result *result);
-/* Cleura is busy with the shoot: nobody's fault, taken up again later. */
+/* Cleura is busy with the shoot: the step continues later. */
 void step_busy(struct entity *e, const struct upstream_result *result);
 
 /* ---- steps.c, for step_ends.c ---- */
 
 typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);
 void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done);
-/* The call had no effect, as far as can be seen: once more, or given up. */
+/* The call probably had no effect: send it again, or give up. */
 void step_send_again(struct entity *e);
-/* Nothing was sent, or a read failed: the step is as it was before, and taken up again later. */
+/* Nothing was sent, or a read failed: the step is unchanged and continues later. */
 void step_not_sent(struct entity *e, const struct upstream_result *result);
-/* It is accepted and that is all, its run has ended, its effect is there already, or nothing is to be done:
+/* Ends the step: accepted without a run, its run ended, its effect exists already, or it is not needed:
  * STEP_DONE or STEP_SKIPPED. */
 void step_end(struct entity *e, enum step_status end);
-/* Moves to the first step that is not over; false when there is none left. */
+/* Moves to the first step that has not ended; false when there is none. */
 bool step_find(struct operation *op);
 
 #endif

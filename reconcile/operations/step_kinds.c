@@ -1,4 +1,4 @@
-/* The kinds of steps: what each calls, what Cleura's answers mean for it, when it ends. Loop thread. */
+/* The kinds of steps: their calls, the meaning of Cleura's answers, and their ends. Loop thread. */
 #include <assert.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void create_refused(struct entity *e, struct operation_step *step,
         entity_fail_operation(e, problem);
         return;
     }
-    /* An earlier attempt may be why: look before judging. */
+    /* An earlier attempt may be the reason: read the shoot before deciding. */
     problem_free(e->step.refusal);
     e->step.refusal = problem;
     step_lost(e);
@@ -104,11 +104,11 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     (void)save;
     struct cluster *c = e->cluster;
     bool absent = result->class == UPSTREAM_ABSENT;
-    /* A deletion that failed earlier is still shown for a while: it is not the end of this one. */
+    /* A deletion that failed earlier is visible for a while: it is not the end of this one. */
     c->guard_since = env_wall(e->r->env);
     c->guard_until = 0;
     c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
-    /* Nothing was there to delete; should it appear after all, it is asked for again. */
+    /* There was nothing to delete; if the shoot appears, the deletion is requested again. */
     e->op->steps[0].uncertain = absent;
     e->absence.read_alone = absent;
     schedule_soon(e, absent ? 0 : schedule_interval(e) / 2);
@@ -182,7 +182,7 @@ static enum finding action_found(const struct entity *e, const struct shoot *sho
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     bool met = kind->is_met && step_is_met(e, step, shoot);
-    /* A run that began since the write is ours, for nobody sends anything while another's goes on. */
+    /* A run that began after the write belongs to it, because nothing is sent during another run. */
     bool began = shoot_is_in_progress(shoot) || shoot->operation_at > e->cluster->guard_seen_at;
     return met || began ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
@@ -201,8 +201,9 @@ static void wake_accepted(struct entity *e, const struct upstream_result *result
     e->cluster->wants_hibernated = false;
 }
 
-/* CL-19: seven names, and how far each is in either half of a rotation; an empty one is the first. Any other
- * means that it goes on: Gardener has more of them than Cleura's contract. */
+/* CL-19: seven names, and what each means in either half of a rotation; an empty name is the first stage.
+ * Any other name means that the rotation is in progress, because Gardener has more stages than Cleura's
+ * contract. */
 static void ca_probed(const struct operation_step *step, const json_t *document, struct probe_finding *ret)
 {
     enum progress { NOTHING, GOES_ON, DONE };
@@ -225,8 +226,8 @@ static void ca_probed(const struct operation_step *step, const json_t *document,
     *ret = (struct probe_finding){.effect = true, .unheard = stage};
 }
 
-/* The old authority's certificates stop working as soon as the completion begins, and one that was fetched
- * while it goes on may be of either. */
+/* The old authority's certificates stop working when the completion begins. A kubeconfig read during the
+ * completion may have either authority. */
 static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     (void)result;
@@ -245,7 +246,7 @@ static void ca_ended(struct entity *e, const struct operation_step *step)
 
 static const struct step_kind kinds[STEP_TYPE_MAX_] = {
     [STEP_BOOTSTRAP] = {.op = UPSTREAM_BOOTSTRAP,
-                        .idempotent = true, /* CL-16: repeating is harmless */
+                        .idempotent = true, /* CL-16: repetition does no harm */
                         .is_needless = bootstrap_is_needless,
                         .refused = bootstrap_refused,
                         .accepted = bootstrap_accepted},
@@ -280,8 +281,7 @@ static const struct step_kind kinds[STEP_TYPE_MAX_] = {
                           .exclusive = true,
                           .shows_at_once = true,
                           .is_met = change_is_met},
-    /* Asked for twice, an action does nothing the second time, or is refused because the first is under way.
-     */
+    /* An action that is requested twice does nothing the second time, or is refused while the first runs. */
     [STEP_HIBERNATE] = {.op = UPSTREAM_HIBERNATE,
                         .exclusive = true,
                         .found = action_found,
@@ -301,7 +301,8 @@ static const struct step_kind kinds[STEP_TYPE_MAX_] = {
     [STEP_MAINTAIN] = {.op = UPSTREAM_MAINTAIN,
                        .exclusive = true,
                        .found = action_found,
-                       .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do */
+                       /* maintenance may find nothing to do */
+                       .patience_us = MAINTAIN_PATIENCE_S * US_PER_S},
     [STEP_ROTATE_CA] = {.op = UPSTREAM_ROTATE_CA,
                         .exclusive = true,
                         .accepted = ca_accepted,

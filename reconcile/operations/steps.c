@@ -1,11 +1,11 @@
 /*
- * Operations, step by step; the moves of a step are in model/moves.c. That a call is about to be made is
- * stored first. Whatever happens between "sent" and "stored" is settled by reading the shoot, never by blind
- * repetition: what had effect counts as answered, what had none is sent again. Whatever changes or destroys a
- * shoot is sent only after a look: the shoot is read, and it is the one that is meant, by its uid. From that
- * answer until the call leaves the lane at most LOOK_WINDOW_S pass, a few milliseconds as a rule; what takes
- * longer looks again. Changes and actions are exclusive besides: they are sent only while Cleura is idle, and
- * a 409 because it is not sends them back to waiting. Loop thread.
+ * Runs operations step by step; the moves of a step are in model/moves.c. The intent to make a call is stored
+ * before the call. After a crash or a lost answer the shoot is read; a call is never repeated without that. A
+ * call that had an effect counts as answered, one without effect is sent again. Before each call that changes
+ * or destroys a shoot, the shoot is read and its uid is compared. At most LOOK_WINDOW_S pass between that
+ * answer and the call leaving the lane, usually a few milliseconds; after a longer time the shoot is read
+ * again. Changes and actions are also exclusive: they are sent only while Cleura is idle, and a 409 because
+ * Cleura is busy makes them wait again. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -29,20 +29,20 @@
 #include "reconcile/world/schedule.h"
 
 enum {
-    STEP_DEADLINE_S = 120, /* to be sent by the lane */
-    STEP_MAX_ATTEMPTS = 6, /* answers lost or 5xx, over the budget of time, before the step is given up */
+    STEP_DEADLINE_S = 120, /* time limit for leaving the lane */
+    STEP_MAX_ATTEMPTS = 6, /* lost answers or 5xx after STEP_BUDGET_S, before the step is given up */
     STEP_BUDGET_S = 600,
-    LOOK_FRESH_S = 5,   /* a look of this age is good enough to begin a call */
-    LOOK_WINDOW_S = 30, /* and of this age for the call to leave the lane */
+    LOOK_FRESH_S = 5,   /* maximum age of a read when a call begins */
+    LOOK_WINDOW_S = 30, /* maximum age of the read when the call leaves the lane */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
-    UNEXPLAINED_MAX = 8, /* refusals of this call without Cleura's words, while other calls are answered */
-    CONFLICTS_LONGEST_S = 3600, /* a delete is refused for so long before its refusals are counted */
-    CONFLICTS_MAX = 24,         /* so many 409 of an idle cluster are not about being busy */
+    UNEXPLAINED_MAX = 8, /* refusals of this call without a message of Cleura, while other calls succeed */
+    CONFLICTS_LONGEST_S = 3600, /* a delete is refused for this long before its refusals are counted */
+    CONFLICTS_MAX = 24,         /* this many 409 of an idle cluster have another reason than being busy */
 };
 
-/* ---- not now ---- */
+/* ---- delays ---- */
 
 static void try_again(struct entity *e, int64_t at_least_us)
 {
@@ -55,7 +55,7 @@ static void try_again(struct entity *e, int64_t at_least_us)
     loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + at_least_us + wait);
 }
 
-/* Says what the operation waits for; stored when it is news. */
+/* Sets the message that says for what the operation waits; stored when it is new. */
 static void step_reports(struct entity *e, const char *message)
 {
     bool is_said = e->op->message && !strcmp(e->op->message, message);
@@ -94,7 +94,7 @@ void step_lost(struct entity *e)
     try_again(e, 0);
 }
 
-/* Gardener is not working on it, nor about to try again by itself. */
+/* Gardener neither works on the shoot nor is about to try again by itself. */
 static bool seems_idle(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
@@ -144,7 +144,7 @@ void step_send_again(struct entity *e)
 
 /* ---- calls ---- */
 
-/* It may reach another shoot of the same name, unless somebody looked just before. */
+/* Without a read just before, the call may reach another shoot with the same name. */
 static bool needs_look(const struct step_kind *kind)
 {
     return kind->exclusive || kind->destroys;
@@ -167,11 +167,11 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
     e->step.call.deadline = looked ? e->step.looked_at + LOOK_WINDOW_S * US_PER_S
                                    : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
     if (looked)
-        e->step.looked_at = 0; /* one look, one call */
-    /* A write that is sent again; what was never sent before is none, nor is a read. */
+        e->step.looked_at = 0; /* each read is valid for one call */
+    /* A write that is sent again. A first call is no retry, nor is a read. */
     e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->step.call.on_done = on_done;
-    /* The looks before it begins are no part of the step. */
+    /* Reads before its begin do not belong to the step. */
     const struct trace trace = current_step(e)->started_at ? operation_trace_of_step(e->op, e->op->step_index)
                                                            : operation_trace(e->op);
     upstream_call_for(&e->step.call, &trace, e->op->request_id);
@@ -189,7 +189,7 @@ void step_end(struct entity *e, enum step_status end)
     e->step.tries = (struct step_tries){0};
 }
 
-/* The step's run at Cleura begins: until something newer is seen, what is shown is from before it. */
+/* The step's run at Cleura begins: until a newer run is seen, the visible one is older. */
 static void begin_run(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     struct cluster *c = e->cluster;
@@ -200,14 +200,14 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     e->step.tries = (struct step_tries){0};
     current_step(e)->accepted_at = c->guard_since;
     c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
-    /* An answer without a uid, or with another one, must not make us forget which shoot is meant. */
+    /* An answer without a uid, or with another one, must not replace the known shoot. */
     bool same = result->shoot && shoot_has_uid(result->shoot) && !shoot_is_another(c->shoot, result->shoot);
     if (same && !e->step.reading_back) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
         cluster_observed_now(c, e->r->env);
-        /* An answer without an operation, or with an older one, is no news. */
+        /* An answer without an operation, or with an older one, contains nothing new. */
         if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
     }
@@ -245,7 +245,7 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     steps_advance(e);
 }
 
-/* A definite no. After a lost answer it may be because an earlier attempt had effect. */
+/* A definite refusal. After a lost answer, the reason may be that an earlier attempt had an effect. */
 static void step_refused(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
@@ -259,7 +259,7 @@ static void step_refused(struct entity *e, const struct upstream_result *result)
         e->step.refusal = upstream_problem(result);
         step_lost(e);
     } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
-        /* Gone already, or a gateway's 404: the shoot is read, and a second 404 is believed. */
+        /* Already deleted, or a gateway's 404: the shoot is read, and a second 404 is accepted. */
         step_move(e->op, step, STEP_PENDING);
         e->step.looked_at = 0;
         try_again(e, LOOK_AGAIN_S * US_PER_S);
@@ -321,7 +321,7 @@ static void on_intent_saved(struct save *save)
     const struct step_kind *kind = step_kind(step);
     if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || project_is_at_rest(e->project) ||
         save->status != STORE_OK) {
-        /* Replaced, cancelled or put to rest before it was sent, or not durable. */
+        /* Replaced, cancelled or stopped before it was sent, or not durable. */
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
         if (save->status == STORE_OK)
@@ -335,7 +335,7 @@ static void on_intent_saved(struct save *save)
     step_submit(e, kind->op, on_step_answer);
 }
 
-/* Makes "about to be sent" durable first. */
+/* First makes the intent to send durable. */
 static void begin_call(struct entity *e)
 {
     struct operation_step *step = current_step(e);
@@ -354,7 +354,7 @@ static void begin_call(struct entity *e)
     save_submit(save, false);
 }
 
-/* ---- read back: what became of a call whose answer nobody saw ---- */
+/* ---- read-back: the result of a call with a lost answer ---- */
 
 static enum finding finding_of(const struct entity *e, const struct step_kind *kind,
                                const struct upstream_result *result)
@@ -370,12 +370,12 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
         probe.effect = kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_DIFFERS);
     const bool is_unread =
         !probe.effect && kind->is_met && kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_AGREES);
-    if (probe.unheard || is_unread) /* nobody knows that it was accepted */
+    if (probe.unheard || is_unread) /* it is not known whether Cleura accepted it */
         return FOUND_UNCLEAR;
     return probe.effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
-/* An action is seen only when its run is picked up, up to a minute later (GA-6). */
+/* An action is visible only when its run starts, up to a minute later (GA-6). */
 static bool may_show_later(struct entity *e)
 {
     const struct step_kind *kind = step_kind(current_step(e));
@@ -384,8 +384,8 @@ static bool may_show_later(struct entity *e)
     return entity_doubt_us(e) < GUARD_BLIND_US;
 }
 
-/* The answer was lost, and Cleura does not show whether it had effect: the step is neither sent again nor
- * taken for done. */
+/* The answer was lost, and Cleura does not show whether the call had an effect: the step is neither repeated
+ * nor treated as done. */
 static void step_unclear(struct entity *e)
 {
     struct operation_step *step = current_step(e);
@@ -394,7 +394,8 @@ static void step_unclear(struct entity *e)
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
         return;
     }
-    const bool is_create = step->type == STEP_CREATE_SHOOT; /* a shoot of this name is there, and not ours */
+    /* a shoot with this name exists, and is foreign */
+    const bool is_create = step->type == STEP_CREATE_SHOOT;
     e->step.reading_back = false;
     step->uncertain &= !is_create;
     entity_fail_operation(
@@ -434,7 +435,8 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
-        e->r->reactions.sighted(e, shoot_copy(result->shoot)); /* counts how often, until it is believed */
+        /* counts the sightings until the uid is accepted */
+        e->r->reactions.sighted(e, shoot_copy(result->shoot));
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK && deleted_shoot_is_known(e->project, result->shoot)) {
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
@@ -461,9 +463,10 @@ static void read_back(struct entity *e)
     step_submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
 }
 
-/* ---- before a shoot is changed or destroyed: look, and send ---- */
+/* ---- reading the shoot before it is changed or destroyed ---- */
 
-/* Taken up when it is about this cluster (observe.c); else nothing is sent, and somebody looks again. */
+/* The read counts when it is about this cluster (observe.c). Otherwise nothing is sent, and the shoot is read
+ * again. */
 static void take_look(struct entity *e, const struct shoot *shoot)
 {
     wall_us before = e->cluster->observed_at;
@@ -482,9 +485,10 @@ static void take_look(struct entity *e, const struct shoot *shoot)
 }
 
 /*
- * The create's answer was lost, and what has the name cannot be what it was to make: so it had no effect, or
- * others changed its cluster meanwhile. It is not ours to destroy; one that was deleted before is shown a
- * while, and one of which too little can be read may be ours: it is read as long as a lost create is.
+ * The create's answer was lost, and the shoot with its name cannot be the requested one. The create had no
+ * effect, or other people changed its cluster. shootd must not delete it. A shoot that was deleted before is
+ * visible for a while. A shoot of which too little can be read may be shootd's own: it is read as long as
+ * after a lost create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
@@ -510,7 +514,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
-        /* Whether it is gone is decided by the poller, which asks in more than one way. */
+        /* The poller decides whether it still exists, because it reads in several ways. */
         if (!e->cluster->absent_since)
             e->project->discovery_due = env_mono(e->r->env);
         schedule_rearm(e->project);
@@ -520,7 +524,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     }
 }
 
-/* Only a retry, or another delete, goes on from there (CL-18). */
+/* After that only a retry, or another delete, helps (CL-18). */
 static bool deletion_gave_up(const struct shoot *s)
 {
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));
@@ -583,7 +587,7 @@ static void begin_after_look(struct entity *e)
     }
 }
 
-/* ---- driving ---- */
+/* ---- running steps ---- */
 
 static void begin_waiting(struct entity *e, struct operation_step *step)
 {
@@ -645,7 +649,7 @@ bool step_is_unsent(const struct operation_step *step)
 
 /*
  * The step was accepted while the account used another generation of Cleura's API. A call that was sent then
- * is still read back and observed, where that needs no call of its own. False when the step can go on.
+ * is still read back and observed, if that needs no call of its own. False when the step can continue.
  */
 static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {

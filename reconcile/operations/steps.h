@@ -5,17 +5,19 @@
 #include "model/decide.h"
 #include "reconcile/world/save.h"
 
-/* Begins or goes on with the entity's open operation; harmless at any time. */
+/* Begins or continues the entity's open operation; may be called at any time. */
 void steps_advance(struct entity *e);
-/* An observation arrived: may end the waiting step, and with it the operation. The save gets what changes. */
+/* Called for an observation: may end the waiting step, and with it the operation. Adds its changes to the
+ * save. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
-/* Whether an observation that changed nothing is to be handed to steps_observed all the same. */
+/* Whether steps_observed must be called although the observation changed nothing. */
 bool steps_want(const struct entity *e, const struct decision *d);
-/* The message for a step whose call Cleura took, and nothing of it shows; else NULL. The caller owns it. */
+/* The message for a step whose call Cleura accepted without a visible effect; else NULL. The caller owns
+ * it. */
 char *steps_remark(const struct entity *e);
-/* It is done, or was not needed. */
+/* Whether it is done, or was not needed. */
 bool step_is_over(const struct operation_step *step);
-/* The step sends something to Cleura, and has not: the operation can still end without it. */
+/* Whether the step makes a call and has not sent it: the operation can still end without it. */
 bool step_is_unsent(const struct operation_step *step);
 
 #endif

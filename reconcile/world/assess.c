@@ -1,7 +1,7 @@
 /*
- * The phase, health and drift that follow from the known state of a cluster: after an observation, and when
- * an operation begins or ends; and the events about a change of phase: by the new phase, the one before, and
- * what was asked for. Loop thread.
+ * Derives phase, health and drift from the known state of a cluster: after an observation, and when an
+ * operation begins or ends. Emits the events about a change of phase: by the new phase, the one before, and
+ * the last request. Loop thread.
  */
 #include "reconcile/world/assess.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- the events of a phase ---- */
 
-/* The event when a cluster becomes ready, by the phase before. */
+/* The event when a cluster becomes ready, by the previous phase. */
 static const enum event_type ready_from[PHASE_MAX_] = {
     [PHASE_PENDING] = EVENT_CLUSTER_READY,      [PHASE_CREATING] = EVENT_CLUSTER_READY,
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
@@ -26,20 +26,20 @@ static const enum event_type ready_from[PHASE_MAX_] = {
     [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
-/* The same for a cluster that sleeps before and after. */
+/* The same for a cluster that is hibernated before and after. */
 static const enum event_type asleep_from[PHASE_MAX_] = {
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
     [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,
     [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
-/* The operation that is open, or ends in this change set. */
+/* The open operation, or the one that ends in this change set. */
 static const struct operation *operation_of(const struct entity *e)
 {
     return e->op && !e->saves.operation_ended ? e->op : NULL;
 }
 
-/* Gardener's type stays Create until the first success (GA-1), also over a retry. */
+/* Gardener's type stays Create until the first success (GA-1), even during a retry. */
 static bool is_first_success(const struct entity *e)
 {
     const struct operation *op = operation_of(e);
@@ -69,12 +69,12 @@ static enum event_type event_of(const struct entity *e, enum phase from)
         return event;
     if (op->type == OPERATION_RETRY)
         return EVENT_CLUSTER_RECOVERED;
-    /* An operation that failed or was cancelled did not update it. */
+    /* A failed or cancelled operation did not update the cluster. */
     return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? EVENT_NONE : event;
 }
 
-/* Gardener goes to and fro between an error and the next try: the event is emitted again only when the error
- * codes change. */
+/* Gardener alternates between an error and the next try: the event is emitted again only when the error codes
+ * change. */
 static bool retrying_is_news(struct cluster *c)
 {
     char *codes = mem_strdup("");
@@ -99,7 +99,7 @@ static void emit_change(struct entity *e, struct save *save, enum phase from)
     enum event_type event = event_of(e, from), first = EVENT_NONE;
     if (works && is_first_success(e))
         first = EVENT_CLUSTER_READY;
-    else if (works && c->slept) /* schedules and other people wake it, too */
+    else if (works && c->slept) /* schedules and other people wake clusters, too */
         first = EVENT_CLUSTER_WOKEN;
     if (c->phase == PHASE_RETRYING && !retrying_is_news(c))
         event = EVENT_NONE;

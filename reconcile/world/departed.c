@@ -1,8 +1,8 @@
 /*
- * Clusters that have left. Records whose shoots vanished without a deletion that was seen are kept for
- * DEPARTED_DAYS: when the same uid shows up again, the cluster comes back with its id, spec, labels and
- * protection. Shoots that were deleted are remembered for as long as a list may still show them (CL-8), so
- * that they are not discovered again; in memory only, a restart forgets them. Loop thread.
+ * Clusters that are no longer at Cleura. When a shoot disappears without a visible deletion, its record is
+ * kept for DEPARTED_DAYS. When the same uid appears again, the cluster returns with its id, spec, labels and
+ * protection. Deleted shoots are stored as long as a list may still show them (CL-8), so they are not
+ * discovered again; only in memory, not over a restart. Loop thread.
  */
 #include "reconcile/world/departed.h"
 
@@ -18,7 +18,7 @@
 
 enum { DEPARTED_DAYS = 30, DEPARTED_MAX = 20000, DEPARTED_SLICE = 500 };
 
-/* The same uid in another project is another record. */
+/* The same uid in another project means another record. */
 struct departed_key {
     struct project *project;
     uuid_t uid;
@@ -48,7 +48,7 @@ static void departed_forget(struct reconcile *r, struct departed *d)
 
 void departed_add(struct project *p, struct cluster *c)
 {
-    assert(c->departed_at && shoot_has_uid(c->shoot)); /* nothing could bring it back */
+    assert(c->departed_at && shoot_has_uid(c->shoot)); /* a record without uid could not return */
     struct departed_key key = key_of(p, c->shoot);
     struct departed *d;
     HASH_FIND(hh, p->r->departed, &key, sizeof(key), d);
@@ -67,14 +67,14 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
         return NULL;
     struct departed_key key = key_of(p, shoot);
     HASH_FIND(hh, p->r->departed, &key, sizeof(key), d);
-    if (!d || strcmp(d->cluster->name, shoot->name) != 0) /* a shoot keeps its name */
+    if (!d || strcmp(d->cluster->name, shoot->name) != 0) /* the name of a shoot never changes */
         return NULL;
     struct cluster *c = TAKE_PTR(d->cluster);
     departed_forget(p->r, d);
     c->departed_at = 0;
     c->absent_since = 0;
     c->deleted = false;
-    c->operation_id[0] = '\0'; /* its operations are of the time before */
+    c->operation_id[0] = '\0'; /* its operations belong to the time before */
     return c;
 }
 

@@ -1,4 +1,4 @@
-/* Clusters and their queues in memory: finding, adding, removing; no decisions. Loop thread. */
+/* Clusters and their queues in memory: finds, adds, removes; makes no decisions. Loop thread. */
 #include "reconcile/world/entity.h"
 
 #include <assert.h>
@@ -44,7 +44,7 @@ static void begin_afresh(struct entity *e)
         entity_note_newest(e, e->cluster->shoot);
 }
 
-/* That an intent is on its way to the store is known until it comes back, and so is when the step began. */
+/* Two facts stay: that an intent is being stored, and when the step began. */
 void entity_forget_tries(struct entity *e)
 {
     const bool storing = e->step.storing_intent;
@@ -133,7 +133,7 @@ void entity_set_operation(struct entity *e, struct operation *op)
     operation_free(e->op);
     e->op = op;
     e->saves.operation_ended = false;
-    /* Forgets the state of the old operation's step. */
+    /* Resets the state of the old operation's step. */
     e->step.tries = (struct step_tries){0};
     e->step.looked_at = 0;
     e->step.reading_back = false;
@@ -148,11 +148,11 @@ void entity_rest(struct entity *e)
 {
     const struct cluster *c = e->cluster;
     cluster_rest(e->cluster);
-    /* Readers of the operation get them from the copy that was stored (world/operation_table.h). */
+    /* Readers of the operation get the notes from the stored copy (world/operation_table.h). */
     if (e->op && e->saves.operation_ended)
         operation_forget_notes(e->op);
-    /* Without a shoot, the body of the create may still show whose a shoot is, and that of a change in vain
-     * what was asked for before it (operations/plan.h). */
+    /* The body of a create is kept while there is no shoot, because it can show whether a shoot is shootd's
+     * own. The body of a failed change shows which spec was requested before it (operations/plan.h). */
     if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot && !entity_change_was_in_vain(e))
         operation_trim(e->op);
 }

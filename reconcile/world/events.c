@@ -1,6 +1,6 @@
 /*
- * Facts: an event and its deliveries go into the change set of the change that they report (WH-17), so
- * neither exists without the other.
+ * Events: an event and its deliveries are part of the change set of the change that they report (WH-17), so
+ * they are stored together or not at all.
  */
 #include "reconcile/world/events.h"
 
@@ -38,7 +38,7 @@ static struct delivery *deliver(struct save *save, const struct event *event, co
     return d;
 }
 
-/* Takes `data`. The event is the save's. */
+/* Takes over `data`. The save owns the event. */
 static const struct event *append_event(struct save *save, enum event_type type, const char *project,
                                         const char *cluster, json_t *data)
 {
@@ -82,13 +82,13 @@ static json_t *cluster_data(const struct entity *e, enum phase previous, const s
     json_set_str(data, "phase", phase_name(c->phase));
     json_set_str(data, "previous_phase", phase_name(previous));
     json_set_str(data, "operation_id", op ? op->id : NULL);
-    json_set_int(data, "version", c->version + 1); /* what save_entity makes of it in the same change set */
+    json_set_int(data, "version", c->version + 1); /* save_entity sets this version in the same change set */
     json_set_str(data, "url", url);
     json_set_str(data, "message", message);
     return data;
 }
 
-/* Cleura's codes, and what to do about each. */
+/* Cleura's error codes, with the action for each. */
 static json_t *cluster_errors(const struct cluster *c)
 {
     json_t *errors = json_array();
@@ -110,7 +110,7 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
     json_t *data = cluster_data(e, previous, e->op, message);
     if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
         json_set_take(data, "errors", cluster_errors(e->cluster));
-    /* An event that an operation causes comes with its end at the latest. */
+    /* The events of an operation are emitted at its end or before. */
     const bool is_of_op =
         e->op && (!e->op->finished_at || e->op->finished_at >= env_wall(e->r->env) - US_PER_S);
     emit_of(save, type, e->cluster->project, e->cluster->name, is_of_op ? e->op : NULL, data);
@@ -148,7 +148,7 @@ void emit_account(struct save *save, enum event_type type, const struct account 
     emit(save, type, NULL, NULL, data);
 }
 
-/* Its URL may hold a credential: the webhook is named by its id. */
+/* The webhook is named by its id, because its URL may contain a credential. */
 static json_t *webhook_data(const struct subscription *s, const char *message)
 {
     json_t *data = json_object();
@@ -159,7 +159,8 @@ static json_t *webhook_data(const struct subscription *s, const char *message)
     return data;
 }
 
-/* One for each of its projects: whoever sees one of them sees what befalls the webhook. */
+/* Emits one event for each of its projects: a caller that may see a project gets the events of its
+ * webhooks. */
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message)
 {
     const bool all = subscription_is_of_all_projects(s);
@@ -209,7 +210,7 @@ void emit_freeze(struct save *save, enum event_type type, const char *project, c
     emit(save, type, project, NULL, data);
 }
 
-/* Each project of the token hears of it: that is where something stops to work. */
+/* Emits one event for each project of the token, because clients stop working there. */
 void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left)
 {
     const bool all = projects_include(t->projects, "*");

@@ -1,4 +1,4 @@
-/* Facts: an event and its deliveries, appended to the change set of the change they are about (WH-17). Loop
+/* Appends an event and its deliveries to the change set of the change that they report (WH-17). Loop
  * thread. */
 #ifndef RECONCILE_WORLD_EVENTS_H
 #define RECONCILE_WORLD_EVENTS_H
@@ -20,13 +20,13 @@ struct expiring {
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
 void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left);
-/* Changes of a project, or of all (NULL), are frozen or no longer; `freeze` is what was or is in force. */
+/* Emits that a freeze of a project, or of all (NULL), began or ended; `freeze` is that freeze. */
 void emit_freeze(struct save *save, enum event_type type, const char *project, const json_t *freeze);
-/* One that is due at once; the caller owns it. */
+/* Makes a delivery that is due at once; the caller owns it. */
 struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
                               const char *event_type, wall_us at);
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message);
-/* For this webhook only, whatever it is subscribed to. The delivery is the save's. */
+/* For this webhook only, independent of its subscription. The save owns the delivery. */
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s,
                                          const char *message);
 

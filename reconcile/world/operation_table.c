@@ -1,6 +1,7 @@
 /*
- * The operations that are in memory. r->left_out is the greatest id of one that ended and is not: pages that
- * end above it are made from the view, the others by the store, which has all of them. Loop thread.
+ * The operations in memory. r->left_out is the greatest id of an ended operation that is not in memory. A
+ * page that ends above this id is made from the view; other pages come from the store, which has all
+ * operations. Loop thread.
  */
 #include "reconcile/world/operation_table.h"
 
@@ -13,8 +14,8 @@
 #include "reconcile/world/entity.h"
 #include "view/render.h"
 
-/* The most that are removed at a time. An operation of many steps or messages counts for more: it takes that
- * much more memory. */
+/* Limits for one removal. An operation with many steps or messages counts as several, because it needs more
+ * memory. */
 enum { ENDED_SLICE = 250, FORGET_SLICE = 500, STEPS_OF_ONE = 8, NOTES_OF_ONE = 32 };
 
 struct operation_entry *operation_entry(struct reconcile *r, const char *id)
@@ -80,7 +81,7 @@ void operations_settle(struct reconcile *r)
     view_set_left_out(r->o.view, r->left_out);
 }
 
-/* From the view, too. It may be the greatest that is left out. */
+/* Also removes it from the view. It may be the greatest one that is left out. */
 static void leave_to_store(struct reconcile *r, struct operation_entry *entry)
 {
     if (strcmp(entry->id, r->left_out) > 0)
@@ -98,7 +99,8 @@ void operations_leave_to_store(struct reconcile *r)
     for (unsigned left = ENDED_SLICE;
          left && r->ended_weight > STORE_RECENT_OPERATIONS && (shown = view_next(&place));) {
         struct operation_entry *entry = operation_entry(r, shown->key);
-        /* Waiters are answered as soon as it has ended; one that ended since is not shown as ended yet. */
+        /* Waiters are answered at the end of an operation. An operation that ended since then is not shown as
+         * ended yet. */
         if (!entry || !has_ended(entry) || !list_is_empty(&entry->waiters))
             continue;
         leave_to_store(r, entry);

@@ -1,7 +1,6 @@
 /*
- * Operations in memory: those that are open, and the newest of those that ended. The others are in the store,
- * which is asked when somebody wants them; what each cluster shows of its last one is the entity's own.
- * Loop thread.
+ * Operations in memory: open ones, and the newest ended ones. Others are read from the store on request. Each
+ * entity keeps its cluster's last operation itself. Loop thread.
  */
 #ifndef RECONCILE_WORLD_OPERATION_TABLE_H
 #define RECONCILE_WORLD_OPERATION_TABLE_H
@@ -15,21 +14,21 @@ struct operation_entry {
     struct list waiters;  /* struct waiting */
 };
 
-/* NULL: not in memory. */
+/* Returns NULL when the operation is not in memory. */
 struct operation_entry *operation_entry(struct reconcile *r, const char *id);
-/* Takes `op`, as it is stored now. The caller owns the result, the one remembered before; NULL: there was
- * none. */
+/* Stores the committed state `op`, which is taken over. Returns the previous one, which the caller owns;
+ * NULL: none. */
 struct operation *operation_remember(struct reconcile *r, struct operation *op);
-/* Whether an ended operation of this id may be in the store only. */
+/* Whether an ended operation with this id may be only in the store. */
 bool operation_has_left(const struct reconcile *r, const char *id);
-/* At start, once clusters have taken what is theirs: only what is to be remembered stays. */
+/* Called at the start, after clusters have taken their operations: keeps only those that belong in memory. */
 void operations_settle(struct reconcile *r);
 /*
- * When many have ended since the last time, the oldest are evicted. After the view was published: the
- * operations that it shows are looked through.
+ * Evicts the oldest when many have ended since the last time. Called after the view was published, because it
+ * iterates over the operations in the view.
  */
 void operations_leave_to_store(struct reconcile *r);
-/* Those that ended before that time, a bounded number; false: there are more. */
+/* Removes those that ended before that time, a limited number; false when more remain. */
 bool operations_forget(struct reconcile *r, wall_us before);
 void operations_free(struct reconcile *r);
 

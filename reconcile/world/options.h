@@ -1,4 +1,4 @@
-/* The options that the reconciler is given at its start. */
+/* The options of the reconciler, set at its start. */
 #ifndef RECONCILE_WORLD_OPTIONS_H
 #define RECONCILE_WORLD_OPTIONS_H
 
@@ -10,21 +10,21 @@
 #include "view/feed.h"
 #include "view/view.h"
 
-/* Everything is borrowed and outlives the reconciler. */
+/* All pointers are borrowed and stay valid longer than the reconciler. */
 struct reconcile_options {
     struct loop *loop;
     struct transport *upstream_transport;
     struct transport *webhook_transport;
-    struct worker *worker;  /* reads what Cleura sends */
+    struct worker *worker;  /* reads Cleura's answers */
     struct worker *copyist; /* makes backups */
-    struct worker *lister;  /* lists them, also while one is made */
+    struct worker *lister;  /* lists backups, also while one is made */
     struct storage *storage;
     struct view *view;
     struct feed *feed;
     const struct config *config;
     const struct seal_key *key;
-    /* Somebody wants the configuration read again: the number of the request, for struct reload_outcome. Loop
-     * thread. */
+    /* Requests that the configuration is read again. Returns the number of the request, for struct
+     * reload_outcome. Loop thread. */
     uint64_t (*ask_reload)(void *ctx);
     void *reload_ctx;
 };

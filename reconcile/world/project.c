@@ -1,4 +1,4 @@
-/* The state of a project beside its clusters, as it is stored and as readers see it at /v1/projects. Loop
+/* The state of a project without its clusters, in its stored form and as shown at /v1/projects. Loop
  * thread. */
 #include "reconcile/world/project.h"
 

@@ -1,6 +1,6 @@
 /*
- * The way to the store and back. A save is built on the loop thread, committed on the writer thread, and
- * comes back as a task; only then is what it holds shown, answered or handed to webhooks.
+ * Saves: change sets on their way to the store and back. A save is built on the loop thread, committed on the
+ * writer thread, and returns as a task. Only then is its content shown, answered or passed to webhooks.
  */
 #include "reconcile/world/save.h"
 
@@ -41,8 +41,7 @@ static const struct event *event_in_set(const struct change_set *set, const char
     return NULL;
 }
 
-/* The operation that the cluster names, as it is stored; its entity keeps the last one of those that ended.
- */
+/* The stored form of the operation that the cluster names. The entity keeps the last ended one. */
 static const struct operation *operation_of(struct reconcile *r, const struct cluster *c)
 {
     const struct operation_entry *entry = operation_entry(r, c->operation_id);
@@ -52,11 +51,11 @@ static const struct operation *operation_of(struct reconcile *r, const struct cl
     return entry ? entry->op : NULL;
 }
 
-/* `c` is the entity's cluster, or what was committed of it. */
+/* `c` is the entity's cluster, or its committed copy. */
 static void show_cluster(struct entity *e, const struct cluster *c)
 {
     if (!e->project->config)
-        return; /* it is retired */
+        return; /* the project is retired */
     struct view_blob *blob = render_cluster_blob(c, operation_of(e->r, c));
     view_blob_unref(e->shown);
     e->shown = view_blob_ref(blob);
@@ -69,13 +68,13 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
     if (change->cluster->deleted)
         return;
     struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
-    assert(e); /* it leaves with its last change set */
-    /* Its last operation has left the memory, and the next one is about to be shown. */
+    assert(e); /* the entity is removed only with its last change set */
+    /* Its last operation is no longer in memory, and the next one is about to be shown. */
     if (e->saves.under_way && *change->cluster->operation_id &&
         strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
         !operation_entry(r, change->cluster->operation_id))
         return;
-    /* They are not stored, and may have changed meanwhile. */
+    /* These are not stored, and may have changed meanwhile. */
     change->cluster->stale = e->cluster->stale;
     change->cluster->expires_at = e->cluster->expires_at;
     show_cluster(e, change->cluster);
@@ -86,12 +85,12 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
     (void)set;
     struct operation *op = change->operation;
     operation_trim(op);
-    change->operation = operation_remember(r, op); /* NULL of a new one, for whose end nobody waits yet */
+    change->operation = operation_remember(r, op); /* NULL for a new one, for whose end no client waits yet */
     view_set(r->o.view, VIEW_OPERATIONS, op->id, render_operation_blob(op));
 }
 
-/* After everything is shown, and what is gone is gone: who waits for the end must not find the cluster of
- * before. */
+/* Called after everything is shown and removed: clients that wait for the end must not find the old
+ * cluster. */
 static void answer_waiters(struct reconcile *r, const struct change_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -126,7 +125,7 @@ static void committed_delivery(struct reconcile *r, const struct change_set *set
         webhook_engine_enqueue(r->webhooks, change->delivery, event ? event->body : NULL);
 }
 
-/* NULL: what has this digest is no token. */
+/* NULL: no token has this digest any more. */
 static void show_digest(struct reconcile *r, const uint8_t *digest, const struct api_token *t)
 {
     char hex[TOKEN_HEX_BYTES];
@@ -134,12 +133,13 @@ static void show_digest(struct reconcile *r, const uint8_t *digest, const struct
     view_set(r->o.view, VIEW_TOKENS, hex, t ? render_api_token_blob(t) : NULL);
 }
 
-/* The old secret of a rotated token stands for the same token until it ends. */
+/* The old secret of a rotated token gives the same token until it ends. */
 static void show_old_secret(struct reconcile *r, const struct api_token *t)
 {
     struct api_token *old = api_token_copy(t);
     old->is_old = true;
-    memcpy(old->digest, t->old_digest, sizeof(old->digest)); /* streams and tickets of it end with it */
+    /* streams and tickets of the old secret end with it */
+    memcpy(old->digest, t->old_digest, sizeof(old->digest));
     if (!old->expires_at || old->expires_at > old->old_ends_at)
         old->expires_at = old->old_ends_at;
     show_digest(r, t->old_digest, old);
@@ -171,7 +171,7 @@ void token_entry_free(struct reconcile *r, struct token_entry *entry)
     free(entry);
 }
 
-/* Those of `t` are shown again; NULL: none is. */
+/* Removes its digests from the view, except those that `t` still has; NULL: none. */
 static void hide_digests(struct reconcile *r, struct token_entry *entry, const struct api_token *t)
 {
     static const uint8_t none[sizeof(entry->shown[0])];
@@ -207,7 +207,7 @@ static void committed_token(struct reconcile *r, const struct change_set *set, s
     (void)set;
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, change->token->id, entry);
-    if (!entry) /* a new one: until now nothing could be decided on it */
+    if (!entry) /* a new token: until now no command could use it */
         token_add(r, api_token_copy(change->token));
     token_show(r, change->token);
 }
@@ -221,7 +221,7 @@ static void committed_token_delete(struct reconcile *r, const struct change_set 
     token_entry_free(r, entry);
 }
 
-/* The functions that show a committed change to the rest of the process; kinds without a row need none. */
+/* Functions that show a committed change to the other parts of the process; kinds without a row need none. */
 static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struct change_set *,
                                                  struct change *) = {
     [CHANGE_CLUSTER_PUT] = committed_cluster,
@@ -243,7 +243,7 @@ static void on_committed(struct loop_task *task)
     if (e && e->saves.under_way)
         e->saves.under_way--;
     if (save->status == STORE_OK) {
-        /* Operations first: a cluster is shown with its operation. */
+        /* Operations first, because a cluster is shown with its operation. */
         for (size_t i = 0; i < save->set->count; i++)
             if (save->set->changes[i].kind == CHANGE_OPERATION_PUT)
                 committed_operation(r, save->set, &save->set->changes[i]);
@@ -255,7 +255,8 @@ static void on_committed(struct loop_task *task)
         }
     } else {
         if (e)
-            e->seen.settled_version = 0; /* readers have what was before: the next look shows it anew */
+            e->seen.settled_version =
+                0; /* readers have the old state: the next observation shows the new one */
         log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
                   save->key);
     }
@@ -269,7 +270,7 @@ static void on_committed(struct loop_task *task)
         save->on_saved(save);
     if (save->status == STORE_OK)
         answer_waiters(r, save->set);
-    HASH_FIND_STR(r->entities, save->key, e); /* on_saved may have removed it */
+    HASH_FIND_STR(r->entities, save->key, e); /* on_saved may have removed the entity */
     if (e)
         entity_rest(e);
     save_free(save);
@@ -312,7 +313,7 @@ void save_operation(struct save *save, struct operation *op)
 void save_entity(struct save *save, struct entity *e)
 {
     struct cluster *c = e->cluster;
-    assert(save->r == e->r && !*save->key); /* a save is about one entity, and holds it once */
+    assert(save->r == e->r && !*save->key); /* a save contains only one entity, once */
     entity_note_expiry(e);
     c->version++;
     c->updated_at = env_wall(save->r->env);
@@ -350,7 +351,7 @@ static void show_seen(struct entity *e)
     entity_rest(e);
 }
 
-/* Readers have all of it but, perhaps, the time of the newest look. */
+/* Whether readers have all of it, except perhaps the time of the newest observation. */
 static bool is_shown(const struct entity *e)
 {
     char etag[64];
@@ -371,7 +372,7 @@ void entity_show_stored(struct entity *e)
     }
 }
 
-/* A save under way will show it, and must not be overtaken. */
+/* A running save will show the entity; showing it now would show an uncommitted state. */
 void entity_show(struct entity *e)
 {
     if (!e->saves.under_way)

@@ -1,4 +1,4 @@
-/* When a cluster or a project is read next; poll.c reads it then. Loop thread. */
+/* Decides when a cluster or a project is read next; poll.c reads it. Loop thread. */
 #include "reconcile/world/schedule.h"
 
 #include <assert.h>
@@ -7,7 +7,8 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/walk.h"
 
-/* Right after a change more may follow: the interval doubles with every quiet answer, up to the idle one. */
+/* After a change more changes may follow: the interval doubles with every unchanged answer, up to the idle
+ * one. */
 int64_t schedule_interval(const struct entity *e)
 {
     const struct config *config = e->r->o.config;

@@ -1,20 +1,20 @@
-/* When what is read next. Loop thread. */
+/* The times of the next reads. Loop thread. */
 #ifndef RECONCILE_WORLD_SCHEDULE_H
 #define RECONCILE_WORLD_SCHEDULE_H
 
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 
-/* How long until the cluster is read again, when nothing else asks for it. */
+/* How long until the cluster is read again, when nothing else requests it. */
 int64_t schedule_interval(const struct entity *e);
-/* Within so many microseconds from now. */
+/* Makes the cluster due within this many microseconds. */
 void schedule_soon(struct entity *e, int64_t in_us);
 void schedule_forget(struct entity *e);
-/* Lists the project, also when a list is under way that began before. */
+/* Lists the project soon, even when a running list began earlier. */
 void schedule_list_soon(struct project *p);
-/* Sets the project's timer to what is due first. */
+/* Sets the project's timer to the first due item. */
 void schedule_rearm(struct project *p);
-/* Readers wait for a read that has not begun. */
+/* Whether readers wait for a read that has not begun. */
 bool schedule_fresh_is_wanted(const struct project *p);
 
 #endif

@@ -9,23 +9,23 @@
 
 struct reconcile;
 
-/* A command that waits for something. */
+/* A waiting command. */
 struct waiting {
     struct list link;
     struct command *cmd;
     struct reconcile *r;
     struct loop_timer deadline;
     void (*on_deadline)(struct waiting *w);
-    void *owner; /* of the list, for on_deadline; or NULL */
+    void *owner; /* owner of the list, for on_deadline; or NULL */
 };
 
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w));
-/* A call that answers those who wait is made for the first of them; for nobody when nobody waits. */
+/* Gives a call the trace and request of the first waiting command; of none when none waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
-/* Unlinks and frees; returns the command. */
+/* Removes and frees the entry; returns the command. */
 struct command *wait_take(struct waiting *w);
-/* All of them are answered, each by its own on_deadline. */
+/* Answers all waiting commands, each by its own on_deadline. */
 void waiters_answer(struct list *waiters);
 
 #endif

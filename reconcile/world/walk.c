@@ -1,6 +1,6 @@
 /*
- * Visits each cluster, a bounded piece in a turn of the loop: with ten thousand of them, one look at each may
- * take seconds when all of them change. Loop thread.
+ * Visits each cluster, a limited number in each turn of the loop. With ten thousand clusters, visiting all in
+ * one turn may take seconds when all change. Loop thread.
  */
 #include "reconcile/world/walk.h"
 
@@ -39,16 +39,16 @@ static struct entity *walk_behind(const struct walk *w, const struct entity *e)
     return w->only ? NULL : walk_first(e->project->hh.next);
 }
 
-/* One slice; what fits into one is done when it is begun. */
+/* Runs one slice; a walk that fits into one slice is done at once. */
 static void walk_go_on(struct walk *w)
 {
     unsigned spent = 0;
     assert(w->under_way);
     while (w->next && spent < WALK_TURN) {
         struct entity *e = w->next;
-        w->next = walk_behind(w, e); /* the visit may end it */
+        w->next = walk_behind(w, e); /* the visit may remove the entity */
         unsigned cost = w->visit(w, e);
-        assert(cost); /* else a slice would have no end */
+        assert(cost); /* otherwise a slice would never end */
         spent += cost;
         thread_step_aside();
     }

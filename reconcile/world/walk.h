@@ -1,4 +1,4 @@
-/* A look at every cluster, a few of them in each turn of the loop. Loop thread. */
+/* Visits every cluster, a few in each turn of the loop. Loop thread. */
 #ifndef RECONCILE_WORLD_WALK_H
 #define RECONCILE_WORLD_WALK_H
 
@@ -10,39 +10,41 @@ struct project;
 struct reconcile;
 
 /*
- * A look at every cluster, or at those of a project, in slices of WALK_TURN. A visit says what it
- * took. The one that is visited may end; those that come meanwhile to the project under way are visited, too.
+ * A walk over every cluster, or over those of a project, in slices of WALK_TURN. Each visit returns its cost.
+ * The visited entity may be removed. Clusters that are added meanwhile to the current project are visited,
+ * too.
  */
 struct walk {
     const char *name;                                    /* static, for the watchdog */
-    unsigned (*visit)(struct walk *w, struct entity *e); /* a WALK_... */
-    void (*done)(struct walk *w);                        /* all were visited; NULL: nothing follows */
+    unsigned (*visit)(struct walk *w, struct entity *e); /* returns a WALK_... value */
+    void (*done)(struct walk *w);                        /* called after all were visited; NULL: no action */
     void (*stopped)(
-        struct walk *w); /* in place of it: shootd stops, or the project leaves; NULL: nobody waits */
-    /* walk.c's own */
+        struct walk *w); /* called instead when shootd stops or the project leaves; NULL: no action */
+    /* Used only by walk.c. */
     struct list link;
     struct reconcile *r;
-    struct project *only; /* whose clusters; NULL: all */
+    struct project *only; /* visits only its clusters; NULL: all */
     struct entity *next;
     struct loop_timer timer;
     bool under_way;
 };
 
-/* A turn is a few milliseconds: sixteen clusters that are rendered anew, or a thousand that are passed by. */
+/* Costs. A turn takes a few milliseconds: sixteen clusters that are rendered again, or a thousand that are
+ * skipped. */
 enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
 
-/* Each begins, or begins anew; the first slice is done at once. */
+/* Each begins a walk, or begins it again; the first slice runs at once. */
 void walk_project(struct project *p, struct walk *w);
 void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
-/* It ends where it is, when it is under way. */
+/* Ends a running walk where it is. */
 void walk_stop(struct walk *w);
-/* All of them, at a stop. */
+/* Ends all walks, at a stop. */
 void walks_stop(struct reconcile *r);
-/* The entity ends. */
+/* Called when the entity is about to be removed. */
 void walks_pass(struct entity *e);
-/* The project is about to leave r->projects: walks over it are stopped, those over all pass on to the next
- * one. */
+/* Called when the project is about to leave r->projects: walks over it are stopped, walks over all continue
+ * with the next project. */
 void walks_leave(struct project *p);
 
 #endif

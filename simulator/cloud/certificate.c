@@ -19,7 +19,7 @@ struct kubeconfig_authority {
     long last_serial;
 };
 
-/* libcrypto fails here only for lack of memory or of a curve; neither can be mended. */
+/* libcrypto fails here only when memory or a curve is missing; the program cannot continue without them. */
 static void libcrypto_must(int ok, const char *what)
 {
     if (ok > 0)

@@ -1,12 +1,12 @@
-/* X.509 for kubeconfigs. The only file that knows libcrypto. All texts returned are malloc'ed base64 of
- * PEM, as kubeconfigs hold it. Times are seconds since 1970. */
+/* X.509 for kubeconfigs. Only this file uses libcrypto. All returned texts are malloc'ed base64 of PEM, as in
+ * kubeconfigs. Times are seconds since 1970. */
 #ifndef SIMULATOR_CLOUD_CERTIFICATE_H
 #define SIMULATOR_CLOUD_CERTIFICATE_H
 
 #include <stdint.h>
 
-struct kubeconfig_authority; /* one key pair signs for all shoots; each shoot and each rotation has a CA of
-                                its own */
+struct kubeconfig_authority; /* one key pair signs for all shoots; each shoot and each rotation has its own CA
+                              */
 
 struct kubeconfig_authority *kubeconfig_authority_new(void);
 void kubeconfig_authority_free(struct kubeconfig_authority *authority);
@@ -16,7 +16,7 @@ struct client_credentials {
     char *key;
 };
 
-/* A self-signed CA certificate, followed by one of `previous` when that is not NULL. */
+/* A self-signed CA certificate, followed by `previous` unless that is NULL. */
 char *certificate_ca_base64(struct kubeconfig_authority *authority, const char *name, const char *previous,
                             int64_t from, int64_t until);
 struct client_credentials certificate_client(struct kubeconfig_authority *authority, const char *issuer,

@@ -25,7 +25,7 @@ static const char *const sources[PATTERN_MAX_] = {
     [PATTERN_GIB] = "^[0-9]+Gi$",
 };
 
-/* Written once by check_init, read by all threads after that. */
+/* Written once by check_init, afterwards read by all threads. */
 static regex_t compiled[PATTERN_MAX_];
 
 void check_init(void)

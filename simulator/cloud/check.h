@@ -1,5 +1,5 @@
-/* Checks of request members by table: type, pattern, required, nullable. Faults are collected as
- * {key, value} objects, all of them, not only the first. */
+/* Checks request members by table: type, pattern, required, nullable. All faults are collected as {key,
+ * value} objects. */
 #ifndef SIMULATOR_CLOUD_CHECK_H
 #define SIMULATOR_CLOUD_CHECK_H
 
@@ -40,14 +40,14 @@ struct rule {
 void check_init(void);
 void check_done(void);
 bool check_pattern(enum pattern pattern, const char *text);
-/* key may have a format with one prefix: see check_key. */
+/* `key` may contain a prefix: see check_key. */
 void check_fail(json_t *errors, const char *key, const char *reason);
 /* "prefix.name", or "name" with an empty prefix. */
 void check_key(char *out, size_t size, const char *prefix, const char *name);
-/* Checks the members the rules name; others are ignored. */
+/* Checks the members in the rules; ignores others. */
 void check_members(json_t *errors, const char *prefix, const json_t *object, const struct rule *rules,
                    size_t count);
-/* The same for an order to the simulator itself: members that no rule names are faults, too. */
+/* The same for a request to the simulator itself: members without a rule are also faults. */
 void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* The simulated clock: starts at the real time, runs at a speed of its own, can be moved.
- * All instants are microseconds since 1970 (simulated) unless a name says monotonic. */
+/* The simulated clock: starts at the real time, runs at its own speed, can be moved. All times are
+ * microseconds since 1970 (simulated) unless a name contains monotonic. */
 #ifndef SIMULATOR_CLOUD_CLOCK_H
 #define SIMULATOR_CLOUD_CLOCK_H
 
@@ -26,7 +26,7 @@ void clock_set_speed(struct sim_clock *clock, double speed);
 /* RFC 3339 in UTC, whole seconds. */
 void clock_format(int64_t at_us, char *out, size_t size);
 json_t *clock_json(int64_t at_us);
-/* Reads what clock_format wrote; -1 if it is something else. */
+/* Reads the form of clock_format; -1 for any other text. */
 int64_t clock_parse(const char *text);
 int64_t clock_from_seconds(double seconds);
 

@@ -1,4 +1,5 @@
-/* Faults that tests ask for. Kept in order of creation; the first one that matches a request is used. */
+/* Faults that tests request. They are stored in the order of creation; the first one that matches a request
+ * is used. */
 #ifndef SIMULATOR_CLOUD_FAULTS_H
 #define SIMULATOR_CLOUD_FAULTS_H
 
@@ -36,7 +37,7 @@ struct fault {
     enum fault_kind kind;
     char *shoot;   /* NULL: any */
     int64_t count; /* 0: until cleared */
-    int64_t skip;  /* matches still let through */
+    int64_t skip;  /* matches before the fault begins */
     int64_t hits;
     bool effect;
     int status;
@@ -51,12 +52,12 @@ struct faults {
     int64_t last_id;
 };
 
-/* NULL, and every fault of the description added to errors, when it is wrong. */
+/* Returns NULL when the description is wrong; then every fault of it is added to errors. */
 struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors);
 json_t *faults_render(const struct faults *faults);
 bool faults_remove(struct faults *faults, int64_t id);
 void faults_clear(struct faults *faults);
-/* The fault this request meets, its hit counted; NULL for none. Borrowed. */
+/* The fault for this request; counts a hit. NULL: none. Borrowed. */
 const struct fault *faults_take(struct faults *faults, enum operation operation, const char *shoot);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tables of what each kind of run is called, how long it takes and what it shows on the way. */
+/* Tables for each kind of run: its name, its duration, and its progress over time. */
 #include "simulator/cloud/lifecycle.h"
 
 #include <assert.h>

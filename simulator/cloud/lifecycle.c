@@ -63,7 +63,7 @@ static bool script_matches(const struct script *script, const struct shoot *shoo
     return script->type == RUN_TYPE_MAX_ || script->type == run->type;
 }
 
-/* Gives a run that begins the outcome of the first script that fits, and uses that script up by one. */
+/* Gives a new run the outcome of the first matching script, and decrements that script's count. */
 static void script_apply(struct sim *sim, const struct shoot *shoot, struct run *run)
 {
     for (struct script **at = &sim->scripts; *at; at = &(*at)->next) {
@@ -84,7 +84,7 @@ static void script_apply(struct sim *sim, const struct shoot *shoot, struct run 
 }
 
 /*
- * The kind that a run of several kinds shows: the create or the deletion if it is one, else the kind that
+ * The kind that a run of several kinds shows: the create or the deletion if included, else the kind that
  * takes longest.
  */
 static enum run_kind kinds_leading(const struct sim *sim, unsigned kinds)
@@ -98,7 +98,7 @@ static enum run_kind kinds_leading(const struct sim *sim, unsigned kinds)
         if (leading == RUN_KIND_INVALID || sim->settings.durations[kind] > sim->settings.durations[leading])
             leading = (enum run_kind)kind;
     }
-    assert(leading != RUN_KIND_INVALID); /* a run is for something */
+    assert(leading != RUN_KIND_INVALID); /* a run has at least one kind */
     return leading;
 }
 
@@ -116,7 +116,7 @@ static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
         shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
         shoot->has_queued = true;
     }
-    /* The run that waits takes the new kinds, too; the last word on hibernation counts. */
+    /* The waiting run also takes the new kinds; the last request about hibernation counts. */
     if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
         shoot->queued.kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
     shoot->queued.kinds |= kinds;
@@ -179,7 +179,7 @@ static void run_succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
         shoot->ca_stage = CA_COMPLETED;
 }
 
-/* When the run in force leaves its state by itself; INT64_MAX if it does not. */
+/* When the current run changes its state by itself; INT64_MAX if it does not. */
 static int64_t run_next_change(const struct run *run)
 {
     const struct flow_step *step;
@@ -196,7 +196,7 @@ static int64_t run_next_change(const struct run *run)
 static void run_change(struct sim *sim, struct shoot *shoot, int64_t at_us)
 {
     struct run *run = &shoot->run;
-    assert(run->state == RUN_ERROR || run->state == RUN_PROCESSING); /* the others last */
+    assert(run->state == RUN_ERROR || run->state == RUN_PROCESSING); /* the other states are final */
     if (run->state == RUN_ERROR) {
         run->state = RUN_PROCESSING;
         run->outcome = OUTCOME_SUCCESS;
@@ -210,7 +210,7 @@ static void run_change(struct sim *sim, struct shoot *shoot, int64_t at_us)
     }
 }
 
-/* When the queued write takes over; a deletion does not wait for the run in force. */
+/* When the queued write begins; a deletion does not wait for the current run. */
 static int64_t queued_start(const struct shoot *shoot)
 {
     bool waits = shoot->has_run && shoot->run.state == RUN_PROCESSING && shoot->queued.kind != RUN_DELETE;
@@ -236,8 +236,9 @@ void lifecycle_advance(struct sim *sim, struct shoot *shoot)
         if (change_us <= start_us && change_us <= now_us) {
             run_change(sim, shoot, change_us);
         } else if (start_us <= now_us) {
+            /* nothing was started yet, so nothing must be removed */
             if (!shoot->has_run && shoot->queued.kind == RUN_DELETE)
-                shoot->gone = true; /* nothing had been started yet, so there is nothing to tear down */
+                shoot->gone = true;
             else
                 queued_begin(sim, shoot, start_us);
         } else {

@@ -1,5 +1,5 @@
-/* Runs: what the backend does with a shoot over time. Nothing ticks; a shoot is brought up to the
- * simulated clock whenever a request looks at it.
+/* Runs: the work of the backend on a shoot over time. There is no timer: each request that uses a shoot first
+ * advances it to the simulated clock.
  *
  *   accepted -> (stale_seconds, others may join) -> Processing -> Succeeded
  *                                      |  \----> Failed        (retry, a change or delete start a new run)
@@ -43,22 +43,22 @@ enum run_state { RUN_PENDING, RUN_PROCESSING, RUN_SUCCEEDED, RUN_ERROR, RUN_FAIL
 enum run_outcome { OUTCOME_SUCCESS, OUTCOME_FAILED, OUTCOME_ERROR_HEALS, OUTCOME_HANG, OUTCOME_MAX_ };
 
 struct run {
-    enum run_kind kind; /* what it looks like: progress, texts, duration */
-    unsigned kinds;     /* a bit for each kind of write that it carries out; `kind` is one of them */
+    enum run_kind kind; /* kind that it shows: progress, texts, duration */
+    unsigned kinds;     /* a bit for each kind of write in the run; `kind` is one of them */
     enum run_type type;
     enum run_state state;
     enum run_outcome outcome;
-    int at_progress; /* where a scripted outcome strikes */
+    int at_progress; /* progress at which a scripted outcome occurs */
     int64_t accepted_us;
     int64_t starts_us;
     int64_t duration_us;
-    int64_t changed_us; /* when the present state was entered */
+    int64_t changed_us; /* begin of the present state */
     int64_t heal_us;
     json_t *codes;
     char *description;
 };
 
-/* An outcome that /_sim/lifecycle asked for: applies to the next runs that begin. */
+/* An outcome that /_sim/lifecycle ordered: applies to the next runs that begin. */
 struct script {
     struct script *next;
     char *shoot;        /* NULL: any */
@@ -72,7 +72,7 @@ struct script {
     int64_t count;
 };
 
-/* One line of a flow: from this share of the time on, this progress and text are shown. */
+/* A line of a flow: from this part of the duration on, this progress and text are shown. */
 struct flow_step {
     int permille;
     int progress;
@@ -85,24 +85,24 @@ double run_kind_seconds(enum run_kind kind);
 const char *run_type_name(enum run_type type);
 const char *run_state_name(enum run_state state);
 
-/* The step in force at `elapsed` of `duration`, and the one where a progress is first reached. */
+/* The step at `elapsed` of `duration`, and the first step with a progress. */
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us);
 const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 
-/* Registers an accepted write; it is picked up stale_seconds later. A write that comes before that joins the
- * one that waits: one run does both. */
+/* Registers an accepted write, which starts stale_seconds later. An earlier waiting write and this one become
+ * one run. */
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
-/* The same for all that the last run was about. */
+/* The same for all kinds of the last run. */
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
 bool run_does(const struct run *run, enum run_kind kind);
 void lifecycle_advance(struct sim *sim, struct shoot *shoot);
-/* All shoots; drops those that are gone. */
+/* Advances all shoots; removes those that no longer exist. */
 void lifecycle_advance_all(struct sim *sim);
-/* True from the acceptance of a write until its run has ended one way or the other. */
+/* True from the acceptance of a write until its run has ended. */
 bool lifecycle_is_busy(const struct shoot *shoot);
-/* True from the pick-up. */
+/* True from the start of the run. */
 bool lifecycle_is_running(const struct shoot *shoot);
-/* Progress of the run in force, 0 before the first. */
+/* Progress of the current run, 0 before the first. */
 int lifecycle_progress(const struct shoot *shoot, int64_t now_us);
 
 /* Takes the script over. */
@@ -111,7 +111,7 @@ void lifecycle_clear_scripts(struct sim *sim);
 void lifecycle_free_script(struct script *script);
 void run_done(struct run *run);
 
-/* The objects of the answers, v2 spelling; NULL while nothing was picked up yet. */
+/* Objects of answers, v2 spelling; NULL before the first run has started. */
 json_t *status_last_operation(const struct shoot *shoot, int64_t now_us);
 json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernation_blocked);
 

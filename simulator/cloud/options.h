@@ -28,7 +28,7 @@ struct options {
     bool help;
 };
 
-/* Returns 0, or EXIT_BAD_USAGE after printing the fault to stderr. The strings stay those of argv. */
+/* Returns 0, or EXIT_BAD_USAGE after printing the fault to stderr. The strings point into argv. */
 int options_parse(struct options *options, int argc, char **argv);
 void options_print_help(void);
 

@@ -1,4 +1,4 @@
-/* Pseudo-random identifiers, repeatable with --seed. Nothing here is fit for real secrets. */
+/* Pseudo-random identifiers, repeatable with --seed. Not suited for real secrets. */
 #ifndef SIMULATOR_CLOUD_RANDOM_H
 #define SIMULATOR_CLOUD_RANDOM_H
 
@@ -16,9 +16,9 @@ uint64_t random_next(struct random_source *source);
 /* Fills out with size-1 letters of the alphabet and a NUL. */
 void random_text(struct random_source *source, const char *alphabet, char *out, size_t size);
 void random_uuid(struct random_source *source, char out[UUID_TEXT_SIZE]);
-/* A stable hash (FNV-1a), for names that must not change between requests. */
+/* A stable hash (FNV-1a), for names that must be the same in every request. */
 uint64_t random_hash(uint64_t start, const char *text);
-/* Spells a hash with an alphabet; size counts the NUL. */
+/* Writes a hash with the letters of an alphabet; size includes the NUL. */
 void random_spell(uint64_t hash, const char *alphabet, char *out, size_t size);
 
 #endif

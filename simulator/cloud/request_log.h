@@ -1,4 +1,4 @@
-/* The requests to the simulated API: the last ones one by one, and counters. */
+/* The requests to the simulated API: the latest ones in detail, and counters. */
 #ifndef SIMULATOR_CLOUD_REQUEST_LOG_H
 #define SIMULATOR_CLOUD_REQUEST_LOG_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The operations of the API under one name each, whatever the generation. */
+/* The operations of the API, with one name for both generations. */
 #define OPERATIONS(X)                     \
     X(CREATE_TOKEN, create_token)         \
     X(REQUEST_SMS_CODE, request_sms_code) \
@@ -73,11 +73,11 @@ struct request_entry {
     enum operation operation;
     int status; /* 0: no answer was sent */
     unsigned in_flight;
-    bool client_left; /* before the answer */
+    bool client_left; /* the client left before the answer */
     char method[12];
     char *path;
     char *shoot;
-    char *traceparent; /* of the request, or NULL; the next two alike */
+    char *traceparent; /* of the request, or NULL; as are the next two */
     char *tracestate;
     char *request_id;
 };
@@ -101,11 +101,11 @@ struct request_log {
 
 void request_log_init(struct request_log *log);
 void request_log_done(struct request_log *log);
-/* Forgets entries and counters; sequence numbers go on. */
+/* Removes entries and counters; sequence numbers continue. */
 void request_log_clear(struct request_log *log);
-/* Counts a request in; returns how many are under way with it. */
+/* Counts the begin of a request; returns the number of requests in flight, including this one. */
 unsigned request_log_begin(struct request_log *log, enum operation operation);
-/* Counts it out and stores the entry (its texts are taken). */
+/* Counts the end of a request and stores its entry, whose texts are taken over. */
 void request_log_end(struct request_log *log, struct request_entry *entry);
 void request_log_count_name(json_t *names, const char *name);
 json_t *request_log_items(const struct request_log *log, int64_t since);

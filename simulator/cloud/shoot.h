@@ -1,5 +1,5 @@
-/* One shoot: what was asked for (spec) and how far the backend is (runs). Guarded by the lock of struct sim.
- */
+/* One shoot: the requested state (spec) and the progress of the backend (runs). Guarded by the lock of struct
+ * sim. */
 #ifndef SIMULATOR_CLOUD_SHOOT_H
 #define SIMULATOR_CLOUD_SHOOT_H
 
@@ -26,9 +26,9 @@ enum ca_stage {
     CA_STAGE_MAX_
 };
 
-/* spec, the internal form, holds: kubernetes_version, floating_pool_name, load_balancer_provider, network_id,
- * router_id, workers_cidr, allowed_cidrs, high_availability, schedules, maintenance, networking_type, cilium,
- * workers (each as v2 answers show it). */
+/* The internal form `spec` contains: kubernetes_version, floating_pool_name, load_balancer_provider,
+ * network_id, router_id, workers_cidr, allowed_cidrs, high_availability, schedules, maintenance,
+ * networking_type, cilium, workers (each in v2 form). */
 struct shoot {
     struct shoot *next;
     char *name;
@@ -45,7 +45,7 @@ struct shoot {
     bool has_queued;
     bool ever_succeeded;
     bool hibernated;
-    int64_t flag_turns_us; /* until then the flag shows what was before */
+    int64_t flag_turns_us; /* until then the flag shows the earlier value */
     bool deleting;
     bool gone;
     enum ca_stage ca_stage;
@@ -54,12 +54,12 @@ struct shoot {
     int64_t care_until_us;
 };
 
-/* Takes spec. */
+/* Takes over spec. */
 struct shoot *shoot_new(struct random_source *random, const char *name, const char *region,
                         const char *project, json_t *spec);
 struct shoot *shoot_free(struct shoot *shoot);
 
-/* NULL if absent. project NULL: anywhere. */
+/* Returns NULL if absent. project NULL: any project. */
 struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name);
 void shoot_add(struct sim *sim, struct shoot *shoot);
 void shoot_remove(struct sim *sim, struct shoot *shoot);
@@ -71,13 +71,13 @@ enum ca_stage ca_stage_find(const char *name);
 
 json_t *shoot_worker(const struct shoot *shoot, const char *name);
 size_t shoot_worker_index(const struct shoot *shoot, const char *name);
-/* The OpenStack network is there: its ids may be shown. */
+/* The OpenStack network exists: its ids may be shown. */
 bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us);
-/* An API server address exists: kubeconfigs can be made. */
+/* The API server has an address: kubeconfigs are possible. */
 bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us);
-/* The flag as answers show it, which may be late. */
+/* The flag as shown in answers, possibly delayed. */
 bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us);
-/* Nodes of a group that are up now; names by index. */
+/* The number of running nodes of a group; their names by index. */
 size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us);
 void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t index, char *out, size_t size);
 

@@ -1,5 +1,5 @@
-/* The whole simulated cloud. Everything but the options is guarded by `lock`, which is never held
- * while a thread sleeps or talks to a client. */
+/* The whole simulated cloud. `lock` guards all members except the options. It is never held while a thread
+ * sleeps or sends to a client. */
 #ifndef SIMULATOR_CLOUD_SIM_H
 #define SIMULATOR_CLOUD_SIM_H
 
@@ -23,7 +23,7 @@ struct sim {
     pthread_mutex_t lock;
     pthread_cond_t stop_signal;
     bool stopping;
-    unsigned releases; /* grows when those that sleep are to go on */
+    unsigned releases; /* grows to end all current sleeps */
     bool down;
     struct sim_clock clock;
     struct random_source random;
@@ -34,7 +34,7 @@ struct sim {
     json_t *catalog;      /* the v2 cloud profile */
     struct script *scripts;
     struct faults faults;
-    json_t *replay;      /* array of recorded answers not yet used */
+    json_t *replay;      /* array of unused recorded answers */
     json_t *list_caches; /* see clusters.c */
     struct request_log log;
     struct kubeconfig_authority *authority;
@@ -42,14 +42,14 @@ struct sim {
 
 struct sim *sim_new(const struct options *options);
 struct sim *sim_free(struct sim *sim);
-/* Sleeps in real time; returns early at sim_release, and with true when the simulator stops. Call without the
+/* Sleeps in real time. Returns early at sim_release, with true when the simulator stops. Call it without the
  * lock. */
 bool sim_sleep_ms(struct sim *sim, unsigned ms);
 /* Ends every sleep. Call with the lock. */
 void sim_release(struct sim *sim);
 void sim_stop(struct sim *sim);
 
-/* The tag as configured, or NULL. */
+/* The tag as written in the configuration, or NULL. */
 const char *sim_region(const struct sim *sim, const char *tag, bool any_case);
 const char *sim_project(const struct sim *sim, const char *id);
 bool sim_is_bootstrapped(const struct sim *sim, const char *region, const char *project);

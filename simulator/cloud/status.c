@@ -1,4 +1,4 @@
-/* The status that a shoot reports: last operation, conditions, constraints, last errors. */
+/* The reported status of a shoot: last operation, conditions, constraints, last errors. */
 #include "simulator/cloud/lifecycle.h"
 
 #include "base/attrs.h"
@@ -14,9 +14,9 @@ struct condition {
     const char *good_message;
     const char *bad_reason;
     const char *bad_message;
-    const char *early_status; /* while the create works on it */
-    int begins;               /* create progress from which it is no longer Unknown */
-    int holds;                /* and from which it is True */
+    const char *early_status; /* status while the create works on it */
+    int begins;               /* create progress from which it is not Unknown */
+    int holds;                /* create progress from which it is True */
     int gone;                 /* delete progress from which it is lost */
 };
 

@@ -1,4 +1,4 @@
-/* Tokens, and the login that waits for its code. */
+/* Tokens, and a login that waits for its code. */
 #ifndef SIMULATOR_CLOUD_TOKENS_H
 #define SIMULATOR_CLOUD_TOKENS_H
 
@@ -20,20 +20,20 @@ struct auth {
     struct token *tokens;
     size_t token_count;
     size_t token_capacity;
-    char verification[VERIFICATION_SIZE]; /* the login waiting for its code; empty: none */
+    char verification[VERIFICATION_SIZE]; /* the login that waits for its code; empty: none */
     bool code_requested;
 };
 
 void tokens_done(struct auth *auth);
-/* Login and token must be a live pair. */
+/* Whether login and token are a valid pair. */
 bool tokens_is_live(struct sim *sim, const char *login, const char *token);
 void tokens_expire_all(struct sim *sim);
 size_t tokens_live_count(struct sim *sim);
-/* A new one, which is counted as a login. Borrowed until the next call. */
+/* Makes a token, which counts as a login. Borrowed until the next call. */
 const char *tokens_new(struct sim *sim);
-/* Nothing when it is not live; `text` may be NULL. */
+/* Does nothing when the token is not valid; `text` may be NULL. */
 void tokens_revoke(struct sim *sim, const char *text);
-/* Names the login that waits for its code anew. */
+/* Makes a new verification for the login that waits for its code. */
 void tokens_new_verification(struct sim *sim);
 
 #endif

@@ -1,4 +1,4 @@
-/* /_sim/: orders from tests. Never logged, counted or delayed. */
+/* /_sim/: requests of tests to the simulator. Never logged, counted or delayed. */
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
 #include "simulator/request/answers.h"

@@ -1,4 +1,4 @@
-/* /_sim/: scripts for the next runs, seeded shoots, the whole state. */
+/* /_sim/: scripts for the next runs, prepared shoots, the whole state. */
 #include "simulator/cloud/check.h"
 
 #include "base/mem.h"
@@ -62,7 +62,7 @@ static const struct rule seed_rules[] = {
     {"state", KIND_STRING, PATTERN_NONE, 0},
 };
 
-/* Answers 400 unless the order has only members that are known, each of its type. */
+/* Answers 400 unless the request has only known members of the right type. */
 static bool is_good_order(struct exchange *x, const struct rule *rules, size_t count)
 {
     json_t *errors = json_array();
@@ -118,7 +118,7 @@ static json_t *seed_body(const char *name)
                      "minimum", 1, "maximum", 3, "max_surge", 1);
 }
 
-/* A run that ended well some time ago. */
+/* Sets a run that succeeded some time ago. */
 static void make_ready(struct sim *sim, struct shoot *shoot, enum run_kind kind)
 {
     int64_t duration_us = clock_from_seconds(sim->settings.durations[kind]);
@@ -161,7 +161,7 @@ static bool set_condition(struct sim *sim, struct shoot *shoot, const char *stat
     return true;
 }
 
-/* NULL when the request (v2 shape) is not a good one; errors says why. */
+/* Returns NULL when the request (v2 form) is not valid; errors gives the reasons. */
 static struct shoot *make_shoot(struct sim *sim, const json_t *body, const char *region, const char *project,
                                 json_t *errors)
 {
@@ -259,7 +259,7 @@ void control_state(struct exchange *x)
                           bootstrapped, "shoots", shoots));
 }
 
-/* True when `given` can stand where `model` stands: the same types all the way down. */
+/* True when `given` has the same types as `model` at all levels. */
 static bool has_shape(const json_t *model, const json_t *given)
 {
     json_t *object = (json_t *)(uintptr_t)model; /* the iterator's type is not const */
@@ -282,7 +282,7 @@ static bool has_shape(const json_t *model, const json_t *given)
     return true;
 }
 
-/* The spec of a state document: what is missing is as in a seeded shoot. */
+/* The spec of a state document; absent members have the values of a prepared shoot. */
 static json_t *state_spec(struct sim *sim, const char *name, const char *region, const json_t *given,
                           json_t *errors)
 {
@@ -302,7 +302,7 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
     return spec;
 }
 
-/* The time of the last operation does not go back; what has changed has done so now. */
+/* The time of the last operation does not go back; changes get the current time. */
 static void carry_on(struct sim *sim, struct shoot *shoot)
 {
     const struct shoot *before = shoot_find(sim, shoot->region, shoot->project, shoot->name);

@@ -39,7 +39,7 @@ static void do_nothing(struct exchange *x)
     answer_action(x);
 }
 
-/* As it will be when what waits has been carried out. */
+/* The value after all waiting runs. */
 static bool is_to_be_hibernated(const struct shoot *shoot)
 {
     if (!shoot->has_queued)
@@ -70,7 +70,7 @@ void handle_wake(struct exchange *x)
         do_nothing(x);
 }
 
-/* Accepted also while a run is under way: it follows then. A write that waits already covers it. */
+/* Accepted also during a run; then it follows that run. A waiting write includes it already. */
 static void run_soon(struct exchange *x, enum run_kind kind)
 {
     if (x->shoot->deleting || x->shoot->has_queued)

@@ -1,4 +1,4 @@
-/* Shoots as a whole: list, create, get, edit, delete; cloud profile, bootstrap, name check. */
+/* Whole shoots: list, create, get, edit, delete; cloud profile, bootstrap, name check. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
@@ -48,8 +48,8 @@ static json_t *render_list(const struct exchange *x)
 }
 
 /*
- * Two nodes take turns. One is up to date, the other answers from a cache of its own: a list of a time at
- * most `list_cache_seconds` ago.
+ * Two nodes answer alternately. One is up to date. The other answers with its own cached list, which is at
+ * most `list_cache_seconds` old.
  */
 static json_t *list_of_a_node(const struct exchange *x)
 {
@@ -128,7 +128,7 @@ void handle_get_shoot(struct exchange *x)
     answer_json(x, 200, render_shoot(x, x->shoot));
 }
 
-/* Changes that are refused with 409 whatever else the body says. */
+/* Changes that are refused with 409, independent of other members. */
 static const char *conflict_of(const struct shoot *shoot, const json_t *body)
 {
     const json_t *cilium = json_object_get(json_object_get(body, "networking"), "cilium_provider_config");
@@ -141,7 +141,7 @@ static const char *conflict_of(const struct shoot *shoot, const json_t *body)
     return NULL;
 }
 
-/* Community v1 clients send the switch with every update, so v1 ignores it once HA is on. */
+/* v1 clients send the switch with every update, so v1 ignores it once HA is on. */
 static json_t *edit_body(const struct exchange *x)
 {
     json_t *body;

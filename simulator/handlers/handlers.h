@@ -1,4 +1,4 @@
-/* The operations of the simulated API, named as in the route table. Each runs under the lock. */
+/* The operations of the simulated API, with the names of the route table. Each runs under the lock. */
 #ifndef SIMULATOR_HANDLERS_HANDLERS_H
 #define SIMULATOR_HANDLERS_HANDLERS_H
 
@@ -40,9 +40,9 @@ void handle_ca_stage(struct exchange *x);
 void handle_upgrade_check(struct exchange *x);
 void handle_upgrade_prepare(struct exchange *x);
 void handle_upgrade_revert(struct exchange *x);
-/* Answers 202 or 204 without a body, as each generation does it. */
+/* Answers 202 or 204 without a body, depending on the generation. */
 void answer_action(struct exchange *x);
-/* Answers 409 and returns true when the shoot cannot take a change now. */
+/* Answers 409 and returns true when the shoot cannot accept a change now. */
 bool refuse_when_busy(struct exchange *x);
 /* monitoring.c */
 void handle_monitoring(struct exchange *x);
@@ -54,12 +54,12 @@ void handle_ssh_key(struct exchange *x);
 /* kubeconfig.c */
 void handle_kubeconfig(struct exchange *x);
 void handle_dead_kubeconfig(struct exchange *x);
-/* identity.c: domains and projects of the one account */
+/* identity.c: domains and projects of the account */
 #define DOMAIN_ID_SIZE  33
 #define ACCOUNT_USER_ID 42
-/* The tag of the region that the domain belongs to, or NULL. */
+/* The tag of the domain's region, or NULL. */
 const char *identity_region_of(const struct sim *sim, const char *domain);
-/* All projects, v2 spelling, as of this domain; a new value. */
+/* All projects, v2 spelling, with this domain; a new value. */
 json_t *identity_projects(const struct sim *sim, const char *domain);
 void handle_current_user(struct exchange *x);
 void handle_domains(struct exchange *x);
@@ -74,7 +74,7 @@ void handle_project_users(struct exchange *x);
 void handle_user_projects(struct exchange *x);
 void handle_rc_credentials(struct exchange *x);
 void handle_project_logs(struct exchange *x);
-/* 403, as Cleura says it to a user without the privilege: for all that is not simulated. */
+/* Answers 403, as Cleura answers a user without the privilege: for all calls that are not simulated. */
 void handle_no_access(struct exchange *x);
 /* routes.c */
 void handle_apidoc(struct exchange *x);

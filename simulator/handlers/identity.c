@@ -1,4 +1,4 @@
-/* The caller, and the domains, regions, projects and quotas that there are. */
+/* The caller, and the existing domains, regions, projects and quotas. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"

@@ -17,7 +17,7 @@
 
 static const char *const addresses[] = {"external", "internal", "wildcard-tls-seed-bound"};
 
-/* A text that grows to a fixed end; what does not fit is a bug, so it stops the program. */
+/* A text with a fixed limit; a longer text is a bug and ends the program. */
 struct writer {
     char *text;
     size_t used;
@@ -37,14 +37,14 @@ static void ca_name(const struct shoot *shoot, int generation, char *out, size_t
     (void)snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
 }
 
-/* The start of the simulator lies in the past of both clocks, however far the simulated one was moved: what
- * is valid from then on is valid for a client that looks at the real one, too. */
+/* The start of the simulator is in the past of both clocks, even when the simulated one was moved. A
+ * certificate that is valid from then on is therefore valid by the client's real clock, too. */
 static int64_t valid_from(const struct sim *sim)
 {
     return sim->clock.started_sim_us / US_PER_SECOND - 60;
 }
 
-/* The bundle: the present CA, and while a rotation is between its two steps also the one before. */
+/* The bundle: the present CA and, between the two steps of a rotation, also the old one. */
 static char *ca_bundle(struct sim *sim, const struct shoot *shoot)
 {
     enum ca_stage stage = shoot->ca_stage;
@@ -165,7 +165,7 @@ void handle_kubeconfig(struct exchange *x)
     free(text);
 }
 
-/* The two old v1 paths lost their meaning with static tokens; see docs/simulator.md. */
+/* The two old v1 paths have no function without static tokens; see docs/simulator.md. */
 void handle_dead_kubeconfig(struct exchange *x)
 {
     answer_error(x, 404, "Not Found: no static token kubeconfig exists");

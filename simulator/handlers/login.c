@@ -1,4 +1,4 @@
-/* Logins, with a second factor and without. */
+/* Logins, with and without a second factor. */
 #include "simulator/handlers/handlers.h"
 
 #include "simulator/request/exchange.h"
@@ -21,7 +21,7 @@ static void fail_login(struct exchange *x, const char *message)
     answer_error(x, 400, message);
 }
 
-/* Adds one entry per missing string member; answers 400 if there is any. */
+/* Adds one error per missing string member; answers 400 if there is any. */
 static bool has_strings(struct exchange *x, const json_t *members, const char *first, const char *second)
 {
     const char *names[] = {first, second};
@@ -95,7 +95,7 @@ static bool is_waiting(const struct sim *sim, const json_t *members)
            !strcmp(json_string_value(json_object_get(members, "verification")), sim->auth.verification);
 }
 
-/* True when the member is one of the values, or absent and not required; else answers 400. */
+/* True when the member has one of the values, or is absent and not required; else answers 400. */
 static bool is_one_of(struct exchange *x, const json_t *members, const char *name, bool required,
                       const char *const *values)
 {
@@ -111,7 +111,7 @@ static bool is_one_of(struct exchange *x, const json_t *members, const char *nam
     return false;
 }
 
-/* Hashes come in mails, and the simulator sends none: every hash is a wrong one. */
+/* Hashes are sent in mails, and the simulator sends none, so every hash is wrong. */
 void auth_create_by_hash(struct exchange *x)
 {
     static const char *const types[] = {"adminlogin", "authlogin", "registrationlogin", "resellerlogin",

@@ -1,4 +1,4 @@
-/* Monitoring credentials, node metrics and the SSH key. The numbers are made up but stable. */
+/* Monitoring credentials, node metrics and the SSH key. The numbers are invented but stable. */
 #include "simulator/cloud/catalog.h"
 
 #include "base/mem.h"
@@ -90,7 +90,7 @@ static double machine_number(const struct sim *sim, const json_t *worker, const 
     return 2;
 }
 
-/* Between 0 and 1, the same for the same node. */
+/* A number between 0 and 1, the same for the same node. */
 static double share_of(const char *name, uint64_t salt)
 {
     return (double)(random_hash(salt, name) % 1000) / 1000;

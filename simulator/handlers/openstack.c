@@ -1,5 +1,5 @@
-/* OpenStack identity: endpoints, users, roles and logs of a domain; and what an account user without further
- * privileges may not do. */
+/* OpenStack identity: endpoints, users, roles and logs of a domain; and the calls that a user without further
+ * privileges may not make. */
 #include "base/attrs.h"
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/sim.h"
@@ -74,7 +74,7 @@ void handle_domain_users(struct exchange *x)
         answer_json(x, 200, make_users(x));
 }
 
-/* An unknown project has no users; it is not missing. */
+/* An unknown project has no users, and is not an error. */
 void handle_project_users(struct exchange *x)
 {
     if (find_domain(x))
@@ -139,7 +139,7 @@ void handle_rc_credentials(struct exchange *x)
     answer_json(x, 200, json_pack("{s:s}", "rc_data", text));
 }
 
-/* Answers 400 for a number that is none, or beyond its bounds. */
+/* Answers 400 for a text that is no number, or exceeds its limits. */
 static bool read_number(struct exchange *x, const char *name, long otherwise, long most, long *ret_number)
 {
     const char *text = exchange_query(x, name);
@@ -155,7 +155,7 @@ static bool read_number(struct exchange *x, const char *name, long otherwise, lo
     return false;
 }
 
-/* One entry for each project: that it was made. */
+/* One entry for each project: its creation. */
 void handle_project_logs(struct exchange *x)
 {
     const char *region = x->sim->options->regions[0];

@@ -1,4 +1,4 @@
-/* Worker groups: create, update, delete. While a run is under way all others meet 409. */
+/* Worker groups: create, update, delete. During a run, further requests get 409. */
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"

@@ -1,4 +1,4 @@
-/* Answers that no handler made: recorded ones, and what a fault makes of one. Under the lock. */
+/* Answers not made by a handler: recorded ones, and answers changed by a fault. Under the lock. */
 #include "simulator/request/answers.h"
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static void answer_garbage(const struct fault *fault, struct exchange *x)
     answer_text(x, success == 204 ? 200 : success, "text/html", mem_strdup(body));
 }
 
-/* The first letter of the first text becomes the beginning of a sequence that does not go on. */
+/* Replaces the first letter of the first text with the beginning of an incomplete UTF-8 sequence. */
 static void answer_invalid_utf8(struct exchange *x)
 {
     char *text = x->answer ? json_text(x->answer, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -66,8 +66,8 @@ static const char *status_message(int status)
     return "Simulated fault";
 }
 
-/* Kinds that answer in the place of the API act only if the fault says so; the others change the
- * real answer and so always act. */
+/* Kinds that replace the API's answer do the real work only if the fault requests that. The other kinds
+ * change the real answer, so they always do the work. */
 static bool replaces_answer(enum fault_kind kind)
 {
     static const bool replaces[FAULT_KIND_MAX_] = {
@@ -222,7 +222,7 @@ void real_text(double value, char out[REAL_TEXT_SIZE])
         (void)snprintf(out, REAL_TEXT_SIZE, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 1, value);
 }
 
-/* The end of the string that begins at `quote`. */
+/* Returns the end of the string that begins at `quote`. */
 static const char *string_end(const char *quote)
 {
     const char *at = quote + 1;
@@ -231,7 +231,7 @@ static const char *string_end(const char *quote)
     return at + 1;
 }
 
-/* In place: a number is replaced only by a shorter one. */
+/* Works in place, because a number is only replaced by a shorter one. */
 static void shorten_reals(char *text)
 {
     const char *in = text;

@@ -1,4 +1,4 @@
-/* One request and the answer being made for it. Belongs to the thread of its connection. */
+/* One request and its answer. Owned by the thread of its connection. */
 #ifndef SIMULATOR_REQUEST_EXCHANGE_H
 #define SIMULATOR_REQUEST_EXCHANGE_H
 
@@ -33,9 +33,9 @@ enum param {
 };
 
 enum route_flag {
-    ROUTE_AUTH = 1,   /* needs a live login and token */
+    ROUTE_AUTH = 1,   /* needs a valid login and token */
     ROUTE_REGION = 2, /* region and project must exist */
-    ROUTE_SHOOT = 4   /* and so must the shoot */
+    ROUTE_SHOOT = 4   /* the shoot must exist, too */
 };
 
 struct route {
@@ -44,7 +44,7 @@ struct route {
     enum operation operation;
     int generation; /* 0: /_sim/ */
     unsigned flags;
-    int success; /* the usual status */
+    int success; /* usual status */
     void (*handle)(struct exchange *x);
 };
 
@@ -74,45 +74,45 @@ struct exchange {
     bool body_too_large;
     json_t *json; /* the parsed body, NULL if none or wrong */
 
-    const char *region; /* as configured, once checked */
+    const char *region; /* as written in the configuration, set after the check */
     const char *project;
     struct shoot *shoot;
     const char *shoot_name;
 
     int status;
-    json_t *answer; /* or text; neither: no body */
+    json_t *answer; /* the answer is JSON or text; neither: no body */
     char *text;
     size_t text_size;
     const char *content_type;
     char *content_type_owned;
     json_t *headers;
-    bool no_effect; /* answered 2xx without changing anything */
+    bool no_effect; /* answered with 2xx without a change */
     enum delivery delivery;
     unsigned delay_ms;
 
-    bool counted; /* between request_log_begin and _end */
+    bool counted; /* between request_log_begin and request_log_end */
     int64_t begun_us;
     int64_t begun_sim_us;
     unsigned in_flight;
-    bool client_left; /* before the answer */
+    bool client_left; /* the client left before the answer */
 };
 
 struct exchange *exchange_free(struct exchange *x);
 enum operation exchange_operation(const struct exchange *x);
 int exchange_generation(const struct exchange *x);
 
-/* Counts the request out of flight and logs it, once. status 0 means that no answer was sent. */
+/* Counts the end of the request and logs it, once. status 0: no answer was sent. */
 void exchange_finish(struct exchange *x, int status);
 
 const char *exchange_header(const struct exchange *x, const char *name);
 const char *exchange_query(const struct exchange *x, const char *name);
 
-/* Setting the answer; a later call replaces an earlier one. Values are taken. */
+/* These set the answer; a later call replaces an earlier one. Values are taken over. */
 void answer_json(struct exchange *x, int status, json_t *value);
 void answer_text(struct exchange *x, int status, const char *content_type, char *text);
 void answer_empty(struct exchange *x, int status);
 void answer_error(struct exchange *x, int status, const char *message);
-/* 400 with the per-property list (taken). */
+/* Answers 400 with the list per property, which is taken over. */
 void answer_invalid(struct exchange *x, json_t *errors);
 void answer_reset(struct exchange *x);
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Walks a value and builds a changed copy: `leaf` gets every value first and returns a replacement, or
- * NULL to go on into it. */
+/* Visits a value and builds a changed copy. `leaf` gets every value first. It returns a replacement, or NULL
+ * to visit the parts of the value. */
 typedef json_t *change_fn(const char *key, const char *parent, const json_t *value);
 
 static json_t *mangle_walk(const char *key, const char *parent, const json_t *value, change_fn *change)
@@ -84,7 +84,7 @@ static json_t *unknown_enum(const char *key, const char *parent, const json_t *v
         return json_string("Reconsidering");
     if (!strcmp(key, "type") && is_in(parent, typed))
         return json_string("Transmogrify");
-    /* Members of conditions and constraints: their objects have no key of their own. */
+    /* Members of conditions and constraints: their objects have no key. */
     if (!strcmp(parent, "") && !strcmp(key, "type"))
         return json_string("MoonPhaseAcceptable");
     if (!strcmp(parent, "") && !strcmp(key, "status"))
@@ -115,7 +115,7 @@ json_t *mangle_reorder(const json_t *value)
     return mangle_walk("", "", value, reversed);
 }
 
-/* Every member that the contract does not require, under both spellings. */
+/* Every member that the contract does not require, in both spellings. */
 static const char *const optional_members[] = {"allowed_cidrs",
                                                "annotations",
                                                "cilium_provider_config",

@@ -174,7 +174,7 @@ static void check_name(json_t *errors, const json_t *body)
 {
     const char *name = json_string_value(json_object_get(body, "name"));
     if (!name || !check_pattern(PATTERN_SHOOT, name))
-        return; /* reported already */
+        return; /* already reported */
     if (strlen(name) > SHOOT_NAME_LONGEST)
         check_fail(errors, "name", "must have 1 to 15 characters");
     else if (!check_pattern(PATTERN_DNS_LABEL, name) || strstr(name, "--"))
@@ -209,7 +209,7 @@ static json_t *convert_schedules(const json_t *schedules)
     return list;
 }
 
-/* Puts the given parts of a maintenance request over what is there. */
+/* Merges the given parts of a maintenance request into the present values. */
 static json_t *merge_maintenance(const json_t *present, const json_t *change)
 {
     json_t *merged = json_deep_copy(present);
@@ -355,7 +355,7 @@ static void check_upgrade(struct sim *sim, json_t *errors, const char *from, con
 {
     int order = catalog_compare_versions(to, from);
     if (order == 0)
-        return; /* a version may stay, even an expired one */
+        return; /* the present version may stay, even an expired one */
     check_version(sim, errors, "kubernetes", to);
     if (order < 0)
         check_fail(errors, "kubernetes", "must not be lower than the present version");

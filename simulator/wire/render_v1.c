@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Arrays of {key, value} become a map: to the value, or to the whole pair. */
+/* Converts arrays of {key, value} to a map, whose values are the values or the whole pairs. */
 static json_t *as_map(const json_t *pairs, bool whole)
 {
     json_t *map = json_object();
@@ -62,7 +62,7 @@ static json_t *render_maintenance(const json_t *maintenance)
                      json_object_get(maintenance, "time_window"));
 }
 
-/* Asked for, not reached: true as soon as hibernation is accepted. */
+/* The requested state: true as soon as hibernation is accepted. */
 static bool wants_hibernation(const struct shoot *shoot)
 {
     const struct run *run = shoot->has_queued ? &shoot->queued : &shoot->run;

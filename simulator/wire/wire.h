@@ -1,7 +1,7 @@
 /*
- * Shoots between the wire and the internal spec (see shoot.h), for both generations. v1 bodies are first put
- * into v2 shape, so that both generations are judged by the same rules; keys in error lists are therefore v2
- * ones.
+ * Converts shoots between the API's forms and the internal spec (see shoot.h), for both generations. v1
+ * bodies are first converted to v2 form, so the same rules apply to both. Keys in error lists are therefore
+ * v2 keys.
  */
 #ifndef SIMULATOR_WIRE_WIRE_H
 #define SIMULATOR_WIRE_WIRE_H
@@ -23,18 +23,18 @@ json_t *decode_worker(struct sim *sim, const char *region, const json_t *body, c
 json_t *decode_worker_change(struct sim *sim, const struct shoot *shoot, const json_t *worker,
                              const json_t *body, json_t *errors, enum run_kind *ret_kind);
 
-/* v1 bodies (already unwrapped) to v2 ones; new values. */
+/* Convert v1 bodies (already unwrapped) to v2 ones; new values. */
 json_t *decode_v1_create(const json_t *shoot);
 json_t *decode_v1_patch(const json_t *shoot);
 json_t *decode_v1_worker(const json_t *worker);
 
-/* As the two generations show them. New values; they share parts with the state, so write them out before the
- * lock is given up. */
+/* The forms of the two generations. New values; they share parts with the state, so write them before
+ * releasing the lock. */
 json_t *render_v2(const struct sim *sim, const struct shoot *shoot);
 json_t *render_v1(const struct sim *sim, const struct shoot *shoot);
-/* The other shape, of the v1 create answer: wrapped and flat. */
+/* The different form of v1's answer to a create: wrapped and flat. */
 json_t *render_v1_created(const struct sim *sim, const struct shoot *shoot);
-/* Host names, with scheme. */
+/* Writes a host name with its scheme. */
 void render_api_url(const struct shoot *shoot, const char *kind, char *out, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* cmocka with what it wants included first. */
+/* Includes the headers that cmocka needs, then cmocka. */
 #ifndef TESTS_SUPPORT_CHECK_H
 #define TESTS_SUPPORT_CHECK_H
 

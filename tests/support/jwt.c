@@ -48,7 +48,7 @@ size_t jwt_signature(EVP_PKEY *key, int algorithm, const char *text, unsigned ch
     return sign_raw_ecdsa(der, len, out);
 }
 
-/* The two first parts with a dot between them. */
+/* The first two parts, separated by a dot. */
 char *jwt_unsigned(const char *header, const char *claims)
 {
     char *a CLEANUP_FREE = jwt_base64(header, strlen(header));

@@ -1,6 +1,6 @@
 /*
- * JWTs of a made-up issuer, and its keys. Signed by OpenSSL, which is not what the daemon checks with. A
- * fault ends the test.
+ * JWTs of an invented issuer, and its keys. OpenSSL signs them, not the libraries with which the daemon
+ * checks. A fault ends the test.
  */
 #ifndef TESTS_SUPPORT_JWT_H
 #define TESTS_SUPPORT_JWT_H
@@ -12,14 +12,14 @@
 #include "oidc/keys.h"
 
 EVP_PKEY *jwt_new_key(int algorithm);
-/* As a JWK: with use, alg and the kid "key-<alg>". */
+/* The key as a JWK: with use, alg and the kid "key-<alg>". */
 json_t *jwt_public_key(const EVP_PKEY *key, int algorithm);
 
-/* The caller frees what these give. */
+/* The caller frees the results. */
 char *jwt_base64(const void *bytes, size_t len);
-/* The two first parts with a dot between them. */
+/* The first two parts, separated by a dot. */
 char *jwt_unsigned(const char *header, const char *claims);
-/* The length of the signature. */
+/* Returns the length of the signature. */
 size_t jwt_signature(EVP_PKEY *key, int algorithm, const char *text, unsigned char out[static 2048]);
 char *jwt_with_signature(const char *text, const void *bytes, size_t len);
 char *jwt_sign(EVP_PKEY *key, int algorithm, const char *header, const char *claims);

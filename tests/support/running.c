@@ -13,12 +13,12 @@ enum { COMMAND_DEADLINE_S = 600 };
 
 #define LOCATION "running-test"
 
-/* ---- what became of a command: its ctx ---- */
+/* ---- the result of a command: its ctx ---- */
 
 static char posted, answered, dropped;
-static unsigned posted_count; /* and not given back yet */
+static unsigned posted_count; /* not given back yet */
 
-/* ---- a store that can be cut off ---- */
+/* ---- a store that can be disconnected ---- */
 
 static atomic_bool cut_off;
 
@@ -27,7 +27,7 @@ static enum store_status begin_unless_cut(void *conn, char **ret_error)
     return atomic_load(&cut_off) ? STORE_BROKEN : store_fake.begin(conn, ret_error);
 }
 
-/* ---- a store with rows that cannot be read ---- */
+/* ---- a store with unreadable rows ---- */
 
 static bool clusters_unreadable, operations_unreadable;
 static struct change_set *put_aside;
@@ -66,7 +66,7 @@ static enum store_status load_what_can_be_read(void *conn, const struct store_vi
     return status;
 }
 
-/* Like SQLite's file: who opens it is the only owner. */
+/* Like SQLite's file, it has only one owner. */
 static struct store_backend backend(void)
 {
     struct store_backend b = store_fake;
@@ -86,7 +86,7 @@ static bool storage_is_busy(void *ctx)
     return (metrics.queue_depth > 0 && !atomic_load(&cut_off)) || metrics.queries > 0;
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static void init_config(struct config *c, size_t projects, const struct polling *polling)
 {
@@ -163,7 +163,7 @@ void running_start(struct running *d)
     char *token CLEANUP_SECRET = NULL;
     clusters_unreadable = d->clusters_unreadable;
     operations_unreadable = d->operations_unreadable;
-    posted_count = 0; /* a test that failed left some */
+    posted_count = 0; /* a failed test may have left some */
     enum store_status status = storage_open(&the_backend, LOCATION, "test", &d->world.env, &d->storage, NULL);
     assert(status == STORE_OK);
     d->view = view_new();
@@ -234,7 +234,7 @@ bool running_kill(struct running *d, bool lose_last_turn)
 
 /*
  * Each command is given back exactly once, also when the process ends. A command that is dropped at a kill
- * has had no answer.
+ * had no answer.
  */
 static void on_reply(struct command *cmd)
 {

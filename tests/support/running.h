@@ -1,6 +1,6 @@
 /*
  * The daemon without its HTTP side, in a virtual world: loop, in-memory store with its real threads, view,
- * reconciler, and a transport that answers from memory. It can be killed between any two turns and started
+ * reconciler, and a transport that answers from memory. A test can kill it between any two turns and start it
  * again on the same store.
  */
 #ifndef TESTS_SUPPORT_RUNNING_H
@@ -17,17 +17,17 @@ struct running {
     struct virtual_world world;
     struct config config; /* one account; projects "p00", "p01", ... with ids "id00", "id01", ... */
     struct seal_key key;
-    void *keeper; /* keeps the store's memory while nobody has it open */
-    /* While it runs: */
+    void *keeper; /* keeps the store's memory while it is closed */
+    /* Set while it runs: */
     struct loop *loop;
     struct fake_transport *cleura;
-    struct fake_transport *receivers; /* of webhooks: nobody is there */
+    struct fake_transport *receivers; /* receivers of webhooks: none answers */
     struct worker *worker;
     struct storage *storage;
     struct view *view;
     struct feed *feed;
     struct reconcile *reconcile;
-    /* Rows that the next starts cannot read; the store puts them aside. */
+    /* Rows that the next starts cannot read; the store moves them to the quarantine. */
     bool clusters_unreadable, operations_unreadable;
     /* Cleura's answers. */
     struct canned_answer (*respond)(void *ctx, const struct seen_request *request);
@@ -43,21 +43,21 @@ void running_done(struct running *d);
 
 void running_start(struct running *d);
 /*
- * Ends it without a stop: calls are dropped, commands are given back as dropped, each exactly once, and what
- * is on its way to the store gets there or, with lose_last_turn, one more turn runs and all that it submitted
- * is lost. Returns whether a call to Cleura was under way.
+ * Ends it without a stop: calls are dropped, and commands are given back as dropped, each exactly once.
+ * Changes on their way to the store are stored; with lose_last_turn one more turn runs, and all that it
+ * submitted is lost. Returns whether a call to Cleura was in flight.
  */
 bool running_kill(struct running *d, bool lose_last_turn);
 
 void running_run(struct running *d, int64_t duration_us);
-/* One turn: whatever is due now, or next. */
+/* Runs one turn: the work that is due now or next. */
 void running_turn(struct running *d);
 
-/* A command of an operator; the caller frees it, after its reply or after a kill. Takes the body. */
+/* Makes a command of an operator; the caller frees it, after its answer or a kill. Takes over the body. */
 struct command *running_command(struct running *d, enum command_type type, const char *project,
                                 const char *name, json_t *body);
 void running_post(struct running *d, struct command *cmd);
-/* Whether it was answered, and not dropped at a kill; its ctx is used for that. */
+/* Whether it was answered, and not dropped at a kill; uses its ctx. */
 bool running_answered(const struct command *cmd);
 
 #endif

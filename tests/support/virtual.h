@@ -1,7 +1,6 @@
 /*
- * A world of its own for unit tests: a clock that jumps to the next deadline instead of sleeping, seeded
- * randomness, and a transport that answers from memory. Hours pass in milliseconds, in the same order every
- * time.
+ * A virtual world for unit tests: a clock that jumps to the next deadline instead of sleeping, seeded
+ * randomness, and a transport that answers from memory. Hours pass in milliseconds, always in the same order.
  */
 #ifndef TESTS_SUPPORT_VIRTUAL_H
 #define TESTS_SUPPORT_VIRTUAL_H
@@ -17,8 +16,8 @@ struct virtual_world {
     wall_us wall_offset;
     uint64_t seed;
     /*
-     * Whether a thread still works on what the loop gave it; NULL: there is none. The clock stands while it
-     * does, and a turn begins with all of its answers in the mailbox: runs are the same every time.
+     * Whether a thread still works on data of the loop; NULL: no thread. The clock stops meanwhile, and a
+     * turn begins when all results are in the mailbox, so all runs are the same.
      */
     bool (*busy)(void *ctx);
     void *busy_ctx;
@@ -28,7 +27,7 @@ void virtual_init(struct virtual_world *w, uint64_t seed);
 /* Runs the loop until `duration_us` of virtual time have passed. */
 void virtual_run(struct virtual_world *w, struct loop *loop, int64_t duration_us);
 
-/* One request as the fake transport saw it. */
+/* One request to the fake transport. */
 struct seen_request {
     mono_us at;
     char method[16];
@@ -58,12 +57,12 @@ struct fake_transport {
     unsigned in_flight;
     unsigned max_in_flight;
     const char *date;          /* of all answers, or NULL */
-    const char *cache_control; /* so */
+    const char *cache_control; /* of all answers, or NULL */
 };
 
 struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *loop);
 
-/* Does each job when it is submitted, and gives it back in the next turn; no time passes. */
+/* Does each job when it is submitted, and returns it in the next turn; no time passes. */
 struct worker *inline_worker_new(struct loop *loop);
 
 #endif
