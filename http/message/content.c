@@ -36,7 +36,7 @@ unsigned item_weight(const char *p, const char *end)
     return value;
 }
 
-/* How exactly a range matches the type: 3 for "a/b", 2 for "a/*", 1 for "*", 0 for no match. */
+/* How exactly a range matches the type: 3 for both parts, 2 for the first part only, 1 for "*", 0 for no match. */
 static int specificity(const char *range, size_t len, const char *type)
 {
     size_t main_len = strcspn(type, "/");
