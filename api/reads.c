@@ -247,7 +247,7 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
         (void)buffer_add_str(&page->text, "],\"next_cursor\":null}");
     }
     if (page->text.overflow) {
-        log_error("a page is larger than it may be", "request_id", r->http.id);
+        log_error("page exceeds the memory limit", "request_id", r->http.id);
         return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
     }
     const struct buffer *tagged = page->is_tagged && page->tags.len ? &page->tags : &page->text;

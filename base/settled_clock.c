@@ -24,12 +24,12 @@ wall_us settled_clock_now(struct settled_clock *c)
         c->offset_us = offset_us;
         c->is_ahead = false;
     } else if (!c->is_ahead || offset_us - c->ahead_us > JUMP_US) {
-        log_warning("the wall clock jumped ahead: nothing is removed by it for a day");
+        log_warning("the wall clock jumped ahead: expired data is not removed by it for a day");
         c->is_ahead = true;
         c->ahead_us = offset_us;
         c->ahead_since = mono;
     } else if (mono - c->ahead_since >= DAY_US) {
-        log_info("the wall clock has stayed ahead for a day and is believed");
+        log_info("the wall clock has stayed ahead for a day and is accepted");
         c->offset_us = offset_us;
         c->is_ahead = false;
     }

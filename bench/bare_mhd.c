@@ -1,8 +1,8 @@
 /*
- * The peer of `make bench`: the least that libmicrohttpd can do. Sends the bytes of a file with the same
- * threads and nothing else: no routing, no authentication, and the header fields of a second file, one
- * "Name: value" per line, or only the content type; the status is 200 or the one that is given behind that. A
- * posted body is thrown away, so it is a receiver of webhooks too.
+ * The reference server of `make bench`: the minimum that libmicrohttpd can do. It sends the bytes of a file
+ * with the same threads, without routing and authentication. The header fields come from a second file, one
+ * "Name: value" per line; without it only the content type is sent. The status is 200 or the next argument.
+ * It discards a posted body, so it is also a receiver of webhooks.
  */
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -20,7 +20,7 @@ static size_t body_len;
 static unsigned status = 200;
 static struct {
     char name[FIELD_BYTES];
-    const char *value; /* in name */
+    const char *value; /* points into name */
 } fields[MAX_FIELDS];
 static size_t field_count;
 

@@ -1,6 +1,6 @@
 /*
- * A clock that goes faster, for a program that is started with LD_PRELOAD=fast_clock.so and FAST_CLOCK=30: it
- * stands before the functions by which shootd and its libraries look at the clock and wait. CPU clocks stay.
+ * A faster clock, for a program that is started with LD_PRELOAD=fast_clock.so and FAST_CLOCK=30. It replaces
+ * the functions with which shootd and its libraries read the clock and wait. CPU clocks do not change.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const int64_t NS = 1000000000;
-static int64_t speed = 1, began[CLOCK_BOOTTIME + 1]; /* of each clock */
+static int64_t speed = 1, began[CLOCK_BOOTTIME + 1]; /* start of each clock */
 
 static int64_t real(clockid_t id)
 {
@@ -53,7 +53,7 @@ int epoll_wait(int fd, struct epoll_event *events, int max, int timeout_ms)
     return epoll_pwait2(fd, events, max, timeout_ms < 0 ? NULL : &timeout, NULL);
 }
 
-/* All of shootd's have the monotonic clock. */
+/* All conditions of shootd use the monotonic clock. */
 int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
 {
     int64_t at = (int64_t)until->tv_sec * NS + until->tv_nsec, start = began[CLOCK_MONOTONIC];

@@ -1,19 +1,20 @@
 /*
- * Reads at a fixed rate. Request k is due k / rate after the start, whatever became of those before it; it
- * takes an idle connection or waits for one, and its time counts from when it was due, so that a server that
- * stalls is not asked less (no coordinated omission). It sleeps until something is due or answered. It goes
- * before all others on its core where that is allowed, unless -n puts it behind them.
+ * Reads at a fixed rate. Request k is due k / rate after the start, independent of the requests before it. It
+ * takes an idle connection or waits for one. Its time counts from when it was due, so a server that stalls
+ * does not get fewer requests (no coordinated omission). The program sleeps until a request is due or
+ * answered. It has the highest priority on its core where that is allowed, or the lowest with -n.
  *
  *     open_loop -p PORT -t TOKEN_FILE [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-H "Name: value"]
  *               [-o FILE] [-n] PATH...
  *
- * Several paths are asked for in turn. Prints one line of JSON, times in microseconds, and writes all times
+ * Several paths are requested in turn. Prints one line of JSON, times in microseconds, and writes all times
  * to FILE, in nanoseconds, 8 bytes each.
  *
- * The time for which the others on its core stop this program is not the server's. It wants to run at least
- * as often as a request is due; when it comes STOPPED_NS later than it asked for, the requests under way are
- * left out of the times, and those that are due until CATCH_UP times as much has passed, while the server
- * works on requests that were sent late. The first WARM_UP_NS are left out, too. `left_out` says how many.
+ * Time in which other programs on its core stop this program does not belong to the server. The program
+ * should run at least as often as a request is due. When it runs STOPPED_NS later than planned, the times of
+ * the requests in flight are left out, and so are those due before CATCH_UP times that delay has passed,
+ * because the server then works on requests that were sent late. The first WARM_UP_NS are left out, too.
+ * `left_out` is the number of these requests.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,18 +45,19 @@ enum {
     PIECE_BYTES = 1 << 18,
     EVENTS = 256
 };
-static const uint64_t NS = 1000000000, GRACE_NS = UINT64_C(10000000000); /* for the last answers */
+/* limit of the wait for the last answers */
+static const uint64_t NS = 1000000000, GRACE_NS = UINT64_C(10000000000);
 static const uint64_t STOPPED_NS = 100000, CATCH_UP = 3, WARM_UP_NS = 200000000;
-static const char end_of_chunks[7] = "\r\n0\r\n\r\n"; /* JSON has no line end, so no body holds this */
+static const char end_of_chunks[7] = "\r\n0\r\n\r\n"; /* JSON has no line end, so no body contains this */
 
 struct connection {
     int fd;
-    uint64_t due; /* of the request that is under way; 0: none is */
+    uint64_t due; /* of the request in flight; 0: none */
     bool is_left_out;
     char head[HEAD_BYTES + 1];
     size_t head_len;
     bool has_head, chunked;
-    size_t left; /* of a body with a Content-Length */
+    size_t left; /* bytes left of a body with a Content-Length */
     char tail[sizeof(end_of_chunks)];
 };
 
@@ -72,7 +74,7 @@ static char requests[MAX_PATHS][REQUEST_BYTES];
 static size_t request_len[MAX_PATHS];
 
 static struct connection *connections;
-static unsigned *idle; /* a ring: who waits longest is used next */
+static unsigned *idle; /* a ring: the connection that has waited longest is used next */
 static unsigned idle_first, idle_count;
 static int epoll_fd;
 
@@ -139,15 +141,16 @@ static uint64_t due_of(size_t k)
     return began + (uint64_t)((double)k / options.rate * (double)NS);
 }
 
-/* The time, which is not later than expected while this program runs as it wants to. */
+/* Reads the time. While this program is not stopped by others, it is not later than expected. */
 static uint64_t look(uint64_t expected)
 {
     looked_at = now_ns();
     if (looked_at <= expected + STOPPED_NS)
         return looked_at;
     leave_out_until = looked_at + CATCH_UP * (looked_at - expected);
+    /* the request in flight may have been answered long ago */
     for (unsigned i = 0; i < options.connections; i++)
-        connections[i].is_left_out = true; /* what is under way may have been answered long ago */
+        connections[i].is_left_out = true;
     return looked_at;
 }
 
@@ -198,7 +201,7 @@ static void read_head(struct connection *c)
         refused++;
 }
 
-/* How much of the piece belongs to the head. */
+/* Returns how many bytes of the piece belong to the head. */
 static size_t take_head(struct connection *c, const char *piece, size_t len)
 {
     size_t before = c->head_len, part = len < HEAD_BYTES - before ? len : HEAD_BYTES - before;
@@ -256,8 +259,8 @@ static void on_readable(unsigned i)
 
 /* ---- the run ---- */
 
-/* Until something is answered, or the next request is due and has a connection. False: too late for the last
- * answers. */
+/* Waits until there is an answer, or the next request is due and has a connection. False: too late for the
+ * last answers. */
 static bool wait_for_something(void)
 {
     static struct epoll_event events[EVENTS];
@@ -373,7 +376,7 @@ static void make_requests(char **paths)
     }
 }
 
-/* Memory that is mapped before it is needed. */
+/* Maps the memory before it is needed. */
 static uint64_t *new_times(void)
 {
     return memset(checked(malloc(total * sizeof(uint64_t))), 1, total * sizeof(uint64_t));
@@ -396,7 +399,7 @@ static void open_all(void)
     }
 }
 
-/* Not SCHED_FIFO: Linux takes the processor from that for 50 ms when others wait for it for long. */
+/* Not SCHED_FIFO: Linux takes the processor from it for 50 ms when others have waited for long. */
 static void go_first(void)
 {
     struct {

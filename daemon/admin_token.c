@@ -171,7 +171,8 @@ static void finish(int state_dir, const char *id, const char *refusal)
     json_set_str(doc, "reason", refusal);
     int r = write_document(state_dir, ANSWER_FILE, doc);
     if (r)
-        log_warning("shootd admin-token gets no answer", "file", ANSWER_FILE, "reason", strerror(-r));
+        log_warning("answer to shootd admin-token cannot be written", "file", ANSWER_FILE, "reason",
+                    strerror(-r));
     (void)unlinkat(state_dir, TAKEN_FILE, 0);
 }
 

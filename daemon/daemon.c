@@ -190,11 +190,11 @@ static bool load_seal_key(struct daemon *d)
     char *error CLEANUP_FREE = NULL;
     int r = seal_key_settle(d->state_dir, storage_seal_key(d->storage));
     if (r < 0) {
-        log_error("the interrupted rotation of the seal key cannot be settled", "error", strerror(-r));
+        log_error("interrupted seal key rotation cannot be finished", "error", strerror(-r));
         return false;
     }
     if (r > 0)
-        log_info("the interrupted rotation of the seal key was finished: the new key counts");
+        log_info("interrupted seal key rotation finished: the new key is in use");
     r = seal_key_load(d->state_dir, d->env, &d->key, &error);
     if (r < 0)
         log_error("seal key cannot be used", "error", error);
@@ -217,8 +217,8 @@ static void note_seal_key(const struct daemon *d)
     if (!strcmp(id, stored))
         return;
     if (*stored)
-        log_error("the seal key is not the one that the store was sealed with: accounts log in anew, kept "
-                  "answers of idempotency keys are forgotten, and webhooks need new secrets",
+        log_error("the seal key is not the one that the store was sealed with: accounts log in again, stored "
+                  "answers of idempotency keys are lost, and webhooks need new secrets",
                   "webhooks", LOG_INT(unreadable));
     if (unreadable)
         return;
@@ -452,7 +452,7 @@ static enum exit_code bring_up(struct daemon *d)
     /* The port is opened first: a second instance must change nothing. */
     if (!listener_open(config_of(d)->listen, config_of(d)->tls.certificate ? "https" : "http", &d->listener,
                        &error)) {
-        log_error("not listening", "error", error);
+        log_error("cannot listen", "error", error);
         return EXIT_DEPENDENCY;
     }
     if (!open_tls(d))
@@ -533,7 +533,7 @@ static void look_at_certificate(struct daemon *d)
                  time_rfc3339(tls_ends_at(d->tls), false, ends_at));
         break;
     case TLS_FAULTY:
-        log_error("new certificate cannot be used, the one before stays", "error", error);
+        log_error("new certificate cannot be used, the old one stays in use", "error", error);
         break;
     }
 }
@@ -583,7 +583,7 @@ static void stop_http(struct daemon *d)
     *stop = (struct stop_task){{.run = run_stop, .drop = drop_stop}, d->reconcile, &has_run};
     loop_post(d->loop, &stop->task);
     if (!api_drained(d->api, (int)(config_of(d)->limits.drain_us / US_PER_MS)))
-        log_warning("requests were cut at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
+        log_warning("requests aborted at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
     /* Waits for earlier tasks, for example a reload, because they still use the API. */
     while (sem_wait(&has_run) < 0 && errno == EINTR)
         ;

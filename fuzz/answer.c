@@ -1,7 +1,6 @@
-/* Answers of Cleura, both generations. The data that is decoded from one can be stored and read back, equal.
- * The first line is the generation and what was asked for, such as "v1 list"; the rest is the body.
- * "any odd": the rest is a value that stands in the place of each member of whole answers, see odd_members.c.
- */
+/* Answers of Cleura, both generations. The decoded data can be stored and read back with an equal result. The
+ * first line names the generation and the call, such as "v1 list"; the body follows. "any odd": the input is
+ * a value that replaces each member of whole answers, see odd_members.c. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -29,7 +28,7 @@ static const char *const names[UPSTREAM_OP_MAX_] = {
     [UPSTREAM_NAME_TAKEN] = "name_taken",
 };
 
-/* Decode, store, load, equal. Takes the shoot. */
+/* Decodes, stores and loads the shoot, and compares. Takes over the shoot. */
 static void check_shoot(struct shoot *s)
 {
     struct cluster *c = cluster_new();

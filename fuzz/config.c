@@ -1,4 +1,4 @@
-/* Configuration files. The loader sees the input in a file without a name. */
+/* Configuration files. The loader reads the input from a file without a name. */
 #include "fuzz/fuzz.h"
 
 #include <sys/mman.h>

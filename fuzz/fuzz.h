@@ -1,7 +1,7 @@
 /*
- * The declarations that the fuzz targets share. Each target is a file with LLVMFuzzerTestOneInput: `make
- * fuzz` links it with libFuzzer, and tests/unit/test_fuzz_replay.c, where each has a name of its own, feeds
- * it the files of fuzz/corpus and fuzz/found. A target ends the process when a promise is broken.
+ * Declarations shared by the fuzz targets. Each target is a file with LLVMFuzzerTestOneInput. `make fuzz`
+ * links it with libFuzzer. tests/unit/test_fuzz_replay.c gives each target its own name and feeds it the
+ * files of fuzz/corpus and fuzz/found. A target ends the process when a promise is broken.
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/* Each target, and its folders in fuzz/corpus and fuzz/found. */
+/* The targets, and their folders in fuzz/corpus and fuzz/found. */
 #define FUZZ_TARGETS(X) \
     X(answer)           \
     X(config)           \
@@ -40,21 +40,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
         }                                                                                        \
     } while (0)
 
-/* 2026-09-21, in microseconds: targets have no clock, so that inputs do the same for ever. */
+/* 2026-09-21, in microseconds: targets use no clock, so an input always has the same effect. */
 #define FUZZ_NOW INT64_C(1790000000000000)
 
-/* A copy with a NUL behind it; the caller frees it. */
+/* Copies with a NUL at the end; the caller frees it. */
 char *fuzz_text(const uint8_t *bytes, size_t len);
 /*
- * Takes the first line off: inputs begin with the words that choose what is done with the rest. A copy, the
- * caller frees it.
+ * Removes the first line, whose words choose the check for the remaining input. Returns a copy, which the
+ * caller frees.
  */
 char *fuzz_line(const uint8_t **bytes, size_t *len);
-/* The next word of a line that fuzz_line gave; "" after the last one. */
+/* Returns the next word of a line of fuzz_line; "" after the last one. */
 const char *fuzz_word(char **line);
-/* Ends the process when the document cannot be stored and read back as it is. */
+/* Ends the process when the document cannot be stored and read back unchanged. */
 void fuzz_check_stored(const json_t *doc);
-/* Keeps logs out of the way. */
+/* Switches logging off. */
 void fuzz_be_silent(void);
 
 #endif

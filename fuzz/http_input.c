@@ -24,7 +24,8 @@ static void add(struct http_pairs *pairs, const char *key, const char *value, si
         pairs->items[pairs->count++] = (struct http_pair){key, value, strlen(key), value_len};
 }
 
-/* Ends the line at `at` with NULs; behind its end, NULL when it has none. */
+/* Replaces the end of the line at `at` with NULs; returns the place after it, NULL when the line has no
+ * end. */
 static char *end_line(char *at)
 {
     char *end = strchr(at, '\n');
@@ -42,7 +43,7 @@ static void add_field(char *line)
     if (!value)
         return;
     *value++ = '\0';
-    value += strspn(value, " \t"); /* not behind it: neither does the library */
+    value += strspn(value, " \t"); /* only before the value, like the library */
     add(&connection.fields, line, value, strlen(value));
 }
 
@@ -86,7 +87,7 @@ bool http_input_read(char *text, struct http_input *ret)
     return true;
 }
 
-/* ---- what the library would answer ---- */
+/* ---- the library's answers ---- */
 
 int MHD_get_connection_values_n(struct MHD_Connection *mhd, enum MHD_ValueKind kind, MHD_KeyValueIteratorN it,
                                 void *cls)
@@ -115,7 +116,7 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *mhd, enum MHD_Val
     return NULL;
 }
 
-/* ---- a server around it ---- */
+/* ---- a server for the request ---- */
 
 static wall_us fixed_wall(const struct env *env)
 {

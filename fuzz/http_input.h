@@ -1,7 +1,7 @@
 /*
- * A request as libmicrohttpd hands it over, made of bytes: a request line and header fields, taken apart in
- * place as version 0.9.75 does it, leniently. The functions of libmicrohttpd that the checks of a request
- * call are here too, in place of the library's.
+ * A request in the form of libmicrohttpd, made from bytes: a request line and header fields, parsed in place
+ * and leniently, like version 0.9.75. This file also replaces the functions of libmicrohttpd that the checks
+ * of a request call.
  */
 #ifndef FUZZ_HTTP_INPUT_H
 #define FUZZ_HTTP_INPUT_H
@@ -16,7 +16,7 @@
 enum { HTTP_INPUT_MAX = 200 };
 
 struct http_pair {
-    const char *key, *value; /* no value: NULL */
+    const char *key, *value; /* NULL when absent */
     size_t key_len, value_len;
 };
 
@@ -27,18 +27,18 @@ struct http_pairs {
 
 struct http_input {
     const char *method, *target, *version;
-    size_t target_len; /* with its query */
+    size_t target_len; /* including the query */
     const char *body;
     struct MHD_Connection *mhd;
 };
 
-/* Takes `text` apart, which it changes and which has to live as long. False when it is no request. */
+/* Parses `text`, which is changed and must stay valid as long as the result. False when it is no request. */
 bool http_input_read(char *text, struct http_input *ret);
-/* The parameters of a query, in place. */
+/* Parses the parameters of a query, in place. */
 void http_input_query(char *query, struct http_input *ret);
 
-/* A server with an empty view, one project "team-a", and an admin whose token is HTTP_INPUT_TOKEN; requests
- * are made by it. */
+/* A server with an empty view, one project "team-a", and an admin with the token HTTP_INPUT_TOKEN, who makes
+ * the requests. */
 #define HTTP_INPUT_TOKEN "shd_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz1mhqWy"
 struct http *http_input_server(void);
 

@@ -1,6 +1,6 @@
-/* The look over JSON text (base/json_scan.c): what the parser takes the scan takes, and its items are the
- * parser's; what the scan takes the tolerant parser reads. Our writer (base/json_write.c) writes the same
- * text as jansson. */
+/* The scan of JSON text (base/json_scan.c): the scan accepts every text that the parser accepts, and finds
+ * the same items. The tolerant parser reads every text that the scan accepts. The writer (base/json_write.c)
+ * writes the same text as jansson. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void check_members(const char *text, size_t len, const json_t *doc)
         json_t *value CLEANUP_JSON = json_parse_foreign(m.text, m.len, &any, &end);
         FUZZ_CHECK(value != NULL && m.name[-1] == '"' && m.name[m.name_len] == '"');
     }
-    FUZZ_CHECK(count >= json_object_size(doc)); /* of two with one name the parser keeps one */
+    FUZZ_CHECK(count >= json_object_size(doc)); /* of two members with one name the parser keeps one */
 }
 
 static void check_written(const json_t *doc)

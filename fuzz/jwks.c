@@ -1,4 +1,4 @@
-/* Sets of keys of issuers: what is taken can be chosen, and no made-up signature is by one of them. */
+/* Key sets of issuers: accepted keys can be selected, and no invented signature is accepted for them. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

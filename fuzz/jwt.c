@@ -1,11 +1,11 @@
-/* JWTs of an issuer whose tokens have all expired: none of them is good, whatever it says. */
+/* JWTs of an issuer whose tokens have all expired: none is accepted. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
 
 #include "oidc/verify.h"
 
-/* The public keys of the pairs that signed the seeds; the private keys are nowhere. */
+/* The public keys for the seeds; the private keys were not kept. */
 static const char jwks[] =
     "{\"keys\": [{\"use\": \"sig\", \"alg\": \"RS256\", \"kid\": \"one\", \"kty\": \"RSA\", \"n\": \"thxC4"
     "byoAeDtMOU7HXH-gixWfP8Y_Fgnlbsq6IVctGxoo-dZFNcpIeM7U6WUWQbTbYMT7VvmGj7U0cPjkqkSr"

@@ -1,4 +1,4 @@
-/* Kubeconfigs in each form in which Cleura sends them. */
+/* Kubeconfigs in each form that Cleura sends. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Filters by label: one without fault holds for the labels that it names, and for no others. */
+/* Filters by label: a valid filter matches the labels that it names, and no others. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "model/label_filter.h"
 
 /*
- * Sets the labels that a filter asks for, those with a value or those without; false when it asks for two
- * values of one.
+ * Sets the labels of a filter, those with a value or those without; false when the filter has two values for
+ * one label.
  */
 static bool set_labels(const char *filter, bool with_value, json_t *labels)
 {

@@ -1,6 +1,6 @@
 /*
- * Each member of Cleura's answers is read by itself: whatever stands in the place of one, the rest is decoded
- * as before. Nobody lists here what depends on what: leaving a member out shows which words depend on it.
+ * Each member of Cleura's answers is read separately: an odd value in one member does not change the others.
+ * No table lists the dependencies between members: leaving a member out shows which results depend on it.
  */
 #include "fuzz/odd_members.h"
 
@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "upstream/wire/generation_private.h"
 
-/* Whole answers; values differ from what counts when they are absent. */
+/* Whole answers; their values differ from the defaults of absent members. */
 static const struct sample {
     const struct generation *generation;
     enum upstream_op op;
@@ -106,7 +106,7 @@ static json_t *shoot_words_of(struct upstream_result *result)
     return json_incref(json_object_get(stored, "shoot"));
 }
 
-/* The answer in our words; NULL when it is refused. */
+/* The decoded answer; NULL when it is refused. */
 static json_t *decoded(const struct sample *s, const char *text)
 {
     const struct answer_about about = {
@@ -118,13 +118,13 @@ static json_t *decoded(const struct sample *s, const char *text)
         words = result.shoot     ? shoot_words_of(&result)
                 : result.catalog ? json_incref(result.catalog)
                                  : json_incref(result.document);
-    json_t *copy = json_deep_copy(words); /* what is of a secret is overwritten with the result */
+    json_t *copy = json_deep_copy(words); /* secret members are overwritten with the result */
     json_decref(words);
     upstream_result_done(&result);
     return copy;
 }
 
-/* Adds the paths at which the two differ: objects by member, arrays of one length by element. */
+/* Adds the paths at which both differ: objects by member, arrays of one length by element. */
 static void add_differences(const json_t *a, const json_t *b, const char *path, json_t *paths)
 {
     const char *key;
@@ -153,7 +153,7 @@ static bool is_at_or_below(const char *path, const char *above)
     return !strncmp(path, above, len) && (path[len] == '\0' || path[len] == '/');
 }
 
-/* Members of these names are known as a whole, or not at all. */
+/* Members with these names are known as a whole, or not at all. */
 static bool is_known_as_a_whole(const char *path)
 {
     static const char *const names[] = {
@@ -165,7 +165,7 @@ static bool is_known_as_a_whole(const char *path)
     return false;
 }
 
-/* One of them, or what it is in, where that is known as a whole. */
+/* Whether the path is in the list, or inside one that is known as a whole. */
 static bool is_among(const char *path, const json_t *paths)
 {
     size_t i;
@@ -177,7 +177,7 @@ static bool is_among(const char *path, const json_t *paths)
     return false;
 }
 
-/* The root with what stands at ODD replaced by it; NULL when that is more than an answer may hold. */
+/* The root with the value at ODD replaced; NULL when the result exceeds the limits of an answer. */
 static char *text_with(const json_t *root, const char *odd)
 {
     static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -191,7 +191,7 @@ static char *text_with(const json_t *root, const char *odd)
     return NULL;
 }
 
-/* `with` is the text with the odd value, `without` the one that lacks the member. */
+/* `with` is the text with the odd value, `without` the text without the member. */
 static void check_text(const struct sample *s, const json_t *before, const char *with, const char *without,
                        bool is_uid)
 {
@@ -200,7 +200,7 @@ static void check_text(const struct sample *s, const json_t *before, const char 
     size_t i;
     json_t *path;
     if (!absent || (is_uid && !odd))
-        return; /* nothing can be without it, or it may be another one */
+        return; /* the member is required, or identifies the shoot */
     if (!odd)
         (void)fprintf(stderr, "refused: %s\n", with);
     FUZZ_CHECK(odd != NULL);

@@ -1,4 +1,4 @@
-/* The certificate in a kubeconfig: the input is the PEM text. Nothing may ask for a pass phrase. */
+/* The certificate in a kubeconfig: the input is the PEM text. The parser must never ask for a pass phrase. */
 #include "fuzz/fuzz.h"
 
 #include <sodium.h>

@@ -1,5 +1,5 @@
-/* Whole requests up to the handler: request line, header fields, body; each check of one, and the readers of
- * single fields. */
+/* Whole requests up to the handler: request line, header fields, body; each check of a request, and the
+ * readers of single fields. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -39,12 +39,12 @@ static void check_passed(struct request *r, const char *body)
     problem_free(p ? p : http_read_document(&r->http, &rules));
 }
 
-/* A refusal is a problem, in text that can be read. */
+/* A refusal is a readable problem. */
 static void check_refused(const struct request *r)
 {
     FUZZ_CHECK(r->http.answer.status >= 200);
     if (r->http.answer.status < 400)
-        return; /* OPTIONS */
+        return; /* an answer to OPTIONS */
     json_t *problem CLEANUP_JSON = json_loadb(r->http.answer.bytes, r->http.answer.len, 0, NULL);
     FUZZ_CHECK(json_str(problem, "code"));
     FUZZ_CHECK(strcmp(json_str(problem, "code"), "internal_error") != 0);

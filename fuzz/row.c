@@ -1,5 +1,5 @@
-/* Rows of the store: whatever stands there is read without harm; what was read is stored and read again, the
- * same; and it can be shown. The first line says of what kind the row is. */
+/* Rows of the store: every content is read without harm. A row that was read can be stored, read again with
+ * an equal result, and shown. The first line names the kind of the row. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ static const struct kind {
     {"replay", replay_load, replay_save, replay_drop, NULL},
 };
 
-/* The fast way (model/cluster_text.c) reads the same. */
+/* The faster reader (model/cluster_text.c) gives the same result. */
 static void check_text(const json_t *stored)
 {
     char *text CLEANUP_FREE = json_text(stored);

@@ -1,7 +1,7 @@
 /*
- * Specifications: the check of a body, what an existing cluster can become, what a create resolves to, and
- * the plan of a change. One JSON document of {v1, catalog, shoot, defaults, known, body}: catalog and shoot
- * as Cleura sends them, body as a caller does.
+ * Specifications: the check of a body, the possible changes of an existing cluster, the result of a create,
+ * and the plan of a change. The input is one JSON document {v1, catalog, shoot, defaults, known, body}:
+ * catalog and shoot in Cleura's form, body in a caller's.
  */
 #include "fuzz/fuzz.h"
 
@@ -11,7 +11,7 @@
 #include "model/spec.h"
 #include "upstream/wire/generation_private.h"
 
-/* Each step has a body to send, and the plan is empty when nothing differs. */
+/* Each step has a body to send, and the plan is empty when there is no difference. */
 static void check_plan(const json_t *spec, const json_t *observed, const struct spec_context *context)
 {
     json_t *differences CLEANUP_JSON = json_array();
@@ -31,10 +31,7 @@ static void check_plan(const json_t *spec, const json_t *observed, const struct 
     fuzz_check_stored(plan);
 }
 
-/*
- * A create sends a complete spec, and a cluster that has all of it differs in nothing from what was asked
- * for.
- */
+/* A create sends a complete spec, and a cluster with all of its values has no difference from it. */
 static void check_create(const json_t *spec, const struct spec_context *context)
 {
     json_t *resolved CLEANUP_JSON = spec_resolve("dev", spec, context);

@@ -1,4 +1,5 @@
-/* Where webhooks may go: `url`, `allow` (an entry of webhooks.allow), `header` in the first line, then it. */
+/* Targets of webhooks. The first line is `url`, `allow` (an entry of webhooks.allow) or `header`; the value
+ * follows. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static void check_url(const char *url)
     struct problem *of_open CLEANUP_PROBLEM = NULL, *of_closed CLEANUP_PROBLEM = NULL;
     webhook_check_url(&open, url, &of_open);
     webhook_check_url(&closed, url, &of_closed);
-    FUZZ_CHECK(!of_open || of_closed); /* who allows more refuses no more */
+    FUZZ_CHECK(!of_open || of_closed); /* a policy that allows more refuses no more */
     if (!of_closed)
         FUZZ_CHECK(webhook_same_origin(url, url));
 }

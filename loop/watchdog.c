@@ -29,7 +29,7 @@ static void report_hold(struct watchdog *w, int64_t took, int64_t took_cpu)
         w->unlogged++;
         return;
     }
-    log_warning("the loop was held up for {ms} ms by {by} {what}", "by", w->kind, "what", w->what, "ms",
+    log_warning("loop blocked for {ms} ms by {by} {what}", "by", w->kind, "what", w->what, "ms",
                 LOG_INT(took / US_PER_MS), "cpu_ms", LOG_INT(took_cpu / US_PER_MS), "not_told",
                 LOG_INT(w->unlogged));
     w->unlogged = 0;

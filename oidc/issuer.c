@@ -169,7 +169,7 @@ static void drop_old_keys(struct issuer *issuer)
 {
     if (!issuer->keys || env_mono(loop_env(issuer->o.loop)) - issuer->read_at < ISSUER_KEPT_S * US_PER_S)
         return;
-    log_error("keys of an issuer are too old: its tokens are refused until they can be read", "issuer",
+    log_error("issuer keys are too old: tokens are refused until new keys are read", "issuer",
               issuer->config->issuer);
     oidc_keys_free(TAKE_PTR(issuer->keys));
     issuer->o.changed(issuer->o.ctx);
@@ -179,7 +179,7 @@ static void fail(struct issuer *issuer, const char *why, int status)
 {
     atomic_fetch_add(&reads[ISSUER_NOT_READ], 1);
     if (!issuer->failures++)
-        log_warning("keys of an issuer cannot be read", "issuer", issuer->config->issuer, "step",
+        log_warning("issuer keys cannot be read", "issuer", issuer->config->issuer, "step",
                     stage_names[issuer->stage], "error", why, "status", LOG_INT(status));
     drop_old_keys(issuer);
     read_in(issuer, retry_us(issuer));
@@ -189,7 +189,7 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
 {
     atomic_fetch_add(&reads[ISSUER_READ], 1);
     if (issuer->failures || !issuer->keys)
-        log_info("keys of an issuer were read", "issuer", issuer->config->issuer, "keys",
+        log_info("issuer keys read", "issuer", issuer->config->issuer, "keys",
                  LOG_INT((int64_t)oidc_keys_count(keys)));
     issuer->failures = 0;
     oidc_keys_free(issuer->keys);
@@ -207,7 +207,7 @@ static void take_kept_keys(struct issuer *issuer, struct reading *r)
     if (r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S) {
         issuer->keys = TAKE_PTR(r->keys);
         issuer->read_at = env_mono(r->env) - age;
-        log_info("keys of an issuer were kept", "issuer", issuer->config->issuer, "keys",
+        log_info("stored issuer keys are used", "issuer", issuer->config->issuer, "keys",
                  LOG_INT((int64_t)oidc_keys_count(issuer->keys)));
         issuer->o.changed(issuer->o.ctx);
     }

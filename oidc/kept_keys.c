@@ -50,7 +50,7 @@ char *kept_keys_read(int directory, const char *issuer, size_t *ret_len, wall_us
     const char *why;
     json_t *doc CLEANUP_JSON = read_document(directory, issuer, &why);
     if (why)
-        log_warning("kept keys of an issuer are of no use", "issuer", issuer, "error", why);
+        log_warning("stored issuer keys are not usable", "issuer", issuer, "error", why);
     if (!doc)
         return NULL;
     char *text = json_text(json_obj(doc, "jwks"));
@@ -83,6 +83,6 @@ void kept_keys_write(int directory, const char *issuer, const char *text, size_t
     file_name(issuer, name);
     const int r = private_file_write(directory, name, line, strlen(line));
     if (r)
-        log_warning("keys of an issuer cannot be kept for the next start", "issuer", issuer, "error",
+        log_warning("issuer keys cannot be stored for the next start", "issuer", issuer, "error",
                     strerror(-r));
 }

@@ -91,7 +91,7 @@ static void load_cluster(void *ctx, struct cluster *c)
     struct reconcile *r = ctx;
     struct project *p = project_of_row(r, c->project);
     if (!c->departed_at && entity_find(r, c->project, c->name)) {
-        log_error("two stored clusters have one name: the second is left out", "project", c->project,
+        log_error("duplicate name of a stored cluster: the second one is ignored", "project", c->project,
                   "cluster", c->name);
         cluster_free(c);
         return;
@@ -212,8 +212,8 @@ static void end_orphan(struct reconcile *r, const struct operation *stored)
     op->error = problem_to_error_json(problem);
     mem_set_str(&op->message, problem->detail);
     operation_spans(op);
-    log_error("operation cannot go on", "operation", op->id, "project", op->project, "cluster", op->cluster,
-              "reason", op->message);
+    log_error("operation cannot continue", "operation", op->id, "project", op->project, "cluster",
+              op->cluster, "reason", op->message);
     save_operation(save, op);
     save_submit(save, false);
     operation_free(op);
@@ -272,8 +272,8 @@ static void log_retired(const struct reconcile *r)
 {
     for (const struct project *p = r->retired; p; p = p->hh.next)
         if (p->cluster_count)
-            log_warning("clusters of a project that the configuration does not name are not shown", "project",
-                        p->name, "clusters", LOG_INT(p->cluster_count));
+            log_warning("project is not in the configuration: its clusters are hidden", "project", p->name,
+                        "clusters", LOG_INT(p->cluster_count));
 }
 
 void reconcile_start(struct reconcile *r, char **ret_first_token)

@@ -49,9 +49,9 @@ static bool is_stopping(struct checker *c, int64_t wait_us)
 static void conclude(struct checker *c, enum store_status status, const char *error)
 {
     if (status == STORE_OK) {
-        log_info("all of the store was checked, and is sound");
+        log_info("store check finished: no damage found");
     } else if (status == STORE_BROKEN) {
-        log_error("the store is damaged, and nothing is written any more: restore a backup", "error",
+        log_error("the store is damaged, writing has stopped: restore a backup", "error",
                   error ? error : "unknown");
         writer_condemn(c->writer);
     }
@@ -69,8 +69,7 @@ static void *checker_main(void *arg)
             break;
         conclude(c, status, error);
         if (status == STORE_RETRY)
-            log_warning("the store could not be checked, it is tried again in a minute", "error",
-                        error ? error : "unknown");
+            log_warning("store check failed, next try in a minute", "error", error ? error : "unknown");
     } while (status == STORE_RETRY && !is_stopping(c, AGAIN_AFTER_US));
     (void)pthread_mutex_lock(&c->lock.mutex);
     c->ended = true;

@@ -144,7 +144,7 @@ static void leave_broken(struct writer *w)
 
 static void enter_lost(struct writer *w, const char *holder)
 {
-    log_error("another process took the lease of the store, nothing is written any more", "holder", holder);
+    log_error("another process has taken the lease of the store, writing has stopped", "holder", holder);
     w->lost = true;
     enter_broken(w, "lease lost");
 }
@@ -393,7 +393,7 @@ static void writer_drain(struct writer *w)
         given_up++;
     }
     if (given_up)
-        log_error("store closes with changes that could not be written", "change_sets", LOG_INT(given_up));
+        log_error("store closed with unwritten changes", "change_sets", LOG_INT(given_up));
 }
 
 static void *writer_main(void *arg)

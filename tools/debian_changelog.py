@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""CHANGELOG.md as debian/changelog: one entry for each version."""
+"""Converts CHANGELOG.md to debian/changelog: one entry for each version."""
 
 import datetime
 import pathlib

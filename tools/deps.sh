@@ -1,17 +1,17 @@
 #!/bin/bash
-# Installs what is missing, nothing when all is there. `deps.sh run`: what building and running need;
-# `deps.sh test`: also what the tests need; `deps.sh fuzz`: what `make fuzz` needs; `deps.sh deb`: `make deb`. `deps.sh missing run|test|fuzz|deb` only
-# prints the packages.
+# Installs missing packages. `deps.sh run`: packages for building and running; `deps.sh test`: also those for the tests;
+# `deps.sh fuzz`: those for `make fuzz`; `deps.sh deb`: those for `make deb`. `deps.sh missing run|test|fuzz|deb` only prints
+# the missing packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # an ordinary user has no nginx on his
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # an ordinary user's PATH lacks nginx
 
 run_packages=(gcc libc6-dev make libmicrohttpd-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libsodium-dev uuid-dev
     libyaml-dev libsystemd-dev zlib1g-dev libssl-dev libgnutls28-dev libcjose-dev libutf8proc-dev uthash-dev python3 python3-yaml ca-certificates)
 test_packages=(libcmocka-dev openssl python3-cryptography python3-pytest python3-pytest-xdist python3-httpx python3-jsonschema python3-prometheus-client systemd faketime e2fsprogs)
 deb_packages=(build-essential debhelper dpkg-dev fakeroot lintian)
 fuzz_packages=(clang-14 libclang-rt-14-dev python3-httpx)
-# Programs that other packages than Debian's may also provide: by command, with the package that brings it.
+# Programs that packages from other sources may also provide: the command, and Debian's package for it.
 run_commands=(curl:curl jq:jq)
 test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus node:nodejs npm:npm
     chromium:chromium mandoc:mandoc shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
@@ -42,14 +42,14 @@ install_packages() {
         sudo=(sudo)
     fi
     echo "installing: $*"
-    # Another apt may be at work: `make run` and `make test` side by side on a new machine.
+    # Another apt may be running, for example for `make run` beside `make test` on a new machine.
     local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
-    # A test tool must not start a service on this machine.
+    # Installing a test tool must not start a service on this machine.
     local policy=/usr/sbin/policy-rc.d
     if ! [ -e $policy ]; then
         printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" tee $policy >/dev/null
         "${sudo[@]}" chmod 755 $policy
-        # shellcheck disable=SC2064 # as they are now
+        # shellcheck disable=SC2064 # with the present values
         trap "${sudo[*]} rm -f $policy" EXIT
     fi
     "${apt[@]}" update

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""embed_openapi.py YAML JSON: prints openapi.yaml, as it is and as JSON, as C source (see api/api_private.h); the tests read the JSON file."""
+"""embed_openapi.py YAML JSON: prints openapi.yaml, unchanged and as JSON, as C source (see api/api_private.h). The tests read the JSON file."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ import yaml
 
 
 class Loader(yaml.SafeLoader):
-    """YAML 1.2 core scalars as OpenAPI means them: dates and yes/no stay text."""
+    """Reads YAML 1.2 core scalars as OpenAPI requires: dates and yes/no stay text."""
 
 
 Loader.yaml_implicit_resolvers = {

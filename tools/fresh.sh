@@ -1,12 +1,13 @@
 #!/bin/bash
-# Makes a bare Debian 12 (debootstrap, minbase) and tries the checkout that is committed in it: `make run` with README's
-# commands and, by the user, its "Deploy", then `make test`, as root and as an ordinary user, who has no sudo at first, then has it, then has it no longer.
-# The packages are built in it, installed in a second one without compilers, and that one is booted (systemd-nspawn): tools/fresh_boot.sh.
+# Makes a bare Debian 12 (debootstrap, minbase) and tries the committed checkout in it: `make run` with README's commands,
+# README's "Deploy" (only as the user), then `make test`. It does so as root and as an ordinary user. The user first has no sudo, then
+# has it, then loses it again. The packages are built in it and installed in a second Debian without compilers, which is booted
+# (systemd-nspawn): tools/fresh_boot.sh.
 #   STAGE=run|test|packages   only this stage (default: all)
 #   AS=root|user              only as this one (default: both)
-#   KEEP=1                    leaves build/fresh/root to look at
+#   KEEP=1                    keeps build/fresh/root for inspection
 # The base system and the packages stay in build/fresh for the next time; `make clean` removes them.
-# All that is mounted is mounted in a namespace of its own, and goes with the last process in it.
+# All mounts are in a separate namespace, and end with its last process.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=$PWD/build/fresh
@@ -26,7 +27,7 @@ refuse() {
 for one in "${stages[@]}"; do [[ $one =~ ^(run|test|packages)$ ]] || refuse "STAGE is run, test or packages, not '$one'"; done
 for one in "${people[@]}"; do [[ $one =~ ^(root|user)$ ]] || refuse "AS is root or user, not '$one'"; done
 
-# ---- inside the namespace: enters the root; $2 is who, $3 what to run in the checkout --------------------------------
+# ---- inside the namespace: enters the root; $2 is the user, $3 the command to run in the checkout-----------------------------
 
 enter() { # USER COMMAND...
     local user=$1 home=/home/$1 path=/usr/local/bin:/usr/bin:/bin
@@ -37,13 +38,13 @@ enter() { # USER COMMAND...
         [ -z "${!name:-}" ] || keep+=("$name=${!name}")
     done
     [ -e "$root/etc/fresh-ca.pem" ] && keep+=(NODE_EXTRA_CA_CERTS=/etc/fresh-ca.pem)
-    # shellcheck disable=SC2016 # for the inner shell
+    # shellcheck disable=SC2016 # the inner shell expands it
     chroot --userspec="$user" "$root" env -i "${keep[@]}" HOME="$home" USER="$user" LOGNAME="$user" LANG=C.UTF-8 TERM=dumb \
         PATH=$path bash -c 'cd "$HOME" && { [ ! -d shootd ] || cd shootd; } && exec "$@"' bash "$@"
 }
 
 if [ "${1:-}" = --entered ]; then
-    mount --bind "$root" "$root" # as the root of a machine it is a mount: tests make namespaces of their own from it
+    mount --bind "$root" "$root" # a machine's root is a mount, too; tests make namespaces from it
     mount -t proc proc "$root/proc"
     mount -t sysfs -o ro sysfs "$root/sys"
     mkdir -p "$root/dev/pts" "$root/dev/shm"
@@ -57,7 +58,7 @@ inside() { unshare --mount --propagation private --pid --fork --kill-child "$PWD
 
 # ---- the root --------------------------------------------------------------------------------------------------------
 
-# Lines for sources.list: what this machine's own apt has of Debian 12.
+# Lines for sources.list: the sources of Debian 12 in this machine's apt.
 sources() {
     # shellcheck disable=SC2016 # apt's own placeholders
     apt-get indextargets --format '$(ORIGIN) $(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
@@ -117,7 +118,7 @@ make_root() { # USER
     fi
     git clone -q . "$home/shootd"
     [ "$1" = root ] || chroot "$root" chown -R "$1:$1" "/home/$1/shootd"
-    # What README asks for before its first command.
+    # The preparation that README requires before its first command.
     inside root apt-get -qq update
     inside root apt-get -qq install -y --no-install-recommends make >/dev/null
 }
@@ -135,8 +136,8 @@ try() { # USER STAGE
     say "passed: $2 as $1"
 }
 
-# A second Debian with what runs the packages and nothing that builds them; its first and only service tries them and switches it off.
-make_booted() { # USER: who built them; in a process of its own, whose root is the second one
+# A second Debian that can run the packages but not build them. Its only service tries the packages and shuts it down.
+make_booted() { # USER: builder of the packages; runs in a separate process, whose root is the second Debian
     local home=$cache/root/home/$1
     [ "$1" != root ] || home=$cache/root/root
     unpack_base
@@ -145,7 +146,7 @@ make_booted() { # USER: who built them; in a process of its own, whose root is t
     cp "$home/shootd/README.md" "$root/root/"
     cp -r "$home/shootd/build/debs" "$root/root/debs"
     mv "$root"/root/debs/now/cleura-sim_*.deb "$root/root/debs/"
-    # For what the packages depend on: the booted one has no network.
+    # For the dependencies of the packages, because the booted Debian has no network.
     cp -r "$root/root/debs" "$root/tmp/debs"
     inside root bash -c 'apt-get -qq install -y --download-only /tmp/debs/cleura-sim_*.deb /tmp/debs/now/shootd_*.deb >/dev/null'
     keep_packages

@@ -1,7 +1,7 @@
 #!/bin/bash
-# What tools/fresh.sh runs inside a Debian 12 that was booted for it, with the packages in /root/debs and no compiler: README's "Deploy" as it
-# stands there, reloads; the operator's first day with a version whose store has the schema before this one, the upgrade to this version, a
-# disaster, one more upgrade, a removal, purges. cleura-sim stands for Cleura.
+# tools/fresh.sh runs this script inside a booted Debian 12, with the packages in /root/debs and no compiler. It tries README's "Deploy"
+# unchanged, and reloads. Then it tries an operator's first day with a version of the previous schema, the upgrade to this version, a
+# disaster, one more upgrade, a removal, and purges. cleura-sim replaces Cleura.
 set -euo pipefail
 config=/etc/shootd/shootd.yaml
 url=http://127.0.0.1:8080
@@ -14,7 +14,7 @@ fail() {
     journalctl --no-pager -u shootd -n 40 >&2
     exit 1
 }
-# Nobody is there whom dpkg could ask about a changed configuration file: as unattended upgrades do, the administrator's stays.
+# dpkg has no one to ask about a changed configuration file: the administrator's file stays, as in unattended upgrades.
 install_debs() {
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@" >/dev/null
 }
@@ -42,7 +42,7 @@ edit_configuration() {
         -e 's|^  allow: .*|  allow: [127.0.0.0/8]|' -e 's|^  allow_http: .*|  allow_http: true|' $config
 }
 
-# Line by line, in a directory that has what `make deb`, the first line, left in the Debian that builds. What is typed is the password.
+# Runs line by line. The directory contains the result of `make deb`, the first line, from the Debian that builds. The typed text is the password.
 deploy_as_readme_says() {
     local line lines
     mkdir -p /root/checkout/build/deb
@@ -68,7 +68,7 @@ told_in_journal() { # PATTERN FIELD=VALUE...: waits for it
     fail "the journal has no line '$1'"
 }
 
-# The process stays; what changed is told and in force; a file with faults changes nothing, and systemctl tells of it.
+# The process stays; changes are logged and in use; a file with faults changes nothing, and systemctl shows that.
 reload() {
     local pid
     pid=$(systemctl show -P MainPID shootd.service)
@@ -89,7 +89,7 @@ reload() {
     serves
 }
 
-# Who takes the socket out gets `listen`; who enables the service again has both.
+# Without the socket unit, `listen` is used; after the service is enabled again, both are.
 without_the_socket() {
     sed -i 's|^listen: .*|listen: 127.0.0.1:8081|' $config
     systemctl disable --now shootd.socket 2>/dev/null
@@ -146,8 +146,8 @@ disaster() {
     [ "$(api "$clusters/kept" | jq -r .managed)" = true ] || fail "the cluster after a restore"
 }
 
-# What the version before leaves behind, besides clusters: a second token, and a webhook with a delivery and a sealed secret. cleura-sim stands
-# for its receiver: it answers this order with 204, whatever the body is.
+# The data of the previous version, in addition to clusters: a second token, and a webhook with a delivery and a sealed secret. cleura-sim
+# is also the receiver: it answers this request with 204, whatever the body is.
 use() {
     second=$(send -X POST -d '{"name": "reader", "role": "viewer", "projects": ["team-a"], "description": "of a page"}' "$url/v1/tokens" | jq -r .token)
     webhook=$url/v1/webhooks/$(send -X POST -d "{\"url\": \"$cleura/_sim/tokens/expire\", \"event_types\": [\"cluster.ready\"]}" "$url/v1/webhooks" | jq -r .id)
@@ -164,7 +164,7 @@ a_test_is_delivered() {
     fail "the test of the webhook is not delivered"
 }
 
-# What an upgrade must not change, as who uses and who owns it sees it.
+# The state that an upgrade must not change, as users and the owner see it.
 kept() {
     local one
     for one in "$token" "$second"; do curl -sS -m 10 -H "Authorization: Bearer $one" "$url/v1/whoami" | jq -S '[.name, .role, .projects]'; done
@@ -179,7 +179,7 @@ kept() {
     systemctl is-enabled shootd.socket shootd.service
 }
 
-# A client that asks all the time, each time on a new connection: how often something else than 200 came.
+# A client that sends requests continuously, each on a new connection; counts the answers other than 200.
 ask_all_the_time() {
     local refused=0 asked=0
     while [ ! -e /root/asked-enough ]; do
@@ -210,7 +210,7 @@ upgrade() { # TO: a directory with a package
     a_test_is_delivered
 }
 
-# Cleura's time stands still: an operation is on its way while the version changes, and goes on with the next.
+# Cleura's clock is stopped: an operation is in progress while the version changes, and continues with the next version.
 upgrade_of_the_schema() {
     local older newest copy operation
     older=$(cat /root/debs/older/schema)
@@ -230,7 +230,7 @@ upgrade_of_the_schema() {
 
 speed() { curl -sS -m 10 -o /dev/null -d "{\"speed\": $1}" $cleura/_sim/clock; }
 
-# Program and units go; configuration, password and state stay, and the next installation goes on with them.
+# Program and units are removed; configuration, password and state stay, and the next installation uses them.
 removal() {
     local before left
     events=$(api "$url/v1/events?limit=1000" | jq '.items | length')
@@ -245,13 +245,13 @@ removal() {
     diff <(echo "$before") <(kept) || fail "the removal changed something (< before, > after)"
 }
 
-# Every file that is named after shootd, but for those that this test brought and those that go with the boot.
+# Every file with shootd in its name, except this test's own files and those that end with the boot.
 files_of_ours() {
     find / -xdev \( -path /root -o -path /tmp/debs -o -path /var/cache/apt -o -path /proc -o -path /sys -o -path /run -o -path /dev \) -prune \
         -o -name '*shootd*' -print
 }
 
-purge() { # ANSWER: true removes the state; unanswered: nobody is asked
+purge() { # ANSWER: true removes the state; unanswered: no question is asked
     [ "$1" = unanswered ] || debconf-set-selections <<<"shootd shootd/remove-state boolean $1"
     DEBIAN_FRONTEND=noninteractive apt-get -qq purge -y shootd >/dev/null
     ! systemctl is-active --quiet shootd.service || fail "it runs after a purge"

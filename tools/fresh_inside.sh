@@ -1,16 +1,16 @@
 #!/bin/bash
-# What tools/fresh.sh does inside a bare Debian 12, in the checkout: one stage.
+# Runs one stage of tools/fresh.sh inside a bare Debian 12, in the checkout.
 #   run             `make run`, the commands that it prints, README's commands, Ctrl-C
-#   packages        `make deb` twice, in folders of different names, with different umasks and in different time zones, which gives the same
-#                   bytes; once more as a later version, and of the newest commit whose store has an older schema: build/debs/now,
+#   packages        `make deb` twice, in folders with different names, with different umasks and time zones; both must give the same
+#                   bytes. Then once as a later version, and once of the newest commit whose store has an older schema: build/debs/now,
 #                   build/debs/next, build/debs/older
 #   deploy          README's "Deploy", up to the start of the unit, which needs a running systemd: tools/fresh_boot.sh has one
 #   test            `make test`, beside a running `make run`
 #   refused         without sudo and packages `make run` names what is missing
-#   nothing-run     everything that `make run` needs is there: nothing is installed, and it runs
-#   nothing-test    the same of `make test`, of which only the installing is tried
+#   nothing-run     all packages for `make run` are installed: it installs nothing and runs
+#   nothing-test    the same for `make test`; only the installation is tried
 set -euo pipefail
-set -m # jobs of their own, so that they get the Ctrl-C that a terminal would send them
+set -m # separate jobs, so they get the Ctrl-C that a terminal would send
 log=$(mktemp)
 fail() {
     echo "FAILED: $*" >&2
@@ -18,7 +18,7 @@ fail() {
     exit 1
 }
 
-# README's commands of one section, as they stand there.
+# README's commands of one section, unchanged.
 commands_of() { # SECTION
     awk -v section="## $1" '
         /^## / { inside = $0 == section; next }
@@ -61,7 +61,7 @@ run() {
     export SHOOTD_URL SHOOTD_TOKEN PATH=$PWD/build:$PATH
     SHOOTD_URL=$(said 'shootd is running') SHOOTD_TOKEN=$(said token)
     try_commands README < <(commands_of 'The first five commands')
-    # One after the other, as a person would: what is printed needs a cluster that is ready, and a name that is free again.
+    # One after the other, like a person: the printed commands need a ready cluster, and a name that is free again.
     local path=$SHOOTD_URL/v1/projects/team-a/clusters/dev
     until curl -sS -H "Authorization: Bearer $SHOOTD_TOKEN" "$path" | grep -q '"status":404'; do sleep 0.5; done
     try_commands 'make run' < <(sed -n '/^Try it/,/^Ctrl-C/{/^Try it/d;/^Ctrl-C/d;p}' "$log" |
@@ -69,7 +69,7 @@ run() {
     stop_run
 }
 
-# Here is no systemd that could start the unit, which is the last command: systemctl enables it and says so.
+# The last command starts the unit, but no systemd runs here: systemctl only enables it and reports that.
 deploy() {
     local script
     script=$(awk '/^## / { inside = $0 == "## Deploy"; next } inside && /^    / { print substr($0, 5) }' README.md)
@@ -84,8 +84,8 @@ deploy() {
     grep -e '^+' -e 'note:' -e valid "$log"
 }
 
-# Every file of `make install` is in a package, with the same bytes, and the packages hold nothing besides but what Debian wants of each.
-# The programs, which are stripped in the packages, count by name.
+# Every file of `make install` is in a package, with the same bytes. Otherwise the packages contain only the files that Debian requires of
+# each package. Programs are compared only by name, because the packages strip them.
 same_as_make_install() {
     local installed=$PWD/build/installed packed=$PWD/build/packed deb
     make -C "build/deb/shootd-$(cat VERSION)" -o all install DESTDIR="$installed" PREFIX=/usr UNITS=/lib/systemd/system >"$log" 2>&1 || fail "make install"
@@ -104,7 +104,7 @@ build_debs() { # TO [FOLDER]: of the checkout in FOLDER
     cp "${2:-.}"/build/deb/*.deb "$debs/$1"
 }
 
-# The same commit in a folder of another name, which is reached over a link, with another umask and in another time zone.
+# Builds the same commit in a folder with another name, reached over a link, with another umask and another time zone.
 build_debs_elsewhere() { # TO
     local folder
     folder=$(mktemp -d)
@@ -129,7 +129,7 @@ same_bytes() { # DIRECTORY DIRECTORY: of packages
     echo "two builds, each with its folder, umask and time zone, gave the same bytes of $(ls "$1")"
 }
 
-build_debs_as() { # TO VERSION: what is checked out here, under another version
+build_debs_as() { # TO VERSION: builds the checkout with another version
     echo "$2" >VERSION
     sed -i "0,/^## /s/^## /## $2 (2099-01-01), schema 0\n\n- Another version.\n\n## /" CHANGELOG.md
     git -c user.name=fresh -c user.email=fresh@shootd.invalid commit -qam "Another version"
@@ -141,7 +141,7 @@ schema_of() { # COMMIT
     git show "$1:CHANGELOG.md" | sed -n 's/^## .*, schema \([0-9]*\)$/\1/p' | head -1
 }
 
-# The newest commit whose store has another schema than the one here: where an operator may come from.
+# The newest commit whose store has another schema than this one: a version from which an operator may upgrade.
 commit_of_older_schema() {
     local commit now
     now=$(schema_of HEAD)
@@ -154,7 +154,7 @@ commit_of_older_schema() {
     fail "the history of this checkout has no commit with an older schema than $now (a shallow clone?)"
 }
 
-# A commit from before there were packages gets the package of now, with its own program, units and sample in it.
+# A commit older than the packages gets the present package, with its own program, units and sample.
 repack_with() { # FOLDER TO VERSION
     local tree=$PWD/build/repacked unit
     echo "$3" >"$1/VERSION"
@@ -199,7 +199,7 @@ run) run ;;
 packages) packages ;;
 deploy) deploy ;;
 test)
-    start_run # README's natural order: the tests run beside it
+    start_run # the order in README: the tests run beside it
     began=$SECONDS
     make test || fail "make test"
     echo "make test took $((SECONDS - began)) s"

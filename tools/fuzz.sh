@@ -1,6 +1,6 @@
 #!/bin/bash
-# fuzz.sh SECONDS TARGET...: runs each fuzz target for so long, two at a time, from fuzz/corpus and fuzz/found on.
-# The first finding stops all, and is told with the path of its input. New inputs stay in build/fuzz/corpus/TARGET.
+# fuzz.sh SECONDS TARGET...: runs each fuzz target for SECONDS, two at a time, starting from fuzz/corpus and fuzz/found.
+# The first finding stops all, and is reported with the path of its input. New inputs stay in build/fuzz/corpus/TARGET.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 seconds=$1
@@ -19,7 +19,7 @@ run_target() { # SECONDS TARGET
     for one in fuzz/corpus/$target fuzz/found/$target; do
         [ -d "$one" ] && seeds+=("$one")
     done
-    # The words of the seeds are what it makes new inputs of.
+    # The fuzzer makes new inputs from the words of the seeds.
     [ ${#seeds[@]} = 0 ] || grep -rohaE '[A-Za-z][A-Za-z0-9_.-]{2,40}' "${seeds[@]}" | sort -u | sed 's/.*/"&"/' >"$out/log/$target.words"
     touch "$out/log/$target.words"
     exec "$out/$target" -max_total_time="$1" -timeout=20 -rss_limit_mb=2048 -max_len=16384 \
@@ -27,7 +27,7 @@ run_target() { # SECONDS TARGET
         "$out/corpus/$target" "${seeds[@]}" </dev/null >"$log" 2>&1
 }
 
-tell() { # TARGET: its figures, on one line
+tell() { # TARGET: prints its figures in one line
     local log=$out/log/$1.log
     if [ "$1" = requests.py ]; then
         tail -1 "$log"

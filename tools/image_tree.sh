@@ -1,6 +1,6 @@
 #!/bin/bash
-# The file tree of the container image: shootd, the libraries that it loads, certificates of authorities, and nothing that runs
-# besides: no shell, no package manager.
+# Makes the file tree of the container image: shootd, the libraries that it loads, and certificates of authorities. It contains no
+# other program: no shell, no package manager.
 #   tools/image_tree.sh PROGRAM DIRECTORY      DIRECTORY is new
 set -euo pipefail
 [ $# = 2 ] || {
@@ -10,7 +10,7 @@ set -euo pipefail
 program=$1 tree=$2
 user=65532
 mkdir -m 0755 "$tree"
-install -D -s -m 0755 "$program" "$tree/usr/bin/shootd" # as in the Debian package, without what a debugger reads
+install -D -s -m 0755 "$program" "$tree/usr/bin/shootd" # stripped, as in the Debian package
 
 # One line per library: "name => path (address)", or "path (address)" for the loader.
 mapfile -t libraries < <(ldd "$program" | sed -nE 's/^\s*(.* => )?(\/[^ ]+) \(0x.*/\2/p')
@@ -18,13 +18,13 @@ mapfile -t libraries < <(ldd "$program" | sed -nE 's/^\s*(.* => )?(\/[^ ]+) \(0x
     echo "image_tree.sh: ldd tells no libraries of $program" >&2
     exit 1
 }
-# Packages name their files below /lib or /usr/lib, which are one directory, and by a link or what it leads to.
+# Packages list their files below /lib or /usr/lib, which are one directory, by the name of a link or of its target.
 names_of() {
     local real
     real=$(readlink -f "$1")
     printf '%s\n' "$1" "/usr$1" "${1#/usr}" "$real" "${real#/usr}"
 }
-# All in one question, for each reads the lists of all packages. A line is "package:architecture: /path".
+# One query for all files, because each query reads the lists of all packages. A line is "package:architecture: /path".
 mapfile -t names < <(for library in "${libraries[@]}"; do names_of "$library"; done)
 declare -A owner
 while IFS=: read -r package _ path; do owner[${path# }]=$package; done < <(dpkg-query --search "${names[@]}" 2>/dev/null | grep -v '^diversion ')

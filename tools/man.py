@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the manual pages from what the programs say themselves, so that neither goes stale: man.py DIRECTORY, beside built programs.
+"""Makes the manual pages from the output of the programs, so both stay equal: man.py DIRECTORY, beside built programs.
 shootd(8) and cleura-sim(1) are their --help, with tables of docs/operations.md; shootctl(1) is its table of commands; shootd.yaml(5) is the
 annotated sample configuration."""
 
@@ -37,7 +37,7 @@ def section(name, body):
 # ---- --help ----
 
 def entries(lines):
-    """(what, about) of indented lines: what begins at two spaces, its text stands behind two more spaces or in the lines below."""
+    """(name, text) of indented lines: a name begins after two spaces; its text follows after two more spaces or in the lines below."""
     found = []
     for line in lines:
         begins = re.match(r"  (\S.*?)(?:\s{2,}(.*))?$", line)
@@ -127,7 +127,7 @@ def shootctl():
 # ---- the sample ----
 
 def keys(sample):
-    """(path, about, value) of each key; value None where the sample leaves it out."""
+    """(path, text, value) of each key; value None where the sample omits it."""
     comment, path = [], []
     for line in sample.splitlines():
         key = re.match(r"( *)(# )?(- )?([a-z_]+):(?: (.*))?$", line)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Starts cleura-sim and shootd wired together on loopback, prints what to try, stops both on Ctrl-C.
+# Starts cleura-sim and shootd, connected on loopback, prints commands to try, stops both on Ctrl-C.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d "${TMPDIR:-/tmp}/shootd-run.XXXXXX")
@@ -13,11 +13,11 @@ stop() {
     echo "stopped"
 }
 trap stop EXIT
-touch "$dir/cleura-sim.log" "$dir/shootd.log" # looked at before the programs have begun
+touch "$dir/cleura-sim.log" "$dir/shootd.log" # read before the programs have started
 trap 'exit 130' INT TERM
 build=${BUILD_DIR:-build}
 
-# Both say on which address they listen; what another process answers there is not taken for theirs.
+# Both programs print their address, so an answer of another process is not mistaken for theirs.
 wait_for() { # PID NAME PATTERN PATH; sets url
     for _ in $(seq 300); do
         url=$(sed -n "s,$3,\\1,;T;p;q" "$dir/$2.log")
@@ -44,7 +44,7 @@ sim_url=$url
 install -m 0600 /dev/null "$dir/password"
 echo demo >"$dir/password"
 start_shootd() { # ADDRESS; sets url, empty when it ended
-    # Pages on loopback may call it: those of its own address, and where they are usually served from while they are made.
+    # Pages on loopback may call shootd: from its own address, and from the usual addresses of development servers.
     local port=${1##*:} origins=''
     for port in $([[ $port =~ ^[1-9][0-9]*$ ]] && echo "$port") 3000 5173 8000; do
         origins+="\"http://127.0.0.1:$port\", \"http://localhost:$port\", "
@@ -80,7 +80,7 @@ if taken; then
         exit 1
     fi
     note=' (8080 is taken; SHOOTD_LISTEN=ADDRESS:PORT names another one)'
-    # Any free port comes last: pages of its own address may not call it there, as it is known too late.
+    # Any free port comes last: its number is known too late to allow pages from it.
     for port in $(seq 8081 8099) 0; do
         start_shootd "127.0.0.1:$port"
         taken || break

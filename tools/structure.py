@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of the structure: files and lines by folder, functions, asserts, members of structs, and circles of files that call each other.
+"""Prints figures of the structure: files and lines by folder, functions, asserts, members of structs, and circles of files that call each other.
 
     tools/structure.py                   a table
     tools/structure.py --circle FOLDER   the files of its largest circle, and a call for each step
@@ -45,7 +45,7 @@ def functions(code):
 
 
 def components(graph):
-    """Tarjan's; without recursion, as chains are long."""
+    """Tarjan's algorithm, without recursion, because chains are long."""
     index, low, on, stack, found = {}, {}, set(), [], []
     for root in graph:
         if root in index:

@@ -3,10 +3,10 @@
 
     tools/test.py build | build/asan | build/tsan [--quick]
 
-A test that fails is run once more, alone, after all others. When it passes then, it counts as passed and is listed as flaky, with the
-first line of its failure; more than FLAKY_MAX of them fail the run. A report of a sanitizer is never repeated: it fails at once.
+A test that fails is run once more, alone, after all others. When it then passes, it counts as passed and is listed as flaky, with the
+first line of its failure; more than FLAKY_MAX flaky tests fail the run. A report of a sanitizer is never repeated: it fails at once.
 `--quick`: the units, and the black-box files of the folders that differ from main (tests/quick.py).
-Environment: TEST_WORKERS (black-box tests at a time), FULL=1 (more of what some tests repeat).
+Environment: TEST_WORKERS (black-box tests at a time), FULL=1 (more repetitions in some tests).
 The last line is `N passed, N failed[, N skipped]`; the exit code is 1 when something failed."""
 
 import collections
@@ -27,12 +27,12 @@ import outcome  # noqa: E402
 import quick  # noqa: E402
 
 CORES = len(os.sched_getaffinity(0))
-WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 3  # black-box tests wait more than they compute, but not with a sanitizer
+WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 3  # black-box tests mostly wait, except with a sanitizer
 FLAKY_MAX = 3
-REPEATED_MAX = 10  # more failures than this are no chance: nothing is run again
-FAILURES_MAX = 20  # then a suite ends
+REPEATED_MAX = 10  # more failures are not by chance: no test is run again
+FAILURES_MAX = 20  # a suite ends after this many
 CPU_LISTED = 15
-LONG_UNITS = ("test_conformance", "test_day", "test_kept", "test_property")  # begin first
+LONG_UNITS = ("test_conformance", "test_day", "test_kept", "test_property")  # these begin first
 UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:exitcode=99",
@@ -42,18 +42,18 @@ SANITIZER_OPTIONS = {
 
 
 def end_what_is_left(mark):
-    """A worker that died has left its daemons: they have `mark` in their environment, as it had."""
+    """Ends the daemons of a worker that ended abnormally: they have `mark` in their environment, like the worker."""
     for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
         try:
             if mark.encode() in environ.read_bytes().split(b"\0"):
                 print(f"left behind, and killed: {environ.with_name('comm').read_text().strip()} ({environ.parent.name})", flush=True)
                 os.kill(int(environ.parent.name), signal.SIGKILL)
         except OSError:
-            continue  # it has ended, or is not ours
+            continue  # it has ended, or belongs to another user
 
 
 def run_unit(program):
-    """Exit code, output and seconds of one program of units."""
+    """Runs one program of units; returns exit code, output and seconds."""
     began = time.monotonic()
     try:
         done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=UNIT_LIMIT_S, env={**SANITIZER_OPTIONS, **os.environ})
@@ -64,7 +64,7 @@ def run_unit(program):
 
 
 class Run:
-    """One run against the build `out`, and its sum."""
+    """One run against the build `out`, and its results."""
 
     def __init__(self, out, root=ROOT):
         self.out, self.root = out, root
@@ -78,7 +78,7 @@ class Run:
     # ---- units --------------------------------------------------------------------------------------------------
 
     def units(self):
-        """All of them, a program per core."""
+        """Runs all units, one program per core."""
         began = time.monotonic()
         programs = sorted((p for folder in ("unit", "storage") for p in (self.out / "tests" / folder).glob("test_*")
                            if p.is_file() and os.access(p, os.X_OK)), key=lambda p: (p.name not in LONG_UNITS, p))
@@ -102,7 +102,7 @@ class Run:
     # ---- black-box suites ---------------------------------------------------------------------------------------
 
     def pytest(self, *arguments):
-        """Prints what pytest prints; returns how each test ended, as outcome.py wrote it."""
+        """Prints the output of pytest; returns the result of each test, as outcome.py wrote it."""
         with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as outcomes:
             path = os.pathsep.join([str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])
             environment = {**SANITIZER_OPTIONS, **os.environ, "BUILD_DIR": str(self.out), "TEST_OUTCOMES": outcomes.name, "PYTHONPATH": path}
@@ -110,7 +110,7 @@ class Run:
             process = subprocess.Popen([*command, *arguments], cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                        text=True, errors="replace")
             for line in process.stdout:
-                if not re.match(r"(=+ )?\d+ (passed|failed|skipped|error)", line):  # the sum comes last, of all
+                if not re.match(r"(=+ )?\d+ (passed|failed|skipped|error)", line):  # the total is printed at the end
                     print(line, end="", flush=True)
             code = process.wait()
             end_what_is_left(f"TEST_OUTCOMES={outcomes.name}")
@@ -123,7 +123,7 @@ class Run:
         return [one["outcome"] for one in self.pytest("-p", "no:xdist", id)] == ["passed"]
 
     def suite(self, *paths):
-        """The tests of these files, which have one conftest."""
+        """Runs the tests of these files, which have one conftest."""
         began, cpu = time.monotonic(), collections.Counter()
         for one in self.pytest(f"--maxfail={FAILURES_MAX}", "-rs", "--durations=10", "--durations-min=10", "-n", str(self.workers), "--dist", "loadgroup", *map(str, paths)):
             cpu[one["id"].split("::")[0].split("/")[-1]] += one.get("cpu_s", 0)
@@ -150,7 +150,7 @@ class Run:
                 self.passed += 1
 
     def report(self):
-        """Prints the sum; returns whether all is well."""
+        """Prints the total; returns whether no test failed."""
         for kind, names in (("failed", self.failed), ("flaky", self.flaky)):
             for name, reason in sorted(names.items()):
                 print(f"{kind}: {name}: {reason}")

@@ -88,10 +88,10 @@ static int64_t pause_us(const struct span_exporter *x, const struct http_answer 
 static void log_change(struct span_exporter *x, const struct http_answer *answer, bool went_well)
 {
     if (!went_well && !x->is_failing)
-        log_warning("traces are not taken", "status", answer->status ? LOG_INT(answer->status) : NULL,
+        log_warning("traces are not accepted", "status", answer->status ? LOG_INT(answer->status) : NULL,
                     "reason", answer->error ? answer->error : "the receiver refuses them");
     else if (went_well && x->is_failing)
-        log_info("traces are taken again");
+        log_info("traces are accepted again");
     x->is_failing = !went_well;
 }
 

@@ -169,7 +169,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     if (result == ATTEMPT_DELIVERED)
         webhook_observe_delay(now - row->created_at);
     log_info(row->status == DELIVERY_DELIVERED ? "webhook delivered"
-             : row->status == DELIVERY_FAILED  ? "webhook given up"
+             : row->status == DELIVERY_FAILED  ? "webhook delivery failed"
                                                : "webhook attempt failed",
              "webhook", p->id, "event", row->event_id, "outcome", attempt_result_name(result), "status",
              row->response_status ? LOG_INT(row->response_status) : NULL, "attempt", LOG_INT(row->attempt));
@@ -252,7 +252,7 @@ static void sign_and_send(struct pending_delivery *pending)
         return;
     }
     if (!header_section_make(&headers, pending)) {
-        log_error("webhook secret cannot be read: was the seal key replaced?", "webhook", p->id);
+        log_error("webhook secret cannot be opened: the seal key may have been replaced", "webhook", p->id);
         attempt_settle(pending, ATTEMPT_SECRET_UNREADABLE, &no_answer);
         return;
     }
@@ -296,8 +296,8 @@ static void drop_lost_event(struct pending_delivery *pending)
     struct change_set *set = record_new();
     record_failed(e, set, &pending->row, "event_gone");
     storage_submit(e->o.storage, set);
-    log_warning("webhook given up: its event is no longer stored", "webhook", pending->endpoint->id, "event",
-                pending->row.event_id);
+    log_warning("webhook delivery failed: its event is no longer stored", "webhook", pending->endpoint->id,
+                "event", pending->row.event_id);
     pending_finish(pending, true, 0);
 }
 

@@ -66,7 +66,7 @@ static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address
     atomic_fetch_sub(&a->unseen, 1);
     atomic_fetch_sub(&a->open, 1);
     peers_leave(&a->peers, address);
-    complain(a, TROUBLE_DROPPED, "a connection was dropped", "libmicrohttpd did not take it");
+    complain(a, TROUBLE_DROPPED, "a connection was dropped", "libmicrohttpd did not accept it");
 }
 
 /* Errors of a single connection, see accept(2): they are ignored, and the next connection is accepted. */
@@ -114,7 +114,7 @@ static bool accept_some(struct acceptor *a)
     for (int i = 0; i < BATCH && !is_full(a); i++) {
         if (!has_descriptors(a, end)) {
             complain(a, TROUBLE_FAILED, "cannot accept connections",
-                     "what is left of descriptors is for Cleura and the store");
+                     "the remaining descriptors are reserved for Cleura and the store");
             return true;
         }
         struct sockaddr_storage address;

@@ -199,8 +199,8 @@ void problem_send(const struct env *env, int fd, gnutls_session_t tls, const cha
         "X-Request-Id: %s\r\n\r\n%s",
         kind->status, MHD_get_reason_phrase_for((unsigned)kind->status), strlen(content), retry, id, content);
     write_at_once(fd, tls, message);
-    log_info("request refused unread", "request_id", id, "client", client, "status", LOG_INT(kind->status),
-             "code", kind->code, "reason", problem->detail);
+    log_info("request refused before it was read", "request_id", id, "client", client, "status",
+             LOG_INT(kind->status), "code", kind->code, "reason", problem->detail);
 }
 
 /* Only this code writes to the socket in the phases in which a problem is sent: a later worker finds `due`

@@ -260,7 +260,7 @@ void command_account_login(struct reconcile *r, struct command *cmd)
         return;
     mono_us deadline = cmd->deadline;
     bool first = list_is_empty(&a->login_waiters);
-    log_info("login by hand", "account", a->name, "by", cmd->caller.token_name, "request_id",
+    log_info("manual login requested", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->login_waiters, on_login_late);
     if (first) /* otherwise one login answers all waiting commands */
@@ -305,7 +305,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
         return;
     }
     mono_us deadline = cmd->deadline;
-    log_info("SMS code given by hand", "account", a->name, "by", cmd->caller.token_name, "request_id",
+    log_info("SMS code entered", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->verify_waiters, on_login_late);
     upstream_verify(a->lane, code, deadline, on_verify_end, a);

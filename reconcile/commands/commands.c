@@ -145,8 +145,8 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     assert(command_write_of(cmd) && !cmd->write.dry_run && !e->saves.asked_for);
     assert(op->status == OPERATION_PENDING && !strcmp(op->cluster_id, c->id));
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
-    log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
-             "operation", op->id, "request_id", cmd->request_id, "by", cmd->caller.token_name);
+    log_info("operation accepted", "type", operation_type_name(op->type), "project", c->project, "cluster",
+             c->name, "operation", op->id, "request_id", cmd->request_id, "by", cmd->caller.token_name);
     e->saves.asked_for++;
     c->generation++;
     queue_supersede(e, save, op);

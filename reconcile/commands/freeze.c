@@ -219,7 +219,7 @@ static bool end_when_over(struct reconcile *r, struct project_state *state)
     if (!state || !state->freeze || freeze_in_force(state, env_wall(r->env)))
         return false;
     struct save *save = save_new(r, NULL, NULL);
-    log_info("the time of a freeze is over", "project", scope_of(state));
+    log_info("freeze expired", "project", scope_of(state));
     set_freeze(save, state, NULL);
     save_submit(save, false);
     return true;

@@ -56,9 +56,8 @@ static void set_aside(struct project *p, const json_t *now)
     project_count(p, &clusters, &open);
     p->set_aside = true;
     log_error(
-        "the configuration names another place at Cleura for a project: its clusters are set aside, and "
-        "nothing is sent, until an admin says what they belong to "
-        "(POST /v1/projects/{project}/confirm-location)",
+        "project has another location at Cleura in the configuration: its clusters are set aside and nothing "
+        "is sent until an admin confirms the location (POST /v1/projects/{project}/confirm-location)",
         "project", p->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
         "open_operations", LOG_INT(open));
     LIST_FOR_EACH (item, &p->clusters) {
@@ -86,7 +85,7 @@ void location_check(struct project *p)
         set_aside(p, now);
         return;
     }
-    log_warning("a project without clusters is at another place at Cleura now", "project", p->name);
+    log_warning("project without clusters has a new location at Cleura", "project", p->name);
     settle_here(p);
     project_store(p);
 }
@@ -188,8 +187,8 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
                                        "project '%s' is where it was: nothing is set aside", cmd->project));
         return;
     }
-    log_warning("the location of a project that was set aside is confirmed", "project", cmd->project,
-                "clusters", what, "by", cmd->caller.token_name);
+    log_warning("location of a project confirmed", "project", cmd->project, "clusters", what, "by",
+                cmd->caller.token_name);
     if (keeps) {
         confirm_place(p, cmd);
         return;

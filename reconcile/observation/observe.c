@@ -97,7 +97,8 @@ static void observe_another(struct entity *e, const struct shoot *seen)
     const struct cluster *c = e->cluster;
     if (shoot_is_being_deleted(seen) || is_older(e, seen) || ++e->seen.other_uid_reads < ABSENT_READS)
         return;
-    log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
+    log_warning("shoot replaced by another one with the same name", "project", c->project, "cluster",
+                c->name);
     entity_gone(e);
 }
 

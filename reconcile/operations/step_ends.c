@@ -41,8 +41,8 @@ static bool deletion_is_missing(const struct entity *e)
 static void delete_again(struct entity *e)
 {
     const bool doubt = shoot_may_be_deleting(e->cluster->shoot);
-    log_warning(doubt ? "the cluster is there and nothing shows that it is being deleted: asking again"
-                      : "the cluster is there and not being deleted: asking again",
+    log_warning(doubt ? "unclear whether the cluster is being deleted: delete requested again"
+                      : "accepted deletion is not visible: delete requested again",
                 "cluster", e->cluster->name);
     step_move(e->op, current_step(e), STEP_PENDING);
     e->op->step_index = 0;
@@ -88,7 +88,7 @@ char *steps_remark(const struct entity *e)
 static void ask_again(struct entity *e)
 {
     char *message CLEANUP_FREE = describe_missing(e, "; asking again");
-    log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
+    log_warning("accepted change had no effect: requested again", "cluster", e->cluster->name, "step",
                 step_type_name(current_step(e)->type));
     operation_says(e->op, env_wall(e->r->env), message);
     e->cluster->guard_since = 0;

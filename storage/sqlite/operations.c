@@ -50,7 +50,7 @@ static struct operation *read_operation(sqlite3_stmt *stmt)
     if (op)
         operation_trim(op);
     else
-        log_error("the stored operation {id} cannot be read and is left out", "id",
+        log_error("stored operation {id} cannot be read and is left out", "id",
                   (const char *)sqlite3_column_text(stmt, 0), "reason", fault.text);
     return op;
 }

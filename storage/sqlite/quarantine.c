@@ -79,9 +79,9 @@ enum store_status quarantine_move(struct sqlite_conn *conn, const struct quarant
             rc = quarantine_run(conn->db, statements[row->kind].remove, NULL, NULL, row->key);
         if (rc != SQLITE_OK)
             return sqlite_fail(conn, rc, "quarantine", NULL);
-        log_error("the stored {kind} {id} cannot be read and is put aside (shootd check-store shows it)",
-                  "kind", row_kind_name(row->kind), "id", (const char *)sqlite3_value_text(row->key),
-                  "reason", row->reason);
+        log_error("stored {kind} {id} cannot be read and is put aside (see shootd check-store)", "kind",
+                  row_kind_name(row->kind), "id", (const char *)sqlite3_value_text(row->key), "reason",
+                  row->reason);
     }
     return STORE_OK;
 }

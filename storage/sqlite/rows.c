@@ -218,8 +218,7 @@ static void put_aside(struct load *l)
     bool moved = l->bad.count && l->conn->writer && quarantine_move(l->conn, &l->bad) == STORE_OK &&
                  sqlite_commit(l->conn, NULL) == STORE_OK;
     if (l->bad.count && !moved)
-        log_error("stored rows cannot be read, and cannot be put aside either", "rows",
-                  LOG_INT(l->bad.count));
+        log_error("unreadable stored rows cannot be put aside", "rows", LOG_INT(l->bad.count));
     sqlite_rollback(l->conn);
     if (l->visitor->quarantined)
         l->visitor->quarantined(l->visitor->ctx,

@@ -42,7 +42,7 @@ def test_a_refused_create_is_not_retried_but_made_anew(refused):
     assert "create_refused" in told and "cluster_failed" not in told
     assert not [a for a in told.values() if "actions/" in a], told
     answer = d.http.post(d.clusters_path("dev") + "/actions/retry")
-    assert answer.status_code == 409 and "create it anew with PUT or POST" in answer.json()["detail"]
+    assert answer.status_code == 409 and "create it again with PUT or POST" in answer.json()["detail"]
     assert "Retry-After" not in answer.headers, "waiting does not help"
 
 

@@ -87,7 +87,7 @@ sanitized = "san" in str(harness.BUILD)
 def assert_loop_was_free(d):
     # A sanitizer makes everything some times slower, which times vary with the machine.
     assert sanitized or longest_stall(d) < LOOP_STALL_S, \
-        re.findall(r".*loop was held up.*", d.log())
+        re.findall(r".*loop blocked.*", d.log())
 
 
 def is_list(method, path):
@@ -195,7 +195,7 @@ def test_names_that_gardener_cannot_have_become_no_clusters(sim, between, make_s
     names = [c["name"] for c in d.http.get("/v1/clusters").json()["items"]]
     assert names == ["good-0000"]
     assert metric(d, "shootd_upstream_rows_refused_total") >= 2 * len(NO_NAMES)
-    told = re.findall(r"Cleura.s answer about a shoot is not believed", d.log())
+    told = re.findall(r"Cleura.s answer about a shoot is not accepted", d.log())
     assert len(told) == len(NO_NAMES)
     assert [e["type"] for e in d.events() if e["type"] == "cluster.discovered"] == ["cluster.discovered"]
 
@@ -261,7 +261,7 @@ def test_an_answer_about_one_shoot_is_no_fault_of_its_project(sim, between, make
     fresh = d.http.get(d.clusters_path("good-0000"), headers={"Cache-Control": "no-cache"})
     assert fresh.status_code == 200 and "Cleura could not be read" in fresh.headers["Cache-Status"] and fresh.json()["status"]["stale"]
     assert alone and d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"] is None
-    assert d.log().count("answer about a shoot is not believed (shoot good-0000") == 1
+    assert d.log().count("answer about a shoot is not accepted (shoot good-0000") == 1
 
 
 def test_a_refusal_with_too_much_in_it_is_a_fault_of_the_project(sim, between, make_shootd):
@@ -274,7 +274,7 @@ def test_a_refusal_with_too_much_in_it_is_a_fault_of_the_project(sim, between, m
     fresh = d.http.get(d.clusters_path("good-0000"), headers={"Cache-Control": "no-cache"})
     assert fresh.status_code == 200 and "Cleura could not be read" in fresh.headers["Cache-Status"]
     assert d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"]
-    assert "is not believed" not in d.log()
+    assert "is not accepted" not in d.log()
 
 
 # ---- what callers send ------------------------------------------------------------------------------------------------
@@ -354,5 +354,5 @@ def test_the_largest_spec_is_accepted_and_equal_again(sim, make_shootd):
     d.stop()
     d.start()
     assert d.cluster("big").status_code == 200
-    print("stall", longest_stall(d), re.findall(r"loop was held up.*", d.log()))
+    print("stall", longest_stall(d), re.findall(r"loop blocked.*", d.log()))
     assert_loop_was_free(d)

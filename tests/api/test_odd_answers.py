@@ -87,7 +87,7 @@ def test_each_member_is_named_once_in_the_log(sim, between, make_shootd, generat
     for name in ("odd-0000", "odd-0001") * 3:
         assert d.http.get(d.clusters_path(name), headers=NO_CACHE).status_code == 200
     assert metric(d, "shootd_upstream_members_unread_total") >= before
-    named = re.findall(r"cannot be read and counts as unknown.*?member[ =](\S+)", d.log())
+    named = re.findall(r"is treated as unknown.*?member[ =](\S+)", d.log())
     assert sorted(named) == sorted(set(named)) and len(named) >= 4, named
 
 

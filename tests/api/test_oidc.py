@@ -311,7 +311,7 @@ def test_an_issuer_that_is_down_at_the_start(make_sim, make_shootd):
     assert ask(d, issuer.token()).status_code == 401
     assert (metric(d, "shootd_oidc_keys"), metric(d, "shootd_oidc_issuers_without_keys")) == (0, 1)
     assert metric(d, 'shootd_oidc_tokens_total{result="keys_missing"}') == 1
-    wait_until(lambda: "keys of an issuer cannot be read" in d.log(), what="the warning")
+    wait_until(lambda: "issuer keys cannot be read" in d.log(), what="the warning")
     issuer.start()
     try:
         wait_keys(d)
@@ -337,7 +337,7 @@ def test_a_start_while_the_issuer_is_away(d, issuer):
         d.start()
         wait_until(lambda: metric(d, 'shootd_oidc_key_reads_total{outcome="failed"}') >= 1, what="the attempt")
         assert (ask(d, token).status_code, metric(d, "shootd_oidc_keys")) == (status, keys), change
-    assert "kept keys of an issuer are of no use" in d.log()
+    assert "stored issuer keys are not usable" in d.log()
     issuer.start()
     wait_keys(d, 2)
     assert ask(d, token).status_code == 200

@@ -182,7 +182,7 @@ def test_a_new_certificate_is_taken_while_connections_are_open(d, authority):
 
 def test_a_faulty_certificate_changes_nothing(d, authority):
     d.key.write_text("-----BEGIN PRIVATE KEY-----\nnothing\n-----END PRIVATE KEY-----\n")
-    wait_until(lambda: "the one before stays" in d.log(), what="the complaint")
+    wait_until(lambda: "the old one stays in use" in d.log(), what="the complaint")
     with connect(d) as connection:
         assert serial(connection) == d.serial
     other = Authority(d.directory, "other")
@@ -199,11 +199,11 @@ def test_a_faulty_certificate_changes_nothing(d, authority):
         with connect(d) as connection:
             return serial(connection) == new
     wait_until(taken, what="the new certificate")
-    assert d.log().count("the one before stays") == 2
+    assert d.log().count("the old one stays in use") == 2
     d.key.unlink()
     with socket.socket(socket.AF_UNIX) as unreadable:  # it is there, and open() fails, as of a key that is root's
         unreadable.bind(str(d.key))
-        wait_until(lambda: d.log().count("the one before stays") == 3, what="the complaint")
+        wait_until(lambda: d.log().count("the old one stays in use") == 3, what="the complaint")
 
 
 def test_certificates_change_under_load(d, authority):

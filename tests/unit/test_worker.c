@@ -153,10 +153,10 @@ static void a_stall_is_counted(void **state)
     assert_non_null(wall);
     assert_true(strtod(strchr(wall, ' '), NULL) >= 0.030);
     /* A reader of the log sees who held it, and whether it worked or waited. */
-    const char *held = strstr(logged, "the loop was held up for ");
+    const char *held = strstr(logged, "loop blocked for ");
     assert_non_null(held);
     assert_int_equal(*logged, '0' + LOG_LEVEL_WARNING);
-    assert_true(strtol(held + strlen("the loop was held up for "), NULL, 10) >= 30);
+    assert_true(strtol(held + strlen("loop blocked for "), NULL, 10) >= 30);
     assert_non_null(strstr(held, " ms by timer burning"));
     assert_non_null(strstr(held, " what=burning"));
     const char *cpu = strstr(held, " cpu_ms=");

@@ -80,7 +80,7 @@ static bool member_is_news(struct upstream_account *a, const char *of, const cha
 void refused_rows_log(struct upstream_account *a, const char *project_id, const char *name, const char *why)
 {
     if (row_is_news(a, project_id, name, why))
-        log_warning("Cleura's answer about a shoot is not believed", "account", a->config->name, "project_id",
+        log_warning("Cleura's answer about a shoot is not accepted", "account", a->config->name, "project_id",
                     project_id, "shoot", name, "reason", why);
 }
 
@@ -90,7 +90,7 @@ void unread_members_note(struct upstream_account *a, const char *project_id, enu
     atomic_fetch_add(&members_unread, unread->count);
     for (size_t i = 0; i < unread->count && i < UNREAD_TOLD; i++)
         if (member_is_news(a, name ? "" : upstream_op_name(op), unread->paths[i]))
-            log_warning("a member of Cleura's answer cannot be read and counts as unknown", "account",
+            log_warning("unreadable member in Cleura's answer is treated as unknown", "account",
                         a->config->name, "project_id", project_id, "op", upstream_op_name(op), "shoot", name,
                         "member", unread->paths[i]);
 }
