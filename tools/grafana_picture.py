@@ -71,7 +71,7 @@ class Day:
                 d.http.post(d.clusters_path(f"{steps[(i - 4) % len(steps)][0]}-{i - 4}") + "/actions/hibernate")
             if i % 5 == 0:
                 d.http.delete(d.clusters_path(f"{steps[(i - 3) % len(steps)][0]}-{i - 3}"))
-                self.sim.fault("get_shoot", "status", status=503, times=3)
+                self.sim.fault("get_shoot", "status", status=503, count=3)
             if i % 7 == 0:
                 web.get(d.url + "/v1/clusters", headers={"Authorization": "Bearer shd_wrong"})
             if i < 4:
