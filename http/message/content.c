@@ -190,7 +190,7 @@ enum {
     MEMORY_LEVEL = 8,
 };
 
-/* Quality of a coding, 0 to 1000; -1 when the list contains neither it nor "*". */
+/* Quality of a coding, 0 to 1000; -1 when the list contains neither the coding nor "*". */
 static int quality(const char *list, const char *coding)
 {
     const char *item;
