@@ -26,8 +26,7 @@ enum auth_failure {
     AUTH_MISSING,
     AUTH_MALFORMED,
     AUTH_UNKNOWN, /* also a used or expired ticket */
-    AUTH_REVOKED, /* or rotated. The view has only the last VIEW_FORMER_TOKENS of these tokens; older ones are
-                     unknown */
+    AUTH_REVOKED, /* or rotated. Only the last VIEW_FORMER_TOKENS are known */
     AUTH_EXPIRED,
     AUTH_JWT, /* an invalid JWT: shootd_oidc_tokens_total shows why */
     AUTH_FAILURE_MAX_,

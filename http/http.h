@@ -67,8 +67,7 @@ struct http_options {
 };
 
 struct http_numbers {
-    unsigned in_flight; /* requests that the server has not yet sent completely, from the first handler call
-                           on (MH-17, MH-18) */
+    unsigned in_flight; /* requests from the first handler call to the end of transmission (MH-17, MH-18) */
     unsigned suspended;
     unsigned connections_reaped;
     uint64_t connections_refused;

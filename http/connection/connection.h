@@ -69,8 +69,7 @@ struct connection {
     struct handshakes *handshakes;  /* with TLS */
     struct list handshake;          /* in the list of waiting handshakes; guarded by their lock */
     bool handshake_ended;           /* used by the worker */
-    bool is_held; /* the connection waits, or the worker has not noticed the end of the wait; used by the
-                     worker */
+    bool is_held; /* waits, or its worker has not noticed the end of the wait; used by the worker */
     struct tls_client client; /* valid when knows_client is set */
     bool knows_client;
     char address[CLIENT_BYTES]; /* address of the peer; "unix" for a local one */

@@ -36,8 +36,7 @@ void tls_free(struct tls *tls);
 enum tls_refresh_result {
     TLS_SAME,  /* the files did not change, or are being changed */
     TLS_TAKEN, /* new connections use the new content */
-    TLS_FAULTY /* not usable: *ret_error gives the reason, once for each change; the old content stays in use
-                */
+    TLS_FAULTY /* not usable: *ret_error gives the reason, once for each change; the old content stays */
 };
 /* Reads the files again if they changed. Blocking; one thread, about every second. */
 enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error);
