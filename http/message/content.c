@@ -36,7 +36,8 @@ unsigned item_weight(const char *p, const char *end)
     return value;
 }
 
-/* How exactly a range matches the type: 3 for "a/b", 2 for "a/*", 1 for "*", 0 for no match. */
+/* How exactly a range matches the type: 3 for the whole type, 2 for its first half, 1 for any type, 0 for no
+ * match. */
 static int specificity(const char *range, size_t len, const char *type)
 {
     size_t main_len = strcspn(type, "/");
