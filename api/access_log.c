@@ -24,7 +24,7 @@ struct access_entry {
     enum log_level level;
     const char *method, *route, *code, *outcome;
     int status;
-    wall_us ended_at; /* because the line may be written later */
+    wall_us ended_at; /* end of the request; the line may be written later */
     int64_t duration_us;
     size_t bytes_in, bytes_out;
     char id[REQUEST_ID_BYTES];
@@ -41,7 +41,7 @@ static bool is_write(const struct request *r)
     return m != METHOD_GET && m != METHOD_HEAD && m != METHOD_OPTIONS;
 }
 
-/* Reads with a requested wait, and streams, take long without being slow. */
+/* Whether the request was slow. Streams, and reads with a requested wait, never count as slow. */
 static bool is_slow(const struct request *r, int64_t duration_us)
 {
     const bool may_last =

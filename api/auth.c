@@ -172,8 +172,8 @@ static void log_reason(const struct api *api, const char *key, const struct api_
         *why = AUTH_REVOKED;
 }
 
-/* The key is the whole digest, so the duration of its comparison reveals nothing about the token. False: not
- * valid, with the reason in *why, which does not change when the view has no such key. */
+/* The key is the whole digest, so the duration of its comparison reveals nothing about the token. False when
+ * the token is not valid; *why is then the reason. *why does not change when the view has no such key. */
 static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
@@ -215,8 +215,8 @@ static bool check_jwt(struct request *r, const char *field, enum auth_failure *r
     return caller != NULL;
 }
 
-/* Whether a page of another site made the request, by the browser's fields. Pages of shootd may use the
- * API. */
+/* Whether the browser's header fields show that a page of another site made the request. Pages of shootd may
+ * use the API. */
 static bool is_of_a_page(const struct request *r)
 {
     const char *site = r->http.headers.values[HEADER_SEC_FETCH_SITE];
@@ -225,8 +225,8 @@ static bool is_of_a_page(const struct request *r)
 }
 
 /*
- * Whether the connection has a client certificate in place of a token. A browser sends its certificate also
- * for a page of another site. Its fields show that; then a token is required.
+ * Whether the connection has a client certificate in place of a token. A browser also sends its certificate
+ * with requests of other sites' pages. Such a request needs a token.
  */
 static bool check_certificate(struct request *r)
 {
@@ -240,7 +240,7 @@ static bool check_certificate(struct request *r)
     return true;
 }
 
-/* The caller used a JWT or a certificate to get a ticket; takes over the reference. */
+/* Checks a caller that used a JWT or a certificate to get a ticket; takes over the reference. */
 static bool look_at_caller(struct request *r, struct view_blob *caller)
 {
     if (caller_holds(r->api, caller->subject)) {
@@ -333,7 +333,7 @@ struct problem *check_permission(struct request *r)
     return NULL;
 }
 
-/* Streams check their token themselves, and a ticket is valid only once. */
+/* A ticket is valid only once, so it is not checked again. Its stream checks the token itself. */
 struct problem *check_caller_again(struct request *r)
 {
     struct view_blob *before = r->token_blob;

@@ -26,7 +26,7 @@ enum auth_failure {
     AUTH_MISSING,
     AUTH_MALFORMED,
     AUTH_UNKNOWN, /* also a used or expired ticket */
-    AUTH_REVOKED, /* or rotated; only the last VIEW_FORMER_TOKENS, older ones are unknown */
+    AUTH_REVOKED, /* or rotated. Only the last VIEW_FORMER_TOKENS are known */
     AUTH_EXPIRED,
     AUTH_JWT, /* an invalid JWT: shootd_oidc_tokens_total shows why */
     AUTH_FAILURE_MAX_,
@@ -40,14 +40,14 @@ struct problem *check_token(struct request *r);
 struct problem *check_rate_limit(struct request *r);
 /* Checks role and project. */
 struct problem *check_permission(struct request *r);
-/* Checks both again after the body, which may come long after the header section. For requests that the view
- * answers. */
+/* Checks token and permission again after the body, which may come long after the header section. For
+ * requests that the view answers. */
 struct problem *check_caller_again(struct request *r);
 /* True when the token has used up its fresh reads of Cleura for this minute. */
 bool throttle_fresh(struct request *r);
 /* Reports to the audit log a request that the token may not make. The caller also returns the problem. */
 void report_denied(struct request *r, enum problem_code code);
-/* Neither expired nor revoked. Any thread. */
+/* Whether the token is neither expired nor revoked. Any thread. */
 bool token_is_live(const struct api *api, const struct api_token *token);
 /* Looks up the token with this digest again, for an answer that takes long. Any thread. */
 bool auth_still_holds(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
@@ -80,8 +80,8 @@ void tickets_init(struct tickets *t);
 void tickets_done(struct tickets *t);
 /*
  * Makes a ticket for the token with this digest; the caller overwrites it after use. `caller`: the caller
- * with a JWT (api/caller.h), which the ticket references; NULL for a token of shootd. False when too many are
- * unused.
+ * with a JWT (api/caller.h), which the ticket references; NULL for a token of shootd. False when too many
+ * tickets are unused.
  */
 bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token[static TOKEN_DIGEST_BYTES],
                    struct view_blob *caller, char ticket[static TICKET_BYTES]);

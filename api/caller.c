@@ -154,7 +154,7 @@ static struct view_blob *find_kept(struct api *api, const uint8_t digest[static 
     return found;
 }
 
-/* Replaces the entry that expires first, or a free one. */
+/* Stores the caller in a free entry, or in place of the entry that expires first. */
 static void keep(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES], struct view_blob *caller,
                  mono_us until)
 {

@@ -83,8 +83,8 @@ void request_notify(struct request *r, struct command *cmd)
     struct api *api = r->api;
     assert(!cmd->give_back);
     cmd->give_back = command_free;
-    /* No request waits for this command: the request continues with its document while the command is on its
-     * way. The reference counts of a document are not safe for two threads, so the command gets a copy. */
+    /* The request does not wait for this command, and uses its document while the command is on its way. The
+     * reference counts of a document are not safe for two threads, so the command gets a copy. */
     json_t *shared = cmd->body;
     cmd->body = json_deep_copy(shared);
     json_decref(shared);
@@ -188,7 +188,7 @@ static void set_applied(struct request *r, const struct preferences *p, const st
     buffer_init(&applied, LONGEST);
     if (p->respond_async && cmd->reply.status == MHD_HTTP_ACCEPTED)
         append_preference(&applied, "respond-async");
-    bool waited = cmd->write.waits || p->wait_s == 0; /* above the limit of waiters no request waits */
+    bool waited = cmd->write.waits || p->wait_s == 0; /* no request waits above the limit of waiters */
     if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
         char text[32];
         int64_t most = r->api->limits.wait_max_s;
@@ -214,7 +214,7 @@ static struct problem *finish_write(struct request *r, struct command *cmd)
         if (cmd->reply.status == MHD_HTTP_OK)
             cmd->reply.status = MHD_HTTP_NO_CONTENT;
     }
-    return NULL; /* the common code answers further results */
+    return NULL; /* the common code makes the answer of other results */
 }
 
 struct problem *write_park(struct request *r, struct command *cmd)
@@ -287,7 +287,7 @@ void idempotency_take_fingerprint(struct request *r)
     for (unsigned i = 0; i < r->http.segments.count; i++)
         digest_text(&state, r->http.segments.items[i]);
     for (int id = 0; id < PARAM_MAX_; id++) {
-        if (!r->params.texts[id] || id == PARAM_WAIT) /* affects only the form of the answer */
+        if (!r->params.texts[id] || id == PARAM_WAIT) /* `wait` affects only the form of the answer */
             continue;
         digest_text(&state, param_name((enum param_id)id));
         digest_text(&state, r->params.texts[id]);

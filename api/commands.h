@@ -17,12 +17,13 @@ struct command *request_command(struct request *r, enum command_type type);
  * some time after the deadline. The command then continues, and its outcome can be read later.
  */
 struct problem *request_park(struct request *r, struct command *cmd);
-/* Posts a command for whose result no request waits. Omitted while the server stops. */
+/* Posts a command; no request waits for its result. Does nothing while the server stops. */
 void request_notify(struct request *r, struct command *cmd);
-/* Continues a request: turns the command's result into its answer. Takes over `cmd`, NULL when it did not
+/* Continues a request: turns the command's result into its answer. Takes over `cmd`. NULL: the result did not
  * come in time. */
 struct problem *request_resume(struct request *r, struct command *cmd);
-/* False above the limits: the current state is then answered at once (AO-16). */
+/* Whether the request may wait. False above the limits: the current state is then answered at once
+ * (AO-16). */
 bool request_may_wait(struct request *r);
 
 /* ---- writes: dry runs, and how long the answer may wait for the end of the operation (AO-10 to AO-12)

@@ -29,7 +29,8 @@ static struct export *export_of(struct event_stream *transport)
     return CONTAINER_OF(transport, struct export, transport);
 }
 
-/* May run on the loop thread: a page that an ended export has requested can come after the API is freed. */
+/* May run on the loop thread: an ended export may have requested a page, and the page may come after the API
+ * is freed. */
 static void export_free(struct event_stream *transport)
 {
     struct export *x = export_of(transport);

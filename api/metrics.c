@@ -100,8 +100,8 @@ static size_t status_index(int status)
     return internal;
 }
 
-/* The duration of these requests does not show shootd's speed: it depends on the end of an operation, an
- * answer of Cleura, or the client. Only rows that may_wait below. */
+/* Whether the duration of the request depends on the end of an operation, an answer of Cleura, or the client.
+ * Such a duration does not show shootd's speed. Only routes with may_wait have such requests. */
 static bool was_asked_to_wait(const struct request *r)
 {
     if (r->http.answer.is_stream || r->serve || r->params.given[PARAM_WAIT])
@@ -161,7 +161,7 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
     }
 }
 
-/* `offset` is that of the histograms in a shard. HEAD counts as GET. */
+/* `offset` is the offset of the histograms in a shard. HEAD counts as GET. */
 static void write_durations_of(struct buffer *out, const struct shard *first, size_t route, const char *name,
                                const struct histogram_edges *edges, size_t offset)
 {

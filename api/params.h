@@ -89,7 +89,7 @@ bool param_lists(const struct query_values *p, enum param_id id, const char *tex
 /* Whether an enum parameter contains this value; true when the parameter is absent. */
 bool param_has_value(const struct query_values *p, enum param_id id, int value);
 
-/* The same, but false when the parameter is absent. */
+/* As param_has_value, but false when the parameter is absent. */
 bool param_asks_for(const struct query_values *p, enum param_id id, int value);
 
 #endif

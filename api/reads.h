@@ -13,19 +13,21 @@
 
 /* Takes a reference from the view, which the caller releases; NULL when absent. */
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
-/* The same for the cluster in the path; PROBLEM_CLUSTER_NOT_FOUND when there is none. */
+/* As read_blob, for the cluster in the path; PROBLEM_CLUSTER_NOT_FOUND when there is none. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
-/* The same for its body with the newest time of observation; the blob may have no subject. */
+/* As read_cluster, for the cluster's body with the newest time of observation; the blob may have no
+ * subject. */
 struct problem *read_cluster_body(struct request *r, struct view_blob **ret);
 /* Answers with a blob, which it takes over: ETag, Cache-Control, preconditions. */
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
-/* The same with a JSON text made for this answer, which it takes over; the tag is a digest of its bytes. */
+/* Answers with a JSON text made for this answer, which it takes over; the entity tag is a digest of the
+ * bytes. */
 struct problem *answer_with_text(struct request *r, char *text, size_t len);
-/* The same with a given entity tag. */
+/* As answer_with_text, with a given entity tag. */
 struct problem *answer_with_tagged_text(struct request *r, char *text, size_t len, const char *etag);
 /* Takes over `doc`. */
 struct problem *answer_with_document(struct request *r, json_t *doc);
-/* The same for public data, which shared caches may store. */
+/* As answer_with_document, for public data, which shared caches may store. */
 struct problem *answer_with_public_document(struct request *r, json_t *doc);
 
 /* ---- fresh reads: Cache-Control: no-cache (HT-25, promise 2) ---- */
@@ -38,9 +40,9 @@ struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct re
 /* Adds the field that names the cache as the source. Does nothing after a fresh read, which has added its own
  * (HT-28). */
 void fresh_set_source(struct request *r);
-/* Adds the age of the answer and the time of Cleura's report; without a report the age is 0 s (HT-24). The
- * age uses the monotonic clock: `heard_at` is the same moment. Entity tags do not depend on the age, so a 304
- * has it, too. `as_text` is the time as text; NULL: it is made now. */
+/* Adds the age of the answer and the time of Cleura's report; without a report the age is 0 s (HT-24).
+ * `heard_at` is the moment of the report on the monotonic clock, which gives the age. Entity tags do not
+ * depend on the age, so a 304 has it, too. `as_text` is the time as text. NULL: the text is made here. */
 void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
 
 /* ---- collections ---- */
@@ -48,12 +50,12 @@ void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, con
 struct list_query {
     enum view_section section;
     const char *prefix; /* only keys with this beginning, or NULL */
-    bool newest_first;  /* from the greatest key down */
+    bool newest_first;  /* keys in descending order */
     bool brief;         /* the short form of the items */
     bool states_age;    /* the answer names its source and the age of its oldest item */
     bool (*wanted)(struct request *r, const struct view_entry *entry);
-    /* For operations: answers with a page that includes those no longer in the view; NULL: they are not
-     * included. */
+    /* For operations: answers with a page that also contains operations outside the view. NULL: there are
+     * none. */
     struct problem *(*older)(struct request *r, const struct cursor_place *after);
 };
 
@@ -87,7 +89,7 @@ void list_add_tagged(struct list_body *page, const char *items, const char *tags
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
 /* Called before list_close, for a query with states_age. */
 void list_set_age(struct request *r, const struct list_query *query, const struct list_body *page);
-/* The caller must still call list_done. */
+/* Answers with the page. The caller must still call list_done. */
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
 
 #define CLEANUP_LIST_BODY CLEANUP(list_done)
@@ -97,8 +99,8 @@ bool list_has_prefix(const char *key, const char *prefix);
 /* The words of a parameter, NULL-terminated; the caller owns them. NULL: the parameter is absent, so
  * everything matches. */
 char **list_words(const struct request *r, enum param_id id);
-/* The requested projects that the token may see, in the same form. NULL: all. A caller that may see all
- * projects also sees items without a project, and items of removed projects. */
+/* The requested projects that the token may see, as a NULL-terminated array; the caller owns them. NULL: all.
+ * A caller that may see all projects also sees items without a project, and items of removed projects. */
 char **list_projects(const struct request *r);
 
 /* Answers with a JSON array from the decider; `next` is the key of its last item, NULL or "" when no page
@@ -118,7 +120,7 @@ struct list_page {
 
 /* Returns NULL, then the page must be ended with list_page_end; else a problem. */
 struct problem *list_page_begin(struct list_page *page, struct request *r);
-/* Called when there is another item: whether the item belongs to another page. */
+/* Called when there is another item: whether the item belongs to the next page. */
 bool list_page_is_full(struct list_page *page);
 /* Adds an item, which is taken over, with this key. */
 void list_page_add(struct list_page *page, const char *key, json_t *item);

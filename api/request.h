@@ -29,7 +29,8 @@ struct request {
     const struct api_token *token;
     bool is_traced;                         /* a write, or a read that calls Cleura */
     struct command_idempotency idempotency; /* key: digest, "" when absent */
-    /* Turns the command's result into another form, or leaves it to the common code. NULL: none. */
+    /* Turns the command's result into another form, or leaves the result to the common code. NULL: the common
+     * code does all. */
     struct problem *(*finish)(struct request *r, struct command *cmd);
     struct problem *(*serve)(struct request *r); /* answers after a fresh read has ended (api/reads.h) */
 };

@@ -20,7 +20,7 @@ enum {
 
 static const struct {
     const char *name;
-    const char *word; /* word to the client; NULL: the client has left, or must not return */
+    const char *word; /* text for the client; NULL: the client has left, or must not return */
 } ends[STREAM_END_MAX_] = {
     [STREAM_GOES_ON] = {"none", NULL},
     [STREAM_CLIENT] = {"client", NULL},
@@ -190,7 +190,7 @@ static void on_stream_page(struct command *cmd)
     event_stream_unref(&s->transport);
 }
 
-/* The stream does not move until the page has come. */
+/* The stream does not move until the page is here. */
 static void want_page(struct stream *s)
 {
     struct request *r = CONTAINER_OF(s->transport.request, struct request, http);

@@ -27,7 +27,7 @@ struct stream_round {
     struct streams *all;
     struct feed_entry *batch[BATCH];
     size_t count;
-    int64_t seen; /* newest sequence seen in the feed */
+    int64_t seen; /* newest sequence in the feed so far */
     mono_us now;
     mono_us tokens_at;
     bool check_tokens;
@@ -58,7 +58,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
-/* Under the lock of its shard: ends a stream whose time has passed, and offers it new events. */
+/* Under the lock of its shard: ends a stream whose time is over, or offers it new events. */
 static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;
@@ -186,7 +186,7 @@ static unsigned open_of_token(struct streams *all, const uint8_t digest[static T
     return count;
 }
 
-/* False above the limits. */
+/* Admits a stream; false above the limits. */
 static bool let_in(struct streams *all, struct stream *s)
 {
     struct stream_shard *shard = shard_of(all, s);

@@ -1,11 +1,10 @@
 /*
  * Event streams (AO-18 to AO-24; their transport is http/event_stream.h). A stream has a position in the log.
  * The feed's entries are sent unchanged; entries that the feed has dropped are read from the store in small
- * pages. Without data to send, a stream waits until the streams' thread resumes it, or the loop thread when a
- * page has come.
- *
- * The set of all streams: limits their number; its thread wakes, ends and cuts them. The thread waits for the
- * feed, at most the interval of the reaper. The loop thread uses no stream when it publishes an event.
+ * pages. A stream without data to send waits. The streams' thread resumes it for new events, and the loop
+ * thread when a page has come. struct streams is the set of all streams. It limits their number. Its thread
+ * wakes, ends and cuts streams; it waits for the feed, at most the interval of the reaper. The loop thread
+ * uses no stream when it publishes an event.
  */
 #ifndef API_STREAMS_H
 #define API_STREAMS_H
@@ -31,7 +30,7 @@ struct request;
 enum stream_end {
     STREAM_GOES_ON,
     STREAM_CLIENT,   /* the client left */
-    STREAM_LIFETIME, /* as planned */
+    STREAM_LIFETIME, /* the planned end */
     STREAM_TOKEN,    /* the token was revoked or expired */
     STREAM_SLOW,     /* the client read no bytes in time */
     STREAM_BEHIND,   /* was live and fell too far behind */
@@ -87,7 +86,8 @@ struct stream {
 struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
                           int64_t position);
 
-/* The streams' thread: offers new entries, in the order of the numbers; resumes if needed. */
+/* The streams' thread: offers the stream new entries, in the order of their numbers, and resumes it if
+ * needed. */
 void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
 /* Any thread: ends the stream, with a message to the client if possible. The first reason counts. */
 void stream_end(struct stream *s, enum stream_end why);
@@ -118,7 +118,7 @@ struct streams {
 
 /* Starts the thread; negative errno on failure. */
 int streams_start(struct streams *all, struct api *api);
-/* Called when no stream is left. */
+/* Stops the thread. Called when no stream is left. */
 void streams_stop(struct streams *all);
 /* The server drains: ends every stream now. Any thread. */
 void streams_end_all(struct streams *all);

@@ -36,7 +36,7 @@ enum gunzip_end { GUNZIP_OK, GUNZIP_MALFORMED, GUNZIP_TOO_LARGE };
  * text claims. */
 enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len);
 
-/* Bytes that do not grow: a body in gzip form. The sender of the body makes them. */
+/* A body in gzip form, of fixed size. The code that sends the body makes it. */
 struct http_coded {
     size_t len;
     char bytes[];

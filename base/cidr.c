@@ -1,5 +1,5 @@
-/* Reads and compares addresses and networks. Pure functions, any thread. The policy which addresses are
- * allowed is elsewhere. */
+/* Reads and compares addresses and networks. Pure functions, any thread. This file does not decide which
+ * addresses are allowed. */
 #include "base/cidr.h"
 
 #include <assert.h>
@@ -94,7 +94,8 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
     struct cidr cidr = {.bits = IP_BITS};
     if (!ip_parse(address, &cidr.base))
         return false;
-    /* The spelling chooses the family: "::ffff:10.0.0.0/104" counts its bits as IPv6 does. */
+    /* The spelling chooses the family. The 104 in "::ffff:10.0.0.0/104" therefore counts bits of an IPv6
+     * address. */
     bool four = !strchr(address, ':');
     unsigned bits = four ? IPV4_BITS : IP_BITS;
     if (slash && !cidr_parse_bits(slash + 1, bits, &bits))

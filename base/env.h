@@ -44,9 +44,9 @@ static inline wall_us env_wall(const struct env *env)
     return env->now_wall(env);
 }
 
-/* Uniform in [0, bound); 0 for a bound of 0 or 1. */
+/* A random number, uniform in [0, bound); 0 for a bound of 0 or 1. */
 uint64_t env_random_below(const struct env *env, uint64_t bound);
-/* Multiplies `base_us` by a uniform factor in [1 - spread, 1 + spread]; spread in percent. */
+/* Multiplies `base_us` by a uniformly random factor in [1 - spread, 1 + spread]; spread in percent. */
 int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent);
 
 /* Initializes a condition on the real monotonic clock. Setting the wall clock therefore does not change how

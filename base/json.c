@@ -132,8 +132,8 @@ static json_t *parse_any(const char *bytes, size_t len)
     return json_loadb(bytes, len, JSON_DECODE_ANY, NULL);
 }
 
-/* Replaces a value that cannot be read. As a real it has the wrong type for every member except a number, and
- * for a number it is too large. */
+/* Replaces a value that cannot be read. The result is a real number: it has the wrong type for every member
+ * except a number, and for a number it is too large. */
 static json_t *unreadable(void)
 {
     return json_real(DBL_MAX);

@@ -80,8 +80,9 @@ json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_
 json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault);
 
 /*
- * Lenient too, but first checks the text with json_scan. Returns NULL with the reason in *ret_end. The reason
- * is MALFORMED also for text that the parser does not accept (no UTF-8, NUL, numbers beyond 64 bits).
+ * As json_parse_lenient, but first checks the text with json_scan. Returns NULL with the reason in *ret_end.
+ * The reason is MALFORMED also for text that the parser does not accept (no UTF-8, NUL, numbers beyond 64
+ * bits).
  */
 json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limits *limits,
                            enum json_scan_end *ret_end);

@@ -6,7 +6,7 @@
 
 #include "base/thread.h"
 
-enum { STEP_VALUES = 1024 }; /* takes some tens of microseconds */
+enum { STEP_VALUES = 1024 }; /* values between two yields: some tens of microseconds */
 
 /* The tokens that may come next. */
 enum expect { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COLON, COMMA_OR_END };

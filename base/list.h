@@ -40,7 +40,7 @@ static inline void list_append(struct list *head, struct list *item)
     head->prev = item;
 }
 
-/* Takes an item out; a detached item is left alone. */
+/* Takes an item out of its list. Does nothing when the item is detached. */
 static inline void list_remove(struct list *item)
 {
     if (list_is_detached(item))

@@ -19,8 +19,8 @@ enum {
     GIVEN_PER_WORK = 4,     /* share of a background thread, matches NICER */
     LONGEST_WORK_US = 4000, /* a tick of Linux's clock */
     LONGEST_PIECE_US = 500,
-    REST = 9,          /* while answering threads are busy: a tenth of the time is work */
-    BUSY_PERCENT = 25, /* share of the processors */
+    REST = 9,          /* pause per work while answering threads are busy */
+    BUSY_PERCENT = 25, /* limit of their share of the processors */
     LOOK_US = 3000,
 };
 

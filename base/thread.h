@@ -19,8 +19,8 @@ void thread_in_background(const char *name);
  * Called without a lock, between small pieces of a long work: yields the processor to threads that wait for
  * it. It acts only after 50 microseconds of work, so thousands of pieces can call it. While the threads that
  * answer requests use more than a quarter of the processors, the caller sleeps nine times as long as it has
- * worked. Otherwise reads would wait: Linux gives a thread that has waited for its share up to 4 ms at a
- * time, whatever its priority. Where other processes compute, the caller works longer before it yields, to
+ * worked. Otherwise reads would wait, because Linux lets the caller run up to 4 ms at a time after such a
+ * wait, whatever its priority. Where other processes compute, the caller works longer before it yields, to
  * keep about its share.
  */
 void thread_step_aside(void);

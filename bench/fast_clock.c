@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const int64_t NS = 1000000000;
-static int64_t speed = 1, began[CLOCK_BOOTTIME + 1]; /* start of each clock */
+static int64_t speed = 1, began[CLOCK_BOOTTIME + 1]; /* start time of each clock */
 
 static int64_t real(clockid_t id)
 {

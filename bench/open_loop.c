@@ -1,8 +1,8 @@
 /*
  * Reads at a fixed rate. Request k is due k / rate after the start, independent of the requests before it. It
- * takes an idle connection or waits for one. Its time counts from when it was due, so a server that stalls
- * does not get fewer requests (no coordinated omission). The program sleeps until a request is due or
- * answered. It has the highest priority on its core where that is allowed, or the lowest with -n.
+ * takes an idle connection or waits for one. Its time counts from the moment when it was due, so a server
+ * that stalls does not get fewer requests (no coordinated omission). The program sleeps until a request is
+ * due or answered. It has the highest priority on its core where that is allowed, or the lowest with -n.
  *
  *     open_loop -p PORT -t TOKEN_FILE [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-H "Name: value"]
  *               [-o FILE] [-n] PATH...
@@ -10,11 +10,11 @@
  * Several paths are requested in turn. Prints one line of JSON, times in microseconds, and writes all times
  * to FILE, in nanoseconds, 8 bytes each.
  *
- * Time in which other programs on its core stop this program does not belong to the server. The program
+ * Other programs on the same core may stop this program. That time does not belong to the server. The program
  * should run at least as often as a request is due. When it runs STOPPED_NS later than planned, the times of
- * the requests in flight are left out, and so are those due before CATCH_UP times that delay has passed,
- * because the server then works on requests that were sent late. The first WARM_UP_NS are left out, too.
- * `left_out` is the number of these requests.
+ * the requests in flight are left out. The server then works on requests that were sent late. The times of
+ * requests that are due before CATCH_UP times the delay has passed are therefore left out, too, and those of
+ * the first WARM_UP_NS. `left_out` is the number of these requests.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -141,7 +141,7 @@ static uint64_t due_of(size_t k)
     return began + (uint64_t)((double)k / options.rate * (double)NS);
 }
 
-/* Reads the time. While this program is not stopped by others, it is not later than expected. */
+/* Reads the time. A time much later than `expected` means that other programs stopped this one. */
 static uint64_t look(uint64_t expected)
 {
     looked_at = now_ns();

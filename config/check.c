@@ -85,7 +85,7 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
 
 /*
  * systemd makes a credential (LoadCredential=) only while the unit runs, and only for the unit. A check
- * outside the unit therefore does not report a missing one as a fault.
+ * outside the unit therefore does not report a missing credential as a fault.
  */
 static bool passes_unread(struct loader *l, const yaml_node_t *at, const char *key, const char *path)
 {

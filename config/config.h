@@ -71,7 +71,7 @@ struct config_client {
 /* The requests that are logged: writes, errors and slow ones; all; none. */
 enum access_log_mode { ACCESS_LOG_WRITES, ACCESS_LOG_ALL, ACCESS_LOG_OFF };
 
-/* auto: the journal when stderr is connected to it, else text; journal; text or JSON lines on stderr. */
+/* AUTO: the journal when stderr is connected to the journal, else text. TEXT and JSON: lines on stderr. */
 enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_JOURNAL, LOG_FORMAT_TEXT, LOG_FORMAT_JSON, LOG_FORMAT_MAX_ };
 
 enum {

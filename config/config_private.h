@@ -78,7 +78,7 @@ struct loader {
     size_t remark_count;
 };
 
-/* Adds a fault of a value. `node` is its place, NULL when it has none. */
+/* Adds a fault of a value. `node` is the place of the value, or NULL. */
 void config_fault(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
     ATTR_PRINTF(4, 5);
 /* Adds a note: information that is no fault. */

@@ -61,8 +61,8 @@ static struct api_token *make_token(char secret[static TOKEN_BYTES])
     return t;
 }
 
-/* Returns NULL when there is no answer. An answer without an id concerns an unreadable file, which must be
- * this command's, because no other command waits now. */
+/* Returns NULL when there is no answer. An answer without an id concerns an unreadable file. That file must
+ * come from this command, because no other command waits now. */
 static json_t *read_answer(int directory, const char *id)
 {
     const char *fault;
@@ -177,9 +177,9 @@ static void finish(int state_dir, const char *id, const char *refusal)
 }
 
 /*
- * Renames the file to a name that only the daemon uses. The same file is therefore read now, possibly again
- * after a kill, and removed later, although another command may write a new file meanwhile. NULL: there is no
- * file, or it is not usable.
+ * Renames the file to a name that only the daemon uses. The file is therefore read now, possibly again after
+ * a kill, and removed later. Another command may write a new file in the meantime. NULL: there is no file, or
+ * it is not usable.
  */
 static json_t *take(int state_dir)
 {

@@ -27,7 +27,7 @@ struct admin_token_box {
     void *post_ctx;
     _Atomic int asked; /* an enum of admin_token.c; the loop thread sets the result */
     char id[40];       /* of the posted token, or "" */
-    char refusal[200]; /* why it was not stored, or ""; written before `asked` */
+    char refusal[200]; /* why the token was not stored, or ""; written before `asked` */
 };
 
 /* Checks for a new token file and posts the token, again until it is stored. Called every second. */

@@ -194,7 +194,7 @@ static int keep_by_link(const char *from, const char *to)
     return link(from, to) == 0 ? 0 : rename(from, to);
 }
 
-/* Keeps the file under another name. *ret_kept: whether it existed. */
+/* Keeps the file under another name. *ret_kept: whether the file existed. */
 static int put_away(const struct config *config, const char *name, const char *now,
                     int (*keep)(const char *from, const char *to), bool *ret_kept)
 {
@@ -220,7 +220,7 @@ static void print_loss(const struct restore *x)
         (void)printf("lost       %s\nto do      %s\n", x->loss, after_loss(&x->look));
 }
 
-/* Keeps an existing file with different content, even one that is no key. */
+/* Keeps an existing file with different content under another name, even a file that is no key. */
 static int place_key(const struct restore *x)
 {
     const struct config *config = x->config;
@@ -357,7 +357,7 @@ int backup_restore(const struct config *config, const char *from, bool without_s
         return fail(STORE_BROKEN, error);
     if (directory >= 0)
         (void)close(directory);
-    /* The key comes before the store, so a failure leaves the old store and its key. */
+    /* The key is put in place before the store. A failure thus leaves the old store and its key. */
     const int has_key = prepare_key(config, from);
     if (has_key < 0)
         return EXIT_DEPENDENCY;

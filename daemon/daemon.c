@@ -87,7 +87,7 @@ static const struct config *config_of(const struct daemon *d)
 
 static bool init_libraries(struct daemon *d)
 {
-    json_object_seed(0); /* before threads start: a rule of jansson */
+    json_object_seed(0); /* must be called before threads start, by a rule of jansson */
     if (sodium_init() < 0 || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         log_error("cryptography or HTTP library cannot be initialised");
         return false;
@@ -207,7 +207,8 @@ static void on_key_noted(struct change_set *set, enum store_status status)
     change_set_free(set);
 }
 
-/* Stores the id of the key. While webhooks have secrets of an older key, the store names that older key. */
+/* Stores the id of the key. While webhooks have secrets of an older key, the store contains the id of that
+ * older key. */
 static void note_seal_key(const struct daemon *d)
 {
     char id[SEAL_KEY_ID_BYTES];
@@ -584,7 +585,7 @@ static void stop_http(struct daemon *d)
     loop_post(d->loop, &stop->task);
     if (!api_drained(d->api, (int)(config_of(d)->limits.drain_us / US_PER_MS)))
         log_warning("requests aborted at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
-    /* Waits for earlier tasks, for example a reload, because they still use the API. */
+    /* Earlier tasks, for example a reload, still use the API. This loop waits for them. */
     while (sem_wait(&has_run) < 0 && errno == EINTR)
         ;
     (void)sem_destroy(&has_run);

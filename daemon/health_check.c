@@ -13,7 +13,7 @@ enum { LONGEST_S = 5 };
 
 DEFINE_CLEANUP(easy_cleanup, CURL *, curl_easy_cleanup)
 
-/* The host and port to connect to: a wildcard address becomes loopback. */
+/* The host and port to connect to. A wildcard address is replaced by loopback. */
 static char *reachable(const char *listen)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * Checks whether a seal key fits a store or a backup of any schema, and which data is lost otherwise. For
- * `shootd check-store` and `shootd restore`. Blocking; nothing else runs in this process.
+ * Checks whether a seal key fits a store or a backup of any schema. Finds the data that is lost when the key
+ * does not fit. For `shootd check-store` and `shootd restore`. Blocking; nothing else runs in this process.
  */
 #ifndef DAEMON_KEY_FIT_H
 #define DAEMON_KEY_FIT_H

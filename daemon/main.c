@@ -83,7 +83,7 @@ struct arguments {
     bool without_secrets;
     const char *to;
     const char *from;
-    const char *database; /* database to check; NULL: that of the configuration */
+    const char *database; /* database to check; NULL: the database of the configuration */
 };
 
 static bool parse_options(int argc, char **argv, struct arguments *args)
@@ -274,7 +274,7 @@ static int serve_configured(struct config *config, const char *path)
         return EXIT_CONFIG;
     }
     block_signals(&signals);
-    thread_answers(); /* also for the threads that it starts, except background threads */
+    thread_answers(); /* the threads that it starts also get this priority, except background threads */
     return serve(config, path, &signals);
 }
 

@@ -18,7 +18,7 @@ _Static_assert((int)RELOAD_OVER_SIGNAL == SIGUSR1, "the signal that main.c waits
 struct reload_job {
     struct loop_task task;
     struct reloader *reloader;
-    struct config *config; /* NULL: it has faults, or no changes; set to NULL when it is in use */
+    struct config *config; /* NULL: it has faults, or no changes. Set to NULL when in use */
     struct config_changes changes;
     char *faults;
     uint64_t covers;

@@ -43,7 +43,7 @@ void reloader_begin(struct reloader *r);
 void reloader_poll(struct reloader *r);
 /* The loop has ended: discards a running reload. */
 void reloader_done(struct reloader *r);
-/* Called for a POST; loop thread. Returns a number that is greater than all before. */
+/* Requests a reload for a POST; loop thread. Returns a number greater than all earlier ones. */
 uint64_t reloader_ask(void *reloader);
 
 #endif

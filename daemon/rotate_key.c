@@ -122,7 +122,7 @@ static int replace(struct rotation *x, int directory)
         (void)seal_key_settle(directory, "");
         return fail("nothing was changed", error ? error : store_status_name(status));
     }
-    if (store->commit(x->conn, &error) != STORE_OK) /* the commit may have had an effect */
+    if (store->commit(x->conn, &error) != STORE_OK) /* a commit that failed may have had an effect */
         return fail("the rotation was interrupted: run it again, or start shootd", error ? error : "commit");
     r = seal_key_settle(directory, id);
     if (r < 0)
@@ -168,7 +168,7 @@ static int rotate(struct rotation *x, int directory)
     return r;
 }
 
-/* Runs with the store open, whose lock excludes the daemon. */
+/* Runs with the store open. The lock of the store excludes the daemon. */
 static int settle_or_rotate(struct rotation *x, int directory)
 {
     char id[SEAL_KEY_ID_BYTES] = "";

@@ -43,7 +43,7 @@ static void add_field(char *line)
     if (!value)
         return;
     *value++ = '\0';
-    value += strspn(value, " \t"); /* only before the value, like the library */
+    value += strspn(value, " \t"); /* blanks only before the value, as the library does */
     add(&connection.fields, line, value, strlen(value));
 }
 

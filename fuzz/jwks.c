@@ -1,4 +1,4 @@
-/* Key sets of issuers: accepted keys can be selected, and no invented signature is accepted for them. */
+/* Key sets of issuers: each accepted key can be selected, and no invented signature is accepted. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

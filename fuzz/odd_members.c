@@ -165,7 +165,7 @@ static bool is_known_as_a_whole(const char *path)
     return false;
 }
 
-/* Whether the path is in the list, or inside one that is known as a whole. */
+/* Whether the path is in the list, or is a part of a path that is known as a whole. */
 static bool is_among(const char *path, const json_t *paths)
 {
     size_t i;

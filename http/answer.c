@@ -195,8 +195,8 @@ void answer_compress(struct answer *a, bool is_head, const char *accept_encoding
     if (etag && !etag_of_coded(etag->value, coded_etag, sizeof(coded_etag)))
         return;
     if (not_modified && etag && if_none_match) {
-        /* The form that the client has stored, when it named only one of the two; else the form that it would
-         * get now. */
+        /* A 304 names the form that the client has stored, when the client named only one of the two.
+         * Otherwise it names the form that the client would get now. */
         bool plain = etag_list_holds(if_none_match, etag->value);
         bool coded = etag_list_holds(if_none_match, coded_etag);
         wanted = plain == coded ? wanted : coded;

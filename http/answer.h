@@ -44,7 +44,7 @@ void answer_done(struct answer *a);
 /* Adds a field. A value that does not fit is left out, and so is an empty one, which libmicrohttpd refuses
  * (MH-6). */
 void answer_header(struct answer *a, const char *name, const char *format, ...) ATTR_PRINTF(3, 4);
-/* The same without a format, which is faster. */
+/* As answer_header, without a format, which is faster. */
 void answer_field(struct answer *a, const char *name, const char *value);
 void answer_number(struct answer *a, const char *name, uint64_t number);
 

@@ -35,7 +35,7 @@ void event_stream_unref(struct event_stream *s)
 
 /* ---- suspending and resuming; all under the lock ---- */
 
-/* False when the connection was shut down meanwhile. */
+/* Suspends the connection; false when it was shut down in the meantime. */
 static bool suspend_stream(struct event_stream *s)
 {
     struct server_request *r = s->request;

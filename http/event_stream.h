@@ -41,7 +41,7 @@ struct event_stream {
     struct server_request *request; /* NULL after the request is completed */
     enum event_stream_state state;
     bool is_ended;    /* the response ends when there is no next piece */
-    bool is_broken;   /* the same, and the client must see that the response is incomplete */
+    bool is_broken;   /* as is_ended, and the client must see that the response is incomplete */
     const char *rest; /* unsent bytes of the piece */
     size_t rest_len;
     mono_us sent_at; /* when bytes were last passed to libmicrohttpd */
@@ -63,8 +63,8 @@ void event_stream_unref(struct event_stream *s);
 void event_stream_begin(struct event_stream *s, const char *bytes, size_t len);
 /* Drops the unsent part of the current piece. */
 void event_stream_drop_piece(struct event_stream *s);
-/* Resumes the connection because there are data to send, or the end. Does nothing when it is not
- * suspended. */
+/* Resumes the connection because there are data to send, or because the stream ended. Does nothing when it is
+ * not suspended. */
 void event_stream_resume(struct event_stream *s);
 /* Shuts down the connection of an ended stream whose client does not take the remaining bytes. */
 void event_stream_cut(struct event_stream *s);
@@ -73,7 +73,7 @@ void event_stream_cut(struct event_stream *s);
 
 /* Sets the answer: the stream, with a reference of its own, or only its headers for NULL (HEAD). */
 void answer_event_stream(struct answer *a, struct event_stream *s);
-/* The same for another media type. */
+/* As answer_event_stream, for another media type. */
 void answer_stream_of(struct answer *a, struct event_stream *s, const char *type);
 /* Called when the request is completed. Under the lock; true when its client was too slow. */
 bool event_stream_completed(struct event_stream *s);

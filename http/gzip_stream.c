@@ -12,7 +12,7 @@ enum { PIECE_BYTES = 128 * 1024 };
 struct gzip_stream {
     z_stream z;
     char *text;
-    size_t left; /* bytes of the body that zlib has not got yet */
+    size_t left; /* bytes of the body not yet passed to zlib */
     int last;    /* last return value of zlib */
 };
 

@@ -25,8 +25,8 @@ struct http;
  */
 struct http_application {
     size_t request_size;
-    /* Called before and after each callback of the library. Data that the application reads in between may be
-     * used until `leave`. A worker's thread; not nested. NULL: not needed. */
+    /* Called before and after each callback of the library. Data that the application reads between `enter`
+     * and `leave` may be used until `leave`. A worker's thread; not nested. NULL: not needed. */
     void (*enter)(void *ctx);
     void (*leave)(void *ctx);
     /* Exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; called between enter and
@@ -83,7 +83,7 @@ void http_quiesce(struct http *http);
 void http_begin_drain(struct http *http);
 /* Waits until no request is in flight, transmission included (MH-18); false after the time limit. */
 bool http_drained(struct http *http, int timeout_ms);
-/* Resumes suspended requests, stops every thread, frees. */
+/* Resumes suspended requests, stops every thread and frees the server. */
 void http_stop(struct http *http);
 
 /* Any thread. */

@@ -61,7 +61,7 @@ static struct rate_limit_state take(struct rate_limit_cell *cell, int64_t per_mi
 {
     const int64_t interval_ns = WINDOW_NS / per_minute; /* cost of one request */
     const int64_t next = (cell->full_at > at ? cell->full_at : at) + interval_ns;
-    const int64_t room = at + WINDOW_NS - next; /* how much more could be taken at once, as a time */
+    const int64_t room = at + WINDOW_NS - next; /* requests that could follow at once, as a time */
     if (room < 0)
         return (struct rate_limit_state){.is_refused = true, .seconds = seconds_up(-room)};
     cell->full_at = next;

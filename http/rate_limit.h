@@ -1,7 +1,8 @@
 /*
  * Rate limits: requests per minute (HT-42 to HT-45). A token bucket in its GCRA form: one timestamp per key,
  * with a capacity of one minute. The table has a fixed size. A key shares a few cells with other keys. When
- * all are used, the cell with the fullest bucket is replaced, so at worst its key gets a full bucket.
+ * all these cells are used, a new key replaces the key with the fullest bucket. At worst a replaced key gets
+ * a full bucket again.
  */
 #ifndef HTTP_RATE_LIMIT_H
 #define HTTP_RATE_LIMIT_H
@@ -29,7 +30,7 @@ struct rate_limit_state {
     int64_t per_minute;             /* limit at the time of the request */
     bool is_refused;
     int64_t remaining;
-    /* Until one more request is allowed when none remains, else until the bucket is full again; rounded
+    /* Time until one more request is allowed when none remains, else until the bucket is full again; rounded
      * up. */
     int seconds;
 };

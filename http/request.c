@@ -14,7 +14,7 @@
 #include "http/message/headers.h"
 
 enum {
-    REFUSED_BODY_BYTES = 16 * 1024, /* limits how much a refused request may still send */
+    REFUSED_BODY_BYTES = 16 * 1024, /* limits the bytes that the client of a refused request may still send */
     BODY_VALUES_MAX = 100000,
 };
 

@@ -36,7 +36,7 @@ enum method {
     METHOD_OPTIONS,
     METHOD_TRACE,
     METHOD_CONNECT,
-    METHOD_MAX_, /* also: unknown */
+    METHOD_MAX_, /* also for an unknown method */
 };
 
 enum request_stage { STAGE_OPENED, STAGE_BODY, STAGE_SUSPENDED, STAGE_ANSWERED };
@@ -85,7 +85,7 @@ struct server_request {
 /* The trace of the request: the client's, or a new one (HT-51). A trusted proxy decides whether it is
  * recorded; otherwise shootd decides. */
 const struct trace *server_request_trace(struct server_request *r);
-/* Whether the server stops: a writing request is refused, streams end. */
+/* Whether the server stops. A request that changes something is then refused, and streams end. */
 bool http_is_draining(const struct server_request *r);
 
 const char *method_name(enum method method);
@@ -103,7 +103,8 @@ struct problem *http_check_body_size(struct server_request *r);
 struct problem *http_read_document(struct server_request *r, const struct content_rules *rules);
 /* Turns a 200 into 304, or returns a 412, by the preconditions of a read (HT-18). */
 struct problem *http_apply_conditions(struct server_request *r, const char *etag);
-/* Checks the preconditions of a write of a resource with this tag; "": of a collection, which has no tag. */
+/* Checks the preconditions of a write. `etag` is the tag of the resource; "" for a collection, which has no
+ * tag. */
 struct problem *http_check_conditions(const struct server_request *r, const char *etag);
 /* For a path with only the methods of the bit set: 405, or the answer to OPTIONS. */
 struct problem *http_refuse_method(struct server_request *r, unsigned allowed);

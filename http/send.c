@@ -15,7 +15,8 @@ enum {
     FIELDS_MAX = ANSWER_MAX_HEADERS + 7,
     VARY_BYTES = 512,
     RATE_LIMIT_BYTES = 96,
-    /* Clients of HTTP/1.0 get this many bytes at once; others as many as fit into the connection's memory. */
+    /* Clients of HTTP/1.0 get this many bytes at once. Other clients get as many as fit into the connection's
+     * memory. */
     STREAM_BLOCK = 1024,
     CODED_BLOCK = 16 * 1024,
 };
@@ -35,7 +36,7 @@ struct fields {
 
 /* ---- browsers of other origins (HT-39 to HT-41): credentials are in Authorization, never in cookies ---- */
 
-/* Chromium's limit for a preflight. */
+/* Chromium's limit of the time for which a preflight is stored. */
 enum { PREFLIGHT_S = 7200 };
 
 static const char cors_exposed[] = "Age, Allow, Cache-Status, ETag, Idempotency-Replayed, Link, Location, "
@@ -197,7 +198,7 @@ static struct MHD_Response *make_response(struct answer *a)
             a->len, bytes, a->secret ? free_text : free_plain, a->text);
     else
         response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
-    /* Otherwise the library would send the end of chunks, which is a body. The connection ends. */
+    /* Without this option the library would send the end of chunks, which is a body. The connection ends. */
     if (response && headers_only)
         (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {
@@ -250,7 +251,8 @@ static void add_vary(struct server_request *r, struct fields *f)
         add_field(f, VARY, f->vary);
 }
 
-/* Sent only when it matters: the request was refused for it, or less than a quarter remains (HT-42). */
+/* The fields are sent only when they matter: the request was refused for the limit, or less than a quarter
+ * remains (HT-42). */
 static void add_rate_limit(const struct server_request *r, struct fields *f)
 {
     const struct rate_limit_state *state = &r->rate_limit;

@@ -114,8 +114,9 @@ static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd,
         return MHD_NO;
     bool go_on = server_request_check(r, target);
     r->stage = STAGE_BODY;
+    /* an answer in this call would end the connection (MH-2) */
     if (go_on || (!r->has_body && !r->must_close))
-        return MHD_YES; /* an answer now would end the connection (MH-2) */
+        return MHD_YES;
     r->must_close = true;
     return server_request_send(r);
 }

@@ -84,8 +84,8 @@ struct suspension *http_suspend(struct server_request *r, const char *owner, mon
     (void)pthread_mutex_lock(&all->lock);
     list_append(&all->waiting, &s->link);
     (void)pthread_mutex_unlock(&all->lock);
-    /* Suspended before another thread can have the reference, so a result on any thread finds a suspended
-     * connection (MH-10). */
+    /* The connection is suspended before another thread can have the reference. A result from any thread thus
+     * finds a suspended connection (MH-10). */
     MHD_suspend_connection(r->mhd);
     return s;
 }

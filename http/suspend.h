@@ -1,7 +1,7 @@
 /*
  * Requests that wait for a result. An HTTP worker and the thread that resumes share only a struct suspension:
- * reference counted, with a lock. The request may end first (http_stop), or the result may come first; the
- * second of the two frees the struct (MH-10, MH-13).
+ * reference counted, with a lock. The request may end first (http_stop), or the result may come first. The
+ * later of the two frees the struct (MH-10, MH-13).
  */
 #ifndef HTTP_SUSPEND_H
 #define HTTP_SUSPEND_H
@@ -27,10 +27,8 @@ struct suspensions {
 
 void suspensions_init(struct suspensions *all);
 void suspensions_done(struct suspensions *all);
-/* Resumes all requests that are due, because their result did not come in time; INT64_MAX: all requests. Only
- * this function ends a wait. `suspensions` is a struct suspensions, as the reaper's tick passes it. Any
- * thread.
- */
+/* Resumes all requests whose result did not come before their `due`; INT64_MAX: all requests. Only this
+ * function ends a wait. `suspensions` is a struct suspensions, as the reaper's tick passes it. Any thread. */
 void suspensions_expire(void *suspensions, mono_us now);
 
 /*

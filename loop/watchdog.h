@@ -25,7 +25,7 @@ struct watchdog {
     _Atomic int64_t longest_us, longest_cpu_us;
 };
 
-/* Work begins: the time before it was idle. */
+/* Called when work begins. The time before was idle and is not counted. */
 void watchdog_wake(struct watchdog *w, const struct env *env);
 static inline void watchdog_begin(struct watchdog *w, const char *kind)
 {

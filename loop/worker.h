@@ -1,6 +1,6 @@
 /*
  * A thread beside the loop for long work: it processes foreign data. A whole job moves to the thread and
- * back. Each time it has only one owner, and its result shares nothing with data that stayed. One replaceable
+ * back, so it has one owner at a time. The loop keeps no reference to data of the job. One replaceable
  * interface: tests do the work at once (tests/support/virtual.h).
  */
 #ifndef LOOP_WORKER_H
@@ -12,7 +12,7 @@
 struct worker_job {
     void (*work)(struct worker_job *job); /* worker thread */
     void (*done)(struct worker_job *job); /* loop thread, in a turn of its own */
-    void (*drop)(struct worker_job *job); /* instead of both when worker or loop ends; any thread */
+    void (*drop)(struct worker_job *job); /* called in place of both when worker or loop ends; any thread */
     size_t bytes;                         /* size of the job's data, for the limit */
     bool goes_on;                         /* continues an accepted job: never refused */
     /* Used only by the worker. */

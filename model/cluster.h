@@ -33,7 +33,7 @@ struct shoot {
     char *name;
     uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row; zeros: not from a list. Not stored */
     struct json_doc *observed;     /* the complete shoot in shootd's format */
-    /* Values of `observed` that are read often, without parsing its text (shoot_set_observed). */
+    /* Copies of often used values of `observed`, readable without parsing (shoot_set_observed). */
     uuid_t uid; /* identifies the shoot, because names are reused; null: Cleura has not reported it */
     char *kubernetes_version; /* or NULL */
     int pool_count;
@@ -73,25 +73,25 @@ enum shoot_run {
     RUN_UNHEARD, /* a word that is not in the table; treated as in progress until the state changes */
 };
 enum shoot_run shoot_run(const struct shoot *s);
-/* Cleura's operation is in progress or about to begin. */
+/* Whether Cleura's operation is in progress or about to begin. */
 bool shoot_is_in_progress(const struct shoot *s);
 /* Whether a deletion may be in progress. False only when the type or the state of the operation excludes
  * it. */
 bool shoot_may_be_deleting(const struct shoot *s);
-/* Cleura's last operation is a deletion, in progress or ended in any way. False for NULL. */
+/* Whether Cleura's last operation is a deletion, in progress or ended in any way. False for NULL. */
 bool shoot_is_deletion(const struct shoot *s);
-/* The last operation is a deletion that can still succeed. */
+/* Whether the last operation is a deletion that can still succeed. */
 bool shoot_is_being_deleted(const struct shoot *s);
 /* Takes over `observed` and extracts the values that are read often. A uid that is no UUID is treated as
  * absent. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
 /* The tree of `observed`, valid as json_doc_tree says; NULL for NULL. */
 json_t *shoot_observed(const struct shoot *s);
-/* Cleura reported the uid. False for a NULL shoot. */
+/* Whether Cleura reported the uid. False for a NULL shoot. */
 bool shoot_has_uid(const struct shoot *s);
-/* Both have a uid, and the two uids differ. */
+/* Whether both have a uid, and the two uids differ. */
 bool shoot_is_another(const struct shoot *a, const struct shoot *b);
-/* The state of Cleura's last operation is this word. */
+/* Whether the state of Cleura's last operation is this word. */
 bool shoot_state_is(const struct shoot *s, const char *state);
 
 /* Size of "project/name" with its NUL; Cleura's names are far shorter. */
@@ -108,7 +108,7 @@ struct cluster {
     struct json_doc *spec; /* as the caller sent it; NULL while unmanaged */
     struct shoot *shoot;   /* last observation; NULL before the first one */
     wall_us observed_at;   /* 0: never */
-    mono_us heard_at; /* the same moment, to compute the age, because the wall clock may be set. Not stored */
+    mono_us heard_at;      /* the same moment on the monotonic clock, which gives the age. Not stored */
     bool stale;
 
     enum phase phase;
@@ -119,7 +119,7 @@ struct cluster {
     /* The guard against an outdated Succeeded (GA-6): set when Cleura accepted a write. */
     wall_us guard_since;   /* 0: no guard */
     wall_us guard_seen_at; /* last_update_time that was visible when the write was accepted */
-    wall_us guard_until;   /* end of the guard, because a write that changes nothing starts no run */
+    wall_us guard_until;   /* end of the guard, since a write that changes nothing starts no run */
     json_t *drift;         /* array of {path, wanted, found} while managed and no operation runs; or NULL */
     json_t *expiry_announced; /* {"kubernetes 1.33.6": days}: the last warning given for a version; or NULL */
     wall_us expires_at;       /* when the first version in use expires, 0: none known; derived from shoot and
@@ -145,10 +145,10 @@ struct cluster {
 struct cluster *cluster_new(void);
 void cluster_free(struct cluster *c);
 struct cluster *cluster_copy(const struct cluster *c);
-/* Cleura has just reported the cluster. */
+/* Sets the time of observation to now: Cleura has just reported the cluster. */
 void cluster_observed_now(struct cluster *c, const struct env *env);
-/* Cleura's last report is from before the start, at observed_at, or there was none. The age is computed by
- * the current wall clock. */
+/* Sets the age of an observation from before the start, made at observed_at, by the current wall clock. Also
+ * called when there was no observation. */
 void cluster_observed_before(struct cluster *c, const struct env *env);
 /* Frees the parsed trees of all documents. Values that were read from these trees are then invalid. */
 void cluster_rest(struct cluster *c);

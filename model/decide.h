@@ -22,9 +22,10 @@ struct decision {
 char *decision_message(const struct decision *d);
 
 /*
- * Whether the guard against an outdated end still holds for this observation. Cleura accepted a write, but
- * still shows the operation before it: Succeeded, an earlier Failed, or an unknown state. For generations
- * that report no time (v1) the guard ends after GUARD_BLIND_US, the longest start delay of GA-6.
+ * Whether the guard against an outdated result of an operation still holds for this observation. Cleura
+ * accepted a write, but still shows the operation before it: Succeeded, an earlier Failed, or an unknown
+ * state. For generations that report no time (v1) the guard ends after GUARD_BLIND_US, the longest start
+ * delay of GA-6.
  */
 #define GUARD_BLIND_US (60 * US_PER_S)
 /* A write that changes nothing starts no operation. The guard therefore ends after this time. */

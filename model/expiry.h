@@ -19,7 +19,7 @@ struct version_in_use {
 
 #define COMPONENT_KUBERNETES "kubernetes"
 
-/* Calls `visit` once for each version in use, Kubernetes first. Both may be NULL. */
+/* Calls `visit` once for each version in use, Kubernetes first. `shoot` and `catalog` may be NULL. */
 void versions_in_use(const struct shoot *shoot, const json_t *catalog,
                      void (*visit)(void *ctx, const struct version_in_use *v), void *ctx);
 /* When the first of these versions expires, which may be in the past; 0: no date is known. */

@@ -77,7 +77,7 @@ void model_append_errors(json_t *errors, const json_t *last_error)
 #define DAY_US            (24 * 3600 * US_PER_S)
 #define DELETION_STUCK_US (3600 * US_PER_S)
 
-enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* limit for values in a drift */ };
+enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* bytes of a value in a drift */ };
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {

@@ -66,7 +66,7 @@ enum event_type {
     EVENT_CLUSTER_DISCOVERED,
     EVENT_CLUSTER_DRIFTED,
     EVENT_CLUSTER_RETRYING,    /* Gardener failed and tries again by itself */
-    EVENT_CLUSTER_UNREACHABLE, /* Cleura does not show the cluster, or not its state */
+    EVENT_CLUSTER_UNREACHABLE, /* Cleura does not show the cluster, or does not show its state */
     EVENT_OPERATION_STARTED,
     EVENT_OPERATION_SUCCEEDED,
     EVENT_OPERATION_FAILED,

@@ -187,8 +187,8 @@ struct account_state *account_state_from_json(const json_t *doc)
     a->next_login_at = json_int(doc, "next_login_at", 0);
     a->credentials_mark = mem_strdup(json_str(doc, "credentials_mark"));
     a->two_factor = json_bool(doc, "two_factor", false);
-    /* Rows of versions without this member: those versions emitted the event when they counted the
-     * refusal. */
+    /* A row without this member was written by an older version. That version emitted the event when it
+     * counted the refusal. */
     a->failure_announced = json_bool(doc, "failed_told", a->login_failures > 0);
     return a;
 }

@@ -64,7 +64,7 @@ json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context
 /* The version that "1.33" stands for now, borrowed from the catalog; NULL when none is offered. */
 const char *spec_resolve_version(const char *wanted, const struct spec_context *context);
 
-/* How to treat a null member of `observed`, whose value Cleura does not report or not in a readable form. */
+/* How to treat a null member of `observed`: Cleura does not report the value, or not in a readable form. */
 enum spec_unknown {
     SPEC_UNKNOWN_DIFFERS, /* as different from the wanted value, so it is sent */
     SPEC_UNKNOWN_AGREES,  /* as equal to the wanted value */

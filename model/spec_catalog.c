@@ -210,7 +210,8 @@ void spec_check_image(struct check *k, const char *pointer, const json_t *value,
         check_image_version(k, pointer, known, version);
 }
 
-/* True also when it is not known: `architecture` is NULL, or the version lists none. */
+/* Whether the version supports the architecture. Also true when this is unknown: `architecture` is NULL, or
+ * the version lists none. */
 static bool runs_on(const json_t *version, const char *architecture)
 {
     const json_t *known = json_arr(version, "architectures");
@@ -218,7 +219,7 @@ static bool runs_on(const json_t *version, const char *architecture)
     return !known || !wanted || has_item(known, wanted);
 }
 
-/* NULL when the catalog's value cannot be read. */
+/* The architecture of a machine type; NULL when the catalog's value cannot be read. */
 static const char *architecture_of(const json_t *machine_type)
 {
     const bool is_unread = json_is_null(json_object_get(machine_type, "architecture"));

@@ -121,7 +121,7 @@ static bool holds_all(const json_t *array, const json_t *items)
     return true;
 }
 
-/* The order belongs to Gardener, and Cleura may show zones in another order (CL-13). Only a removal is a
+/* Gardener decides the order of zones, and Cleura may show another order (CL-13). Only a removal is a
  * fault. */
 static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
@@ -196,7 +196,7 @@ static bool text_differs(const json_t *wanted, const json_t *observed, const cha
     return new &&strcmp(new, json_str_or(observed, name, "")) != 0;
 }
 
-/* GA-13: all other changes are made in place, or concern only new nodes. */
+/* GA-13: changes of other members are made in place, or concern only new nodes. */
 static const char *rolling_reason(const json_t *wanted, const json_t *observed)
 {
     const json_t *image = json_obj(wanted, "image"), *old_image = json_obj(observed, "image");

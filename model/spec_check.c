@@ -84,8 +84,9 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
             if (!strcmp(members[i].name, name))
                 m = &members[i];
         const json_t *old = json_object_get(there, name);
+        /* only Cleura sets this member, and the value equals Cleura's */
         if (!m && old && json_equal(value, old))
-            continue; /* a member that only Cleura sets, with Cleura's value */
+            continue;
         if (!m && old)
             FAULT(k, here, "read_only", json_pack("[O]", old),
                   "is said by Cleura: leave it out, or as it is");

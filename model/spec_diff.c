@@ -75,7 +75,7 @@ static bool is_zone(const char *key)
     return !strcmp(key, "location");
 }
 
-/* Members that are absent or empty in the desired item match every value, and absence. */
+/* Members that are absent or empty in the desired item match any value, or no value. */
 static bool item_matches(const json_t *wanted, const json_t *found)
 {
     if (!json_is_object(wanted))

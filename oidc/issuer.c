@@ -199,8 +199,8 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
     issuer->o.changed(issuer->o.ctx);
 }
 
-/* Uses the keys of an earlier run. Their age follows the clocks, and they expire as they would have in that
- * run. */
+/* Uses the keys that an earlier run stored. Their age is computed by the clocks, and they expire when they
+ * would have expired in that run. */
 static void take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;

@@ -1,6 +1,6 @@
 /*
- * Checks whether a JWT is acceptable (AU-12, AU-13). Pure: bytes, keys and a time give claims or a reason.
- * Any thread; a signature takes about 50 microseconds.
+ * Checks whether a JWT is acceptable (AU-12, AU-13). A pure function of bytes, keys and a time; the result is
+ * the claims or a reason. Any thread; a signature takes about 50 microseconds.
  */
 #ifndef OIDC_VERIFY_H
 #define OIDC_VERIFY_H

@@ -32,7 +32,7 @@ struct published {
     struct project_row *projects;
 };
 
-/* Guards the pointer, only while it is read and a user is counted. */
+/* Guards the pointer, only while a scrape reads it and is counted as a user. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct published *current;
 

@@ -55,7 +55,7 @@ static void purge_rows(struct reconcile *r)
     wall_us now = settled_clock_now(&r->settled);
     const struct config *config = r->o.config;
     struct save *save = save_new(r, on_purged, NULL);
-    /* The delivery log is kept as long as the events, because these can be delivered again until then. */
+    /* The delivery log is kept as long as the events: until then an event can be delivered again. */
     const wall_us kept_since = now - config->events.keep_us;
     change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
     change_purge_events(save->set, kept_since, config->events.keep_count, PURGE_SLICE);

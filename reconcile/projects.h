@@ -36,7 +36,7 @@ bool project_rebind(struct project *p, const struct config_project *config);
  * `done` runs when all work has stopped, possibly at once.
  */
 void project_pause(struct project *p, void (*done)(struct project *p));
-/* The same for a project that the configuration no longer names; its clusters are hidden. */
+/* As project_pause, for a project that the configuration no longer names; its clusters are hidden. */
 void project_retire(struct project *p, void (*done)(struct project *p));
 /* Starts the work on a stopped project that is named (again). `done` runs when all clusters are started,
  * possibly at once. */

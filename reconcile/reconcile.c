@@ -442,7 +442,7 @@ void reconcile_free(struct reconcile *r)
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
     if (r->started)
-        halt(r); /* after a failed start nothing has halted, and nothing is stored any more */
+        halt(r); /* after a failed start nothing was halted, and nothing is stored any more */
     gauges_withdraw();
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)

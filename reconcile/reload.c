@@ -52,7 +52,7 @@ static void rebind_accounts(struct reconcile *r, const struct config *next)
     }
 }
 
-/* Accounts without a project. */
+/* Removes the accounts that ended and adds the new ones. No project uses an account yet. */
 static void replace_accounts(struct reconcile *r, const struct config *next)
 {
     struct account *a, *later;
@@ -93,7 +93,7 @@ static void on_moved(struct project *p)
     go_on_later(p->r);
 }
 
-/* Whether another turn continues, now or after the project has stopped. */
+/* Whether another turn must continue, now or after the project has stopped. */
 static bool bind_or_rest(struct project *p, const struct config_project *named)
 {
     const bool stays = named && stays_as_it_is(p, named);

@@ -163,8 +163,8 @@ static void keep_body(struct exchange *x, const char *data, size_t size)
     x->body_size += size;
 }
 
-/* Clients that send head and body separately wait for the acknowledgement of the head. This sends it now
- * instead of 40 ms later. */
+/* Sends the acknowledgement of a request's head now, instead of 40 ms later. Clients that send head and body
+ * separately wait for it. */
 static void acknowledge(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =

@@ -258,7 +258,7 @@ struct store_backend {
     enum store_status (*commit)(void *conn, char **ret_error);
     /*
      * The number of the last marked transaction whose commit is durable; 0: none. Outside a transaction.
-     * After a failed commit the number shows whether it had an effect.
+     * After a failed commit the number shows whether the commit had an effect.
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
@@ -378,7 +378,7 @@ enum store_status sqlite_sealed(const char *path, void (*webhook)(void *ctx, str
 enum store_status sqlite_examine(const char *path, struct store_copy *ret, char **ret_error);
 /*
  * Copies the store at one moment to the file `target`, which must not exist. The copy gets this name after it
- * was checked; a damaged copy leaves no file. Also while a daemon has the store open; the daemon is not
+ * was checked; a damaged copy leaves no file. May run while a daemon has the store open; the daemon is not
  * blocked. The copy ends without a result when `end` becomes true; `end` may be NULL.
  */
 enum store_status sqlite_backup(const char *location, const char *target, const atomic_bool *end,

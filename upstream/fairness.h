@@ -23,7 +23,8 @@
 
 #include "base/env.h"
 
-/* A call overtakes calls of the next lower priority that have waited less than this longer. */
+/* A call overtakes a call of the next lower priority unless the other call has waited at least this much
+ * longer. */
 enum { LANE_HANDICAP_S = 8 };
 
 struct flow;
@@ -50,8 +51,8 @@ void fairness_leave(struct fairness *f, struct fair_ticket *ticket, bool sent);
 void fairness_measure(struct fairness *f, int64_t duration_us);
 /*
  * The time that a call occupies the lane: starts are at least `spacing_us` apart, and `max_in_flight` calls
- * run at the same time. At most one step of priority, so an outage with many timeouts does not reverse the
- * order.
+ * run at the same time. The cost is at most one step of priority, so an outage with many timeouts does not
+ * reverse the order.
  */
 int64_t fairness_cost(const struct fairness *f, int64_t spacing_us, int max_in_flight);
 

@@ -158,7 +158,7 @@ struct upstream_call {
     struct trace trace; /* trace of the call; none: nobody requested the call (HT-51) */
     char request_id[UPSTREAM_REQUEST_ID_BYTES]; /* request id of the client, or "" (HT-50) */
     bool retry; /* repeats a failed call: needs a token of the budget (UP-12) */
-    bool next;  /* its basis was read just now: goes before all waiting calls */
+    bool next;  /* the read that this call depends on just ended: goes before all waiting calls */
 
     /*
      * LIST: called with a few shoots at a time, in separate turns, before on_done. Not called when the list
@@ -312,7 +312,7 @@ const struct histogram *upstream_durations(enum upstream_op op, enum upstream_cl
 uint64_t upstream_logins_total(bool ok);
 /* How often a breaker opened, including after failed probes. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
-/* Number of rows of lists that were refused, or known. Any thread. */
+/* The number of rows of lists that were refused, and of those that were known. Any thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
 /* Number of members of answers that could not be read. Any thread. */

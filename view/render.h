@@ -30,8 +30,8 @@ void render_event_item(struct buffer *out, const struct event *e);
 /* The same as a block of a text/event-stream, with its empty line (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
-/* Blobs for the view: ETag from id and version. The subject of a cluster is its facts, that of an operation a
- * copy without its body, and otherwise a copy. */
+/* Blobs for the view: ETag from id and version. The subject of a cluster is its facts, the subject of an
+ * operation is a copy without its body. Every other subject is a copy. */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);

@@ -19,12 +19,12 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 #define URL_FORM "https://host[:port]/path"
 
-/* The entry in webhooks.allow that an address needs to be a target. */
+/* The entry that webhooks.allow must contain before an address may be a target. */
 enum reach {
     REACH_PUBLIC,   /* no entry */
     REACH_PRIVATE,  /* a network or a host of webhooks.allow: addresses of private networks */
     REACH_RESERVED, /* a network of webhooks.allow: unassigned, or special on the internet */
-    REACH_METADATA, /* a network of webhooks.allow no wider than the row: gives secrets to machines */
+    REACH_METADATA, /* a network of webhooks.allow no wider than the row: the address serves secrets */
 };
 
 /*
@@ -175,8 +175,8 @@ static void check_scheme(const struct target *t, struct problem **faults)
           http_ok ? "must begin with https:// or http://" : "must begin with https://");
 }
 
-/* Names are not converted to ASCII. The owner must convert them, and sees then whether a host looks like
- * another. */
+/* Host names are not converted to ASCII. The owner must convert the name, and then sees whether it looks like
+ * another host. */
 static void check_host(const struct target *t, struct problem **faults)
 {
     for (const char *c = t->host; c && *c; c++)

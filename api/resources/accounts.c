@@ -72,7 +72,7 @@ struct problem *handle_accounts(struct request *r)
 
 /*
  * Parks the command for the account in the path. A login affects every project of the account and its owner's
- * phone, so the caller must be able to see them all.
+ * phone. The caller must therefore be able to see all these projects.
  */
 static struct problem *park_for_account(struct request *r, enum command_type type)
 {

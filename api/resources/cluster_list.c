@@ -1,4 +1,4 @@
-/* Lists of clusters: filters over the view; pages in its order, or in another one. */
+/* Lists of clusters: filters over the view; pages in the order of the view, or in another order. */
 #include "api/resources/handlers.h"
 
 #include <assert.h>
@@ -64,7 +64,7 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
 
 /* ---- pages in another order than the view's: one pass over the view, memory for one page ---- */
 
-/* The first rows found so far: a heap with the last of them on top. */
+/* The first rows found so far: a heap with the last of these rows on top. */
 struct selection {
     const struct cluster_order *order;
     struct order_row *rows;
@@ -104,7 +104,7 @@ static void consider(struct selection *s, const struct order_row *row)
     if (s->count < s->most) {
         size_t i = s->count++;
         s->rows[i] = *row;
-        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* moves up to its place */
+        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* moves the row up to its place */
             swap(s, (i - 1) / 2, i);
     } else if (order_compare(s->order, row, &s->rows[0]) < 0) {
         s->rows[0] = *row;

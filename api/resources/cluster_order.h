@@ -37,12 +37,12 @@ struct order_row {
 
 void order_row_of_entry(const struct cluster_order *order, const struct config *config,
                         const struct view_entry *entry, struct order_row *ret);
-/* Makes the row of a cluster that may no longer exist. Splits `project`, a copy of the place's key, in
- * two. */
+/* Makes the row of a cluster that may no longer exist. The caller has copied the place's key to `project`;
+ * the function splits it in two. */
 void order_row_of_place(const struct cluster_order *order, const struct config *config,
                         const struct cursor_place *place, char project[static CURSOR_MAX_KEY + 1],
                         struct order_row *ret);
-/* False when the key is too long for a cursor. */
+/* Makes the place of a row. False when the key is too long for a cursor. */
 bool order_row_place(const struct cluster_order *order, const struct order_row *row,
                      struct cursor_place *ret);
 /* Negative, 0 or positive; 0 only for the same cluster. */

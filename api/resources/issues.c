@@ -1,7 +1,7 @@
 /*
  * Issues and their remedies: of one cluster, and of all clusters that a token may see. They are derived from
- * the view on request. Most clusters have no issue, which their facts show. Only the bodies of other clusters
- * are read, and so few per page that an HTTP thread is busy for at most about 2 ms.
+ * the view on request. Most clusters have no issue, and their facts show this. Only the bodies of the other
+ * clusters are read. Their number per page is limited, so a page takes at most about 2 ms of an HTTP thread.
  */
 #include "api/resources/handlers.h"
 
@@ -60,7 +60,8 @@ struct problem *handle_issues(struct request *r)
 /* Limit of the cost of one page, in units of about 2 us. */
 enum { BUDGET = 1000, COST_OF_BODY = 25, COST_OF_VERSIONS = 3, VERDICTS = 64 };
 
-/* Neighbours usually have the same versions, so results are stored for the page. */
+/* Whether a version of a catalog has issues. Neighbours usually have the same versions, so results are stored
+ * for the page. */
 struct verdict {
     const json_t *catalog;
     const char *version, *images;
@@ -152,7 +153,7 @@ static void end_at(struct fleet *x, const char *key, int64_t listed)
     x->next.number_count = 1;
 }
 
-/* `skip`: number of its rows on earlier pages. */
+/* `skip`: number of the cluster's rows on earlier pages. */
 static void add_cluster(struct fleet *x, const struct view_entry *e, int64_t skip)
 {
     const struct cluster_facts *f = e->subject;

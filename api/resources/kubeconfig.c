@@ -152,8 +152,8 @@ static void add_query_fault(struct problem **faults, const char *name, const cha
 }
 
 /*
- * The kubeconfig makes curl send the token of shootd to an address: the configured one. The Host of the
- * request may be a name that an attacker gave to the client, so it is used only on loopback.
+ * The kubeconfig makes curl send the token of shootd to an address: the configured one. An attacker may have
+ * given the client a wrong name for the Host of the request. That name is therefore used only on loopback.
  */
 static void check_address(const struct request *r, struct problem **faults)
 {
@@ -267,7 +267,7 @@ static char *entry_name(const struct request *r)
 
 /*
  * Answers with a kubeconfig without secrets for the cluster of `kubeconfig`, which is borrowed. False when
- * that lacks a needed part.
+ * `kubeconfig` lacks a needed part.
  */
 static bool answer_exec(struct request *r, const char *kubeconfig)
 {

@@ -47,7 +47,7 @@ static json_t *names_of(const struct cluster *c, const json_t *there)
     size_t i;
     json_t *pool;
     json_array_foreach (there, i, pool)
-        if (json_str(pool, "name")) /* only the cluster shows a pool whose name cannot be read */
+        if (json_str(pool, "name")) /* the name cannot be read: only the cluster shows such a pool */
             (void)json_object_set_new(names, json_str(pool, "name"), json_null());
     json_array_foreach (json_arr(json_doc_tree(c->spec), "node_pools"), i, pool)
         if (json_str(pool, "name"))

@@ -133,8 +133,8 @@ static struct problem *no_operation(void)
                        "There is no operation of this id that the token may see.");
 }
 
-/* The operation of the path, when the view has it. `ret_is_older`: not in the view, but possibly in the
- * store. */
+/* The operation of the path, when the view has it. `ret_is_older`: the view does not have it, but the store
+ * may have it. */
 static struct view_blob *find_operation(const struct request *r, bool *ret_is_older)
 {
     assert(r->item);

@@ -1,4 +1,4 @@
-/* Webhooks. A token sees the webhooks all of whose projects it may see. */
+/* Webhooks. A token sees a webhook only if it may see all projects of the webhook. */
 #include "api/resources/handlers.h"
 
 #include <assert.h>

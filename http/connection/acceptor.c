@@ -62,7 +62,7 @@ static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address
     atomic_fetch_add(&a->unseen, 1);
     if (MHD_add_connection(a->daemon, fd, address, len) == MHD_YES)
         return;
-    /* The library has closed it. */
+    /* The library has closed the connection. */
     atomic_fetch_sub(&a->unseen, 1);
     atomic_fetch_sub(&a->open, 1);
     peers_leave(&a->peers, address);

@@ -46,7 +46,8 @@ struct acceptor_options {
 
 /* Negative errno on failure. */
 int acceptor_start(struct acceptor *a, const struct acceptor_options *options);
-/* After it returns, no connection is accepted. May be called again; from the thread that started it. */
+/* Accepts no further connection after its return. May be called again; from the thread that started the
+ * acceptor. */
 void acceptor_stop(struct acceptor *a);
 /* Called after the daemon has stopped, because its workers report connections until then. */
 void acceptor_done(struct acceptor *a);

@@ -27,7 +27,8 @@ enum {
     PIECES_AT_ONCE = 32,
     RECEIVE_BUFFER = 64 * 1024, /* otherwise the kernel grows it to megabytes for each fast sender */
 };
-static const int64_t LINGER_LOOK_US = 20 * US_PER_MS; /* a lingering peer sends no faster than it is read */
+/* Pause between two reads of a lingering peer. It limits the peer's speed. */
+static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
 
 /* `due` of a connection that was shut down; no clock has this value. */
 static const int64_t REAPED = -1;
@@ -203,8 +204,8 @@ void problem_send(const struct env *env, int fd, gnutls_session_t tls, const cha
              LOG_INT(kind->status), "code", kind->code, "reason", problem->detail);
 }
 
-/* Only this code writes to the socket in the phases in which a problem is sent: a later worker finds `due`
- * REAPED and stops. */
+/* Only this code writes to the socket in the phases in which a problem is sent: a worker that comes later
+ * finds `due` REAPED and stops. */
 void connection_refuse(struct connection *c, struct problem *problem)
 {
     struct problem *owned CLEANUP_PROBLEM = problem;
@@ -226,7 +227,7 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
     if (due == REAPED || due > now || !atomic_compare_exchange_strong(&c->due, &due, REAPED))
         return;
     int phase = atomic_load(&c->phase);
-    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* an unfinished request gets an answer */
+    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* answer the unfinished request */
         struct problem *problem CLEANUP_PROBLEM =
             problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
         problem_send(reaper->env, c->tls ? -1 : c->fd, NULL, c->address, problem);

@@ -43,9 +43,9 @@ enum connection_phase {
 /*
  * Closing without a reset. An answer may end a connection before the whole request was read (a body that is
  * too large, wrong credentials). A plain close would then make the kernel send a reset for the remaining
- * bytes. The client, or a proxy, may lose the answer by that; a proxy then reports a bad gateway. The socket
- * therefore stays open for a short time after libmicrohttpd has closed its own descriptor, and input is
- * discarded (RFC 9112, 9.6), unless too many sockets wait.
+ * bytes. The reset may make the client, or a proxy, lose the answer; a proxy then reports a bad gateway. The
+ * socket therefore stays open for a short time after libmicrohttpd has closed its own descriptor, and input
+ * is discarded (RFC 9112, 9.6). There is a limit of such sockets.
  */
 enum { LINGERING_CLOSES_MAX = 256 };
 
@@ -69,8 +69,8 @@ struct connection {
     struct handshakes *handshakes;  /* with TLS */
     struct list handshake;          /* in the list of waiting handshakes; guarded by their lock */
     bool handshake_ended;           /* used by the worker */
-    bool is_held;                   /* it waits, or the worker has not noticed its end; used by the worker */
-    struct tls_client client;       /* valid when knows_client is set */
+    bool is_held; /* waits, or its worker has not noticed the end of the wait; used by the worker */
+    struct tls_client client; /* valid when knows_client is set */
     bool knows_client;
     char address[CLIENT_BYTES]; /* address of the peer; "unix" for a local one */
     bool is_proxy;              /* a trusted proxy */
@@ -123,17 +123,17 @@ void connection_close_lingering(struct connection *c);
  * calls a handler. No other bytes of an answer may have been sent. The worker's thread. */
 void connection_refuse(struct connection *c, struct problem *problem);
 /*
- * Writes a problem as an answer without libmicrohttpd, which must have nothing to write, as far as the socket
- * accepts the bytes at once. The answer announces the end of the connection; the caller must end it. `client`
- * is for the log line. Any thread; with TLS (`tls` is the session) only the worker's. fd -1: only logs,
- * because nothing can be written on this thread.
+ * Writes a problem as an answer without libmicrohttpd, which must have nothing to write. Writes only the
+ * bytes that the socket accepts at once. The answer announces the end of the connection; the caller must end
+ * it. `client` is for the log line. Any thread; with TLS (`tls` is the session) only the worker's. fd -1:
+ * only logs, because nothing can be written on this thread.
  */
 void problem_send(const struct env *env, int fd, struct gnutls_session_int *tls, const char *client,
                   const struct problem *problem);
 /* Whether the connection was shut down: too slow, or refused. */
 bool connection_is_reaped(const struct connection *c);
-/* Enters a phase, whose time starts at `now`; false when the connection was shut down meanwhile. The worker's
- * thread. */
+/* Enters a phase, whose time starts at `now`. False when the connection was shut down in the meantime. The
+ * worker's thread. */
 bool connection_enter(struct connection *c, enum connection_phase phase, mono_us now);
 
 #endif

@@ -16,8 +16,8 @@
 
 enum { EVENTS_AT_ONCE = 64 };
 
-/* Pause after each batch. A resume makes the library check all suspended connections of a worker, so those of
- * one millisecond are resumed together. */
+/* Pause after each batch. A resume makes the library check all suspended connections of a worker. Connections
+ * whose bytes come within one millisecond are therefore resumed together. */
 static const struct timespec gather = {.tv_nsec = 1000000};
 
 /* The worker uses the connection again, or closes it. */
@@ -31,13 +31,13 @@ static void notice(struct connection *c)
     (void)before;
 }
 
-/* Under the lock, so it is suspended and watched before it can be resumed. */
+/* Suspends and watches the connection under the lock, so no thread resumes it before. */
 static void hold(struct handshakes *h, struct connection *c)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
     (void)pthread_mutex_lock(&h->lock);
     if (!h->stopping && epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) {
-        (void)shutdown(c->fd, SHUT_RDWR); /* no memory: end it rather than retry without a pause */
+        (void)shutdown(c->fd, SHUT_RDWR); /* no memory: a retry would repeat without a pause */
     } else if (!h->stopping) {
         assert(!c->is_held && list_is_detached(&c->handshake));
         c->is_held = true;
@@ -75,7 +75,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
     return n;
 }
 
-/* The client's Finished is the last message that is read. */
+/* The client's Finished is the last message of a handshake that is read. */
 static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                        const gnutls_datum_t *message)
 {
@@ -111,7 +111,7 @@ static void *handshakes_run(void *arg)
         int count = epoll_wait(h->epoll_fd, events, EVENTS_AT_ONCE, -1);
         for (int i = 0; i < count; i++) {
             if (!events[i].data.ptr) {
-                resume_all(h); /* including those after it in this batch */
+                resume_all(h); /* resumes also the connections after it in this batch */
                 return NULL;
             }
             resume(h, events[i].data.ptr);

@@ -33,8 +33,8 @@ int handshakes_start(struct handshakes *h);
 void handshakes_add(struct handshakes *h, struct connection *c);
 /* Called before such a connection is freed. Its worker's thread. */
 void handshakes_remove(struct connection *c);
-/* Resumes all and waits until their workers have noticed. No connection is suspended afterwards, and the
- * library may be stopped. */
+/* Resumes all connections and waits until their workers have noticed. No connection is suspended afterwards,
+ * and the library may be stopped. */
 void handshakes_stop(struct handshakes *h);
 /* Called after the library was stopped. */
 void handshakes_done(struct handshakes *h);

@@ -55,7 +55,7 @@ struct tls {
     char *paths[FILES]; /* NULL: not configured */
     struct version seen[FILES];
     char *authorities;    /* of clients, as at the start */
-    bool was_faulty;      /* at the last check, and not reported yet */
+    bool was_faulty;      /* the last check found a fault that is not reported yet */
     pthread_mutex_t lock; /* guards `current` */
     struct certificate *current;
     _Atomic uint64_t clients_generation;
@@ -155,7 +155,7 @@ static bool take_key(struct certificate *c, const char *path, const gnutls_datum
     return key_fits(c) || fail(ret_error, path, "is not the key of the certificate");
 }
 
-/* The sum over all authorities, because each handshake sends their names. */
+/* The length of all authorities' names, because each handshake sends them. */
 static size_t names_len(gnutls_x509_trust_list_t authorities)
 {
     gnutls_x509_trust_list_iter_t it = NULL;
@@ -203,7 +203,7 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     static bool (*const take[FILES])(struct certificate * c, const char *path, const gnutls_datum_t *pem,
                                      char **ret_error) = {take_chain, take_key, take_client_ca};
     bool good = true;
-    /* Before the files are read, so a write meanwhile counts as a change. */
+    /* The versions are read before the files, so a write in between counts as a change. */
     for (int i = 0; i < FILES; i++)
         (void)look_at(tls->paths[i], &tls->seen[i]);
     c->clients_version = tls->seen[OF_CLIENT_CA];
@@ -214,7 +214,7 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     return good;
 }
 
-/* Notes the versions of the files also when it fails. */
+/* Stores the versions of the files also when it fails. */
 static struct certificate *read_certificate(struct tls *tls, char **ret_error)
 {
     gnutls_datum_t pems[FILES] = {{0}, {0}, {0}};
@@ -275,7 +275,7 @@ void tls_free(struct tls *tls)
     free(tls);
 }
 
-/* Whether a file was replaced. A missing file changes nothing: it is being replaced, or stays missing. */
+/* Whether a file was replaced. A missing file does not count: it is being replaced, or stays missing. */
 static bool has_changed(const struct tls *tls)
 {
     bool changed = false;
@@ -314,8 +314,8 @@ enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error)
         replace(tls, next);
         return TLS_TAKEN;
     }
-    /* A fault may exist only between the two files of a renewal. The files are therefore read once more
-     * before a fault is reported. */
+    /* During a renewal the two files may not fit for a moment. They are therefore read once more before a
+     * fault is reported. */
     if (changed || !tls->was_faulty) {
         tls->was_faulty = true;
         return TLS_SAME;

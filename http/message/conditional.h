@@ -26,7 +26,8 @@ bool etag_of_coded(const char *etag, char *coded, size_t size);
 bool etag_list_is_any(const char *list);
 /* The condition of a GET or HEAD of a resource with this tag; pass NULL for an absent field. */
 enum condition condition_of_read(const char *if_match, const char *if_none_match, const char *etag);
-/* The same for a write: never CONDITION_NOT_MODIFIED. "": the resource exists and has no tag. */
+/* The condition of a write of a resource with this tag; never CONDITION_NOT_MODIFIED. "": the resource exists
+ * and has no tag. */
 enum condition condition_of_write(const char *if_match, const char *if_none_match, const char *etag);
 
 #endif

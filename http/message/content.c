@@ -36,7 +36,8 @@ unsigned item_weight(const char *p, const char *end)
     return value;
 }
 
-/* How exactly a range matches the type: 3 for both parts, 2 for the first part only, 1 for "*", 0 for no match. */
+/* How exactly a range matches the type: 3 for the whole type, 2 for its first half, 1 for any type, 0 for no
+ * match. */
 static int specificity(const char *range, size_t len, const char *type)
 {
     size_t main_len = strcspn(type, "/");
@@ -190,7 +191,7 @@ enum {
     MEMORY_LEVEL = 8,
 };
 
-/* Quality of a coding, 0 to 1000; -1 when the list contains neither it nor "*". */
+/* Quality of a coding, 0 to 1000; -1 when the list contains neither the coding nor "*". */
 static int quality(const char *list, const char *coding)
 {
     const char *item;

@@ -93,7 +93,8 @@ static bool is_framing(enum header_id id)
     return id == HEADER_TRANSFER_ENCODING || id == HEADER_CONTENT_LENGTH;
 }
 
-/* The library finds this one before any cookie of the client; it is recognized by its address. */
+/* The library finds this field before any Cookie field of the client, so it parses no cookies. collect()
+ * recognizes the field by its address. */
 static const char no_cookie_name[] = MHD_HTTP_HEADER_COOKIE;
 static const char no_cookie_value[] = "-";
 
@@ -136,11 +137,11 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
 }
 
 /*
- * libmicrohttpd 0.9.75 accepts a bare LF, a folded line and a NUL, which other programs read differently, and
- * the texts that it returns do not show them. But it parses in place: texts stay where they were received,
- * with a NUL in place of each byte of a line end. A complete line that ended with CR LF therefore ends two
- * bytes before the next one begins. The last line ends four bytes before the end of the section. Newer
- * libraries refuse such lines themselves, and their texts may be placed differently.
+ * libmicrohttpd 0.9.75 accepts a bare LF, a folded line and a NUL, which other programs read differently. The
+ * texts that the library returns do not show them. But the library parses in place: texts stay where they
+ * were received, with a NUL in place of each byte of a line end. A complete line that ended with CR LF
+ * therefore ends two bytes before the next one begins. The last line ends four bytes before the end of the
+ * section. Newer libraries refuse such lines themselves, and their texts may be placed differently.
  */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version)
 {

@@ -48,8 +48,9 @@ struct headers {
 };
 
 /*
- * Prevents libmicrohttpd from parsing cookies, which are not used. When its memory does not suffice for them,
- * it would close the connection without an answer. Called before the header section is read.
+ * Prevents libmicrohttpd from parsing cookies, which are not used. When its memory does not suffice for
+ * cookies, the library would close the connection without an answer. Called before the header section is
+ * read.
  */
 void headers_refuse_cookies(struct MHD_Connection *mhd);
 /* `method` and `version` are the pointers from libmicrohttpd, which point into the received bytes. */

@@ -75,7 +75,8 @@ bool percent_decode(char *text)
     return is_utf8(text);
 }
 
-/* Printable ASCII without an escape: needs no decoding and no check, except for dots. */
+/* Whether the segment is printable ASCII without an escape. Such a segment needs no decoding and no check,
+ * except for dots. */
 static bool is_plain(const char *segment)
 {
     for (const unsigned char *p = (const unsigned char *)segment; *p; p++)
@@ -113,7 +114,7 @@ const char *path_split(char *path, struct path_segments *ret)
         if (fault)
             return fault;
         if (ret->count == PATH_MAX_SEGMENTS) {
-            ret->count = 0; /* longer than every route: unknown */
+            ret->count = 0; /* longer than every route: such a path is unknown */
             return NULL;
         }
         ret->items[ret->count++] = segment;

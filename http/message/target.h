@@ -69,9 +69,9 @@ struct query_values {
 struct problem;
 
 /*
- * libmicrohttpd stores a record of each parameter in the memory of the connection. When that is full, it
- * continues with a request that it has answered already, and reports nothing. Queries that might fill the
- * memory are therefore refused before parsing. Returns the problem, or NULL. The caller owns it.
+ * libmicrohttpd stores a record of each parameter in the memory of the connection. When that memory is full,
+ * the library continues with a request that it has already answered, and reports nothing. Queries that might
+ * fill the memory are therefore refused before parsing. Returns the problem, or NULL. The caller owns it.
  */
 struct problem *query_refuse_target(const char *target);
 /*

@@ -48,8 +48,8 @@ void command_keep(struct save *save, struct command *cmd)
     audit_accepted(save, cmd);
 }
 
-/* Whether its answer reports the current state, or returns a secret again. The answer to a change is given as
- * promised. */
+/* Whether the answer to the command reports the current state, or returns a secret again. The answer to a
+ * change is given as promised. */
 static bool only_reads(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
@@ -65,7 +65,8 @@ static void deny(struct command *cmd, struct problem *problem)
     cmd->denied = true;
 }
 
-/* The command may have waited: a caller that lost the right to it gets no content. */
+/* Checks the permission again, because the command may have waited. A caller that lost the right gets no
+ * content. */
 static void look_again(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
@@ -226,14 +227,14 @@ void reply_operation(struct command *cmd, const struct operation *op)
 
 /* ---- writes that are answered at the end of their operation ---- */
 
-/* Answers with the outcome of the write: the cluster as it is now, or the reason of the failure. */
+/* Answers with the outcome of the write: the present cluster, or the reason of the failure. */
 static void reply_outcome(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
     struct entity *e = entity_find(r, op->project, op->cluster);
     bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
     cmd->wait_until = 0;
     if (permission_is_lost(r, cmd)) {
-        reply_give_back(cmd); /* with the promised answer, from the time when the caller had the right */
+        reply_give_back(cmd); /* with the promised answer, from a time when the caller had the right */
     } else if (!operation_status_is_final(op->status) && is_same) {
         reply_prepare_cluster(cmd, 202, e, op);
         reply_give_back(cmd);

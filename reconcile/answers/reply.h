@@ -7,14 +7,14 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
-/* Answers a caller that has no right to the command, or no more, and takes over the command; false: it may be
- * decided. */
+/* Answers a caller that has no right to the command, or has lost the right, and takes over the command.
+ * False: the command may be decided. */
 bool reply_if_denied(struct reconcile *r, struct command *cmd);
 /* Each answers and returns the command. Problem and body are taken over. */
 void reply_problem(struct command *cmd, struct problem *problem);
 /* Answers 503: shootd is stopping. */
 void reply_stopping(struct command *cmd);
-/* The same for all commands in a list of struct waiting. */
+/* As reply_stopping, for all commands in a list of struct waiting. */
 void reply_stopping_all(struct list *waiters);
 /* Answers 404: the named cluster is not known. */
 void reply_no_cluster(struct command *cmd);
@@ -27,20 +27,22 @@ void reply_name_operation(struct problem *problem, const struct operation *op);
 /* Adjusts the pointers of faults to the caller's body. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
-/* Prepares the answer without giving it: it is given when the change is durable. Takes over the body. */
+/* Prepares the answer. It is sent when the change is durable. Takes over the body. */
 void reply_prepare(struct command *cmd, int status, json_t *body);
 void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
                            const struct operation *op);
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op);
-/* Gives the prepared answer; first waits for the accepted operation when the caller asked for that. */
+/* Sends the prepared answer. When the caller asked to wait, the answer waits for the end of the accepted
+ * operation. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* The last action of the decider on a command. An answer that only reports something is given only to a
- * caller that still has the right. */
+/* The last action of the decider on a command. An answer that only reports something is sent only when the
+ * caller still has the right. */
 void reply_give_back(struct command *cmd);
-/* Gives the prepared answer of a request that changed nothing. With an Idempotency-Key, the answer is first
+/* Sends the prepared answer of a request that changed nothing. With an Idempotency-Key, the answer is first
  * stored for the key (HT-48). */
 void reply_unchanged(struct reconcile *r, struct command *cmd);
-/* The same with a cluster as the answer. `op` is the operation for this caller; NULL: the entity's own. */
+/* As reply_unchanged, with a cluster as the answer. `op` is the operation for this caller; NULL: the entity's
+ * own. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
 /* For an accepted request: stores its prepared answer for repeated requests, and adds an audit entry. */
@@ -51,7 +53,7 @@ void command_keep(struct save *save, struct command *cmd);
 /* Return NULL when the command was answered: the object does not exist, or is set aside. */
 struct project *command_project(struct reconcile *r, struct command *cmd);
 struct entity *command_cluster(struct reconcile *r, struct command *cmd);
-/* Why nothing is done for a stopped project (reconcile/projects.h); the caller owns it. */
+/* Explains why nothing is done for a stopped project (reconcile/projects.h); the caller owns the problem. */
 struct problem *problem_at_rest(const struct project *p);
 /* Answers a command that needs Cleura while the project is stopped or set aside; false: it is neither. */
 bool location_refuses(const struct project *p, struct command *cmd);

@@ -1,5 +1,5 @@
-/* Queries to the store's reader: the result returns as a task of the loop. When the loop has ended meanwhile,
- * the command is dropped. */
+/* Queries to the store's reader: the result returns as a task of the loop. When the loop has ended, the
+ * command is dropped. */
 #include "reconcile/answers/store_query.h"
 
 #include <assert.h>

@@ -144,7 +144,7 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
             project_show(p);
     if (failed == a->remembered->failure_announced || (!failed && state != LOGIN_OK))
         return;
-    /* The event and the note about it are one change, so a restart in between repeats nothing. */
+    /* The event and the note about it are one change. A restart in between therefore repeats nothing. */
     a->remembered->failure_announced = failed;
     struct save *save = save_new(a->r, NULL, NULL);
     emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
@@ -160,7 +160,7 @@ static const struct {
     enum problem_code problem;
     int retry_after_s; /* used when the lane gives no time */
 } outcomes[LOGIN_OUTCOME_MAX_] = {
-    [LOGIN_OUTCOME_OK] = {PROBLEM_INTERNAL_ERROR, 0}, /* these two are not problems */
+    [LOGIN_OUTCOME_OK] = {PROBLEM_INTERNAL_ERROR, 0}, /* these two outcomes are not problems */
     [LOGIN_OUTCOME_CODE_SENT] = {PROBLEM_INTERNAL_ERROR, 0},
     [LOGIN_OUTCOME_BUSY] = {PROBLEM_TOO_MANY_REQUESTS, 2},
     [LOGIN_OUTCOME_GUARDED] = {PROBLEM_TOO_MANY_REQUESTS, 5},
@@ -263,7 +263,7 @@ void command_account_login(struct reconcile *r, struct command *cmd)
     log_info("manual login requested", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->login_waiters, on_login_late);
-    if (first) /* otherwise one login answers all waiting commands */
+    if (first) /* otherwise a running login also answers this command */
         upstream_login(a->lane, deadline, on_login_end, a);
 }
 

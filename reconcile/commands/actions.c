@@ -16,11 +16,12 @@
 
 struct action {
     enum upstream_op op;
-    /* Whether nothing is left to do: 200 with the cluster. NULL: never. */
+    /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: never.
+     */
     bool (*is_done)(const struct cluster *c);
-    /* Why it cannot be done now, or NULL. */
+    /* Returns why the action is not possible now, or NULL. */
     struct problem *(*refuse)(const struct cluster *c);
-    const char *stage; /* of a rotation: read from Cleura first; must be one of `from` */
+    const char *stage; /* stage of a rotation, read from Cleura first; must be one of `from` */
     const char *from[3];
 };
 
@@ -93,7 +94,8 @@ static const struct operation *same_under_way(const struct entity *e, enum opera
     return entity_open_type(e) == (int)type && !e->queued ? e->op : NULL;
 }
 
-/* While an operation is open or waits, "already done" may change: then the action is queued. */
+/* Whether the result of the action exists. While an operation is open or waits, this may change: the answer
+ * is false, and the action is queued. */
 static bool is_done(const struct entity *e, const struct action *action)
 {
     return action->is_done && !entity_has_open_operation(e) && !e->queued && !e->cluster->guard_since &&

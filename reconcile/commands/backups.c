@@ -119,7 +119,7 @@ static void remove_old(const struct backup_job *b)
     free_names(names, count);
 }
 
-/* Removes the drafts of killed processes. A young one stays, because `shootd backup` may be writing it. */
+/* Removes the drafts of killed processes. A young draft stays, because `shootd backup` may be writing it. */
 static void remove_drafts(const struct backup_job *b)
 {
     struct dirent **names = NULL;
@@ -174,7 +174,7 @@ static void on_work(struct worker_job *job)
     find_newest(b);
     if (!is_due(b))
         return;
-    remove_drafts(b); /* first, because their space may be needed */
+    remove_drafts(b); /* before the copy, which may need the space */
     (void)snprintf(b->name, sizeof(b->name), PREFIX "%s" SUFFIX, time_for_name(b->now, text));
     char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, b->name);
     b->end = BACKUP_FAILED;
@@ -283,7 +283,7 @@ struct list_job {
 };
 
 /* A backup without a description (of an earlier version, or not yet described) is shown with name and size.
- * NULL: it was removed meanwhile, because a newer one was made. */
+ * NULL: the backup was removed in the meantime, because a newer one was made. */
 static json_t *read_description(int directory, const char *name, wall_us made_at)
 {
     enum { DESCRIPTION_MAX = 4096 };

@@ -80,7 +80,7 @@ static void cancel_current(struct entity *e, struct command *cmd)
     prepare_cancelled(cmd, e->op);
     command_keep(save, cmd);
     save_submit(save, false);
-    /* nothing is tried again */
+    /* a call without an answer is not sent again */
     if (!e->step.reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))
         loop_timer_clear(e->r->o.loop, &e->step.retry);
 }
@@ -103,7 +103,7 @@ static void cancel(struct entity *e, struct command *cmd, const struct operation
         cancel_current(e, cmd);
 }
 
-/* The path names only the operation. */
+/* The path of the request contains only the operation. */
 static void name_cluster(struct command *cmd, const struct operation *op)
 {
     if (cmd->project)

@@ -1,4 +1,4 @@
-/* Changes of the desired state of a cluster: PUT replaces the desired spec, PATCH merges into it. Loop
+/* Changes of the desired state of a cluster. PUT replaces the desired spec, PATCH merges into it. Loop
  * thread. */
 #include <assert.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* The open change that brings about the spec: the last accepted one. */
+/* The open change that brings about the spec: the newest accepted one. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -176,7 +176,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     const struct operation *change = change_under_way(e);
     bool same = c->managed && json_equal(json_doc_tree(c->spec), spec);
     bool as_before = same && desired_metadata_is_equal(c, body) && !entity_is_leaving(e);
-    if (as_before && change && !cmd->write.dry_run) { /* it was checked at its acceptance */
+    if (as_before && change && !cmd->write.dry_run) { /* its acceptance included this check */
         if (command_precondition(cmd, e))
             settle_desired(e, cmd, body, change);
         return;

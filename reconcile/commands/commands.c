@@ -179,8 +179,8 @@ static bool is_any(const char *list)
     return *list == '*' && !list[1 + strspn(list + 1, " \t")];
 }
 
-/* Whether a list of entity tags contains the cluster's current tag; a `W/` comes from a proxy
- * (http/message/conditional.h). */
+/* Whether a list of entity tags contains the cluster's current tag. A tag with `W/` counts, because a proxy
+ * may have added the `W/` (http/message/conditional.h). */
 static bool names_current(const char *list, const struct cluster *c)
 {
     for (const char *p = strchr(list, '"'); p; p = strchr(p, '"')) {
@@ -199,8 +199,8 @@ static bool precondition_failed(struct command *cmd, const char *why)
     return false;
 }
 
-/* "*" refers to the pool. Adding a pool needs no such precondition, because an existing pool is answered with
- * 409. */
+/* Whether the conditions on the node pool hold; "*" refers to the pool. Adding a pool needs no such
+ * condition, because an existing pool is answered with 409. */
 static bool pool_holds(struct command *cmd)
 {
     if (cmd->write.pool == POOL_ADD)

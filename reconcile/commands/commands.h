@@ -16,7 +16,8 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd);
  * waits. */
 struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd);
 void command_reply_busy(struct command *cmd, const struct entity *e, const char *why);
-/* Queues or begins `op` (taken over); the caller gets it as the answer when everything is durable. */
+/* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
+ * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
 /* The entity of a caller's change that returned from the store; NULL when it no longer exists. */
 struct entity *command_settled(struct save *save);
@@ -24,13 +25,13 @@ void command_reply_not_stored(struct command *cmd);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or a problem when nothing was
  * stored. */
 void command_reply_saved(struct save *save);
-/* The same; then the open operation continues. */
+/* As command_reply_saved; then the open operation continues. */
 void command_saved_go_on(struct save *save);
 
 /* Takes labels, description and deletion protection from a body. PUT replaces, so absent members get their
  * defaults. */
 void desired_take_metadata(struct cluster *c, const json_t *body);
-/* False for a body that names another cluster. */
+/* Whether the body has the metadata of the cluster. False for a body that names another cluster. */
 bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);
 /* Copies the spec of a body, because the body returns to its HTTP thread; {} when it has none. */
 json_t *desired_spec(const json_t *body);
@@ -43,7 +44,7 @@ bool command_precondition(struct command *cmd, const struct entity *e);
 
 /* ---- change.c ---- */
 
-/* False when the body exceeds a limit, and the command was answered. c: the stored cluster, or NULL. */
+/* Whether the body is within the limits. False: the command was answered. c: the stored cluster, or NULL. */
 bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c);
 /* Merges by RFC 7396: null removes, objects merge, other values replace. Changes `target`. */
 void desired_merge(json_t *target, const json_t *patch);
@@ -54,7 +55,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body);
 
 /* ---- create.c ---- */
 
-/* Whether it is the record of a cluster that was never created; a new create replaces it. */
+/* Whether the entity is the record of a cluster that was never created; a new create replaces it. */
 bool create_is_leftover(const struct entity *e);
 /* Checks and accepts a create; takes over the command. */
 void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
@@ -62,9 +63,10 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
 
 /* ---- dry_run.c: each answers with the effects of a write. Only the command is taken over. ---- */
 
-/* True when the command is a dry run: answered as not valid; the problem is taken over. */
+/* True when the command is a dry run. It is then answered as not valid, with the problem, which is taken
+ * over. */
 bool dry_run_faults(struct command *cmd, struct problem *faults);
-/* First asks Cleura for the project's quota, within a short time limit. */
+/* Reads the project's quota from Cleura, within a short time limit, and then answers. */
 void dry_run_create(struct project *p, struct command *cmd);
 /* body: the whole desired state; goal: the part of its spec that can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,

@@ -24,7 +24,7 @@ static void on_create_saved(struct save *save)
     struct command *cmd = save->ctx;
     struct entity *e = command_settled(save);
     if (save->status != STORE_OK || !e) {
-        /* Memory returns to the state of the store, as if the create had not been requested. */
+        /* Memory returns to the state of the store, as if there had been no create. */
         if (e)
             entity_remove(e);
         command_reply_not_stored(cmd);
@@ -35,8 +35,8 @@ static void on_create_saved(struct save *save)
     steps_advance(e);
 }
 
-/* `replaced`: the id of a record of that name that is replaced, or "". In that case the store must not refuse
- * the create, because the record would be lost for nothing. */
+/* `replaced`: the id of a record of that name that is replaced, or "". The store must not refuse the create
+ * of a replacement, because the record would be lost for nothing. */
 static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                           const char *replaced)
 {

@@ -182,7 +182,7 @@ static void end_recovery(struct reconcile *r, const char *webhook)
     entry->recovering = false;
 }
 
-/* The next recovery must find the deliveries of this one in the store. */
+/* The next recovery must find the deliveries of this recovery in the store. */
 static void on_recovered(struct save *save)
 {
     const struct command *cmd = save->ctx;

@@ -243,8 +243,8 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }
 
-/* Actions that replace nodes, or may do so: a rotation begins with new certificates on every node, and
- * maintenance carries out updates that wait for their window. */
+/* Actions that replace nodes, or may do so. A rotation begins with new certificates on every node.
+ * Maintenance carries out updates that wait for their window. */
 static const char *const action_reasons[OPERATION_TYPE_MAX_] = {
     [OPERATION_ROTATE_CA_PREPARE] = "every node gets certificates of the new authority",
     [OPERATION_MAINTAIN] = "updates that are due may replace nodes",

@@ -195,7 +195,7 @@ static void add_freeze(json_t *items, const struct command *cmd, const struct pr
                        wall_us now)
 {
     const json_t *freeze = freeze_in_force(state, now);
-    /* A freeze of all projects concerns each of them, so every caller sees it. */
+    /* A freeze of all projects concerns every project, so every caller sees it. */
     if (freeze && (!project_of(state) || is_seen(cmd, state->name)))
         (void)json_array_append_new(items, freeze_document(scope_of(state), freeze));
 }

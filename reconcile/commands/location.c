@@ -110,7 +110,8 @@ static void on_place_saved(struct save *save)
         command_reply_not_stored(cmd);
         return;
     }
-    if (!p || p->resting || p->set_aside) { /* the configuration was changed meanwhile, and decides instead */
+    /* The configuration was changed in the meantime, and decides instead. */
+    if (!p || p->resting || p->set_aside) {
         reply_prepared(save->r, cmd);
         return;
     }
@@ -124,7 +125,7 @@ static void on_place_saved(struct save *save)
     reply_prepared(save->r, cmd);
 }
 
-/* The project is at this place from now on; the clusters to keep or remove were stored before. */
+/* The project is at this place from now on. The clusters to keep or remove are stored already. */
 static void confirm_place(struct project *p, struct command *cmd)
 {
     assert(p->set_aside && !p->confirming);

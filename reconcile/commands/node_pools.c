@@ -35,8 +35,8 @@ static json_t *wanted_pools(const struct cluster *c)
     return pools;
 }
 
-/* Whether the list would be made from existing pools that are not all known: a missing one would be
- * removed. */
+/* Whether the list would be made from existing pools that are not all known. A pool missing in the list would
+ * be removed. */
 static bool pools_are_guesswork(const struct cluster *c)
 {
     return c->shoot && !json_arr(json_doc_tree(c->spec), "node_pools") &&
@@ -80,7 +80,7 @@ static bool edit_pools(json_t *pools, struct command *cmd)
         return false;
     }
     cmd->write.pool_exists = exists;
-    free(TAKE_PTR(cmd->write.fault_pointer)); /* may be set from before a wait */
+    free(TAKE_PTR(cmd->write.fault_pointer)); /* a decision before the wait may have set it */
     if (cmd->write.pool == POOL_REMOVE)
         (void)json_array_remove(pools, at);
     else

@@ -97,7 +97,7 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
     return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
 }
 
-/* The due warning, in days ahead; 0: none is new. */
+/* The due announcement, in days before the end; 0: no new one is due. */
 static int days_to_announce(const struct api_token *t, wall_us now)
 {
     int days = 0;
@@ -107,7 +107,7 @@ static int days_to_announce(const struct api_token *t, wall_us now)
     return !t->announced_days || days < t->announced_days ? days : 0;
 }
 
-/* A warning that is already due at `since` is not emitted, because the caller has just chosen this short
+/* An announcement that is already due at `since` is not made, because the caller has just chosen this short
  * life. */
 static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 {
@@ -194,7 +194,7 @@ static bool rules_everything(const struct api_token *t, wall_us now)
            (!t->expires_at || t->expires_at > now);
 }
 
-/* Without this token no token for all projects could be created any more. A new token counts after it is
+/* Whether the token is the last one that can create tokens for all projects. A new token counts after it is
  * stored, because the store may refuse it. */
 static bool is_last_admin(struct reconcile *r, const struct api_token *t)
 {
@@ -213,7 +213,7 @@ static void refuse_last_admin(struct command *cmd)
                                    "%s is the last token with the role admin and all projects", cmd->id));
 }
 
-/* The old secret of a rotation has ended for good. */
+/* The old secret of a rotation has ended. */
 static void on_overlap_over(struct loop_timer *timer)
 {
     struct token_entry *entry = CONTAINER_OF(timer, struct token_entry, overlap.timer);
@@ -258,7 +258,7 @@ static bool is_equal(const struct api_token *a, const struct api_token *b)
     return json_equal(left, right);
 }
 
-/* The body has been checked. */
+/* A copy of the token with the changes of the body, which was checked. */
 static struct api_token *patched(const struct api_token *old, const json_t *body)
 {
     struct api_token *t = api_token_copy(old);

@@ -67,7 +67,7 @@ static void apply_lists(const struct command *cmd, struct subscription *s)
     const json_t *projects = json_object_get(cmd->body, "projects");
     if (types || !s->event_types)
         set_strings(&s->event_types, string_list_from_json(json_is_array(types) ? types : NULL));
-    /* By default it gets the projects that its creator may see. */
+    /* default: the projects that the creator may see */
     if (projects || !s->projects)
         set_strings(&s->projects, json_array_size(projects) ? string_list_from_json(projects)
                                                             : string_list_copy(cmd->caller.projects));

@@ -94,8 +94,8 @@ static bool is_made_with(const struct subscription *s, const struct api_token *t
                                : s->created_by && !strcmp(s->created_by, t->name);
 }
 
-/* The token that created it was revoked: the webhook shows that, and is disabled when the caller asked for
- * that. */
+/* The token that created the webhook was revoked. The webhook shows that, and is disabled when the caller
+ * asked for that. */
 static void emit_disabled(struct save *save, struct subscription *s, const struct token_entry *maker)
 {
     bool switched_off = maker->switches_off && !s->disabled;
@@ -119,8 +119,8 @@ void webhooks_token_revoked(struct save *save, const struct token_entry *maker)
             emit_disabled(save, entry->subscription, maker);
 }
 
-/* Its token may have been revoked while the webhook was being stored: the token's entry is freed only after
- * that. */
+/* The token that created the webhook may have been revoked while the webhook was being stored. The token's
+ * entry is freed after that, so it still exists here. */
 static void look_at_maker(struct reconcile *r, struct subscription *s)
 {
     struct token_entry *maker;
@@ -296,13 +296,13 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, s->id, entry);
-    /* Its owner has removed it, or changed its URL: that change counts, and reaches the engine when it is
-     * stored. */
+    /* The owner has removed the webhook, or changed its URL. That change counts, and reaches the engine when
+     * it is stored. */
     if (!entry || strcmp(entry->subscription->url, s->url) != 0) {
         subscription_free(s);
         return;
     }
-    /* Other changes may be being stored: this one is added to them. */
+    /* The store may still be writing other changes. This change is made on top of them. */
     struct subscription *now = entry->subscription;
     now->disabled = true;
     free(now->disabled_reason);

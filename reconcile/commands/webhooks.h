@@ -22,9 +22,9 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
 void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscription *s,
                    struct problem **faults);
 /*
- * Makes the key that a create or a rotation requests; `scheme` is used when it requests none. *ret_secret
- * (the caller frees it with mem_free_secret) is the secret with which the receiver verifies, NULL when that
- * is the public key. False after a fault.
+ * Makes the key that a create or a rotation requests; `scheme` is used when the request names none.
+ * *ret_secret (the caller frees it with mem_free_secret) is the secret with which the receiver verifies, NULL
+ * when that is the public key. False after a fault.
  */
 bool webhook_make_key(struct reconcile *r, const struct command *cmd, const char *id,
                       enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret,

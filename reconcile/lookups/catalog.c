@@ -197,7 +197,7 @@ static void on_share_turn(struct loop_timer *timer)
     share_catalog(CONTAINER_OF(timer, struct project, catalog_share));
 }
 
-/* The catalog is the same for all projects of an account in a region, so one call serves them. */
+/* One call serves all projects of an account in a region, because the catalog is the same for them. */
 static void catalog_read(struct project *p, const json_t *catalog)
 {
     struct project *other, *next;

@@ -52,13 +52,13 @@ void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char
 /* `key` is unique among all kinds. A new fetch is zeroed except for the members above; `e` may be NULL. */
 struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind, const struct entity *e,
                                 const char *key);
-/* Adds a waiting command. True when no other command waits and no call is running: the caller begins the
- * fetch. */
+/* Adds a waiting command. True when the command is the only one and no call is running: the caller then
+ * begins the fetch. */
 bool fetch_wait(struct fetch *f, struct command *cmd);
 /* Calls Cleura for the waiting commands. `item` is borrowed until `on_done`. */
 void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int deadline_s,
                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result));
-/* Answers all waiting commands with a copy. */
+/* Answers all waiting commands with a copy of the problem. */
 void fetch_fail(struct fetch *f, const struct problem *problem);
 /* The cluster of the fetch; NULL: none. */
 struct entity *fetch_entity(const struct fetch *f);

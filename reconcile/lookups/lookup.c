@@ -24,8 +24,8 @@ enum { CALL_DEADLINE_S = 30 };
 struct lookup {
     struct fetch fetch; /* its key: kind, '\n', entity key or project */
     const struct lookup_rule *rule;
-    json_t *items;   /* items to request, one call each; or NULL: one call */
-    json_t *answers; /* answers in the order of the items; null where a call failed and may fail */
+    json_t *items;   /* items to request, one call for each item; NULL: one call without an item */
+    json_t *answers; /* in the order of the items; null for a failed call, if the rule permits it */
     json_t *document;
     wall_us fetched_at;
     stage_known *on_stage; /* for LOOKUP_CA_STAGE: continues the decision */
@@ -99,7 +99,7 @@ static void answer_all(struct lookup *l)
 
 static void next_call(struct lookup *l);
 
-/* The problem of a call without a document, also when the cluster is too young to have it. */
+/* The problem of a call that returned no document. The cluster may be too young to have the document. */
 static struct problem *problem_of(const struct lookup *l, const struct upstream_result *result)
 {
     if (result->class == UPSTREAM_ABSENT || result->class == UPSTREAM_CONFLICT) {
@@ -211,7 +211,7 @@ static bool lookup_is_possible(struct project *p, const struct entity *e, struct
 void command_lookup(struct reconcile *r, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(cmd->lookup);
-    bool of_cluster = cmd->name != NULL; /* read now, because an answered command belongs to the HTTP side */
+    bool of_cluster = cmd->name != NULL; /* read now: an answered command belongs to the HTTP side */
     struct entity *e = of_cluster ? command_cluster(r, cmd) : NULL;
     if (of_cluster && !e)
         return;

@@ -15,9 +15,9 @@ struct lookup_rule {
     bool secret; /* overwritten before it is freed, and sent with no-store */
     /* A failed part is reported in the document instead of failing the whole. */
     bool parts_may_fail;
-    /* Items to request, one call each; NULL: one call. The caller owns the array. */
+    /* Items to request, one call for each; NULL: one call. The caller owns the array. */
     json_t *(*items)(const struct project *p, const struct entity *e);
-    /* A second call, whose item comes from the first one's answer; borrowed, NULL when there is none. */
+    /* A second call. Its item comes from the answer of the first call; borrowed, NULL when there is none. */
     enum upstream_op then;
     const char *(*then_item)(const struct project *p, const json_t *first);
     /* Makes the document from all answers, without sharing data with them; `e` is NULL for projects. The

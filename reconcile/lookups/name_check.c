@@ -1,6 +1,6 @@
 /*
- * Names are unique in the whole cloud (CL-21). Before a create is accepted Cleura is asked, so the caller
- * gets the answer at once. The wait is short: a create is accepted also while Cleura cannot be reached, and
+ * Names are unique in the whole cloud (CL-21). shootd asks Cleura before it accepts a create, so the caller
+ * gets the answer at once. The wait is short. A create is accepted also while Cleura cannot be reached; it
  * then ends as name_taken if necessary. A taken name may belong to an own cluster that was not seen yet, so
  * the project is read before the answer. Loop thread.
  */
@@ -48,7 +48,7 @@ static void decide_on(struct name_check *n)
     r->reactions.decide_again(r, name_check_end(n));
 }
 
-/* The project was read: either it now contains the cluster, or the name belongs to another one. */
+/* The project was read. Either it now contains the cluster, or the name belongs to a cluster elsewhere. */
 static void on_listed(struct command *part)
 {
     struct command *cmd = part->ctx;

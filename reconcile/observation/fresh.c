@@ -49,7 +49,8 @@ static void on_marked_stale(struct walk *w)
         answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), FRESH_FAILED);
 }
 
-/* With ten thousand clusters on a slow machine, the answer does not wait until all are marked. */
+/* With ten thousand clusters on a slow machine, marking takes long. The answer does not wait for all
+ * marks. */
 static void on_marking_late(struct waiting *w)
 {
     struct reconcile *r = w->r;
@@ -104,8 +105,8 @@ const char *fresh_take_up(struct project *p)
     return one ? only : NULL;
 }
 
-/* A call about the cluster is running, so the read may be older than its effect; or the cluster's row was
- * refused. */
+/* Whether the read may not show the cluster's present state. A call about the cluster is running, so the read
+ * may be older than the effect of the call. Or the cluster's row was refused. */
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
@@ -127,10 +128,10 @@ void fresh_answer(struct project *p, bool ok)
     }
 }
 
-/* A reader of several projects: one command for each, answered together. */
+/* A reader of several projects. There is one command for each project, and one answer. */
 struct group {
     struct command *cmd;
-    bool read; /* Cleura was read for at least one of them */
+    bool read; /* Cleura was read for at least one project */
     size_t left;
     bool failed;
 };

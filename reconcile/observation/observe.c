@@ -76,10 +76,10 @@ static bool follow_progress(struct entity *e)
 }
 
 /*
- * The answer is older than the known state. Nodes of Cleura with separate caches may alternate in answering
- * lists, for minutes after a change (CL-8). After OBSERVE_LAG_S without a confirmation of the newer answer an
- * older one counts, because the clock of the newer one may have been wrong. An answer without an operation is
- * from before the first one; not every answer has a time.
+ * Whether the answer is older than the known state. Nodes of Cleura with separate caches may alternate in
+ * answering lists, for minutes after a change (CL-8). When the newer answer is not confirmed for
+ * OBSERVE_LAG_S, an older answer counts again, because the clock of the newer one may have been wrong. An
+ * answer without an operation is from before the first operation. Not every answer has a time.
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)
 {
@@ -108,28 +108,29 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
     const struct cluster *c = e->cluster;
     const bool was_deleted = deleted_shoot_is_known(e->project, seen); /* an earlier shoot with this name */
     if (!was_deleted) {
-        /* Not proven to be shootd's own: the create's answer or read-back decides. */
+        /* the create's answer or read-back decides whether the shoot is shootd's own */
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
             return false;
         bool unproven =
             !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, seen);
-        /* nothing shows that it is about this cluster: the known state becomes stale */
+        /* nothing shows that the answer is about this cluster: the known state becomes stale */
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
             return false;
-        /* Deleted and created again by others under the same name: not the cluster of the record. */
+        /* Others deleted the cluster and created one of the same name. It is not the cluster of the
+         * record. */
         bool another = c->upstream_exists && shoot_is_another(c->shoot, seen);
         if (another)
             observe_another(e, seen);
         if (!another && !is_older(e, seen))
             return true;
     }
-    /* Cleura answered about it, although the answer is ignored. */
+    /* Cleura answered about the cluster, although the answer is ignored. */
     e->seen.passed_over_at = env_mono(e->r->env);
     return false;
 }
 
-/* Nothing happened to it since the last answer, and nothing is requested: the same answer again changes
- * nothing. */
+/* Whether nothing happened to the cluster since the last answer, and nothing is requested. The same answer
+ * then changes nothing. */
 static bool is_settled(const struct entity *e)
 {
     const struct cluster *c = e->cluster;
@@ -159,14 +160,15 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, NULL, NULL);
     bool was_open = entity_has_open_operation(e);
-    /* The create was refused because others have the name in this project: the existing shoot is theirs. */
+    /* The create was refused because the name exists in this project. The shoot with the name therefore
+     * belongs to others. */
     if (is_foreign) {
         c->managed = false;
         json_doc_set(&c->spec, NULL);
         c->generation++;
         emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
     }
-    /* The event for which a create's consumer waits comes before the end of its operation. */
+    /* The consumers of a create wait for this event. It comes before the end of the operation. */
     if (entity_open_type(e) == OPERATION_CREATE)
         phase_emit_change(e, save, &before);
     steps_observed(e, save, d);
@@ -330,7 +332,7 @@ static void begin_absence(struct entity *e)
     log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
                 c->message);
     assess_settle(e, save);
-    if (c->phase == before) /* a deletion waits for the absence: no other event reports it */
+    if (c->phase == before) /* a deletion waits for the absence, and no other event reports it */
         emit_cluster(save, EVENT_CLUSTER_UNREACHABLE, e, before, c->message);
     save_entity(save, e);
     save_submit(save, false);

@@ -6,12 +6,13 @@
 
 /* Takes over the shoot. No call of the cluster and no first or last save may be running. */
 void observe(struct entity *e, struct shoot *shoot);
-/* The digest of the list row of the known state; the same row again changes nothing. NULL: it might. */
+/* The digest of the list row of the known state; a row with this digest changes nothing. NULL: such a row
+ * might change something. */
 const uint8_t *observe_known_row(const struct entity *e);
 /* A list contained the row with this digest, which observe_known_row returned. */
 void observe_row(struct entity *e, const uint8_t *row);
-/* These three functions return true when this call made the cluster stale. observe_mark_stale: it could not
- * be confirmed just now, so it is stale at once. */
+/* These three functions return true when this call made the cluster stale. observe_mark_stale: a read could
+ * not confirm the cluster, so it is stale at once. */
 bool observe_mark_stale(struct entity *e);
 /* A read failed: a state older than one interval is stale. */
 bool observe_after_failure(struct entity *e);

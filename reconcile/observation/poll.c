@@ -139,7 +139,7 @@ static bool waits_to_be_gone(const struct entity *e)
 }
 
 /*
- * The answer about the cluster is refused. The cluster exists, so its known state stays; housekeeping.c marks
+ * The answer about the cluster is refused. The cluster exists, so its known state stays. housekeeping.c marks
  * it stale after a while.
  */
 static void keep_as_it_was(struct entity *e, int64_t jitter)

@@ -26,7 +26,7 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
 
-/* A step that never began is skipped; a step in progress ends like the operation. */
+/* A step that never began is skipped. A step in progress gets the result of the operation. */
 static void end_steps(struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++) {
@@ -192,7 +192,7 @@ void queue_promote(struct entity *e)
     assert(queue_is_due(e));
     struct save *save = save_new(e->r, NULL, NULL);
     struct operation *op = entity_queue_take(e, 0);
-    /* It was planned while another operation was open; now the state is known. */
+    /* The deletion was planned while another operation was open; now the state is known. */
     if (op->type == OPERATION_DELETE)
         plan_delete_after_create(e, op);
     if (entity_has_open_operation(e)) {
@@ -226,7 +226,7 @@ static void on_gone_saved(struct save *save)
     struct project *p = e->project;
     assert(e->saves.last && e->cluster->deleted);
     if (save->status != STORE_OK) {
-        /* Not stored: the absence will be found once more. */
+        /* The deletion is not stored: the absence will be found once more. */
         e->cluster->deleted = false;
         e->cluster->departed_at = 0;
         e->saves.last = false;
@@ -245,7 +245,8 @@ static void on_gone_saved(struct save *save)
     project_show(p);
 }
 
-/* A create with a lost answer may still take effect: true when the shoot must be looked up once more. */
+/* Whether the shoot must be looked up once more, because a create with a lost answer may still take
+ * effect. */
 static bool may_still_appear(struct entity *e)
 {
     if (e->cluster->upstream_exists || entity_open_type(e) != OPERATION_DELETE ||

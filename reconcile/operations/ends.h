@@ -10,7 +10,7 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
                       struct problem *problem);
 /* Fails the current operation and stores that. Takes over the problem. */
 void entity_fail_operation(struct entity *e, struct problem *problem);
-/* As op->cancelled_by requested: ends the current operation before its next step and stores that. */
+/* Ends the current operation before its next step, as op->cancelled_by requested, and stores that. */
 void entity_cancel_operation(struct entity *e);
 struct problem *operation_cancelled_problem(const struct operation *op);
 struct problem *cluster_failed_problem(const struct entity *e);
@@ -24,7 +24,7 @@ void entity_disown(struct entity *e);
 
 /* ---- waiting operations ---- */
 
-/* Whether the first waiting operation may begin: the one before it ended, or must be interrupted. */
+/* Whether the first waiting operation may begin: the current operation ended, or must be interrupted. */
 bool queue_is_due(const struct entity *e);
 /* Ends the waiting operations that `by` replaces, each with its own result, in the same change set. */
 void queue_supersede(struct entity *e, struct save *save, const struct operation *by);

@@ -38,7 +38,8 @@ bool plan_is_foreign(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
-/* An unreadable value counts as the same, unless the likeness must be `proven`. */
+/* Whether the two values are the same. An unreadable value counts as the same, unless the likeness must be
+ * `proven`. */
 static bool is_same(const json_t *wanted, const json_t *there, bool proven)
 {
     return json_is_null(there) ? !proven : json_equal(wanted, there);
@@ -111,7 +112,7 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     }
 }
 
-/* The state after the open operations: Cleura shows the state requested so far. */
+/* The state after the open operations, because Cleura shows the state requested so far. */
 static const json_t *base_of(const struct entity *e)
 {
     if (e->cluster->shoot)

@@ -1,4 +1,4 @@
-/* The meaning of an observation for the waiting step: it continues, it has ended, or it had no effect. Loop
+/* Decides for the waiting step after an observation: the step continues, has ended, or had no effect. Loop
  * thread. */
 #include <assert.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 
 enum {
     DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this */
-    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same when it is unclear whether it runs */
-    EFFECT_AGAIN_S = 60,                  /* the same for changes and actions without a visible effect */
+    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* as DELETE_AGAIN_S, when it is unclear whether it runs */
+    EFFECT_AGAIN_S = 60,                  /* for changes and actions without a visible effect */
 };
 
 /*
@@ -50,7 +50,8 @@ static void delete_again(struct entity *e)
     e->op->steps[0].uncertain = false;
 }
 
-/* The change was accepted, but the spec has not changed: a 2xx without effect. No run will follow. */
+/* The change was accepted, but the spec has not changed: the call had no effect in spite of its 2xx. No run
+ * will follow. */
 static bool change_is_missing(const struct entity *e)
 {
     const struct operation_step *step = current_step(e);
@@ -142,7 +143,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (!d->operation_finished) {
         e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
-        /* steps_advance ends it when the account's generation lacks this call. */
+        /* steps_advance ends the step when the account's generation lacks this call. */
         if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry) &&
             upstream_supports(project_lane(e->project), kind->probe))
             step_submit(e, kind->probe, on_confirmed);

@@ -37,7 +37,7 @@ struct step_kind {
     /* Handles a definite answer other than OK; NULL: the operation fails with it. */
     void (*refused)(struct entity *e, struct operation_step *step, const struct upstream_result *result);
     void (*accepted)(struct entity *e, const struct upstream_result *result, struct save *save);
-    /* Read-back: the shoot exists. Returns what it shows about the step. NULL: is_met decides. */
+    /* Read-back: the shoot exists. Returns the finding about the step. NULL: is_met decides. */
     enum finding (*found)(const struct entity *e, const struct shoot *shoot);
     /* Whether the shoot shows the step's effect; NULL: only the end of Cleura's run is visible. */
     bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
@@ -81,10 +81,10 @@ typedef void step_answer(struct upstream_call *call, const struct upstream_resul
 void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done);
 /* The call probably had no effect: send it again, or give up. */
 void step_send_again(struct entity *e);
-/* Nothing was sent, or a read failed: the step is unchanged and continues later. */
+/* Nothing was sent, or a read failed. The step is unchanged and continues later. */
 void step_not_sent(struct entity *e, const struct upstream_result *result);
-/* Ends the step: accepted without a run, its run ended, its effect exists already, or it is not needed:
- * STEP_DONE or STEP_SKIPPED. */
+/* Ends the step as STEP_DONE or STEP_SKIPPED: it was accepted without a run, its run ended, its effect exists
+ * already, or it is not needed. */
 void step_end(struct entity *e, enum step_status end);
 /* Moves to the first step that has not ended; false when there is none. */
 bool step_find(struct operation *op);

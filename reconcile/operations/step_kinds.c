@@ -104,7 +104,7 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     (void)save;
     struct cluster *c = e->cluster;
     bool absent = result->class == UPSTREAM_ABSENT;
-    /* A deletion that failed earlier is visible for a while: it is not the end of this one. */
+    /* A deletion that failed earlier is visible for a while. Its failure is not the end of this deletion. */
     c->guard_since = env_wall(e->r->env);
     c->guard_until = 0;
     c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
@@ -182,7 +182,7 @@ static enum finding action_found(const struct entity *e, const struct shoot *sho
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     bool met = kind->is_met && step_is_met(e, step, shoot);
-    /* A run that began after the write belongs to it, because nothing is sent during another run. */
+    /* A run that began after the write belongs to this write, because nothing is sent during another run. */
     bool began = shoot_is_in_progress(shoot) || shoot->operation_at > e->cluster->guard_seen_at;
     return met || began ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }

@@ -1,11 +1,12 @@
 /*
  * Runs operations step by step; the moves of a step are in model/moves.c. The intent to make a call is stored
  * before the call. After a crash or a lost answer the shoot is read; a call is never repeated without that. A
- * call that had an effect counts as answered, one without effect is sent again. Before each call that changes
- * or destroys a shoot, the shoot is read and its uid is compared. At most LOOK_WINDOW_S pass between that
- * answer and the call leaving the lane, usually a few milliseconds; after a longer time the shoot is read
- * again. Changes and actions are also exclusive: they are sent only while Cleura is idle, and a 409 because
- * Cleura is busy makes them wait again. Loop thread.
+ * call that had an effect counts as answered, a call without effect is sent again.
+ *
+ * Before each call that changes or destroys a shoot, the shoot is read and its uid is compared. At most
+ * LOOK_WINDOW_S pass between that answer and the call leaving the lane, usually a few milliseconds. After a
+ * longer time the shoot is read again. Changes and actions are also exclusive: they are sent only while
+ * Cleura is idle. A 409 because Cleura is busy makes them wait again. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -39,7 +40,7 @@ enum {
     BUSY_WAIT_S = 5,
     UNEXPLAINED_MAX = 8, /* refusals of this call without a message of Cleura, while other calls succeed */
     CONFLICTS_LONGEST_S = 3600, /* a delete is refused for this long before its refusals are counted */
-    CONFLICTS_MAX = 24,         /* this many 409 of an idle cluster have another reason than being busy */
+    CONFLICTS_MAX = 24,         /* after this many 409 of an idle cluster, "busy" is not the reason */
 };
 
 /* ---- delays ---- */
@@ -55,7 +56,7 @@ static void try_again(struct entity *e, int64_t at_least_us)
     loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + at_least_us + wait);
 }
 
-/* Sets the message that says for what the operation waits; stored when it is new. */
+/* Sets the message that says what the operation waits for. A new message is stored. */
 static void step_reports(struct entity *e, const char *message)
 {
     bool is_said = e->op->message && !strcmp(e->op->message, message);
@@ -245,7 +246,8 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     steps_advance(e);
 }
 
-/* A definite refusal. After a lost answer, the reason may be that an earlier attempt had an effect. */
+/* Handles a definite refusal. After a lost answer, an earlier attempt that had an effect may be the
+ * reason. */
 static void step_refused(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
@@ -321,7 +323,7 @@ static void on_intent_saved(struct save *save)
     const struct step_kind *kind = step_kind(step);
     if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || project_is_at_rest(e->project) ||
         save->status != STORE_OK) {
-        /* Replaced, cancelled or stopped before it was sent, or not durable. */
+        /* The call was replaced, cancelled or stopped before it was sent, or its intent is not durable. */
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
         if (save->status == STORE_OK)
@@ -346,7 +348,7 @@ static void begin_call(struct entity *e)
     step->attempts++;
     if (!step->started_at)
         entity_note_begin(e, step);
-    if (step_kind(step)->exclusive) /* it was just seen idle */
+    if (step_kind(step)->exclusive) /* the cluster was idle at the last read */
         c->guard_seen_at = c->shoot->operation_at;
     e->step.storing_intent = true;
     operation_begins(e, save);
@@ -370,7 +372,7 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
         probe.effect = kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_DIFFERS);
     const bool is_unread =
         !probe.effect && kind->is_met && kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_AGREES);
-    if (probe.unheard || is_unread) /* it is not known whether Cleura accepted it */
+    if (probe.unheard || is_unread) /* it is not known whether Cleura accepted the call */
         return FOUND_UNCLEAR;
     return probe.effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
@@ -487,8 +489,8 @@ static void take_look(struct entity *e, const struct shoot *shoot)
 /*
  * The create's answer was lost, and the shoot with its name cannot be the requested one. The create had no
  * effect, or other people changed its cluster. shootd must not delete it. A shoot that was deleted before is
- * visible for a while. A shoot of which too little can be read may be shootd's own: it is read as long as
- * after a lost create.
+ * visible for a while. When too little of a shoot can be read, it may be shootd's own. Such a shoot is read
+ * as long as after a lost create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
@@ -514,7 +516,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
-        /* The poller decides whether it still exists, because it reads in several ways. */
+        /* The poller decides whether the shoot still exists, because it reads in several ways. */
         if (!e->cluster->absent_since)
             e->project->discovery_due = env_mono(e->r->env);
         schedule_rearm(e->project);
@@ -648,8 +650,9 @@ bool step_is_unsent(const struct operation_step *step)
 }
 
 /*
- * The step was accepted while the account used another generation of Cleura's API. A call that was sent then
- * is still read back and observed, if that needs no call of its own. False when the step can continue.
+ * Fails the step when the account's generation of Cleura's API lacks its call. The step was accepted while
+ * the account used another generation. A call that was sent then is still read back and observed, if that
+ * needs no call of its own. False when the step can continue.
  */
 static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {

@@ -15,7 +15,7 @@ bool steps_want(const struct entity *e, const struct decision *d);
 /* The message for a step whose call Cleura accepted without a visible effect; else NULL. The caller owns
  * it. */
 char *steps_remark(const struct entity *e);
-/* Whether it is done, or was not needed. */
+/* Whether the step is done, or was not needed. */
 bool step_is_over(const struct operation_step *step);
 /* Whether the step makes a call and has not sent it: the operation can still end without it. */
 bool step_is_unsent(const struct operation_step *step);

@@ -10,10 +10,10 @@ bool assess_apply(struct cluster *c, const struct decision *d);
 void assess_again(struct entity *e);
 /* Compares a managed cluster with its spec, while no operation changes it; true when the drift changed. */
 bool assess_drift(struct entity *e, struct save *save);
-/* Does all of this, and emits the events. */
+/* As assess_again and assess_drift together, and emits the events. */
 void assess_settle(struct entity *e, struct save *save);
 
-/* Emits the events for a change of phase since `*before`, once, and sets `*before` to the current phase. */
+/* Emits the events for a change of phase since `*before`, once. Sets `*before` to the current phase. */
 void phase_emit_change(struct entity *e, struct save *save, enum phase *before);
 
 #endif

@@ -1,8 +1,10 @@
 /*
  * Clusters that are no longer at Cleura. When a shoot disappears without a visible deletion, its record is
  * kept for DEPARTED_DAYS. When the same uid appears again, the cluster returns with its id, spec, labels and
- * protection. Deleted shoots are stored as long as a list may still show them (CL-8), so they are not
- * discovered again; only in memory, not over a restart. Loop thread.
+ * protection.
+ *
+ * Deleted shoots are kept as long as a list may still show them (CL-8), so they are not discovered again.
+ * They are only in memory, not over a restart. Loop thread.
  */
 #include "reconcile/world/departed.h"
 

@@ -4,7 +4,8 @@
 
 #include "reconcile/world/project.h"
 
-/* Adds a record whose shoot disappeared, and takes it over. It returns when its uid appears again. */
+/* Adds a record whose shoot disappeared, and takes it over. The record becomes a cluster again when its uid
+ * appears again. */
 void departed_add(struct project *p, struct cluster *c);
 /* Returns the record of this shoot, or NULL; the caller owns it. Its row is still in the store. */
 struct cluster *departed_take(struct project *p, const struct shoot *shoot);

@@ -47,7 +47,7 @@ struct sightings {
     mono_us passed_over_at;   /* last answer about the cluster that was ignored; 0: none */
     int other_uid_reads;      /* consecutive reads that found another uid */
     unsigned unchanged_polls; /* consecutive; the idle interval grows with them */
-    int64_t settled_version;  /* version of the cluster at which the same answer means no change; 0: none */
+    int64_t settled_version;  /* at this version an equal answer needs no processing; 0: none */
     unsigned listed_in;       /* number of the last list of the project that contained it */
     unsigned refused_in;      /* number of the last list with a refused row of its name */
 };
@@ -100,8 +100,8 @@ void entity_hide(struct entity *e);
 void entity_forget_tries(struct entity *e);
 /* Called when the current step of the operation begins. */
 void entity_note_begin(struct entity *e, struct operation_step *step);
-/* Called when its call was answered: stores when the first one left, if it did. Saved with the changes of the
- * answer. */
+/* Called when the call of the step was answered. Stores the time when the first call left, if it did. Saved
+ * with the changes of the answer. */
 void entity_note_sent(struct entity *e, struct operation_step *step);
 /* The microseconds since the first read-back of the step's call; the first call of this function sets that
  * time. */
@@ -119,8 +119,8 @@ bool entity_forget_operation(struct entity *e, wall_us before);
 bool entity_has_open_operation(const struct entity *e);
 /* The type of the open operation, or -1. */
 int entity_open_type(const struct entity *e);
-/* Whether its first or last change set, or a step's intent, is being stored. Nothing is begun meanwhile, and
- * answers of Cleura are ignored. */
+/* Whether the first or last change set, or a step's intent, is being stored. In that time nothing is begun,
+ * and answers of Cleura are ignored. */
 bool entity_is_committing(const struct entity *e);
 /* Whether the project's last list had only a refused row of its name. */
 bool entity_row_was_refused(const struct entity *e);
@@ -140,7 +140,7 @@ void entity_note_expiry(struct entity *e);
 
 /* Operations that wait for their turn, in order. The queue owns them. */
 void entity_queue_push(struct entity *e, struct operation *op);
-/* Removes one without ending it; the caller owns it. */
+/* Removes an operation from the queue without ending it; the caller owns it. */
 struct operation *entity_queue_take(struct entity *e, size_t index);
 /* The waiting operation of this type, or NULL. */
 struct operation *entity_queue_find(const struct entity *e, enum operation_type type);

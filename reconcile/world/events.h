@@ -20,13 +20,13 @@ struct expiring {
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
 void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left);
-/* Emits that a freeze of a project, or of all (NULL), began or ended; `freeze` is that freeze. */
+/* Emits that a freeze of a project began or ended; NULL: of all projects. `freeze` is that freeze. */
 void emit_freeze(struct save *save, enum event_type type, const char *project, const json_t *freeze);
 /* Makes a delivery that is due at once; the caller owns it. */
 struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
                               const char *event_type, wall_us at);
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message);
-/* For this webhook only, independent of its subscription. The save owns the delivery. */
+/* Makes an event for this webhook only, independent of its subscription. The save owns the delivery. */
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s,
                                          const char *message);
 

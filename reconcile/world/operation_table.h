@@ -21,14 +21,15 @@ struct operation_entry *operation_entry(struct reconcile *r, const char *id);
 struct operation *operation_remember(struct reconcile *r, struct operation *op);
 /* Whether an ended operation with this id may be only in the store. */
 bool operation_has_left(const struct reconcile *r, const char *id);
-/* Called at the start, after clusters have taken their operations: keeps only those that belong in memory. */
+/* Called at the start, after clusters have taken their operations. Keeps only the operations that belong in
+ * memory. */
 void operations_settle(struct reconcile *r);
 /*
- * Evicts the oldest when many have ended since the last time. Called after the view was published, because it
- * iterates over the operations in the view.
+ * Evicts the oldest operations when many have ended since the last time. Called after the view was published,
+ * because it iterates over the operations in the view.
  */
 void operations_leave_to_store(struct reconcile *r);
-/* Removes those that ended before that time, a limited number; false when more remain. */
+/* Removes operations that ended before that time, a limited number; false when more remain. */
 bool operations_forget(struct reconcile *r, wall_us before);
 void operations_free(struct reconcile *r);
 

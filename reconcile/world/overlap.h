@@ -18,7 +18,7 @@ struct overlap {
 
 /* Sets the end (0: none), as seen at `now`. The same end again changes nothing. */
 void overlap_set(struct loop *loop, struct overlap *o, wall_us ends_at, wall_us now);
-/* Called when the timer has fired: returns that end, to be used as `now` for the next one. */
+/* Called when the timer has fired: returns that end, to be used as `now` in the next overlap_set. */
 wall_us overlap_take(struct overlap *o);
 
 #endif

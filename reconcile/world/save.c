@@ -74,7 +74,7 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
         strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
         !operation_entry(r, change->cluster->operation_id))
         return;
-    /* These are not stored, and may have changed meanwhile. */
+    /* These members are not stored, and may have changed during the save. */
     change->cluster->stale = e->cluster->stale;
     change->cluster->expires_at = e->cluster->expires_at;
     show_cluster(e, change->cluster);
@@ -85,7 +85,8 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
     (void)set;
     struct operation *op = change->operation;
     operation_trim(op);
-    change->operation = operation_remember(r, op); /* NULL for a new one, for whose end no client waits yet */
+    /* NULL for a new operation: no client waits for its end yet */
+    change->operation = operation_remember(r, op);
     view_set(r->o.view, VIEW_OPERATIONS, op->id, render_operation_blob(op));
 }
 
@@ -351,7 +352,7 @@ static void show_seen(struct entity *e)
     entity_rest(e);
 }
 
-/* Whether readers have all of it, except perhaps the time of the newest observation. */
+/* Whether readers have the whole cluster, except perhaps the time of the newest observation. */
 static bool is_shown(const struct entity *e)
 {
     char etag[64];

@@ -29,7 +29,7 @@ void save_submit(struct save *save, bool droppable);
 void entity_store(struct entity *e);
 /* Shows an entity without a change in the store. A blob that readers have already is not made again. */
 void entity_show(struct entity *e);
-/* The same at the start, before anything else of the entity is shown. */
+/* As entity_show, at the start: nothing else of the entity may be shown before. */
 void entity_show_stored(struct entity *e);
 /* Shows that only the time of observation has changed. */
 void entity_show_seen(struct entity *e);

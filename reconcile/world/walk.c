@@ -1,6 +1,6 @@
 /*
- * Visits each cluster, a limited number in each turn of the loop. With ten thousand clusters, visiting all in
- * one turn may take seconds when all change. Loop thread.
+ * Visits each cluster, a limited number in each turn of the loop. Visiting ten thousand clusters in one turn
+ * may take seconds, when all of them change. Loop thread.
  */
 #include "reconcile/world/walk.h"
 
@@ -39,7 +39,7 @@ static struct entity *walk_behind(const struct walk *w, const struct entity *e)
     return w->only ? NULL : walk_first(e->project->hh.next);
 }
 
-/* Runs one slice; a walk that fits into one slice is done at once. */
+/* Runs one slice. A walk that fits into one slice is done at once. */
 static void walk_go_on(struct walk *w)
 {
     unsigned spent = 0;

@@ -18,8 +18,7 @@ struct walk {
     const char *name;                                    /* static, for the watchdog */
     unsigned (*visit)(struct walk *w, struct entity *e); /* returns a WALK_... value */
     void (*done)(struct walk *w);                        /* called after all were visited; NULL: no action */
-    void (*stopped)(
-        struct walk *w); /* called instead when shootd stops or the project leaves; NULL: no action */
+    void (*stopped)(struct walk *w); /* when shootd stops or the project leaves; NULL: no action */
     /* Used only by walk.c. */
     struct list link;
     struct reconcile *r;
@@ -43,8 +42,8 @@ void walk_stop(struct walk *w);
 void walks_stop(struct reconcile *r);
 /* Called when the entity is about to be removed. */
 void walks_pass(struct entity *e);
-/* Called when the project is about to leave r->projects: walks over it are stopped, walks over all continue
- * with the next project. */
+/* Called when the project is about to leave r->projects. Walks over the project are stopped; walks over all
+ * clusters continue with the next project. */
 void walks_leave(struct project *p);
 
 #endif

@@ -46,7 +46,7 @@ struct token_entry {
     struct api_token *token;
     uint8_t shown[2][32]; /* digests in the view: of the secret, and of the old one; zeros: none */
     bool is_leaving;      /* its row is being removed; the entry is removed with it */
-    bool switches_off;    /* the same, and its webhooks are disabled, too */
+    bool switches_off;    /* as is_leaving, and its webhooks are disabled, too */
     struct reconcile *r;
     struct overlap overlap; /* of the old secret, once it is watched */
 };
@@ -105,7 +105,7 @@ struct reconcile {
     bool purge_again;
     struct {
         wall_us look_at; /* when the next one may be due */
-        bool under_way;  /* a scheduled one */
+        bool under_way;  /* a scheduled backup */
     } backups;
     mono_us started_at;
     struct settled_clock settled; /* since the start */

@@ -92,7 +92,7 @@ const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 /* Registers an accepted write, which starts stale_seconds later. An earlier waiting write and this one become
  * one run. */
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
-/* The same for all kinds of the last run. */
+/* As lifecycle_accept, for all kinds of the last run. */
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
 bool run_does(const struct run *run, enum run_kind kind);
 void lifecycle_advance(struct sim *sim, struct shoot *shoot);

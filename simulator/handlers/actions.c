@@ -70,7 +70,8 @@ void handle_wake(struct exchange *x)
         do_nothing(x);
 }
 
-/* Accepted also during a run; then it follows that run. A waiting write includes it already. */
+/* Accepts the action also during a run; the action then follows that run. A waiting write already includes
+ * it. */
 static void run_soon(struct exchange *x, enum run_kind kind)
 {
     if (x->shoot->deleting || x->shoot->has_queued)

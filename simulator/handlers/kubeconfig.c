@@ -37,8 +37,9 @@ static void ca_name(const struct shoot *shoot, int generation, char *out, size_t
     (void)snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
 }
 
-/* The start of the simulator is in the past of both clocks, even when the simulated one was moved. A
- * certificate that is valid from then on is therefore valid by the client's real clock, too. */
+/* The time from which certificates are valid: the start of the simulator. It is in the past of both clocks,
+ * even when the simulated clock was moved. The certificate is therefore valid by the client's real clock,
+ * too. */
 static int64_t valid_from(const struct sim *sim)
 {
     return sim->clock.started_sim_us / US_PER_SECOND - 60;

@@ -227,7 +227,8 @@ static bool give_to_owner(const char *path, const char *folder)
     return stat(folder, &st) == 0 && (geteuid() != 0 || lchown(path, st.st_uid, st.st_gid) == 0);
 }
 
-/* Merges the WAL of the old store into its file, when it can be read. No other process has it open. */
+/* Merges the WAL of the old store into its file, when that store can be read. No other process has the store
+ * open. */
 static void settle(const char *location)
 {
     sqlite3 *db = NULL;
@@ -236,7 +237,8 @@ static void settle(const char *location)
     (void)sqlite3_close(db);
 }
 
-/* Gives the old store another name. It also keeps its own name until the new store takes that name. */
+/* Gives the old store another name. The old store also keeps its own name until the new store takes that
+ * name. */
 static bool put_away(const char *location, const char *kept)
 {
     static const char *const beside[] = {"-wal", "-shm"};

@@ -26,7 +26,7 @@ struct sqlite_conn {
     int lock_fd; /* -1 on a reader */
     bool writer;
     bool was_open;           /* opened before: the damage may be anywhere in the file */
-    char id[STORE_ID_BYTES]; /* id of the store at the first opening; a reopening must find the same */
+    char id[STORE_ID_BYTES]; /* id of the store at the first opening; a later opening must find the same id */
     bool unchecked;          /* the store is large, and only the tables for the start were checked */
     bool needs_checkpoint;   /* the content of the log may not be on the disk (sqlite_last_marked) */
     bool suspect; /* after an I/O error or corruption: reopen and check before the next transaction (DB-14) */

@@ -174,7 +174,7 @@ STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE number IN (SELECT number
     " JOIN subscriptions ON subscriptions.number = subscription"
 /* The unary plus prevents a scan in the order of all ids, because few deliveries are pending. */
 STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +deliveries.id")
-/* ?2: before, or NULL, which becomes bytes after every id. */
+/* ?2: the parameter `before`. NULL is replaced by bytes that sort after every id. */
 #define DELIVERIES_NEWEST                                                      \
     " WHERE subscription = " NUMBER_OF("?1") " AND deliveries.id <"            \
                                              " ifnull(id_packed('" ID_DELIVERY \

@@ -19,7 +19,7 @@ json_t *jwt_public_key(const EVP_PKEY *key, int algorithm);
 char *jwt_base64(const void *bytes, size_t len);
 /* The first two parts, separated by a dot. */
 char *jwt_unsigned(const char *header, const char *claims);
-/* Returns the length of the signature. */
+/* Makes the signature; returns its length. */
 size_t jwt_signature(EVP_PKEY *key, int algorithm, const char *text, unsigned char out[static 2048]);
 char *jwt_with_signature(const char *text, const void *bytes, size_t len);
 char *jwt_sign(EVP_PKEY *key, int algorithm, const char *header, const char *claims);

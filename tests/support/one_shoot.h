@@ -19,14 +19,14 @@ struct one_shoot {
     unsigned reads;  /* of "dev" alone */
     unsigned writes; /* PUT, PATCH, POST, DELETE of "dev" */
     char last_write[300];
-    const int *refusals; /* statuses for the next writes, without effect; ends with 0; or NULL */
+    const int *refusals; /* statuses that refuse the next writes; ends with 0; or NULL */
     bool writes_have_no_uid;
     bool ineffective; /* writes are answered with 202 without effect */
     bool hibernated;
     const char *raw;                       /* JSON of "dev", instead of the other members; or NULL */
     const char *workers;                   /* JSON of its node pools, separated by commas; or NULL */
     const char *stage;                     /* stage of its CA rotation; NULL: never requested */
-    const char *stage_then;                /* the same after the next write; or NULL */
+    const char *stage_then;                /* stage after the next write; or NULL */
     const struct canned_answer *next_list; /* answer for the next list; or NULL */
     bool has_second_project;               /* an empty project "p01" */
 };

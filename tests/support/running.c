@@ -66,7 +66,7 @@ static enum store_status load_what_can_be_read(void *conn, const struct store_vi
     return status;
 }
 
-/* Like SQLite's file, it has only one owner. */
+/* The store has only one owner, like SQLite's file. */
 static struct store_backend backend(void)
 {
     struct store_backend b = store_fake;
@@ -163,7 +163,7 @@ void running_start(struct running *d)
     char *token CLEANUP_SECRET = NULL;
     clusters_unreadable = d->clusters_unreadable;
     operations_unreadable = d->operations_unreadable;
-    posted_count = 0; /* a failed test may have left some */
+    posted_count = 0; /* a failed test may have left posted commands */
     enum store_status status = storage_open(&the_backend, LOCATION, "test", &d->world.env, &d->storage, NULL);
     assert(status == STORE_OK);
     d->view = view_new();

@@ -18,7 +18,7 @@ struct running {
     struct config config; /* one account; projects "p00", "p01", ... with ids "id00", "id01", ... */
     struct seal_key key;
     void *keeper; /* keeps the store's memory while it is closed */
-    /* Set while it runs: */
+    /* Set while the daemon runs: */
     struct loop *loop;
     struct fake_transport *cleura;
     struct fake_transport *receivers; /* receivers of webhooks: none answers */
@@ -43,9 +43,9 @@ void running_done(struct running *d);
 
 void running_start(struct running *d);
 /*
- * Ends it without a stop: calls are dropped, and commands are given back as dropped, each exactly once.
- * Changes on their way to the store are stored; with lose_last_turn one more turn runs, and all that it
- * submitted is lost. Returns whether a call to Cleura was in flight.
+ * Ends the daemon without a stop: calls are dropped, and commands are given back as dropped, each exactly
+ * once. Changes on their way to the store are stored. With lose_last_turn one more turn runs, and all that
+ * this turn submitted is lost. Returns whether a call to Cleura was in flight.
  */
 bool running_kill(struct running *d, bool lose_last_turn);
 
@@ -57,7 +57,7 @@ void running_turn(struct running *d);
 struct command *running_command(struct running *d, enum command_type type, const char *project,
                                 const char *name, json_t *body);
 void running_post(struct running *d, struct command *cmd);
-/* Whether it was answered, and not dropped at a kill; uses its ctx. */
+/* Whether the command was answered, and not dropped at a kill; uses its ctx. */
 bool running_answered(const struct command *cmd);
 
 #endif

@@ -16,8 +16,8 @@ struct virtual_world {
     wall_us wall_offset;
     uint64_t seed;
     /*
-     * Whether a thread still works on data of the loop; NULL: no thread. The clock stops meanwhile, and a
-     * turn begins when all results are in the mailbox, so all runs are the same.
+     * Whether a thread still works on data of the loop; NULL: there is no thread. The clock stops in that
+     * time. A turn begins when all results are in the mailbox, so all runs are the same.
      */
     bool (*busy)(void *ctx);
     void *busy_ctx;

@@ -8,8 +8,8 @@
  *   open       no request may start for 5 s, doubled up to 60 s after each failed probe; a success resets
  *              the time. Jitter only lengthens it (by up to a fifth), so counts of attempts are upper bounds.
  *   half open  one request at a time, the probe. 3 successes close the breaker, one failure opens it again.
- *              Three, because a lane sends one call at a time anyway, so waiting callers lose no time. One
- *              good answer of an overloaded peer therefore does not bring back the whole load.
+ *              A single good answer of an overloaded peer must not bring back the whole load. A lane sends
+ *              one call at a time anyway, so three probes cost waiting callers no time.
  */
 #ifndef UPSTREAM_ACCOUNT_BREAKER_H
 #define UPSTREAM_ACCOUNT_BREAKER_H

@@ -39,8 +39,8 @@ struct exchange {
     bool in_list;
 };
 
-/* The body may contain secrets. Wiping tens of megabytes takes as long as reading some of them, so the worker
- * does it when it read the body. */
+/* The body may contain secrets. Wiping tens of megabytes takes as long as reading some of them. The thread
+ * that read the body therefore wipes it. */
 static void exchange_drop_body(struct exchange *x)
 {
     for (size_t at = 0; x->body && at < x->body_len; at += WIPE_BYTES) {

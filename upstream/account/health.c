@@ -1,8 +1,8 @@
 /*
- * Decides alone whether Cleura may be called now: spacing, back-off, Retry-After and the breaker. While the
- * breaker is closed, each bad answer is followed by a full-jitter pause. When it is open, only its own,
- * longer pauses apply. Logins and validations are treated like calls, because they are requests to the same
- * peer. Loop thread, except for the counters.
+ * Only this file decides whether Cleura may be called now. It applies spacing, back-off, Retry-After and the
+ * breaker. While the breaker is closed, each bad answer is followed by a full-jitter pause. When it is open,
+ * only its own, longer pauses apply. Logins and validations are treated like calls, because they are requests
+ * to the same peer. Loop thread, except for the counters.
  */
 #include <assert.h>
 #include <stdatomic.h>

@@ -204,7 +204,7 @@ static void distrust_rejections(struct upstream_account *a)
     a->no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
 }
 
-/* The user's time limit ended, not Cleura's. */
+/* The user's time limit ended the call, not Cleura's. */
 static bool was_cut(const struct upstream_call *call, const struct http_answer *answer, int64_t duration)
 {
     int64_t allowed = call->timeout_us;
@@ -401,7 +401,7 @@ static void report_all_refused(struct upstream_account *a)
     upstream_result_done(&unreachable);
 }
 
-/* Returns the call whose turn it is. At least one call must be free to go by the budget. */
+/* Returns the call whose turn it is. The budget must permit at least one call to start. */
 static struct upstream_call *most_urgent(const struct upstream_account *a)
 {
     struct heap_item *first = heap_peek(&a->queue), *retry = heap_peek(&a->retries);

@@ -116,7 +116,8 @@ struct shoot_words {
     const char *max_surge, *operation, *operation_at, *hibernated, *last_errors, *task_id, *condition_since,
         *condition_updated;
 };
-/* The member names of one generation for `maintenance`; auto-updates and window have other names, too. */
+/* The member names of one generation for `maintenance`. The objects of the auto-updates and of the window
+ * also have different names. */
 struct maintenance_words {
     const char *update, *kubernetes, *machine_image, *window;
 };

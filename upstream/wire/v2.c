@@ -1,4 +1,4 @@
-/* Generation 2 (CL-5, CL-9), with the v3 kubeconfig call. Pure: writes calls and reads answers. */
+/* Generation 2 (CL-5, CL-9), with the v3 kubeconfig call. Pure: encodes calls and decodes answers. */
 #include <stdlib.h>
 #include <string.h>
 
