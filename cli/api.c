@@ -96,14 +96,19 @@ int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json)
     return code;
 }
 
+json_t *api_items(const json_t *page)
+{
+    json_t *items = json_arr(page, "items");
+    if (!items)
+        (void)cli_fail(END_UNREACHABLE, "the server answered with a list that has no items: it is no shootd");
+    return items;
+}
+
 static int each_item(json_t *page, int (*item)(void *ctx, json_t *one), void *ctx)
 {
-    json_t *items = json_arr(page, "items"), *one;
-    int code = END_OK;
+    json_t *items = api_items(page), *one;
+    int code = items ? END_OK : END_UNREACHABLE;
     size_t i;
-    if (!items)
-        return cli_fail(END_UNREACHABLE,
-                        "the server answered with a list that has no items: it is no shootd");
     json_array_foreach (items, i, one) {
         code = json_is_object(one)
                    ? item(ctx, one)
@@ -114,23 +119,38 @@ static int each_item(json_t *page, int (*item)(void *ctx, json_t *one), void *ct
     return code;
 }
 
-int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
-              void *ctx)
+/* One page; *ret_cursor is that of the next, or NULL. */
+static int one_page(struct cli *cli, const struct api_target *target, const char *cursor,
+                    int (*item)(void *ctx, json_t *one), void *ctx, char **ret_cursor,
+                    struct http_answer *answer)
+{
+    struct api_target page CLEANUP_TARGET = {.call = target->call};
+    buffer_init(&page.path, PATH_MAX_BYTES);
+    (void)buffer_add_str(&page.path, target->path.data);
+    api_query(&page, "cursor", cursor);
+    *ret_cursor = NULL;
+    api_call_raw(cli, &page, NULL, answer);
+    int code = (int)problem_code(answer);
+    if (code != END_OK)
+        return code;
+    code = api_check_object(cli, answer->json);
+    if (code == END_OK)
+        code = each_item(answer->json, item, ctx);
+    *ret_cursor = mem_strdup(json_str(answer->json, "next_cursor"));
+    http_answer_done(answer);
+    return code;
+}
+
+int api_pages_quiet(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
+                    void *ctx, struct http_answer *ret_failure)
 {
     char *cursor = NULL;
     int code = END_OK;
     size_t pages = 0;
+    *ret_failure = (struct http_answer){0};
     do {
-        struct api_target page CLEANUP_TARGET = {.call = target->call};
-        json_t *document CLEANUP_JSON = NULL;
-        buffer_init(&page.path, PATH_MAX_BYTES);
-        (void)buffer_add_str(&page.path, target->path.data);
-        api_query(&page, "cursor", cursor);
         char *before CLEANUP_FREE = TAKE_PTR(cursor);
-        code = api_get(cli, &page, &document);
-        if (code == END_OK)
-            code = each_item(document, item, ctx);
-        cursor = mem_strdup(json_str(document, "next_cursor"));
+        code = one_page(cli, target, before, item, ctx, &cursor, ret_failure);
         if (code == END_OK && cursor && mem_same_str(cursor, before))
             code = cli_fail(END_UNREACHABLE, "the server answers with the same page again and again");
         else if (code == END_OK && cursor && ++pages == PAGES_MAX)
@@ -138,5 +158,15 @@ int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void
                             PAGES_MAX);
     } while (code == END_OK && cursor);
     free(cursor);
+    return code;
+}
+
+int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
+              void *ctx)
+{
+    struct http_answer failure CLEANUP_ANSWER;
+    int code = api_pages_quiet(cli, target, item, ctx, &failure);
+    if (failure.end != HTTP_ANSWERED || failure.status)
+        problem_say(cli, &failure);
     return code;
 }

@@ -67,5 +67,11 @@ int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json)
  */
 int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
               void *ctx);
+/* The same, but a request that failed is not said: *ret_failure is its answer (zeroed: no request failed),
+ * which is freed with http_answer_done either way. */
+int api_pages_quiet(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
+                    void *ctx, struct http_answer *ret_failure);
+/* The items of a page; NULL after saying that it has none, which is END_UNREACHABLE. Lent. */
+json_t *api_items(const json_t *page);
 
 #endif

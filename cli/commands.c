@@ -4,7 +4,7 @@
 
 #include "cli/verbs/verbs.h"
 
-static const char *const forms[] = {"table", "wide", "json", "yaml", "name", "jsonl", NULL};
+const char *const output_forms[] = {"table", "wide", "json", "yaml", "name", "jsonl", NULL};
 static const char *const progress_words[] = {"auto", "plain", "none", NULL};
 static const char *const booleans[] = {"true", "false", NULL};
 
@@ -22,9 +22,9 @@ const struct flag common_flags[] = {
     {0},
 };
 
-#define OUTPUT_FLAG                                                     \
-    {                                                                   \
-        "output", 'o', FLAG_CHOICE, "FORM", forms, "form of the output" \
+#define OUTPUT_FLAG                                                            \
+    {                                                                          \
+        "output", 'o', FLAG_CHOICE, "FORM", output_forms, "form of the output" \
     }
 #define YES_FLAG                                                              \
     {                                                                         \
@@ -55,8 +55,14 @@ static const struct flag login_flags[] = {
     {"name", 0, FLAG_TEXT, "NAME", NULL, "name of the context (the host)"},
     {0},
 };
+#define WATCH                                                                                   \
+    {                                                                                           \
+        "watch", 'w', FLAG_SWITCH, NULL, NULL, "go on with a row for each change, until Ctrl-C" \
+    }
+static const struct flag get_flags[] = {OUTPUT_FLAG, WATCH, {0}};
 static const struct flag list_flags[] = {
     OUTPUT_FLAG,
+    WATCH,
     {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
     {"phase", 0, FLAG_TEXT, "PHASES", NULL, "only these, comma-separated: failed,retrying"},
     {"health", 0, FLAG_TEXT, "WORDS", NULL, "only these: healthy, progressing, unhealthy, unknown"},
@@ -95,6 +101,7 @@ static const struct flag upgrade_flags[] = {
 };
 static const struct flag wait_flags[] = {
     {"for", 0, FLAG_TEXT, "WHAT", NULL, "operation (the default), deleted, phase=ready or another phase"},
+    {"allow-absent", 0, FLAG_SWITCH, NULL, NULL, "a cluster that does not exist yet is waited for, too"},
     OUTPUT_FLAG,
     TIMEOUT,
     PROGRESS,
@@ -158,11 +165,15 @@ const struct command command_table[] = {
     {"status", "", 0, 0, false, output_flags,
      "Shows whether the server answers, whose token it is, and how projects and clusters are.", "",
      EXAMPLES("shootctl status"), verb_status},
-    {"list", "", 0, 0, false, list_flags, "Lists clusters, of the project that is set or of all.", "",
-     EXAMPLES("shootctl list", "shootctl list --phase failed,degraded -o wide", "shootctl list -A -o name"),
+    {"list", "", 0, 0, false, list_flags, "Lists clusters, of the project that is set or of all.",
+     "--watch adds a row when a cluster changes, not for each percent of an operation. One that is gone "
+     "has the phase 'deleted'.",
+     EXAMPLES("shootctl list", "shootctl list --phase failed,degraded -o wide", "shootctl list -A -o name",
+              "shootctl list --watch"),
      verb_list},
-    {"get", "NAME...", 1, 1000, false, output_flags, "Shows clusters as rows, or whole as documents.", "",
-     EXAMPLES("shootctl get dev", "shootctl get dev -o yaml"), verb_get},
+    {"get", "NAME...", 1, 1000, false, get_flags, "Shows clusters as rows, or whole as documents.",
+     "With -o json and yaml one NAME is printed as an object, several are a list.",
+     EXAMPLES("shootctl get dev", "shootctl get dev -o yaml", "shootctl get dev --watch"), verb_get},
     {"describe", "NAME", 1, 1, false, output_flags,
      "Shows one cluster on a screen: state, pools, issues with what to do, its operation, its last events.",
      "", EXAMPLES("shootctl describe dev"), verb_describe},
@@ -205,7 +216,7 @@ const struct command command_table[] = {
      "reconciled the cluster; its conditions may still settle. A cluster that fails ends the wait with 8. "
      "`deleted` is true of what is not there.",
      EXAMPLES("shootctl wait dev", "shootctl wait dev --for=phase=ready --timeout 20m",
-              "shootctl wait dev --for=deleted"),
+              "shootctl wait dev --for=phase=ready --allow-absent", "shootctl wait dev --for=deleted"),
      verb_wait},
     {"kubeconfig", "NAME", 1, 1, false, kubeconfig_flags,
      "Puts a cluster into your kubeconfig, or prints one.",

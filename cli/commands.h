@@ -39,6 +39,9 @@ struct command {
     int (*run)(struct cli *cli); /* returns an exit code */
 };
 
+/* The words of -o, in the order of enum output_form; ends with NULL. */
+extern const char *const output_forms[];
+
 extern const struct command command_table[];
 /* Those that every command takes. */
 extern const struct flag common_flags[];

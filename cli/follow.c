@@ -1,6 +1,7 @@
 #include "cli/follow.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "cli/api.h"
 #include "cli/problem.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
+#include "cli/when.h"
 #include "model/names.h"
 
 enum {
@@ -29,6 +32,7 @@ struct following {
     mono_us deadline;
     mono_us away_since; /* the server cannot be reached since then; 0: it can */
     unsigned failures;  /* one after the other */
+    int64_t pause_ms;   /* that the server asked for with the last of them */
     size_t first;       /* the round begins with this one: behind the one that had no answer */
 };
 
@@ -91,6 +95,21 @@ static void look_at_operation(struct following *f, size_t i, const json_t *opera
         ends(one, succeeded ? END_OK : END_OPERATION_FAILED);
 }
 
+/* The operation of a cluster that has come into being: it is waited for; without one there is nothing to wait
+ * for. */
+static void adopt_operation(struct following *f, size_t i, const json_t *cluster)
+{
+    struct followed *one = &f->list[i];
+    one->operation = mem_strdup(json_str(json_obj(cluster, "operation"), "id"));
+    if (one->operation) {
+        show_operation(f, i, json_obj(cluster, "operation"), PROGRESS_GOES_ON);
+        return;
+    }
+    json_decref(one->last);
+    one->last = NULL;
+    ends(one, END_OK);
+}
+
 static bool is_another(const struct followed *one, const json_t *cluster)
 {
     return one->cluster_id && !mem_same_str(one->cluster_id, json_str(cluster, "id"));
@@ -121,7 +140,7 @@ static void look_at_cluster(struct following *f, size_t i, const json_t *cluster
 static void target_of(const struct following *f, size_t i, bool alone, struct api_target *ret)
 {
     const struct followed *one = &f->list[i];
-    if (one->goal != GOAL_OPERATION) {
+    if (!one->operation) {
         api_target_init(ret, API_CLUSTER, one->project, one->cluster, NULL);
         return;
     }
@@ -131,22 +150,18 @@ static void target_of(const struct following *f, size_t i, bool alone, struct ap
     api_query(ret, "wait", alone ? seconds : NULL);
 }
 
-/* The server is away for a while: restarts, a network that is gone, a proxy in between. */
-static bool is_outage(const struct http_answer *answer)
-{
-    bool away = answer->end == HTTP_UNREACHABLE && !answer->unknown_host;
-    bool broken = away || answer->end == HTTP_SLOW || (answer->end == HTTP_FOREIGN && answer->status >= 500);
-    return broken || (answer->end == HTTP_ANSWERED && (answer->status >= 500 || answer->status == 429));
-}
-
 static void note_outage(struct following *f, const struct http_answer *answer)
 {
     const char *said = answer->json ? json_str_or(answer->json, "title", "refused") : answer->error;
     if (!f->away_since) {
         f->away_since = env_mono(env_real());
-        progress_note(f->cli, "shootctl: %s; waiting goes on", said);
+        char *pause CLEANUP_FREE = when_lasting(problem_pause_ms(answer) / 1000);
+        progress_note(f->cli, "shootctl: %s; waiting goes on%s%s", said,
+                      problem_pause_ms(answer) ? ", the server asks for a pause of " : "",
+                      problem_pause_ms(answer) ? pause : "");
     }
     f->failures++;
+    f->pause_ms = problem_pause_ms(answer);
 }
 
 static void note_return(struct following *f)
@@ -155,17 +170,22 @@ static void note_return(struct following *f)
         progress_note(f->cli, "shootctl: the server answers again");
     f->away_since = 0;
     f->failures = 0;
+    f->pause_ms = 0;
 }
 
 /* A cluster or operation that is not there. */
 static void look_at_absence(struct following *f, size_t i, const struct http_answer *answer)
 {
     struct followed *one = &f->list[i];
-    const char *code = json_str(answer->json, "code");
-    if (one->goal == GOAL_DELETED && mem_same_str(code, "cluster_not_found")) {
+    bool no_cluster = problem_is_absent_cluster(answer);
+    if (one->goal == GOAL_DELETED && no_cluster) {
         char *label CLEANUP_FREE = mem_printf("%s delete", one->cluster);
         progress_set(f->cli, i, label, -1, "gone", NULL, PROGRESS_SUCCEEDED);
         ends(one, END_OK);
+        return;
+    }
+    if (one->may_be_absent && !one->operation && !one->cluster_id && no_cluster) {
+        progress_set(f->cli, i, one->cluster, -1, "does not exist yet", NULL, PROGRESS_GOES_ON);
         return;
     }
     progress_note(f->cli, "shootctl: %s: %s", one->cluster,
@@ -199,7 +219,7 @@ static bool look(struct following *f, size_t i, bool alone, int *ret_code)
     api_call_raw(f->cli, &target, &request, &answer);
     if (answer.end == HTTP_STOPPED)
         return true;
-    if (is_outage(&answer)) {
+    if (problem_may_pass(&answer)) {
         note_outage(f, &answer);
         return true;
     }
@@ -207,8 +227,10 @@ static bool look(struct following *f, size_t i, bool alone, int *ret_code)
     if (answer.end == HTTP_ANSWERED && answer.status == 200) {
         json_decref(one->last);
         one->last = json_incref(answer.json);
-        if (one->goal == GOAL_OPERATION)
+        if (one->operation)
             look_at_operation(f, i, answer.json);
+        else if (one->goal == GOAL_OPERATION)
+            adopt_operation(f, i, answer.json);
         else
             look_at_cluster(f, i, answer.json);
         return true;
@@ -285,11 +307,12 @@ static void say_how_to_come_back(struct following *f)
         char *project CLEANUP_FREE = shell_word(one->project),
                       *cluster CLEANUP_FREE = shell_word(one->cluster);
         char *operation CLEANUP_FREE = one->operation ? shell_word(one->operation) : NULL;
-        if (one->goal == GOAL_OPERATION)
+        if (operation)
             cli_note("  shootctl wait %s%s   # %s goes on at the server", operation, flags, one->cluster);
         else
-            cli_note("  shootctl wait %s --project %s%s --for=%s%s%s", cluster, project, flags,
-                     goal_text(one), one->phase ? "=" : "", one->phase ? one->phase : "");
+            cli_note("  shootctl wait %s --project %s%s --for=%s%s%s%s", cluster, project, flags,
+                     goal_text(one), one->phase ? "=" : "", one->phase ? one->phase : "",
+                     one->may_be_absent ? " --allow-absent" : "");
     }
 }
 
@@ -300,14 +323,15 @@ static void leave_if_interrupted(struct following *f)
     progress_end(f->cli);
     cli_note("shootctl: no longer waiting; nothing was cancelled. To come back:");
     say_how_to_come_back(f);
-    progress_die();
+    signals_die(SIGINT);
 }
 
 static int64_t pause_of(const struct following *f, bool alone, mono_us began)
 {
     if (f->failures) {
         int64_t ms = (int64_t)FIRST_OUTAGE_MS << (f->failures < 5 ? f->failures - 1 : 4);
-        return ms < LONGEST_OUTAGE_MS ? ms : LONGEST_OUTAGE_MS;
+        ms = ms < LONGEST_OUTAGE_MS ? ms : LONGEST_OUTAGE_MS;
+        return ms > f->pause_ms ? ms : f->pause_ms;
     }
     int64_t took = (env_mono(env_real()) - began) / US_PER_MS;
     int64_t wanted = alone && f->list[0].goal == GOAL_OPERATION ? LEAST_ROUND_MS : ROUND_MS;

@@ -13,10 +13,11 @@ struct followed {
     enum goal goal;
     const char *project;
     char *cluster;
-    char *operation;   /* id, of GOAL_OPERATION */
-    char *cluster_id;  /* of the others: another cluster of that name is not the one; NULL: the one that is
-                          there */
-    const char *phase; /* of GOAL_PHASE */
+    char *operation;    /* id, of GOAL_OPERATION; NULL: that of the cluster, once it exists */
+    char *cluster_id;   /* of the others: another cluster of that name is not the one; NULL: the one that is
+                           there */
+    const char *phase;  /* of GOAL_PHASE */
+    bool may_be_absent; /* the cluster need not exist yet */
     /* How it ended. */
     bool ended;
     int code;

@@ -79,6 +79,11 @@ void http_set_tick(struct http *http, bool (*tick)(void *ctx), void *ctx)
     http->options.ctx = ctx;
 }
 
+void http_never_repeat(struct http *http)
+{
+    http->options.retries = 0;
+}
+
 void http_answer_done(struct http_answer *answer)
 {
     json_decref(answer->json);

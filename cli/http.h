@@ -77,6 +77,8 @@ void http_call(struct http *http, const struct http_request *request, struct htt
 void http_answer_done(struct http_answer *answer);
 /* Replaces tick of the options. */
 void http_set_tick(struct http *http, bool (*tick)(void *ctx), void *ctx);
+/* Requests are not repeated from now on: the caller asks again when it wants to. */
+void http_never_repeat(struct http *http);
 /* Sleeps, calling tick; true when that ends it early. */
 bool http_pause(struct http *http, int64_t ms);
 

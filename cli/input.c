@@ -9,18 +9,10 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "cli/files.h"
 #include "cli/shootctl.h"
+#include "cli/words.h"
 #include "cli/yaml_in.h"
-
-static bool read_all(FILE *file, struct buffer *bytes)
-{
-    char piece[65536];
-    size_t n;
-    while ((n = fread(piece, 1, sizeof(piece), file)) > 0)
-        if (!buffer_add(bytes, piece, n))
-            return false;
-    return !ferror(file);
-}
 
 static void add(struct documents *documents, const char *path, size_t number, size_t of, json_t *value)
 {
@@ -34,8 +26,9 @@ static int add_file(const char *path, FILE *file, struct documents *documents)
     struct buffer bytes CLEANUP_BUFFER;
     struct yaml_fault fault = {0};
     buffer_init(&bytes, YAML_MAX_BYTES);
-    if (!read_all(file, &bytes))
-        return cli_fail(END_USAGE, "%s: %s", path, bytes.overflow ? "has more than 8 MiB" : strerror(errno));
+    int error = files_read_all(file, &bytes);
+    if (error)
+        return cli_fail(END_USAGE, "%s: %s", path, error == EFBIG ? "has more than 8 MiB" : strerror(error));
     json_t *all CLEANUP_JSON = yaml_read(bytes.data ? bytes.data : "", bytes.len, &fault);
     if (!all)
         return cli_fail(END_USAGE, "%s:%zu: %s", path, fault.line, fault.text);
@@ -108,17 +101,9 @@ void documents_done(struct documents *documents)
 }
 
 /* Members of a cluster that a caller may send, and those that only the server says. */
-static const char *const sent[] = {"name", "labels", "description", "deletion_protection", "spec"};
-static const char *const answered[] = {"id",     "project",   "managed", "observed",   "drift",
-                                       "status", "operation", "version", "created_at", "updated_at"};
-
-static bool is_one_of(const char *name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
+static const char *const sent[] = {"name", "labels", "description", "deletion_protection", "spec", NULL};
+static const char *const answered[] = {"id",        "project", "managed",    "observed",   "drift", "status",
+                                       "operation", "version", "created_at", "updated_at", NULL};
 
 json_t *document_body(const struct document *document, const char **ret_project)
 {
@@ -127,10 +112,10 @@ json_t *document_body(const struct document *document, const char **ret_project)
     json_t *value;
     *ret_project = json_str(document->value, "project");
     json_object_foreach (document->value, name, value) {
-        if (is_one_of(name, sent, ARRAY_LEN(sent))) {
+        if (is_word_of(sent, name)) {
             (void)json_object_set(body, name, value);
-        } else if (!is_one_of(name, answered, ARRAY_LEN(answered))) {
-            const char *near = nearest_word(name, sent, ARRAY_LEN(sent));
+        } else if (!is_word_of(answered, name)) {
+            const char *near = nearest_word(name, sent, ARRAY_LEN(sent) - 1);
             (void)cli_fail(END_USAGE,
                            "%s: unknown member '%s'%s%s%s; a cluster has name, labels, description, "
                            "deletion_protection, spec",

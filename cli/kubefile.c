@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "cli/files.h"
 #include "cli/yaml_in.h"
 #include "cli/yaml_out.h"
 
@@ -293,22 +294,6 @@ void kubefile_write(const struct kube_entry *entry, struct buffer *out)
 
 /* ---- reading ---- */
 
-/* The file's bytes; an errno, also of one that is too large. */
-static int read_file(const char *path, struct buffer *bytes)
-{
-    FILE *file = fopen(path, "re");
-    char piece[65536];
-    size_t n;
-    int error = 0;
-    if (!file)
-        return errno;
-    while (!error && (n = fread(piece, 1, sizeof(piece), file)) > 0)
-        error = buffer_add(bytes, piece, n) ? 0 : EFBIG;
-    error = !error && ferror(file) ? EIO : error;
-    (void)fclose(file);
-    return error;
-}
-
 static const json_t *named(const json_t *file, const char *list, const char *name)
 {
     size_t i;
@@ -335,7 +320,7 @@ static json_t *content_of(const char *path)
     struct buffer bytes CLEANUP_BUFFER;
     struct yaml_fault fault;
     buffer_init(&bytes, FILE_MAX_BYTES);
-    if (read_file(path, &bytes) != 0 || !bytes.len)
+    if (files_read(path, &bytes) != 0 || !bytes.len)
         return NULL;
     json_t *all CLEANUP_JSON = yaml_read(bytes.data, bytes.len, &fault);
     return json_incref(json_array_get(all, 0));
@@ -490,7 +475,7 @@ static bool change_locked(const char *path, const struct kube_entry *entry, bool
     buffer_init(&wrong, 4096);
     bool is_there = stat(path, &st) == 0;
     mode_t mode = is_there ? st.st_mode & 0777 : 0600;
-    int error = is_there ? read_file(path, &old) : 0;
+    int error = is_there ? files_read(path, &old) : 0;
     if (error)
         return says(fault, path, "read", error);
     if (!change(old.data ? old.data : "", old.len, entry, puts_entry, &new, &wrong)) {
@@ -503,11 +488,11 @@ static bool change_locked(const char *path, const struct kube_entry *entry, bool
 static void make_directory_of(const char *path)
 {
     char *copy CLEANUP_FREE = mem_strdup(path);
-    for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        (void)mkdir(copy, 0700);
-        *slash = '/';
-    }
+    char *slash = strrchr(copy, '/');
+    if (!slash || slash == copy)
+        return;
+    *slash = '\0';
+    (void)files_make_directory(copy); /* what is missing is said of the file in it */
 }
 
 static bool change_file(const char *path, const struct kube_entry *entry, bool puts_entry,

@@ -12,6 +12,15 @@ bool output_is_document(const struct cli *cli)
     return form != OUTPUT_TABLE && form != OUTPUT_WIDE;
 }
 
+bool output_may_be_endless(const struct cli *cli, const char *flag)
+{
+    enum output_form form = cli_form(cli);
+    if (form != OUTPUT_JSON && form != OUTPUT_YAML)
+        return true;
+    (void)cli_fail(END_USAGE, "-o %s has an end, which %s has not: -o jsonl", output_forms[form], flag);
+    return false;
+}
+
 char *output_text(const json_t *value)
 {
     return json_text(value ? value : json_null());

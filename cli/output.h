@@ -27,5 +27,8 @@ int output_one(struct cli *cli, const json_t *document, const char *name);
 char *output_text(const json_t *value);
 /* Whether -o asks for documents, not for a table. */
 bool output_is_document(const struct cli *cli);
+/* Whether -o has a form for what goes on until Ctrl-C, as `flag` asks for: false after saying that it has
+ * none. */
+bool output_may_be_endless(const struct cli *cli, const char *flag);
 
 #endif

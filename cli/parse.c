@@ -8,56 +8,9 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "cli/glyphs.h"
+#include "cli/words.h"
 
-/* ---- words that are near ---- */
-
-enum { LONGEST_WORD = 40 };
-
-static unsigned least_of(unsigned a, unsigned b, unsigned c)
-{
-    unsigned least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* Insertions, deletions, replacements and swaps of neighbours that make one word of the other. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned rows[3][LONGEST_WORD + 1];
-    size_t a_len = strlen(a), b_len = strlen(b);
-    if (a_len > LONGEST_WORD || b_len > LONGEST_WORD)
-        return LONGEST_WORD;
-    for (size_t j = 0; j <= b_len; j++)
-        rows[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= a_len; i++) {
-        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= b_len; j++) {
-            unsigned differs = a[i - 1] != b[j - 1];
-            row[j] = least_of(above[j] + 1, row[j - 1] + 1, above[j - 1] + differs);
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && two_above[j - 2] + 1 < row[j])
-                row[j] = two_above[j - 2] + 1;
-        }
-    }
-    return rows[a_len % 3][b_len];
-}
-
-const char *nearest_word(const char *typed, const char *const *words, size_t count)
-{
-    const char *best = NULL;
-    unsigned least = (unsigned)(strlen(typed) / 3) + 2;
-    for (size_t i = 0; i < count; i++) {
-        unsigned d = distance(typed, words[i]);
-        bool begins = strlen(typed) >= 2 && strncmp(words[i], typed, strlen(typed)) == 0;
-        if (begins && d > 1)
-            d = 1;
-        if (d < least) {
-            least = d;
-            best = words[i];
-        }
-    }
-    return best;
-}
+/* ---- what may have been meant ---- */
 
 static size_t names_of_flags(const struct flag *flags, const char **names, size_t count, size_t max)
 {
@@ -75,13 +28,16 @@ static const char *nearest_flag(const struct command *command, const char *typed
     return nearest_word(typed, names, count);
 }
 
-static const char *nearest_command(const char *typed)
+void parse_unknown_command(const char *typed, struct buffer *fault)
 {
     const char *names[100];
     size_t count = 0;
     for (const struct command *c = command_table; c->name && count < ARRAY_LEN(names); c++)
         names[count++] = c->name;
-    return nearest_word(typed, names, count);
+    const char *near = nearest_word(typed, names, count);
+    (void)buffer_printf(fault, "unknown command '%s'", typed);
+    if (near)
+        (void)buffer_printf(fault, "; did you mean '%s'?", near);
 }
 
 /* ---- values ---- */
@@ -112,14 +68,6 @@ static bool is_number(const char *text)
     return digits && digits <= 7 && !text[digits] && strtol(text, NULL, 10) <= 1000000;
 }
 
-static bool is_word(const char *const *words, const char *text)
-{
-    for (; *words; words++)
-        if (strcmp(*words, text) == 0)
-            return true;
-    return false;
-}
-
 /* False with a message. */
 static bool value_is_good(const struct flag *flag, const char *value, struct buffer *fault)
 {
@@ -139,7 +87,7 @@ static bool value_is_good(const struct flag *flag, const char *value, struct buf
         good = duration_ms(value) >= 0;
         break;
     case FLAG_CHOICE:
-        good = is_word(flag->words, value);
+        good = is_word_of(flag->words, value);
         break;
     }
     if (good)
@@ -328,10 +276,7 @@ bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *
         return true;
     }
     if (at < argc && !ret->command) {
-        const char *near = nearest_command(argv[at]);
-        (void)buffer_printf(fault, "unknown command '%s'", argv[at]);
-        if (near)
-            (void)buffer_printf(fault, "; did you mean '%s'?", near);
+        parse_unknown_command(argv[at], fault);
         return false;
     }
     return read_words(&line, at);

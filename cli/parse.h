@@ -48,7 +48,7 @@ int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fal
 
 /* Milliseconds of "250ms", "15s", "5m", "2h", "1d", ten years at most; -1 when it is none. */
 int64_t duration_ms(const char *text);
-/* The word of the list that is nearest to what was typed, NULL when none is near. */
-const char *nearest_word(const char *typed, const char *const *words, size_t count);
+/* Says "unknown command 'X'", with the nearest one. */
+void parse_unknown_command(const char *typed, struct buffer *fault);
 
 #endif

@@ -34,6 +34,24 @@ enum exit_code problem_code(const struct http_answer *answer)
     return END_REFUSED;
 }
 
+bool problem_may_pass(const struct http_answer *answer)
+{
+    bool away = answer->end == HTTP_UNREACHABLE && !answer->unknown_host;
+    bool broken = away || answer->end == HTTP_SLOW || (answer->end == HTTP_FOREIGN && answer->status >= 500);
+    return broken || (answer->end == HTTP_ANSWERED && (answer->status >= 500 || answer->status == 429));
+}
+
+bool problem_is_absent_cluster(const struct http_answer *answer)
+{
+    return answer->end == HTTP_ANSWERED && answer->status == 404 &&
+           mem_same_str(json_str(answer->json, "code"), "cluster_not_found");
+}
+
+int64_t problem_pause_ms(const struct http_answer *answer)
+{
+    return answer->retry_after_s > 0 ? answer->retry_after_s * 1000 : 0;
+}
+
 static void print_text(const struct terminal *to, const char *before, const char *text)
 {
     char *shown CLEANUP_FREE = glyphs_shown(text);

@@ -38,8 +38,9 @@ struct progress {
     struct item *items;
     size_t count;
     mono_us began, drawn_at, said_at;
-    char *frame;   /* what stands there; NULL: nothing */
-    unsigned rows; /* of it */
+    char *frame;    /* what stands there; NULL: nothing */
+    unsigned rows;  /* of it */
+    size_t *widths; /* of each of them */
     struct sigaction before;
 };
 
@@ -69,6 +70,7 @@ void progress_begin(struct cli *cli, size_t count)
     p->mode = mode_of(cli);
     p->items = mem_calloc(count, sizeof(*p->items));
     p->count = count;
+    p->widths = mem_calloc(count + 1, sizeof(*p->widths)); /* "and 7 more" is one more */
     p->began = p->said_at = env_mono(env_real());
     interrupted = 0;
     (void)sigaction(SIGINT, &action, &p->before);
@@ -130,8 +132,22 @@ static enum style style_of(const struct item *item)
 
 /* ---- a frame of bars ---- */
 
-/* Those that go on come first; returns how many do not fit. */
-static size_t compose(const struct cli *cli, struct buffer *frame, unsigned *ret_rows)
+/* To the begin of what stands there. In a terminal that got narrower each line may stand in several by now.
+ */
+static void go_back(const struct cli *cli)
+{
+    const struct progress *p = cli->progress;
+    size_t up = 0, width = terminal_width(&cli->err), height = terminal_height(&cli->err);
+    for (unsigned i = 0; i < p->rows; i++)
+        up += p->widths[i] > width ? (p->widths[i] + width - 1) / width : 1;
+    up = up < height ? up : height; /* the rest has left the screen */
+    if (up > 1)
+        (void)fprintf(cli->err.file, "\033[%zuA", up - 1);
+    (void)fputc('\r', cli->err.file);
+}
+
+/* Those that go on come first; returns how many do not fit. `widths` gets that of each row. */
+static size_t compose(const struct cli *cli, struct buffer *frame, size_t *widths, unsigned *ret_rows)
 {
     const struct progress *p = cli->progress;
     unsigned width = terminal_width(&cli->err), height = terminal_height(&cli->err);
@@ -151,7 +167,7 @@ static size_t compose(const struct cli *cli, struct buffer *frame, unsigned *ret
             (void)buffer_printf(frame, "%s%s%s%s\033[K", shown ? "\n" : "",
                                 terminal_begin(&cli->err, style_of(item)), line,
                                 terminal_end(&cli->err, style_of(item)));
-            shown++;
+            widths[shown++] = glyphs_width(line);
         }
     }
     *ret_rows = (unsigned)shown;
@@ -164,18 +180,19 @@ static void draw(struct cli *cli)
     struct buffer frame CLEANUP_BUFFER;
     unsigned rows = 0;
     buffer_init(&frame, FRAME_MAX_BYTES);
-    size_t left = compose(cli, &frame, &rows);
+    size_t *widths CLEANUP_FREE = mem_calloc(p->count + 1, sizeof(*widths));
+    size_t left = compose(cli, &frame, widths, &rows);
     if (left) {
         (void)buffer_printf(&frame, "\nand %zu more\033[K", left);
-        rows++;
+        widths[rows++] = 0; /* short: it is in one row always */
     }
     if (!rows || mem_same_str(frame.data, p->frame))
         return;
-    if (p->rows > 1)
-        (void)fprintf(cli->err.file, "\033[%uA", p->rows - 1);
-    (void)fprintf(cli->err.file, "\r%s\033[J", frame.data);
+    go_back(cli);
+    (void)fprintf(cli->err.file, "%s\033[J", frame.data);
     (void)fflush(cli->err.file);
     mem_set_str(&p->frame, frame.data);
+    memcpy(p->widths, widths, (p->count + 1) * sizeof(*widths));
     p->rows = rows;
 }
 
@@ -184,9 +201,8 @@ static void erase(struct cli *cli)
     struct progress *p = cli->progress;
     if (!p->frame)
         return;
-    if (p->rows > 1)
-        (void)fprintf(cli->err.file, "\033[%uA", p->rows - 1);
-    (void)fprintf(cli->err.file, "\r\033[J");
+    go_back(cli);
+    (void)fprintf(cli->err.file, "\033[J");
     mem_set_str(&p->frame, NULL);
     p->rows = 0;
 }
@@ -285,19 +301,8 @@ void progress_end(struct cli *cli)
         free(p->items[i].since);
     }
     free(p->items);
+    free(p->widths);
     free(p->frame);
     free(p);
     cli->progress = NULL;
-}
-
-void progress_die(void)
-{
-    sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)fflush(NULL);
-    (void)signal(SIGINT, SIG_DFL);
-    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-    (void)raise(SIGINT);
-    _Exit(130);
 }

@@ -29,8 +29,6 @@ void progress_end(struct cli *cli);
 /* Draws what is due; true after Ctrl-C. `ctx` is the struct cli: what http calls while it waits. Without a
  * progress it does nothing. */
 bool progress_tick(void *ctx);
-/* Ends the program as Ctrl-C does: the shell sees it. */
-void progress_die(void) ATTR_NORETURN;
 
 /* One bar line of at most `width` columns: pure, for tests. The caller frees it. */
 char *progress_line(const char *label, int percent, const char *message, const char *elapsed, size_t width);

@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "cli/files.h"
 
 static char *directory_path(void)
 {
@@ -26,12 +27,7 @@ int runtime_open(struct buffer *fault)
 {
     char *path CLEANUP_FREE = directory_path();
     struct stat st;
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
-    }
-    (void)mkdir(path, 0700);
+    (void)files_make_directory(path);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     bool ours = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077);
     if (ours)

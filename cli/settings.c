@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/private_file.h"
+#include "cli/files.h"
 #include "cli/glyphs.h"
 #include "cli/parse.h"
 #include "cli/yaml_in.h"
@@ -126,14 +126,9 @@ json_t *contexts_find(const json_t *file, const char *name)
 static int open_directory(void)
 {
     char *path CLEANUP_FREE = directory_path();
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return -errno;
-        *slash = '/';
-    }
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return -errno;
+    int error = files_make_directory(path);
+    if (error)
+        return -error;
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return directory < 0 ? -errno : directory;
 }
@@ -186,21 +181,21 @@ char *url_trimmed(const char *url)
     return mem_strndup(url, len);
 }
 
-char *url_host(const char *url)
+char *url_label(const char *url)
 {
     if (begins(url, "unix:"))
         return mem_strdup(url + 5);
     const char *host = strstr(url, "://");
     host = host ? host + 3 : url;
-    char *copy = mem_strndup(host, strcspn(host, "/"));
-    for (char *c = copy; *c; c++)
+    char *copy = url_trimmed(host);
+    for (char *c = copy; *c && *c != '/'; c++)
         *c = (char)tolower((unsigned char)*c);
     return copy;
 }
 
 bool url_is_open(const char *url)
 {
-    char *host CLEANUP_FREE = url_host(url);
+    char *host CLEANUP_FREE = url_label(url);
     bool local = begins(host, "127.") || begins(host, "[::1]") || strcmp(host, "localhost") == 0 ||
                  begins(host, "localhost:");
     return begins(url, "http://") && !local;

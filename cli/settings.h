@@ -57,8 +57,9 @@ void settings_done(struct settings *settings);
 bool url_is_good(const char *url, struct buffer *fault);
 /* A copy without slashes at its end; the caller frees it. */
 char *url_trimmed(const char *url);
-/* "host" or "host:port" of an address, lower case; the path of a socket. The caller frees it. */
-char *url_host(const char *url);
+/* The address in short, as the name of a server: host, port and path, the host in lower case; the path of a
+ * socket. The caller frees it. */
+char *url_label(const char *url);
 /* Whether a token would be sent in clear to another machine. */
 bool url_is_open(const char *url);
 /* A token is one line of visible ASCII. */

@@ -43,12 +43,35 @@ int cli_fail(enum exit_code code, const char *format, ...)
 
 enum output_form cli_form(const struct cli *cli)
 {
-    static const char *const names[] = {"table", "wide", "json", "yaml", "name", "jsonl"};
     const char *name = parsed_text(cli->parsed, "output");
-    for (size_t i = 0; name && i < ARRAY_LEN(names); i++)
-        if (strcmp(names[i], name) == 0)
-            return (enum output_form)i;
-    return OUTPUT_TABLE;
+    size_t form = OUTPUT_TABLE;
+    while (name && output_forms[form] && strcmp(output_forms[form], name) != 0)
+        form++;
+    return (enum output_form)form;
+}
+
+bool cli_can_ask(const struct cli *cli)
+{
+    return terminal_can_ask() && !parsed_on(cli->parsed, "no-input");
+}
+
+struct http *cli_open(struct cli *cli)
+{
+    struct buffer fault CLEANUP_BUFFER;
+    const struct http_options options = {
+        .url = cli->settings.url.value,
+        .token = cli->settings.token.value,
+        .ca_file = cli->settings.ca_file.value,
+        .retries = (unsigned)parsed_number(cli->parsed, "retries", 3),
+        .verbose = parsed_on(cli->parsed, "verbose"),
+        .tick = progress_tick,
+        .ctx = cli,
+    };
+    buffer_init(&fault, MESSAGE_MAX_BYTES);
+    struct http *http = http_new(&options, &fault);
+    if (!http)
+        (void)cli_fail(END_REFUSED, "%s", fault.data);
+    return http;
 }
 
 int cli_connect(struct cli *cli)
@@ -60,17 +83,8 @@ int cli_connect(struct cli *cli)
     if (!cli->settings.url.value)
         return cli_fail(END_USAGE,
                         "no server is named: 'shootctl login URL', or SHOOTD_URL and SHOOTD_TOKEN, or --url");
-    const struct http_options options = {
-        .url = cli->settings.url.value,
-        .token = cli->settings.token.value,
-        .ca_file = cli->settings.ca_file.value,
-        .retries = (unsigned)parsed_number(cli->parsed, "retries", 3),
-        .verbose = parsed_on(cli->parsed, "verbose"),
-        .tick = progress_tick,
-        .ctx = cli,
-    };
-    cli->http = http_new(&options, &fault);
-    return cli->http ? END_OK : cli_fail(END_REFUSED, "%s", fault.data);
+    cli->http = cli_open(cli);
+    return cli->http ? END_OK : END_REFUSED;
 }
 
 const char *cli_project(struct cli *cli, int *ret_code)

@@ -35,6 +35,11 @@ void cli_note(const char *format, ...) ATTR_PRINTF(1, 2);
 /* The value of -o; a table without it. The command has the flag. */
 enum output_form cli_form(const struct cli *cli);
 
+/* Whether people can be asked: there is a terminal, and no --no-input. */
+bool cli_can_ask(const struct cli *cli);
+
+/* A connection with the settings in force; NULL after saying why there is none. The caller frees it. */
+struct http *cli_open(struct cli *cli);
 /* Reads the settings and prepares for requests; 0, or an exit code after saying why not. */
 int cli_connect(struct cli *cli);
 /*

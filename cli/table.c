@@ -17,6 +17,8 @@ struct cell {
 struct table {
     const struct column *columns;
     size_t column_count;
+    size_t *content; /* of each column: the width of its widest cell so far, the title included */
+    size_t *least;   /* and that it has at least, where there is room */
     struct cell *cells;
     size_t count, capacity;
 };
@@ -28,15 +30,33 @@ struct table *table_new(const struct column *columns)
     while (columns[table->column_count].title)
         table->column_count++;
     assert(table->column_count > 0);
+    table->content = mem_calloc(table->column_count, sizeof(*table->content));
+    table->least = mem_calloc(table->column_count, sizeof(*table->least));
+    for (size_t c = 0; c < table->column_count; c++)
+        table->content[c] = strlen(columns[c].title);
     return table;
+}
+
+void table_forget_rows(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i].text);
+    table->count = 0;
 }
 
 void table_free(struct table *table)
 {
-    for (size_t i = 0; i < table->count; i++)
-        free(table->cells[i].text);
+    table_forget_rows(table);
     free(table->cells);
+    free(table->content);
+    free(table->least);
     free(table);
+}
+
+void table_widen(struct table *table, size_t column, size_t width)
+{
+    assert(column < table->column_count);
+    table->least[column] = width;
 }
 
 void table_add(struct table *table, const char *text, enum style style)
@@ -47,7 +67,9 @@ void table_add(struct table *table, const char *text, enum style style)
     }
     bool is_empty = !text || !*text;
     char *shown = glyphs_shown(is_empty ? NULL : text);
-    table->cells[table->count++] = (struct cell){shown, glyphs_width(shown), is_empty ? STYLE_PLAIN : style};
+    size_t width = glyphs_width(shown), *content = &table->content[table->count % table->column_count];
+    table->cells[table->count++] = (struct cell){shown, width, is_empty ? STYLE_PLAIN : style};
+    *content = width > *content ? width : *content;
 }
 
 void table_add_take(struct table *table, char *text, enum style style)
@@ -80,6 +102,18 @@ static size_t squeeze_flexible(const struct table *table, size_t *widths, size_t
     return sum;
 }
 
+/* Columns give back what they have beyond their content; the width that is left. */
+static size_t squeeze_padding(const struct table *table, size_t *widths, size_t sum, size_t available)
+{
+    for (size_t c = table->column_count; c-- > 0 && sum > available;) {
+        size_t gives = widths[c] > table->content[c] ? widths[c] - table->content[c] : 0;
+        gives = gives < sum - available ? gives : sum - available;
+        widths[c] -= gives;
+        sum -= gives;
+    }
+    return sum;
+}
+
 /* Where that is not enough the last columns are cut, and left out (0) where nothing of them could be read. */
 static void squeeze(const struct table *table, size_t *widths, size_t available)
 {
@@ -87,6 +121,7 @@ static void squeeze(const struct table *table, size_t *widths, size_t available)
     for (size_t c = 0; c < table->column_count; c++)
         sum += widths[c];
     sum = squeeze_flexible(table, widths, sum, available);
+    sum = squeeze_padding(table, widths, sum, available);
     for (size_t c = table->column_count; c-- > 1 && sum > available;) {
         size_t over = sum - available;
         bool stays = widths[c] >= over + LEAST_READABLE;
@@ -123,24 +158,34 @@ static void print_row(const struct table *table, const struct terminal *to, cons
     (void)fputc('\n', to->file);
 }
 
-void table_print(const struct table *table, const struct terminal *to)
+/* The widths of the columns; the caller frees them. */
+static size_t *widths_of(const struct table *table, const struct terminal *to)
 {
-    size_t *widths CLEANUP_FREE = mem_calloc(table->column_count, sizeof(*widths));
-    struct cell *titles CLEANUP_FREE = mem_calloc(table->column_count, sizeof(*titles));
-    for (size_t c = 0; c < table->column_count; c++) {
-        size_t width = strlen(table->columns[c].title);
-        titles[c] = (struct cell){mem_strdup(table->columns[c].title), width, STYLE_BOLD};
-        widths[c] = width;
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        size_t *width = &widths[i % table->column_count];
-        *width = table->cells[i].width > *width ? table->cells[i].width : *width;
-    }
+    size_t *widths = mem_calloc(table->column_count, sizeof(*widths));
+    for (size_t c = 0; c < table->column_count; c++)
+        widths[c] = table->content[c] > table->least[c] ? table->content[c] : table->least[c];
     if (to->is_terminal)
         squeeze(table, widths, terminal_width(to));
-    print_row(table, to, titles, widths);
+    return widths;
+}
+
+void table_print_rows(const struct table *table, const struct terminal *to)
+{
+    size_t *widths CLEANUP_FREE = widths_of(table, to);
     for (size_t r = 0; r < table_rows(table); r++)
         print_row(table, to, &table->cells[r * table->column_count], widths);
+}
+
+void table_print(const struct table *table, const struct terminal *to)
+{
+    size_t *widths CLEANUP_FREE = widths_of(table, to);
+    struct cell *titles CLEANUP_FREE = mem_calloc(table->column_count, sizeof(*titles));
+    for (size_t c = 0; c < table->column_count; c++) {
+        const char *title = table->columns[c].title;
+        titles[c] = (struct cell){mem_strdup(title), strlen(title), STYLE_BOLD};
+    }
+    print_row(table, to, titles, widths);
     for (size_t c = 0; c < table->column_count; c++)
         free(titles[c].text);
+    table_print_rows(table, to);
 }

@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/mem.h"
 #include "cli/glyphs.h"
+#include "cli/signals.h"
 
 /* Only the 16 colours of ANSI, so that the theme of the terminal decides. */
 static const char *const sequences[STYLE_MAX_] = {
@@ -79,57 +81,110 @@ bool terminal_can_ask(void)
     return isatty(STDIN_FILENO) == 1;
 }
 
-static volatile sig_atomic_t ask_interrupted;
+/* ---- questions ---- */
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+static volatile sig_atomic_t ask_signal;
 
 static void on_signal(int number)
 {
-    ask_interrupted = number;
+    ask_signal = number;
+}
+
+/* The state before a question, which is restored after it. */
+struct asking {
+    bool secret;
+    struct termios echoed;
+    struct sigaction before[ARRAY_LEN(caught)];
+    sigset_t mask; /* while it is waited for: at all other times the signals are held back */
+};
+
+static void asking_begin(struct asking *a)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < ARRAY_LEN(caught); i++)
+        (void)sigaddset(&set, caught[i]);
+    (void)sigprocmask(SIG_BLOCK, &set, &a->mask);
+    ask_signal = 0;
+    for (size_t i = 0; i < ARRAY_LEN(caught); i++) {
+        const struct sigaction action = {.sa_handler = on_signal};
+        (void)sigaction(caught[i], NULL, &a->before[i]);
+        if (a->before[i].sa_handler != SIG_IGN)
+            (void)sigaction(caught[i], &action, NULL);
+    }
+    if (a->secret && tcgetattr(STDIN_FILENO, &a->echoed) == 0) {
+        struct termios hidden = a->echoed;
+        hidden.c_lflag &= ~(tcflag_t)ECHO;
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+    }
+}
+
+static void asking_end(const struct asking *a)
+{
+    if (a->secret) {
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &a->echoed);
+        (void)fprintf(stderr, "\n");
+    }
+    for (size_t i = 0; i < ARRAY_LEN(caught); i++)
+        (void)sigaction(caught[i], &a->before[i], NULL);
+    (void)sigprocmask(SIG_SETMASK, &a->mask, NULL);
 }
 
 /* The line, or NULL at the end of the input and after a signal. */
-static char *read_line(void)
+static char *read_line(const struct asking *a)
 {
     char line[65536];
     size_t len = 0;
     while (len < sizeof(line) - 1) {
-        ssize_t n = read(STDIN_FILENO, line + len, 1);
-        if (n < 0 && errno == EINTR && !ask_interrupted)
+        struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+        int polled = ppoll(&ready, 1, NULL, &a->mask);
+        if (ask_signal)
+            break;
+        if (polled < 0 && errno == EINTR)
             continue;
+        ssize_t n = read(STDIN_FILENO, line + len, 1);
         if (n <= 0 && !len)
             return NULL;
         if (n <= 0 || line[len] == '\n')
             break;
         len++;
     }
-    char *copy = ask_interrupted ? NULL : mem_strndup(line, len);
+    char *copy = ask_signal ? NULL : mem_strndup(line, len);
     explicit_bzero(line, sizeof(line));
     return copy;
 }
 
-char *terminal_ask(const char *question, bool secret)
+static char *ask(const char *question, bool secret)
 {
-    struct sigaction action = {.sa_handler = on_signal}, before;
-    struct termios echoed, hidden;
     char *shown CLEANUP_FREE = glyphs_shown(question);
-    secret = secret && tcgetattr(STDIN_FILENO, &echoed) == 0;
-    if (secret) {
-        hidden = echoed;
-        hidden.c_lflag &= ~(tcflag_t)ECHO;
-        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+    for (;;) {
+        struct asking asking = {.secret = secret && terminal_can_ask()};
+        asking_begin(&asking);
+        (void)fprintf(stderr, "%s", shown); /* nobody answers before the echo is off */
+        (void)fflush(stderr);
+        char *line = read_line(&asking);
+        asking_end(&asking);
+        if (!ask_signal)
+            return line;
+        if (ask_signal != SIGTSTP)
+            signals_die(ask_signal);
+        (void)raise(SIGTSTP); /* Ctrl-Z: the question comes again when the shell goes on with it */
     }
-    (void)fprintf(stderr, "%s", shown); /* nobody answers before the echo is off */
-    (void)fflush(stderr);
-    ask_interrupted = 0;
-    (void)sigaction(SIGINT, &action, &before);
-    char *line = read_line();
-    (void)sigaction(SIGINT, &before, NULL);
-    if (secret) {
-        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &echoed);
-        (void)fprintf(stderr, "\n");
-    }
-    if (ask_interrupted) { /* the shell sees what it was */
-        (void)signal(SIGINT, SIG_DFL);
-        (void)raise(SIGINT);
-    }
-    return line;
+}
+
+char *terminal_ask(const char *question)
+{
+    return ask(question, false);
+}
+
+char *terminal_ask_secret(const char *question, bool *ret_too_long)
+{
+    char *line = ask(question, true);
+    /* A terminal drops what is behind its 4095th byte without a word. */
+    *ret_too_long = line && strlen(line) >= TERMINAL_LINE_MAX;
+    if (!*ret_too_long)
+        return line;
+    mem_free_secret(line);
+    return NULL;
 }

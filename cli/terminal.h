@@ -32,9 +32,15 @@ const char *terminal_end(const struct terminal *t, enum style style);
 bool terminal_can_ask(void);
 /*
  * Asks on standard error, foreign text in the question escaped, and reads one line of standard input, at most
- * 64 KiB, without its newline; NULL at its end. With `secret` nothing of it is echoed. The caller frees it, a
- * secret by mem_free_secret.
+ * 64 KiB, without its newline; NULL at its end. A signal that ends or stops the program finds the terminal as
+ * it was. The caller frees it.
  */
-char *terminal_ask(const char *question, bool secret);
+char *terminal_ask(const char *question);
+/*
+ * The same without an echo. A line as long as a terminal can have one may be cut: it is NULL, and
+ * *ret_too_long is set. The caller frees it with mem_free_secret.
+ */
+enum { TERMINAL_LINE_MAX = 4095 };
+char *terminal_ask_secret(const char *question, bool *ret_too_long);
 
 #endif

@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "base/mem.h"
+#include "cli/words.h"
 
 struct reading {
     yaml_parser_t parser;
@@ -42,14 +43,6 @@ static bool next_event(struct reading *r, yaml_event_t *event)
     return true;
 }
 
-static bool is_one_of(const char *text, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(text, *words) == 0)
-            return true;
-    return false;
-}
-
 static bool is_integer(const char *text)
 {
     const char *digits = text + (*text == '-' || *text == '+');
@@ -63,11 +56,11 @@ static json_t *plain_value(const char *text)
     static const char *const nothing[] = {"", "~", "null", "Null", "NULL", NULL};
     static const char *const yes[] = {"true", "True", "TRUE", NULL};
     static const char *const no[] = {"false", "False", "FALSE", NULL};
-    if (is_one_of(text, nothing))
+    if (is_word_of(nothing, text))
         return json_null();
-    if (is_one_of(text, yes))
+    if (is_word_of(yes, text))
         return json_true();
-    if (is_one_of(text, no))
+    if (is_word_of(no, text))
         return json_false();
     if (is_integer(text))
         return json_integer(strtoll(text, NULL, 10));

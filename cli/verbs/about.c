@@ -14,13 +14,10 @@ int verb_help(struct cli *cli)
     const char *name = cli->parsed->arguments[0];
     const struct command *command = name ? command_find(name) : NULL;
     if (name && !command) {
-        const char *names[64];
-        size_t count = 0;
-        for (const struct command *c = command_table; c->name && count < ARRAY_LEN(names); c++)
-            names[count++] = c->name;
-        const char *near = nearest_word(name, names, count);
-        return cli_fail(END_USAGE, "unknown command '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                        near ? near : "", near ? "'?" : "");
+        struct buffer fault CLEANUP_BUFFER;
+        buffer_init(&fault, 4096);
+        parse_unknown_command(name, &fault);
+        return cli_fail(END_USAGE, "%s", fault.data);
     }
     if (output_is_document(cli)) {
         json_t *table CLEANUP_JSON = help_table();

@@ -133,7 +133,7 @@ static int confirm(struct cli *cli, const struct wanted *one, const struct api_t
     plan_print(&cli->err, one->name, plan, &counts);
     if (change_confirmed(cli, question))
         return END_OK;
-    return parsed_on(cli->parsed, "no-input") || !terminal_can_ask() ? END_USAGE : END_REFUSED;
+    return change_refusal(cli);
 }
 
 /* After a 412: it may be as the document says by now, by a first try whose answer was lost or by others. Then

@@ -23,17 +23,22 @@ const char *change_key(char key[static KEY_BYTES])
     return key;
 }
 
+int change_refusal(const struct cli *cli)
+{
+    return cli_can_ask(cli) ? END_REFUSED : END_USAGE;
+}
+
 bool change_confirmed(const struct cli *cli, const char *question)
 {
     if (parsed_on(cli->parsed, "yes"))
         return true;
-    if (!terminal_can_ask() || parsed_on(cli->parsed, "no-input")) {
+    if (!cli_can_ask(cli)) {
         (void)cli_fail(END_USAGE, "nobody can be asked whether that is meant: --yes says so");
         return false;
     }
     char *shown CLEANUP_FREE = glyphs_shown(question);
     char *whole CLEANUP_FREE = mem_printf("%s [y/N] ", shown);
-    char *said CLEANUP_FREE = terminal_ask(whole, false);
+    char *said CLEANUP_FREE = terminal_ask(whole);
     bool yes = said && (strcmp(said, "y") == 0 || strcmp(said, "Y") == 0 || strcmp(said, "yes") == 0);
     if (!yes)
         (void)cli_fail(END_REFUSED, "nothing was done");
@@ -140,7 +145,8 @@ static json_t *document_of(struct cli *cli, const struct changes *changes, const
 
 static void print_results(struct cli *cli, const struct changes *changes, const struct followed *followed)
 {
-    bool documents = output_is_document(cli), one = changes->count == 1;
+    /* The command line decides about the form, not how many of its names were there. */
+    bool documents = output_is_document(cli), one = cli->parsed->argument_count <= 1;
     struct output output;
     output_begin(&output, cli);
     for (size_t i = 0; i < changes->count; i++) {
@@ -156,7 +162,7 @@ static void print_results(struct cli *cli, const struct changes *changes, const 
         (void)(one ? output_one(cli, document, change->cluster)
                    : output_add(&output, document, change->cluster));
     }
-    if (documents && !one)
+    if (output.count)
         (void)output_end(&output);
     else
         output_drop(&output);

@@ -37,5 +37,7 @@ const char *change_key(char key[static KEY_BYTES]);
 /* Asks "question [y/N]"; --yes answers it. False, after saying that --yes is missing, when nobody can be
  * asked. */
 bool change_confirmed(const struct cli *cli, const char *question);
+/* The exit code of what was not confirmed: --yes is missing, or somebody said no. */
+int change_refusal(const struct cli *cli);
 
 #endif

@@ -1,5 +1,4 @@
-/* `list` and `get`: rows of clusters. The columns are a contract; new ones come into the wide form only
- *. */
+/* `list` and `get`: rows of clusters. The columns are a contract; new ones come into the wide form only. */
 #include "cli/verbs/clusters.h"
 
 #include <inttypes.h>
@@ -11,6 +10,7 @@
 #include "cli/problem.h"
 #include "cli/table.h"
 #include "cli/verbs/verbs.h"
+#include "cli/verbs/watch.h"
 #include "cli/when.h"
 #include "model/names.h"
 
@@ -52,8 +52,7 @@ char *labels_text(const json_t *labels)
     return buffer_take(&text, NULL);
 }
 
-/* The members of a summary, also of a whole cluster, which has them elsewhere. */
-static json_t *summary_of(const json_t *cluster)
+json_t *cluster_summary(const json_t *cluster)
 {
     const json_t *status = json_obj(cluster, "status"), *observed = json_obj(cluster, "observed");
     if (!status)
@@ -68,12 +67,18 @@ static json_t *summary_of(const json_t *cluster)
     return summary;
 }
 
+bool cluster_is_busy(const json_t *summary)
+{
+    const char *status = json_str_or(json_obj(summary, "operation"), "status", "");
+    return strcmp(status, "pending") == 0 || strcmp(status, "running") == 0;
+}
+
 /* How far it is, in front of what is said, while something is under way. */
 static char *message_of(const json_t *summary)
 {
     const json_t *operation = json_obj(summary, "operation");
-    const char *status = json_str_or(operation, "status", ""), *message = json_str(summary, "message");
-    bool open = strcmp(status, "pending") == 0 || strcmp(status, "running") == 0;
+    const char *message = json_str(summary, "message");
+    bool open = cluster_is_busy(summary);
     if (json_bool(summary, "stale", false))
         return mem_printf("(stale) %s", message ? message : "");
     return open ? mem_printf("%" PRId64 "%% %s", json_int(operation, "progress", 0), message ? message : "")
@@ -94,14 +99,20 @@ static void add_wide(const struct cli *cli, struct table *table, const json_t *s
     table_add_take(table, when_column(cli, json_str(summary, "observed_at")), STYLE_PLAIN);
 }
 
+/* Columns whose words change while somebody watches: as wide as their longest. */
+enum { PHASE_COLUMN = 2, HEALTH_COLUMN = 3, LONGEST_PHASE = 11, LONGEST_HEALTH = 11 };
+
 struct table *clusters_table(bool is_wide)
 {
-    return table_new(is_wide ? wide : narrow);
+    struct table *table = table_new(is_wide ? wide : narrow);
+    table_widen(table, PHASE_COLUMN, LONGEST_PHASE);
+    table_widen(table, HEALTH_COLUMN, LONGEST_HEALTH);
+    return table;
 }
 
 void clusters_add(const struct cli *cli, struct table *table, bool is_wide, const json_t *cluster)
 {
-    json_t *summary CLEANUP_JSON = summary_of(cluster);
+    json_t *summary CLEANUP_JSON = cluster_summary(cluster);
     const char *phase = json_str_or(summary, "phase", "unknown"), *health = json_str(summary, "health");
     table_add(table, json_str(summary, "project"), STYLE_PLAIN);
     table_add(table, json_str(summary, "name"), STYLE_PLAIN);
@@ -171,6 +182,8 @@ static int finish_listing(struct listing *listing, int code)
 
 int verb_list(struct cli *cli)
 {
+    if (!watch_is_possible(cli))
+        return END_USAGE;
     int code = cli_connect(cli);
     if (code != END_OK)
         return code;
@@ -182,6 +195,8 @@ int verb_list(struct cli *cli)
     api_query(&target, "limit", summaries ? "1000" : "100");
     api_query(&target, "fields", summaries ? "summary" : NULL);
     add_filters(cli, &target);
+    if (parsed_on(cli->parsed, "watch"))
+        return watch_list(cli, &target, project);
     struct table *table CLEANUP_TABLE = documents ? NULL : clusters_table(is_wide);
     struct listing listing = {
         .cli = cli, .table = table, .is_wide = is_wide, .is_all = parsed_on(cli->parsed, "all-projects")};
@@ -208,8 +223,7 @@ int cluster_look(struct cli *cli, const char *project, const char *name, bool ma
     api_target_init(&target, API_CLUSTER, project, name, NULL);
     api_call_raw(cli, &target, NULL, &answer);
     int code = (int)problem_code(&answer);
-    bool absent = code == END_NOT_FOUND && mem_same_str(json_str(answer.json, "code"), "cluster_not_found");
-    if (absent && may_be_absent)
+    if (may_be_absent && problem_is_absent_cluster(&answer))
         return END_OK;
     if (code != END_OK)
         problem_say(cli, &answer);
@@ -229,10 +243,14 @@ void seen_cluster_done(struct seen_cluster *seen)
 
 int verb_get(struct cli *cli)
 {
+    if (!watch_is_possible(cli))
+        return END_USAGE;
     int code = cli_connect(cli), first = END_OK;
     const char *project = code == END_OK ? cli_project(cli, &code) : NULL;
     if (!project)
         return code;
+    if (parsed_on(cli->parsed, "watch"))
+        return watch_names(cli, project);
     bool documents = output_is_document(cli), is_wide = cli_form(cli) == OUTPUT_WIDE,
          one = cli->parsed->argument_count == 1;
     struct table *table CLEANUP_TABLE = documents ? NULL : clusters_table(is_wide);
@@ -249,7 +267,7 @@ int verb_get(struct cli *cli)
         if (code == END_OK)
             (void)list_one(&listing, cluster);
     }
-    if (documents && !one)
+    if (listing.output.count)
         (void)output_end(&listing.output);
     else
         output_drop(&listing.output);

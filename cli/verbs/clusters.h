@@ -12,6 +12,11 @@ struct table;
 struct table *clusters_table(bool is_wide);
 void clusters_add(const struct cli *cli, struct table *table, bool is_wide, const json_t *cluster);
 
+/* The members of a summary, also of a whole cluster, which has them elsewhere. The caller owns it. */
+json_t *cluster_summary(const json_t *cluster);
+/* Whether an operation is under way. */
+bool cluster_is_busy(const json_t *summary);
+
 /* The colour that goes with a phase, beside its word. */
 enum style phase_style(const char *phase);
 /* "a=b,c=d"; the caller frees it. */

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/api.h"
+#include "cli/files.h"
 #include "cli/glyphs.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -16,30 +17,45 @@ enum { TOKEN_MAX_BYTES = 64 * 1024, MESSAGE_BYTES = 64 * 1024 };
 
 /* ---- the token ---- */
 
-/* The first line; NULL at a fault of reading, or when there is too much. */
-static char *first_line(FILE *file)
+/* The first line without blanks around it. */
+static char *first_line(const char *text)
 {
-    char *text CLEANUP_SECRET = mem_calloc(1, TOKEN_MAX_BYTES);
-    size_t n = fread(text, 1, TOKEN_MAX_BYTES - 1, file);
-    if (ferror(file) || n == TOKEN_MAX_BYTES - 1)
-        return NULL;
-    text[strcspn(text, "\r\n")] = '\0';
-    char *begin = text + strspn(text, " \t");
-    size_t len = strlen(begin);
+    const char *begin = text + strspn(text, " \t");
+    size_t len = strcspn(begin, "\r\n");
     while (len && (begin[len - 1] == ' ' || begin[len - 1] == '\t'))
         len--;
     return mem_strndup(begin, len);
 }
 
+/* The token in the file that a flag names, or on standard input (NULL); NULL after saying why there is none.
+ */
 static char *token_from_file(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char *token = file ? first_line(file) : NULL;
-    int error = errno;
-    if (file)
-        (void)fclose(file);
-    if (!token)
-        (void)cli_fail(END_USAGE, "--token-file %s: cannot be read: %s", path, strerror(error));
+    struct buffer bytes;
+    buffer_init(&bytes, TOKEN_MAX_BYTES);
+    int error = path ? files_read(path, &bytes) : files_read_all(stdin, &bytes);
+    char *token = error ? NULL : first_line(bytes.data ? bytes.data : "");
+    if (bytes.data)
+        explicit_bzero(bytes.data, bytes.len);
+    buffer_done(&bytes);
+    if (error)
+        (void)cli_fail(END_USAGE, "%s: the token cannot be read: %s", path ? path : "standard input",
+                       strerror(error));
+    return token;
+}
+
+/* From the terminal; NULL after saying why there is none. */
+static char *token_from_prompt(const char *url)
+{
+    bool too_long = false;
+    char *question CLEANUP_FREE = mem_printf("Token for %s: ", url);
+    char *token = terminal_ask_secret(question, &too_long);
+    if (too_long)
+        (void)cli_fail(END_USAGE,
+                       "a terminal may cut a line of %d bytes or more: --token-file FILE or --token-stdin",
+                       (int)TERMINAL_LINE_MAX);
+    else if (!token)
+        (void)cli_fail(END_USAGE, "no token was given");
     return token;
 }
 
@@ -52,10 +68,9 @@ static char *get_token(const struct cli *cli, const char *url, int *ret_code)
     if (path) {
         token = token_from_file(path);
     } else if (parsed_on(cli->parsed, "token-stdin")) {
-        token = first_line(stdin);
-    } else if (terminal_can_ask() && !parsed_on(cli->parsed, "no-input")) {
-        char *question CLEANUP_FREE = mem_printf("Token for %s: ", url);
-        token = terminal_ask(question, true);
+        token = token_from_file(NULL);
+    } else if (cli_can_ask(cli)) {
+        token = token_from_prompt(url);
     } else {
         (void)cli_fail(END_USAGE, "nobody can be asked for the token: --token-file FILE or --token-stdin");
         return NULL;
@@ -130,22 +145,19 @@ int verb_login(struct cli *cli)
     char *ca_path CLEANUP_FREE = absolute(ca_file);
     if (ca_file && !ca_path)
         return cli_fail(END_USAGE, "--ca-file %s: %s", ca_file, strerror(errno));
-    char *host CLEANUP_FREE = url_host(url);
+    char *label CLEANUP_FREE = url_label(url);
     char *token CLEANUP_SECRET = get_token(cli, url, &code);
     if (!token)
         return code;
     const char *name = parsed_text(cli->parsed, "name");
-    const struct login login = {name ? name : host, url, token, parsed_text(cli->parsed, "project"), ca_path};
+    const struct login login = {name ? name : label, url, token, parsed_text(cli->parsed, "project"),
+                                ca_path};
     cli->settings.url = (struct setting){mem_strdup(url), mem_strdup("the command line")};
     cli->settings.token = (struct setting){mem_strdup(token), mem_strdup("the login")};
-    const struct http_options options = {.url = url,
-                                         .token = token,
-                                         .ca_file = ca_path,
-                                         .retries = (unsigned)parsed_number(cli->parsed, "retries", 3),
-                                         .verbose = parsed_on(cli->parsed, "verbose")};
-    cli->http = http_new(&options, &fault);
+    cli->settings.ca_file = (struct setting){mem_strdup(ca_path), mem_strdup("the command line")};
+    cli->http = cli_open(cli);
     if (!cli->http)
-        return cli_fail(END_REFUSED, "%s", fault.data);
+        return END_REFUSED;
     struct api_target target CLEANUP_TARGET;
     json_t *whoami CLEANUP_JSON = NULL;
     api_target_init(&target, API_WHOAMI, NULL, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "cli/glyphs.h"
 #include "cli/kubefile.h"
 #include "cli/runtime.h"
+#include "cli/signals.h"
 #include "cli/verbs/verbs.h"
 
 /* v1beta1 with interactiveMode is what kubectl from 1.20 to today's takes, also after an old one changed the
@@ -21,11 +22,13 @@
 
 enum { MESSAGE_BYTES = 64 * 1024, FILE_BYTES = 1024 * 1024 };
 
-/* The name of cluster, user and context: those of two servers and of two projects do not meet. */
+/* The name of cluster, user and context: those of two servers, of two logins to one server and of two
+ * projects do not meet. */
 static char *entry_name(const struct cli *cli, const char *project, const char *cluster)
 {
-    char *host CLEANUP_FREE = url_host(cli->settings.url.value);
-    return mem_printf("%s--%s@%s", project, cluster, host);
+    const struct settings *s = &cli->settings;
+    char *label CLEANUP_FREE = url_label(s->url.value);
+    return mem_printf("%s--%s@%s", project, cluster, s->context.value ? s->context.value : label);
 }
 
 static void add_words(json_t *array, const char *flag, const char *value)
@@ -34,9 +37,12 @@ static void add_words(json_t *array, const char *flag, const char *value)
     (void)json_array_append_new(array, json_string(value));
 }
 
-/* The user whose credential comes from `shootctl credential`: everything that it needs stands in its
- * arguments, but the place of the contexts, which is in the environment of most people and in `env`
- * for the others. */
+/*
+ * The user whose credential comes from `shootctl credential`: everything that it needs stands in its
+ * arguments, but the place of the contexts, which is in the environment of most people and in `env` for the
+ * others. The address stands there beside the context: one that leads to another server by now gives no
+ * credential of that.
+ */
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
     const struct settings *s = &cli->settings;
@@ -45,10 +51,10 @@ static json_t *exec_user(const struct cli *cli, const char *project, const char 
     add_words(args, "--project", project);
     if (s->context.value)
         add_words(args, "--context", s->context.value);
-    else
-        add_words(args, "--url", s->url.value);
-    char *ca_path CLEANUP_FREE =
-        s->ca_file.value && !s->context.value ? realpath(s->ca_file.value, NULL) : NULL;
+    char *url CLEANUP_FREE = url_trimmed(s->url.value);
+    add_words(args, "--url", url);
+    bool is_own = s->ca_file.value && !mem_same_str(s->ca_file.source, s->context.source);
+    char *ca_path CLEANUP_FREE = is_own ? realpath(s->ca_file.value, NULL) : NULL;
     if (ca_path)
         add_words(args, "--ca-file", ca_path);
     if (xdg && xdg[0] == '/')
@@ -144,32 +150,68 @@ int verb_kubeconfig(struct cli *cli)
 
 /* ---- kubectl ---- */
 
-/* Runs it with the file; its exit code is ours. A signal from the keyboard is for it. */
-static int run_kubectl(const char *kubeconfig, const char *const *arguments)
+static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static volatile sig_atomic_t kubectl_pid;
+
+/* Those of the keyboard reach kubectl by themselves; others are for us, and meant for it. */
+static void pass_on(int number, siginfo_t *info, void *context)
 {
+    (void)context;
+    if (info->si_code <= 0 && kubectl_pid > 0)
+        (void)kill(kubectl_pid, number);
+}
+
+static void become_kubectl(const char *kubeconfig, char *const *argv)
+{
+    (void)setenv("KUBECONFIG", kubeconfig, 1);
+    (void)execvp(argv[0], argv);
+    (void)fprintf(stderr, "shootctl: kubectl cannot be run: %s\n", strerror(errno));
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Runs it; its status as waitpid has it, -1 after saying that it cannot be run. Signals wait until it is
+ * there, then they are passed on to it. */
+static int run_kubectl(const char *kubeconfig, char *const *argv)
+{
+    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO}, before;
+    sigset_t set, mask;
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+        (void)sigaddset(&set, passed_on[i]);
+    (void)sigprocmask(SIG_BLOCK, &set, &mask);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+        become_kubectl(kubeconfig, argv);
+    }
+    kubectl_pid = pid;
+    for (size_t i = 0; i < ARRAY_LEN(passed_on) && pid > 0; i++) {
+        (void)sigaction(passed_on[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN)
+            (void)sigaction(passed_on[i], &action, NULL);
+    }
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    int status = pid < 0 ? -1 : 0;
+    if (pid < 0)
+        (void)cli_fail(END_REFUSED, "kubectl cannot be run: %m");
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    kubectl_pid = 0;
+    return status;
+}
+
+/* Its arguments, with its name before them; the caller frees the array. */
+static char **kubectl_line(const char *const *arguments)
+{
+    static char name[] = "kubectl";
     size_t count = 0;
     while (arguments[count])
         count++;
-    char **argv CLEANUP_FREE = mem_calloc(count + 2, sizeof(*argv));
-    char kubectl[] = "kubectl";
-    argv[0] = kubectl;
+    char **argv = mem_calloc(count + 2, sizeof(*argv));
+    argv[0] = name;
     for (size_t i = 0; i < count; i++)
         argv[i + 1] = (char *)(uintptr_t)arguments[i];
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)setenv("KUBECONFIG", kubeconfig, 1);
-        (void)execvp(kubectl, argv);
-        (void)fprintf(stderr, "shootctl: kubectl cannot be run: %s\n", strerror(errno));
-        _exit(errno == ENOENT ? 127 : 126);
-    }
-    if (pid < 0)
-        return cli_fail(END_REFUSED, "kubectl cannot be run: %s", strerror(errno));
-    (void)signal(SIGINT, SIG_IGN);
-    (void)signal(SIGQUIT, SIG_IGN);
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return argv;
 }
 
 int verb_kubectl(struct cli *cli)
@@ -192,7 +234,12 @@ int verb_kubectl(struct cli *cli)
     char *path CLEANUP_FREE = runtime_temporary("kubeconfig", text.data, text.len, &fault);
     if (!path)
         return cli_fail(END_REFUSED, "%s", fault.data);
-    code = run_kubectl(path, cli->parsed->arguments + cli->parsed->rest);
+    char **argv CLEANUP_FREE = kubectl_line(cli->parsed->arguments + cli->parsed->rest);
+    int status = run_kubectl(path, argv);
     (void)unlink(path);
-    return code;
+    if (status < 0)
+        return END_REFUSED;
+    if (WIFSIGNALED(status))
+        signals_die(WTERMSIG(status)); /* the shell sees what kubectl was ended by */
+    return WEXITSTATUS(status);
 }

@@ -11,13 +11,13 @@ static bool is_meant(const struct cli *cli, const char *project, const char *nam
 {
     if (parsed_on(cli->parsed, "yes"))
         return true;
-    if (!terminal_can_ask() || parsed_on(cli->parsed, "no-input")) {
+    if (!cli_can_ask(cli)) {
         (void)cli_fail(END_USAGE, "nobody can be asked whether %s is to be deleted: --yes says so", name);
         return false;
     }
     char *question CLEANUP_FREE =
         mem_printf("%s/%s and everything in it will be gone. Type its name to delete it: ", project, name);
-    char *typed CLEANUP_FREE = terminal_ask(question, false);
+    char *typed CLEANUP_FREE = terminal_ask(question);
     if (typed && strcmp(typed, name) == 0)
         return true;
     (void)cli_fail(END_REFUSED, "that is not its name: nothing was deleted");
@@ -38,7 +38,7 @@ int verb_delete(struct cli *cli)
         api_target_init(&target, API_DELETE, project, name, NULL);
         code = cluster_look(cli, project, name, false, &seen);
         if (code == END_OK && !is_meant(cli, project, name))
-            code = parsed_on(cli->parsed, "no-input") || !terminal_can_ask() ? END_USAGE : END_REFUSED;
+            code = change_refusal(cli);
         if (code == END_OK)
             code = change_send(cli, &changes, name, &target, &(struct http_request){.etag = seen.etag},
                                "deleted");

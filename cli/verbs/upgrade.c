@@ -80,7 +80,7 @@ int verb_upgrade(struct cli *cli)
         return code;
     plan_print(&cli->err, name, plan, &counts);
     if (counts.rolls && !change_confirmed(cli, "Nodes are replaced one by one. Go on?"))
-        return parsed_on(cli->parsed, "no-input") || !terminal_can_ask() ? END_USAGE : END_REFUSED;
+        return change_refusal(cli);
     struct changes changes = {.project = project};
     code = change_send(cli, &changes, name, &target, &request, "unchanged");
     return changes_finish(cli, &changes, code);

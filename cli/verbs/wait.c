@@ -42,20 +42,20 @@ static bool goal_of(const struct cli *cli, enum goal *ret_goal, const char **ret
 }
 
 /*
- * The operation of a cluster. One that has ended before is not waited for, and its end is the answer: END_OK
- * with `ended` set.
+ * The operation of a cluster, if that exists already. One that has ended before is not waited for, and its
+ * end is the answer: END_OK with `ended` set.
  */
 static int find_operation(struct cli *cli, struct followed *one)
 {
-    json_t *cluster CLEANUP_JSON = NULL;
     if (is_operation_id(one->cluster)) {
         one->operation = mem_strdup(one->cluster);
         return END_OK;
     }
-    int code = cluster_read(cli, one->project, one->cluster, &cluster);
-    if (code != END_OK)
+    struct seen_cluster seen CLEANUP_SEEN;
+    int code = cluster_look(cli, one->project, one->cluster, one->may_be_absent, &seen);
+    if (code != END_OK || !seen.cluster)
         return code;
-    one->operation = mem_strdup(json_str(json_obj(cluster, "operation"), "id"));
+    one->operation = mem_strdup(json_str(json_obj(seen.cluster, "operation"), "id"));
     one->ended = !one->operation;
     return END_OK;
 }
@@ -92,7 +92,7 @@ static void print_ends(struct cli *cli, const struct followed *list, size_t coun
         else
             (void)output_add(&output, document, list[i].cluster);
     }
-    if (documents && count > 1)
+    if (output.count)
         (void)output_end(&output);
     else
         output_drop(&output);
@@ -103,8 +103,11 @@ int verb_wait(struct cli *cli)
     enum goal goal;
     const char *phase = NULL;
     size_t count = cli->parsed->argument_count;
+    bool may_be_absent = parsed_on(cli->parsed, "allow-absent");
     if (!goal_of(cli, &goal, &phase))
         return END_USAGE;
+    if (may_be_absent && goal == GOAL_DELETED)
+        return cli_fail(END_USAGE, "--allow-absent: --for=deleted is true of what does not exist");
     int code = cli_connect(cli);
     /* Ids of operations need no project. */
     bool needs = false;
@@ -118,7 +121,8 @@ int verb_wait(struct cli *cli)
         list[i] = (struct followed){.goal = goal,
                                     .project = project,
                                     .cluster = mem_strdup(cli->parsed->arguments[i]),
-                                    .phase = phase};
+                                    .phase = phase,
+                                    .may_be_absent = may_be_absent};
         if (goal == GOAL_OPERATION && code == END_OK)
             code = find_operation(cli, &list[i]);
     }

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import socketserver
 import ssl
 import subprocess
 import threading
@@ -21,11 +20,11 @@ import yaml
 import contract
 import harness
 from contract import DOCUMENT
-from harness import BUILD, ROOT, wait_until
+from ctl import (Answers, CONFLICT, DIFFERENT, FAILED, HTML, NOT_ALLOWED, NOT_FOUND, OK, REFUSED, SHOOTCTL, TIMED_OUT, UNREACHABLE, USAGE, answer, by_method,
+                 environment, fails, fields_of, good, of_ci, operation, problem, raw, run)
+from harness import ROOT, wait_until
 from terminal import Terminal
 
-SHOOTCTL = BUILD / "shootctl"
-OK, REFUSED, USAGE, NOT_FOUND, CONFLICT, NOT_ALLOWED, TIMED_OUT, UNREACHABLE, FAILED, DIFFERENT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 10
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -39,41 +38,10 @@ def pair(tmp_path_factory):
     sim.stop()
 
 
-def environment(tmp_path, **more):
-    """Of a user with a home of its own."""
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "TZ": "Europe/Stockholm"}
-    env.update({name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")})
-    return {name: value for name, value in {**env, **more}.items() if value is not None}
-
-
-def run(tmp_path, *arguments, input=None, timeout=120, **more):
-    done = subprocess.run([SHOOTCTL, *map(str, arguments)], env=environment(tmp_path, **more), capture_output=True, text=True, timeout=timeout,
-                          input=input, stdin=None if input is not None else subprocess.DEVNULL)
-    assert 0 <= done.returncode <= 10, f"{arguments}: {done}"
-    assert "shd_" not in done.stdout + done.stderr, "no token is ever printed"
-    return done
-
-
 @pytest.fixture
 def ctl(pair, tmp_path):
     """Runs shootctl as CI does: address and token in the environment."""
     return functools.partial(run, tmp_path, **of_ci(pair[1]))
-
-
-def of_ci(d):
-    return {"SHOOTD_URL": d.url, "SHOOTD_TOKEN": d.token(), "SHOOTD_PROJECT": "team-a"}
-
-
-def good(done):
-    assert done.returncode == OK, done.stdout + done.stderr
-    return done.stdout
-
-
-def fails(done, code, *words):
-    assert done.returncode == code, done.stdout + done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
-    return done.stderr
 
 
 # ---- the table of commands, and the contract -------------------------------------------------------------------------
@@ -461,70 +429,8 @@ def test_many_lines_fit_a_low_terminal(pair, tmp_path):
 
 # ---- a server that answers badly ---------------------------------------------------------------------------------------
 
-def raw(status, body, type="application/json", fields="", length=None):
-    body = body.encode() if isinstance(body, str) else body
-    return (f"HTTP/1.1 {status} X\r\nContent-Type: {type}\r\nContent-Length: {len(body) if length is None else length}\r\n{fields}"
-            "Connection: close\r\n\r\n").encode() + body
-
-
-def answer(status, document, fields=""):
-    return raw(status, json.dumps(document), fields=fields)
-
-
-def problem(status, code, fields=""):
-    return raw(status, json.dumps({"title": "Title of it", "status": status, "code": code, "detail": "Its detail.", "advice": "Its advice."}),
-               "application/problem+json", fields)
-
-
-class Answers:
-    """A server whose answers are bytes, or functions of the request, by the path that they begin with; or a list, one after the other."""
-
-    def __init__(self, answers):
-        self.requests = []
-        outer = self
-
-        class Handler(socketserver.BaseRequestHandler):
-            def handle(self):
-                request = b""
-                while b"\r\n\r\n" not in request:
-                    piece = self.request.recv(65536)
-                    if not piece:
-                        return
-                    request += piece
-                outer.requests.append(request)
-                path = request.split(b" ")[1].decode()
-                found = next((a for prefix, a in answers.items() if path.startswith(prefix)), answers.get("*"))
-                if isinstance(found, list):
-                    found = found.pop(0) if len(found) > 1 else found[0]
-                self.request.sendall(found(request) if callable(found) else found)
-
-        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-
-
 SEEN = {"id": "cl_1", "name": "dev", "managed": True, "labels": {"a": "b"}, "description": None, "deletion_protection": False, "spec": {}, "operation": {"id": "op_1"},
         "version": 7}
-
-
-def by_method(**answers):
-    """What a server answers by the method of the request; a list, one after the other."""
-    def found(request):
-        one = answers[request.split(b" ")[0].decode()]
-        return (one.pop(0) if len(one) > 1 else one[0]) if isinstance(one, list) else one
-    return found
-
-
-def fields_of(request):
-    return dict(re.findall(r"\r\n([^:\r]+): ([^\r]*)", request.decode(errors="replace")))
 
 
 @pytest.mark.parametrize("before, after, result", [
@@ -562,7 +468,6 @@ def test_a_second_try_may_find_what_the_first_has_done(tmp_path, verb, now, said
         assert good(run(tmp_path, *verb.split(), input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")) == said
 
 
-HTML = raw(200, "<html><body>Welcome to the hotel's network</body></html>", "text/html")
 BAD = {
     "html": (HTML, UNREACHABLE, "what answers is no shootd"),
     "half": (raw(200, '{"items": [', length=4000), UNREACHABLE, "broke before the answer was whole"),
@@ -647,10 +552,6 @@ def test_a_create_is_repeated_with_its_key(tmp_path):
         assert good(done) == "dev: create accepted as op_1\n"
     keys = {re.search(rb"\r\nIdempotency-Key: (\w+)\r\n", r, re.I)[1] for r in server.requests}
     assert len(server.requests) == 3 and len(keys) == 1 and len(keys.pop()) == 32
-
-
-def operation(status, **more):
-    return answer(200, {"id": "op_1", "type": "create", "status": status, "progress": 43, "message": "Waiting", "error": None, **more})
 
 
 ASKING = [  # lines that send every query parameter there is

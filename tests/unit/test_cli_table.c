@@ -61,9 +61,54 @@ static void it_fits_every_terminal(void **state)
     assert_non_null(strstr(middle, "a message that is r…"));
 }
 
+/* Rows that come later stand below the first ones: a column never gets narrower. */
+static void later_rows_keep_the_widths(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t len = 0;
+    struct table *table CLEANUP_TABLE = table_new(columns);
+    struct terminal to = {.file = open_memstream(&text, &len)};
+    table_widen(table, 1, 8);
+    for (unsigned i = 0; i < 2; i++) {
+        table_add(table, i ? "b" : "long-name", STYLE_PLAIN);
+        table_add(table, "ready", STYLE_PLAIN);
+        table_add(table, "m", STYLE_PLAIN);
+        (void)(i ? table_print_rows(table, &to) : table_print(table, &to));
+        table_forget_rows(table);
+    }
+    (void)fclose(to.file);
+    assert_string_equal(text, "NAME       PHASE     MESSAGE\n"
+                              "long-name  ready     m\n"
+                              "b          ready     m\n");
+    free(text);
+}
+
+/* A column gives back what it has beyond its content before one is cut. */
+static void padding_is_given_back(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t len = 0;
+    struct table *table CLEANUP_TABLE = table_new(columns);
+    struct terminal to = {.file = open_memstream(&text, &len), .is_terminal = true};
+    (void)setenv("COLUMNS", "24", 1);
+    table_widen(table, 1, 20);
+    table_add(table, "dev", STYLE_PLAIN);
+    table_add(table, "ready", STYLE_PLAIN);
+    table_add(table, "message", STYLE_PLAIN);
+    table_print(table, &to);
+    (void)fclose(to.file);
+    assert_string_equal(text, "NAME  PHASE      MESSAGE\n"
+                              "dev   ready      message\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(later_rows_keep_the_widths),
+        cmocka_unit_test(padding_is_given_back),
         cmocka_unit_test(nothing_is_cut_without_a_terminal),
         cmocka_unit_test(it_fits_every_terminal),
     };

@@ -1,0 +1,17 @@
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void signals_die(int number)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, number);
+    (void)fflush(NULL);
+    (void)signal(number, SIG_DFL);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+    (void)raise(number);
+    _Exit(128 + number); /* one whose default action is to be ignored */
+}

@@ -1,0 +1,174 @@
+#include "cli/stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "cli/problem.h"
+#include "cli/sse.h"
+
+/* A stream sends a sign of life every 15 seconds, and ends by itself after 15 minutes. */
+enum {
+    SILENCE_MS = 40000,
+    STREAM_MS = 20 * 60 * 1000,
+    LEAST_PAUSE_MS = 100,
+    FIRST_PAUSE_MS = 1000,
+    LONGEST_PAUSE_MS = 15000,
+    LONGEST_RETRY_MS = 300000
+};
+
+struct stream {
+    const struct stream_reader *reader;
+    struct sse sse;
+    bool heard; /* bytes came since the stream was opened */
+    bool ended; /* by its reader */
+    mono_us heard_at;
+};
+
+int stream_newest(struct cli *cli, int64_t *ret_sequence)
+{
+    struct api_target target CLEANUP_TARGET;
+    json_t *page CLEANUP_JSON = NULL;
+    api_target_init(&target, API_EVENTS, NULL, NULL, NULL);
+    api_query(&target, "order", "desc");
+    api_query(&target, "limit", "1");
+    int code = api_get(cli, &target, &page);
+    if (code == END_OK && !api_items(page))
+        code = END_UNREACHABLE;
+    *ret_sequence = json_int(page, "newest_sequence", 0);
+    return code;
+}
+
+void stream_add_filters(const struct stream_reader *reader, struct api_target *target)
+{
+    api_query(target, "project", reader->project);
+    api_query(target, "cluster", reader->cluster);
+    api_query(target, "type", reader->type);
+}
+
+static bool on_block(void *ctx, const char *type, const char *data)
+{
+    static const struct json_limits limits = {1024 * 1024, 20000, 20000};
+    const struct stream *s = ctx;
+    enum json_scan_end end;
+    if (strcmp(type, "reset") == 0)
+        return s->reader->on_event(s->reader->ctx, NULL);
+    json_t *event CLEANUP_JSON = json_parse_foreign(data, strlen(data), &limits, &end);
+    return !json_is_object(event) || s->reader->on_event(s->reader->ctx, event);
+}
+
+static bool on_bytes(void *ctx, const char *bytes, size_t len)
+{
+    struct stream *s = ctx;
+    if (!s->heard && s->reader->on_open)
+        s->reader->on_open(s->reader->ctx);
+    s->heard = true;
+    s->heard_at = env_mono(env_real());
+    bool goes_on = sse_take(&s->sse, bytes, len, on_block, s);
+    s->ended = !goes_on && !s->sse.too_long;
+    return goes_on;
+}
+
+/* A connection that is silent for too long is dead. */
+static bool on_tick(void *ctx)
+{
+    struct stream *s = ctx;
+    if (env_mono(env_real()) - s->heard_at > SILENCE_MS * US_PER_MS)
+        return true;
+    s->ended = s->heard && s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
+    return s->ended;
+}
+
+/* Between two streams. */
+static bool on_pause(void *ctx)
+{
+    struct stream *s = ctx;
+    s->ended = s->heard && s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
+    return s->ended;
+}
+
+/* One stream, until it ends. */
+static void read_stream(struct cli *cli, struct stream *s, struct http_answer *answer)
+{
+    struct api_target target CLEANUP_TARGET;
+    char last[sizeof(s->sse.id)];
+    memcpy(last, s->sse.id, sizeof(last));
+    const struct http_request request = {.accept = "text/event-stream",
+                                         .last_event_id = last,
+                                         .timeout_ms = STREAM_MS,
+                                         .once = true,
+                                         .on_bytes = on_bytes,
+                                         .ctx = s};
+    api_target_init(&target, API_EVENTS, NULL, NULL, NULL);
+    stream_add_filters(s->reader, &target);
+    s->heard = false;
+    s->heard_at = env_mono(env_real());
+    http_set_tick(cli->http, on_tick, s);
+    api_call_raw(cli, &target, &request, answer);
+    http_set_tick(cli->http, NULL, NULL);
+}
+
+static bool may_come_back(const struct http_answer *answer)
+{
+    bool ended = answer->end == HTTP_STOPPED || (answer->end == HTTP_ANSWERED && answer->status == 200);
+    return ended || problem_may_pass(answer);
+}
+
+/* As long as the stream asked for (retry) or the server (Retry-After), and longer the more often it failed.
+ */
+static int64_t pause_ms(const struct stream *s, const struct http_answer *answer, unsigned failures)
+{
+    int64_t first = s->sse.retry_ms < 0 ? FIRST_PAUSE_MS : s->sse.retry_ms;
+    int64_t least = failures ? FIRST_PAUSE_MS : LEAST_PAUSE_MS, wanted = problem_pause_ms(answer);
+    first = first < least ? least : first > LONGEST_RETRY_MS ? LONGEST_RETRY_MS : first;
+    int64_t own = first << (failures < 5 ? (failures ? failures - 1 : 0) : 4);
+    int64_t most = first > LONGEST_PAUSE_MS ? first : LONGEST_PAUSE_MS;
+    own = own < most ? own : most;
+    return own > wanted ? own : wanted;
+}
+
+static void say_away(const struct http_answer *answer, int64_t pause)
+{
+    if (problem_pause_ms(answer) > 0)
+        cli_note("shootctl: the stream is away; following goes on in %" PRId64 " s, as the server asks",
+                 pause / 1000);
+    else
+        cli_note("shootctl: the stream is away; following goes on");
+}
+
+static int follow(struct cli *cli, struct stream *s)
+{
+    for (unsigned failures = 0;;) {
+        struct http_answer answer CLEANUP_ANSWER = {0};
+        read_stream(cli, s, &answer);
+        if (s->ended)
+            return END_OK;
+        if (s->sse.too_long)
+            return cli_fail(END_UNREACHABLE, "the stream is none of shootd: a line has more than 1 MiB");
+        if (!may_come_back(&answer)) {
+            problem_say(cli, &answer);
+            return (int)problem_code(&answer);
+        }
+        failures = s->heard ? 0 : failures + 1;
+        int64_t pause = pause_ms(s, &answer, failures);
+        if (failures == 1)
+            say_away(&answer, pause);
+        http_set_tick(cli->http, on_pause, s);
+        (void)http_pause(cli->http, pause);
+        http_set_tick(cli->http, NULL, NULL);
+        if (s->ended)
+            return END_OK;
+        sse_done(&s->sse); /* half a block comes again */
+    }
+}
+
+int stream_follow(struct cli *cli, const struct stream_reader *reader, int64_t after)
+{
+    struct stream s = {.reader = reader};
+    sse_init(&s.sse);
+    (void)snprintf(s.sse.id, sizeof(s.sse.id), "%" PRId64, after);
+    int code = follow(cli, &s);
+    sse_done(&s.sse);
+    return code;
+}

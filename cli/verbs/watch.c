@@ -1,0 +1,345 @@
+#include "cli/verbs/watch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/mem.h"
+#include "cli/output.h"
+#include "cli/problem.h"
+#include "cli/stream.h"
+#include "cli/table.h"
+#include "cli/verbs/clusters.h"
+
+/* Events come in bursts: one look for all of them, and not more than one a second. Some changes are no
+ * events, of labels and of messages: they are seen a little later. */
+enum { BURST_MS = 150, EVERY_MS = 1000, ANYWAY_MS = 10000, AFTER_FAILURE_MS = 2000 };
+
+enum change { CHANGE_ADDED, CHANGE_CHANGED, CHANGE_LEFT, CHANGE_DELETED };
+
+static const char *const change_words[] = {
+    [CHANGE_ADDED] = "added",
+    [CHANGE_CHANGED] = "changed",
+    [CHANGE_LEFT] = "left",
+    [CHANGE_DELETED] = "deleted",
+};
+
+struct watch {
+    struct cli *cli;
+    struct cli beside; /* asks while the stream goes on, over a connection of its own */
+    struct cli *asking;
+    const struct api_target *list; /* NULL: the names of the command line */
+    const char *project;
+    json_t *known; /* what was shown last: id -> cluster */
+    struct output output;
+    struct table *table; /* NULL: documents */
+    bool is_wide;
+    bool has_titles;
+    bool is_due;       /* something has happened since the last look */
+    mono_us next_look; /* the earliest time of the next */
+    mono_us anyway;    /* when there is one even if nothing happens */
+    int code;          /* why it cannot go on */
+};
+
+bool watch_is_possible(const struct cli *cli)
+{
+    if (!parsed_on(cli->parsed, "watch"))
+        return true;
+    if (cli_form(cli) != OUTPUT_NAME)
+        return output_may_be_endless(cli, "--watch");
+    (void)cli_fail(END_USAGE, "-o name has no place for what happened: -o jsonl");
+    return false;
+}
+
+/* ---- what counts as a change ---- */
+
+static const char *const shown_narrow[] = {"phase", "health", "kubernetes_version", "stale", NULL};
+static const char *const shown_wide[] = {"node_pools", "labels", "drifted", NULL};
+static const char *const shown_documents[] = {"spec", "description", "deletion_protection", "managed", NULL};
+
+static void copy_members(json_t *to, const json_t *from, const char *const *names)
+{
+    for (; *names; names++)
+        (void)json_object_set(to, *names, json_object_get(from, *names));
+}
+
+/* The part of a cluster whose change is a line: not the time that it was looked at, nor how far an operation
+ * is. The caller owns it. */
+static json_t *essence_of(const struct watch *w, const json_t *cluster)
+{
+    json_t *summary CLEANUP_JSON = cluster_summary(cluster), *essence = json_object();
+    const json_t *operation = json_obj(summary, "operation");
+    bool busy = cluster_is_busy(summary);
+    copy_members(essence, summary, shown_narrow);
+    json_set_bool(essence, "busy", busy);
+    json_set_str(essence, "message", busy ? NULL : json_str(summary, "message"));
+    if (w->is_wide || !w->table) {
+        copy_members(essence, summary, shown_wide);
+        json_set_str(essence, "type", json_str(operation, "type"));
+        json_set_str(essence, "status", json_str(operation, "status"));
+    }
+    if (!w->table) {
+        copy_members(essence, summary, shown_documents);
+        json_set_str(essence, "operation", json_str(operation, "id"));
+    }
+    return essence;
+}
+
+static bool is_same(const struct watch *w, const json_t *a, const json_t *b)
+{
+    json_t *x CLEANUP_JSON = essence_of(w, a), *y CLEANUP_JSON = essence_of(w, b);
+    return json_equal(x, y);
+}
+
+/* ---- what is shown ---- */
+
+/* A row of what is gone: what it was, with the word for it. */
+static json_t *as_deleted(const json_t *cluster)
+{
+    static const char *const ended[] = {"status", "operation", "health", "message", "stale", NULL};
+    json_t *row = cluster_summary(cluster);
+    for (const char *const *name = ended; *name; name++)
+        (void)json_object_del(row, *name);
+    json_set_str(row, "phase", "deleted");
+    return row;
+}
+
+static void show(struct watch *w, enum change change, const json_t *cluster)
+{
+    if (!w->table) {
+        json_t *line CLEANUP_JSON =
+            json_pack("{s:s,s:O}", "change", change_words[change], "cluster", cluster);
+        w->code = output_add(&w->output, line, NULL);
+        return;
+    }
+    json_t *row CLEANUP_JSON =
+        change == CHANGE_DELETED ? as_deleted(cluster) : json_incref((json_t *)(uintptr_t)cluster);
+    clusters_add(w->cli, w->table, w->is_wide, row);
+}
+
+/* The rows of one look together: their columns stand below one another. */
+static void print_rows(struct watch *w)
+{
+    const struct terminal *out = &w->cli->out;
+    bool has_rows = w->table && table_rows(w->table);
+    if (w->table && !w->has_titles && (has_rows || !out->is_terminal)) {
+        table_print(w->table, out);
+        w->has_titles = true;
+    } else if (has_rows) {
+        table_print_rows(w->table, out);
+    }
+    if (w->table)
+        table_forget_rows(w->table);
+    if (fflush(out->file) != 0 && w->code == END_OK)
+        w->code = cli_fail(END_REFUSED, "standard output cannot be written: %m");
+}
+
+/* ---- one look ---- */
+
+static int take(void *ctx, json_t *cluster)
+{
+    const char *id = json_str(cluster, "id");
+    if (!id)
+        return cli_fail(END_UNREACHABLE,
+                        "the server answered with a cluster that has no id: it is no shootd");
+    return json_object_set(ctx, id, cluster) < 0 ? END_REFUSED : END_OK;
+}
+
+/* One cluster, as it is now. */
+static int read_one(struct watch *w, const char *project, const char *name, struct http_answer *answer)
+{
+    struct api_target target CLEANUP_TARGET;
+    api_target_init(&target, API_CLUSTER, project, name, NULL);
+    api_call_raw(w->asking, &target, NULL, answer);
+    int code = (int)problem_code(answer);
+    return code == END_OK ? api_check_object(w->cli, answer->json) : code;
+}
+
+/* Those of the command line: all of them have to be there at first, and may be gone later. */
+static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
+{
+    bool is_first = w->asking == w->cli;
+    for (const char **name = w->cli->parsed->arguments; *name; name++) {
+        int code = read_one(w, w->project, *name, failure);
+        bool gone = !is_first && problem_is_absent_cluster(failure);
+        if (code != END_OK && !gone)
+            return code;
+        code = gone ? END_OK : take(now, failure->json);
+        http_answer_done(failure);
+        if (code != END_OK)
+            return code;
+    }
+    return END_OK;
+}
+
+/* One that the list has no more: it was deleted, or the filters do not match it any more. Without an answer
+ * it is kept, and asked for again. */
+static void look_for(struct watch *w, json_t *now, const char *id, json_t *cluster)
+{
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    int code = read_one(w, json_str_or(cluster, "project", ""), json_str_or(cluster, "name", ""), &answer);
+    bool is_there = code == END_OK && mem_same_str(json_str(answer.json, "id"), id);
+    if (is_there) {
+        show(w, CHANGE_LEFT, answer.json);
+    } else if (code == END_OK || problem_is_absent_cluster(&answer)) {
+        show(w, CHANGE_DELETED, cluster);
+    } else {
+        (void)json_object_set(now, id, cluster);
+        w->is_due = true;
+    }
+}
+
+static void show_changes(struct watch *w, json_t *now)
+{
+    const char *id;
+    json_t *cluster;
+    void *next;
+    json_object_foreach_safe(w->known, next, id, cluster)
+    {
+        if (!json_object_get(now, id))
+            look_for(w, now, id, cluster);
+    }
+    json_object_foreach (now, id, cluster) {
+        const json_t *before = json_object_get(w->known, id);
+        if (!before)
+            show(w, CHANGE_ADDED, cluster);
+        else if (!is_same(w, before, cluster))
+            show(w, CHANGE_CHANGED, cluster);
+    }
+}
+
+static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
+{
+    return w->list ? api_pages_quiet(w->asking, w->list, take, now, failure) : read_names(w, now, failure);
+}
+
+/* Reads what there is and shows what has changed; a server that gives no answer now is asked again. */
+static void look(struct watch *w)
+{
+    struct http_answer failure CLEANUP_ANSWER = {0};
+    json_t *now CLEANUP_JSON = json_object();
+    w->is_due = false;
+    int code = read_all(w, now, &failure);
+    int64_t pause = EVERY_MS;
+    if (code == END_OK) {
+        show_changes(w, now);
+        json_decref(w->known);
+        w->known = json_incref(now);
+        print_rows(w);
+    } else if (problem_may_pass(&failure)) {
+        w->is_due = true;
+        pause = problem_pause_ms(&failure) > AFTER_FAILURE_MS ? problem_pause_ms(&failure) : AFTER_FAILURE_MS;
+    } else {
+        w->code = code;
+        if (failure.end != HTTP_ANSWERED || failure.status)
+            problem_say(w->cli, &failure);
+    }
+    w->next_look = env_mono(env_real()) + pause * US_PER_MS;
+    w->anyway = w->next_look + ANYWAY_MS * US_PER_MS;
+}
+
+/* ---- the stream ---- */
+
+static void make_due(struct watch *w)
+{
+    mono_us soon = env_mono(env_real()) + BURST_MS * US_PER_MS;
+    if (!w->is_due && w->next_look < soon)
+        w->next_look = soon;
+    w->is_due = true;
+}
+
+/* After a stream that broke: what was missed comes as events, but not always (a store that was restored). */
+static void on_open(void *ctx)
+{
+    make_due(ctx);
+}
+
+static bool on_event(void *ctx, json_t *event)
+{
+    if (!event || json_str(json_obj(event, "data"), "cluster"))
+        make_due(ctx);
+    return true;
+}
+
+static bool on_tick(void *ctx)
+{
+    struct watch *w = ctx;
+    mono_us now = env_mono(env_real());
+    if (now >= (w->is_due ? w->next_look : w->anyway))
+        look(w);
+    return w->code != END_OK;
+}
+
+/* Reads the state at the beginning, and where the stream is by then. */
+static int begin(struct watch *w, int64_t *ret_sequence)
+{
+    struct http_answer failure CLEANUP_ANSWER = {0};
+    int code = stream_newest(w->cli, ret_sequence);
+    if (code != END_OK)
+        return code;
+    code = read_all(w, w->known, &failure);
+    if (failure.end != HTTP_ANSWERED || failure.status)
+        problem_say(w->cli, &failure);
+    return code;
+}
+
+static int run(struct watch *w)
+{
+    const char *const *names = w->cli->parsed->arguments;
+    const struct stream_reader reader = {.project = w->project,
+                                         .cluster = !w->list && !names[1] ? names[0] : NULL,
+                                         .on_event = on_event,
+                                         .on_open = on_open,
+                                         .on_tick = on_tick,
+                                         .ctx = w};
+    const char *id;
+    json_t *cluster;
+    int64_t sequence = 0;
+    int code = begin(w, &sequence);
+    if (code != END_OK)
+        return code;
+    w->asking = &w->beside;
+    w->anyway = env_mono(env_real()) + ANYWAY_MS * US_PER_MS;
+    json_object_foreach (w->known, id, cluster)
+        show(w, CHANGE_ADDED, cluster);
+    if (!json_object_size(w->known) && w->table && w->cli->out.is_terminal)
+        cli_note("no clusters yet");
+    print_rows(w);
+    code = w->code == END_OK ? stream_follow(w->cli, &reader, sequence) : w->code;
+    return code == END_OK ? w->code : code;
+}
+
+static int watch(struct cli *cli, const struct api_target *list, const char *project)
+{
+    bool documents = output_is_document(cli), is_wide = cli_form(cli) == OUTPUT_WIDE;
+    struct table *table CLEANUP_TABLE = documents ? NULL : clusters_table(is_wide);
+    struct watch w = {.cli = cli,
+                      .beside = *cli,
+                      .asking = cli,
+                      .list = list,
+                      .project = project,
+                      .table = table,
+                      .is_wide = is_wide};
+    w.beside.http = cli_open(cli);
+    if (!w.beside.http)
+        return END_REFUSED;
+    http_never_repeat(w.beside.http);
+    w.known = json_object();
+    output_begin(&w.output, cli);
+    int code = run(&w);
+    output_drop(&w.output);
+    json_decref(w.known);
+    http_free(w.beside.http);
+    return code;
+}
+
+int watch_list(struct cli *cli, const struct api_target *target, const char *project)
+{
+    return watch(cli, target, project);
+}
+
+int watch_names(struct cli *cli, const char *project)
+{
+    return watch(cli, NULL, project);
+}

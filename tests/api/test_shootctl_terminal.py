@@ -1,0 +1,199 @@
+"""shootctl and the terminal that it runs in, the programs that it starts, and the form of its documents."""
+
+import functools
+import json
+import os
+import re
+import signal
+import subprocess
+import termios
+
+import pytest
+import yaml
+
+from ctl import (Answers, NOT_FOUND, OK, SHOOTCTL, TIMED_OUT, USAGE, answer, environment, good, operation, problem, raw, run)
+from harness import wait_until
+from terminal import Terminal
+
+
+# ---- the prompt for a token --------------------------------------------------------------------------------------------
+
+def echoes(t):
+    return bool(termios.tcgetattr(t.master)[3] & termios.ECHO)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_finds_the_terminal_as_it_was(tmp_path, number):
+    with Terminal([SHOOTCTL, "login", "http://127.0.0.1:9"], environment(tmp_path)) as t:
+        t.expect("Token for")
+        assert not echoes(t)
+        t.send("secret")
+        t.popen.send_signal(number)
+        assert t.end() == -number and echoes(t) and "secret" not in t.text
+
+
+def test_keys_that_interrupt_and_stop_a_prompt(tmp_path):
+    with Terminal([SHOOTCTL, "login", "http://127.0.0.1:9", "--retries", "0"], environment(tmp_path)) as t:
+        t.expect("Token for")
+        t.send("\x1a")  # no shell is there to stop it: the question comes again at once
+        wait_until(lambda: t._read(0.05) and t.text.count("Token for") == 2, what="the question")
+        assert not echoes(t)
+        t.send("\x03")
+        assert t.end() == -signal.SIGINT and echoes(t)
+
+
+def test_a_token_that_a_terminal_may_have_cut_is_refused(tmp_path):
+    with Answers({"*": answer(200, {"name": "ci", "role": "admin"})}) as server:
+        for length, code in ((4094, OK), (4095, USAGE), (6000, USAGE)):
+            with Terminal([SHOOTCTL, "login", server.url], environment(tmp_path)) as t:
+                t.expect("Token for")
+                t.send("x" * length + "\n")
+                assert t.end() == code and ("--token-file" in t.text) == (code == USAGE), t.text
+        assert len(server.requests) == 1 and b"x" * 4094 + b"\r\n" in server.requests[0]
+
+
+# ---- bars --------------------------------------------------------------------------------------------------------------
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+def test_a_narrower_terminal_has_no_leftovers(tmp_path):
+    """Lines that are wider than the terminal by now stand in several rows: the cursor goes up so many."""
+    with Answers({"*": operation("running", message="Waiting until worker pools have been reconciled")}) as server:
+        with Terminal([SHOOTCTL, "wait", "op_1", "op_2", "op_3", "--timeout", "6s"], environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x"), 90) as t:
+            t.expect("op_3 create")
+            t.resize(25)
+            assert t.end() == TIMED_OUT
+    pieces = re.split(r"\r(?!\n)", t.text)  # the way up stands before the carriage return
+    ways = [int((re.search(r"\x1b\[(\d+)A$", piece) or [0, 0])[1]) for piece in pieces]
+    frames = [(ways[i - 1], [len(ESCAPE.sub("", line)) for line in piece.splitlines()]) for i, piece in enumerate(pieces) if piece.count("\n") >= 2]
+    turn = next(i for i, (_, widths) in enumerate(frames) if max(widths[:3]) < 25)
+    before = frames[turn - 1][1][:3]
+    assert turn and min(before) > 25 and frames[turn][0] == sum(-(-width // 25) for width in before) - 1, frames
+
+
+# ---- the form of documents ---------------------------------------------------------------------------------------------
+
+def cluster_of(request):
+    path = request.split(b" ")[1].decode()
+    name = re.search(r"(?:clusters|operations)/([^/?]+)", path)[1]
+    if "no" in name:
+        return problem(404, "cluster_not_found")
+    body = {"id": name, "name": name, "operation": {"id": "op_1", "type": "hibernate"}, "status": {"phase": "ready"}}
+    return operation("succeeded", id=name) if "/operations/" in path else answer(202 if request.startswith(b"POST") else 200, body)
+
+
+@pytest.mark.parametrize("line, code, form", [
+    ("get a", OK, "a"), ("get no", NOT_FOUND, None), ("get a b", OK, ["a", "b"]), ("get a no", NOT_FOUND, ["a"]), ("get no nor", NOT_FOUND, None),
+    ("hibernate a --no-wait", OK, "a"), ("hibernate a b --no-wait", OK, ["a", "b"]), ("hibernate no a --no-wait", NOT_FOUND, ["a"]), ("hibernate no nor", NOT_FOUND, None),
+    ("wait op_1", OK, "op_1"), ("wait op_1 op_2", OK, ["op_1", "op_2"]), ("wait op_1 op_no", NOT_FOUND, ["op_1"]),
+])
+def test_the_command_line_decides_about_the_form(tmp_path, line, code, form):
+    """One name is an object, several are a list, whatever became of them."""
+    with Answers({"*": cluster_of}) as server:
+        texts = []
+        for output in ("json", "yaml", "jsonl", "name"):
+            done = run(tmp_path, *line.split(), "-o", output, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+            assert done.returncode == code, done
+            texts.append(done.stdout)
+    if form is None:
+        assert texts == [""] * 4
+        return
+    names = form if isinstance(form, list) else [form]
+    for document in (json.loads(texts[0]), yaml.safe_load(texts[1])):
+        assert isinstance(document, list) == isinstance(form, list)
+        assert [one["id"] for one in (document if isinstance(form, list) else [document])] == names
+    assert [json.loads(text)["id"] for text in texts[2].splitlines()] == names and texts[3].split() == names
+
+
+# ---- kubeconfigs, and kubectl ------------------------------------------------------------------------------------------
+
+KUBECONFIG = raw(200, json.dumps({
+    "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+    "clusters": [{"name": "c", "cluster": {"server": "https://api.example.com"}}], "users": [{"name": "u", "user": {}}]}), "application/yaml")
+
+
+def args_of(config, name):
+    return next(u for u in config["users"] if u["name"] == name)["user"]["exec"]["args"]
+
+
+def test_two_logins_to_one_server_have_entries_of_their_own(tmp_path):
+    with Answers({"*": lambda request: answer(200, {"name": "ci", "role": "admin"}) if b"whoami" in request else KUBECONFIG}) as server:
+        ctl = functools.partial(run, tmp_path)
+        for name in ("alice", "bob"):
+            good(ctl("login", server.url, "--name", name, "--token-stdin", "--project", "team-a", input=name))
+        names = [good(ctl("kubeconfig", "dev", "--context", name)).strip() for name in ("alice", "bob")]
+        assert names == ["team-a--dev@alice", "team-a--dev@bob"]
+        config = yaml.safe_load((tmp_path / ".kube/config").read_text())
+        assert args_of(config, names[1]) == ["credential", "dev", "--project", "team-a", "--context", "bob", "--url", server.url]
+        for base in ("/one", "/two/"):
+            good(ctl("login", server.url + base, "--token-stdin", input="x"))
+        host = server.url.removeprefix("http://")
+        assert [c["name"] for c in json.loads(good(ctl("context", "-o", "json")))] == ["alice", "bob", host + "/one", host + "/two"], "two paths are two servers"
+
+
+def test_an_entry_names_what_it_was_made_with(tmp_path):
+    (tmp_path / "ca.pem").write_text("none")
+    with Answers({"/v1/whoami": answer(200, {"name": "ci", "role": "admin"}), "*": KUBECONFIG}) as server, Answers({"*": problem(401, "unauthenticated")}) as other:
+        ctl = functools.partial(run, tmp_path, XDG_RUNTIME_DIR=str(tmp_path / "run"))
+        good(ctl("login", server.url, "--name", "mine", "--token-stdin", "--project", "team-a", input="secret"))
+
+        def args(*flags, **more):
+            config = yaml.safe_load(good(ctl("kubeconfig", "dev", "--stdout", "--exec", *flags, **more)))
+            return config["users"][0]["user"]["exec"]["args"][2:]
+        assert args() == ["--project", "team-a", "--context", "mine", "--url", server.url]
+        assert args("--context", "mine", "--ca-file", tmp_path / "ca.pem") == ["--project", "team-a", "--context", "mine", "--url", server.url, "--ca-file", str(tmp_path / "ca.pem")]
+        assert args("--project", "b", "--url", server.url + "/", SHOOTD_TOKEN="x")[:4] == ["--project", "b", "--context", "mine"]
+        own = server.url.replace("127.0.0.1", "localhost")
+        assert args("--project", "b", "--url", own) == ["--project", "b", "--url", own], "a server without a context"
+        made = args()
+        file = tmp_path / "config/shootctl/config.yaml"
+        file.write_text(file.read_text().replace(server.url, other.url))
+        before = len(server.requests)
+        assert ctl("credential", "dev", *made, "--retries", "0").stdout == ""
+        assert not other.requests and not any(b"secret" in r for r in server.requests[before:]), "the context leads to another server by now"
+
+
+def script(tmp_path, text):
+    """A kubectl of its own; the PATH with it."""
+    bin = tmp_path / "bin"
+    bin.mkdir(exist_ok=True)
+    (bin / "kubectl").write_text("#!/bin/sh\n" + text)
+    (bin / "kubectl").chmod(0o755)
+    return {"PATH": f"{bin}:{os.environ['PATH']}", "XDG_RUNTIME_DIR": str(tmp_path / "run"), "SHOOTD_TOKEN": "x", "SHOOTD_PROJECT": "team-a"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1])
+def test_a_signal_reaches_kubectl(tmp_path, number):
+    name = number.name.removeprefix("SIG")
+    env = script(tmp_path, f"trap 'echo got {name}; exit 7' {name}\necho ready $1\nwhile :; do sleep 0.05; done\n")
+    with Answers({"*": KUBECONFIG}) as server:
+        p = subprocess.Popen([SHOOTCTL, "kubectl", "dev", "--", "-x"], env=environment(tmp_path, SHOOTD_URL=server.url, **env), stdout=subprocess.PIPE, text=True)
+        assert p.stdout.readline() == "ready -x\n"
+        p.send_signal(number)
+        out, _ = p.communicate(timeout=60)
+    assert (p.returncode, out) == (7, f"got {name}\n") and not list((tmp_path / "run/shootctl").glob("kubeconfig*"))
+
+
+@pytest.mark.parametrize("text, code", [("exit 0", 0), ("exit 3", 3), ("exit 130", 130), ("kill -KILL $$", -signal.SIGKILL), ("kill -TERM $$", -signal.SIGTERM)])
+def test_the_end_of_kubectl_is_passed_on(tmp_path, text, code):
+    env = script(tmp_path, text + "\n")
+    with Answers({"*": KUBECONFIG}) as server:
+        done = subprocess.run([SHOOTCTL, "kubectl", "dev", "--", "get", "nodes"], env=environment(tmp_path, SHOOTD_URL=server.url, **env), capture_output=True, timeout=60)
+    assert done.returncode == code and not list((tmp_path / "run/shootctl").glob("kubeconfig*"))
+
+
+def test_a_key_reaches_kubectl_once(tmp_path):
+    env = script(tmp_path, "n=0\ntrap 'n=$((n+1))' INT\necho ready\nsleep 30\nsleep 0.3\nexit $n\n")
+    with Answers({"*": KUBECONFIG}) as server:
+        with Terminal([SHOOTCTL, "kubectl", "dev", "--", "exec"], environment(tmp_path, SHOOTD_URL=server.url, **env)) as t:
+            t.expect("ready")
+            t.send("\x03")
+            assert t.end() == 1
+
+
+def test_a_kubectl_that_is_absent(tmp_path):
+    with Answers({"*": KUBECONFIG}) as server:
+        done = subprocess.run([SHOOTCTL, "kubectl", "dev", "--", "get"], env=environment(tmp_path, PATH=str(tmp_path), XDG_RUNTIME_DIR=str(tmp_path / "run"), SHOOTD_URL=server.url,
+                                                                                        SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 127 and "kubectl cannot be run" in done.stderr
