@@ -61,7 +61,7 @@ def test_waiting_requests_are_answered(slow_sim, make_shootd):
             assert a.json()["code"] == "shutting_down" and int(a.headers["Retry-After"]) >= 1
     assert d.process.popen.wait(30) == 0
     assert time.monotonic() - began < 20, "not only at the drain limit"
-    assert "stopped" in d.log() and "cut at the drain limit" not in d.log()
+    assert "stopped" in d.log() and "aborted at the drain limit" not in d.log()
     # What was accepted goes on.
     d.start()
     wait_until(lambda: d.operation(op)["status"] == "running", what="the operation to go on")
