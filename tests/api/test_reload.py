@@ -275,7 +275,7 @@ def test_a_project_goes_and_comes_back(d):
     # a restart in between makes no difference
     d.stop()
     d.start()
-    assert d.http.get("/v1/clusters").json()["items"] == [] and "are not shown" in d.log()
+    assert d.http.get("/v1/clusters").json()["items"] == [] and "its clusters are hidden" in d.log()
     d.config.write_text(d.config.read_text().replace("projects:\n", "projects:\n" + B))
     assert d.reload()["changed"] == ["projects.team-b"]
     back = d.http.get(f"{at_b}/kept").json()
