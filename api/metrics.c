@@ -242,9 +242,9 @@ static void write_event_log(struct buffer *out, struct feed *feed)
 static void write_streams(const struct streams *all, struct buffer *out)
 {
     metric_one(out, "shootd_sse_streams", (double)atomic_load(&all->open));
-    metric_family(out, "shootd_sse_streams_total");
+    metric_family(out, "shootd_sse_streams_ended_total");
     for (int end = STREAM_CLIENT; end < STREAM_END_MAX_; end++)
-        metric_of(out, "shootd_sse_streams_total", "end", stream_end_name((enum stream_end)end),
+        metric_of(out, "shootd_sse_streams_ended_total", "end", stream_end_name((enum stream_end)end),
                   (double)atomic_load(&all->counts.ended[end]));
     metric_one(out, "shootd_sse_events_sent_total", (double)atomic_load(&all->counts.sent));
     write_event_log(out, all->api->options.feed);

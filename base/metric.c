@@ -128,15 +128,6 @@ static size_t family_len(const struct metric_info *m)
     return strcmp(m->type, "counter") != 0 ? len : len - (sizeof(TOTAL) - 1);
 }
 
-static bool is_ambiguous(const struct metric_info *m)
-{
-    const size_t len = family_len(m);
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (&table[i] != m && family_len(&table[i]) == len && !strncmp(table[i].name, m->name, len))
-            return !strcmp(m->type, "counter");
-    return false;
-}
-
 /* Writes one of the two lines of a family's head. */
 static void write_head(struct buffer *out, const char *keyword, size_t keyword_len, const char *name,
                        size_t name_len)
@@ -147,13 +138,9 @@ static void write_head(struct buffer *out, const char *keyword, size_t keyword_l
     text[name_len] = '\0';
     const struct metric_info *m = metric_find(text);
     assert(m);
-    const bool unknown = is_ambiguous(m);
-    const size_t len = unknown ? name_len : family_len(m);
     const bool is_type = !strncmp(keyword, "# TYPE ", keyword_len);
-    (void)buffer_printf(out, "%.*s%.*s %s\n", (int)keyword_len, keyword, (int)len, m->name,
-                        !is_type  ? m->help
-                        : unknown ? "unknown"
-                                  : m->type);
+    (void)buffer_printf(out, "%.*s%.*s %s\n", (int)keyword_len, keyword, (int)family_len(m), m->name,
+                        is_type ? m->type : m->help);
 }
 
 void metric_to_openmetrics(const struct buffer *text, struct buffer *out)

@@ -33,8 +33,7 @@ void metric_one(struct buffer *out, const char *name, double value);
 
 /*
  * Appends the same families in the form of OpenMetrics 1.0.0, with the same names and labels of all samples.
- * When a counter's name without _total is also the name of a different family, the counter gets the type
- * unknown. Any thread.
+ * Any thread.
  */
 void metric_to_openmetrics(const struct buffer *text, struct buffer *out);
 

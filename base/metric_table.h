@@ -56,7 +56,7 @@ METRIC(shootd_spans_dropped_total, counter, "",
        "Spans that were not, for want of room: their receiver is slow or away.")
 METRIC(shootd_spans_exported_total, counter, "outcome", "Spans that were sent, by what became of them.")
 METRIC(shootd_sse_streams, gauge, "", "Open event streams.")
-METRIC(shootd_sse_streams_total, counter, "end", "Event streams that ended, by the reason.")
+METRIC(shootd_sse_streams_ended_total, counter, "end", "Event streams that ended, by the reason.")
 METRIC(shootd_sse_events_sent_total, counter, "", "Events sent to streams.")
 METRIC(shootd_store_rows_put_aside, gauge, "", "Stored rows that cannot be read (shootd check-store).")
 METRIC(shootd_store_commits_total, counter, "", "Transactions committed.")

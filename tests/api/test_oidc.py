@@ -197,7 +197,7 @@ def test_a_stream_ends_with_its_jwt(d, issuer):
         began = time.monotonic()
         answer.read()
         assert time.monotonic() - began < 30 * harness.PATIENCE
-    wait_until(lambda: metric(d, 'shootd_sse_streams_total{end="token"}') == 1, what="its end")
+    wait_until(lambda: metric(d, 'shootd_sse_streams_ended_total{end="token"}') == 1, what="its end")
 
 
 def test_a_ticket_stands_for_the_jwt(d, issuer):

@@ -124,7 +124,7 @@ def test_a_stream_of_a_token_that_was_narrowed_ends(two):
         assert answer.status_code == 200
         assert d.http.patch(f"/v1/tokens/{token['id']}", json={"projects": ["team-b"]}).status_code == 200
         answer.read()
-    wait_until(lambda: 'shootd_sse_streams_total{end="token"} 1\n' in d.http.get("/metrics").text, what="its end")
+    wait_until(lambda: 'shootd_sse_streams_ended_total{end="token"} 1\n' in d.http.get("/metrics").text, what="its end")
 
 
 def parked(d, count):

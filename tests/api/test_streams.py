@@ -459,8 +459,8 @@ def test_ao24_lifetime_and_caps(sim, tmp_path):
         assert (one.ids + again.ids) == list(range(one.ids[0] if one.ids else again.ids[0], again.ids[-1] + 1))
     wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="the client's end to be noticed")
     text = d.http.get("/metrics").text
-    assert 'shootd_sse_streams_total{end="lifetime"} 3' in text
-    assert re.search(r'shootd_sse_streams_total\{end="client"\} [1-9]', text) and re.search(r"shootd_sse_events_sent_total [1-9]", text)
+    assert 'shootd_sse_streams_ended_total{end="lifetime"} 3' in text
+    assert re.search(r'shootd_sse_streams_ended_total\{end="client"\} [1-9]', text) and re.search(r"shootd_sse_events_sent_total [1-9]", text)
     assert re.search(r'shootd_events_total\{type="cluster.discovered"\} [1-9]', text)
     assert re.search(r"request_id=\S+ .*route=/v1/events status=200 .*bytes_out=[1-9]\d* .*outcome=lifetime", d.log()), "the access line comes at the end"
     d.stop()
@@ -549,7 +549,7 @@ def test_clients_that_come_and_go(sim, tmp_path):
         found(sim, 5)
         time.sleep(0.7)
         d.http.delete("/v1/tokens/" + t["id"])
-    wait_until(lambda: metric(d, "shootd_sse_streams_total") > 60, what="many streams")
+    wait_until(lambda: metric(d, "shootd_sse_streams_ended_total") > 60, what="many streams")
     stop.set()
     for t in threads:
         t.join(20)

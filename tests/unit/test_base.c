@@ -744,7 +744,7 @@ static void metrics_have_their_text_form_OB_2(void **state)
                                   "part 1\n");
 }
 
-/* Counters lose _total in the name of the family only; one of them would then be called as a gauge is. */
+/* Counters lose _total in the name of the family only. */
 static void metrics_have_the_form_of_openmetrics(void **state)
 {
     (void)state;
@@ -756,16 +756,16 @@ static void metrics_have_the_form_of_openmetrics(void **state)
     buffer_done(&out);
     buffer_init(&out, 4096);
     metric_one(&text, "shootd_sse_streams", 3);
-    metric_family(&text, "shootd_sse_streams_total");
-    metric_of(&text, "shootd_sse_streams_total", "end", "client", 7);
+    metric_family(&text, "shootd_sse_streams_ended_total");
+    metric_of(&text, "shootd_sse_streams_ended_total", "end", "client", 7);
     metric_one(&text, "shootd_store_commits_total", 1);
     metric_to_openmetrics(&text, &out);
     assert_string_equal(out.data, "# HELP shootd_sse_streams Open event streams.\n"
                                   "# TYPE shootd_sse_streams gauge\n"
                                   "shootd_sse_streams 3\n"
-                                  "# HELP shootd_sse_streams_total Event streams that ended, by the reason.\n"
-                                  "# TYPE shootd_sse_streams_total unknown\n"
-                                  "shootd_sse_streams_total{end=\"client\"} 7\n"
+                                  "# HELP shootd_sse_streams_ended Event streams that ended, by the reason.\n"
+                                  "# TYPE shootd_sse_streams_ended counter\n"
+                                  "shootd_sse_streams_ended_total{end=\"client\"} 7\n"
                                   "# HELP shootd_store_commits Transactions committed.\n"
                                   "# TYPE shootd_store_commits counter\n"
                                   "shootd_store_commits_total 1\n"

@@ -54,7 +54,7 @@ static void create(struct running *d, const char *name)
     command_free(cmd);
 }
 
-static void ao6_operations_are_kept_for_seven_days(void **state)
+static void ao6_operations_are_kept_for_thirty_days(void **state)
 {
     (void)state;
     struct running *d = MEM_NEW(struct running);
@@ -65,7 +65,7 @@ static void ao6_operations_are_kept_for_seven_days(void **state)
     create(d, "early");
     running_run(d, 24 * HOUR);
     create(d, "late");
-    running_run(d, 5 * 24 * HOUR + 20 * HOUR);
+    running_run(d, 28 * 24 * HOUR + 20 * HOUR);
     assert_int_equal(operations_shown(d), 2);
     running_run(d, 8 * HOUR);
     assert_int_equal(operations_shown(d), 1);
@@ -188,7 +188,7 @@ static void events_are_kept_as_long_and_as_many_as_configured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ao6_operations_are_kept_for_seven_days),
+        cmocka_unit_test(ao6_operations_are_kept_for_thirty_days),
         cmocka_unit_test(operations_and_audit_are_kept_as_configured),
         cmocka_unit_test(events_are_kept_as_long_and_as_many_as_configured),
     };

@@ -458,7 +458,7 @@ static void mh9_a_reader_that_stalls_is_cut_and_delays_nobody(void **state)
     }
     assert_true(read_until(live, "\"sequence\":5000}\n\n"));
     assert_int_equal(count_dense(1), 5000);
-    wait_counted("shootd_sse_streams_total{end=\"slow\"} 1\n");
+    wait_counted("shootd_sse_streams_ended_total{end=\"slow\"} 1\n");
     assert_true(counted("shootd_http_connections_reaped_total 1\n"));
     begin_reading(stalled, NULL); /* what was on its way, and then the end */
     assert_true(count_dense(1) < 5000);
@@ -489,7 +489,7 @@ static void a_reader_that_fell_behind_catches_up_or_is_reported(void **state)
     char *position CLEANUP_FREE = mem_printf("\nid: %d\nretry:", (int)(2 * RING + 80 + told));
     assert_non_null(strstr(answer, position)); /* where the next one has to begin */
     (void)close(fd);
-    wait_counted("shootd_sse_streams_total{end=\"behind\"} 1\n");
+    wait_counted("shootd_sse_streams_ended_total{end=\"behind\"} 1\n");
 }
 
 static void ao24_time_ends_streams_and_ao23_gives_signs_of_life(void **state)
@@ -516,7 +516,7 @@ static void ao24_time_ends_streams_and_ao23_gives_signs_of_life(void **state)
     assert_true(read_until(fd, NULL));
     assert_null(strstr(answer, "lifetime"));
     (void)close(fd);
-    wait_counted("shootd_sse_streams_total{end=\"token\"} 1\n");
+    wait_counted("shootd_sse_streams_ended_total{end=\"token\"} 1\n");
 }
 
 static void a_store_that_cannot_be_read_ends_a_stream(void **state)
