@@ -95,6 +95,7 @@ struct config {
         size_t client_count;
         uint64_t clients_generation; /* of a configuration that was read again: changes with the rules */
     } tls;
+    bool dashboard;   /* whether the page at / is served */
     char *public_url; /* where clients reach us, without a slash at its end; or NULL */
     enum log_level log_level;
     enum log_format log_format;
