@@ -8,11 +8,10 @@
 #include "api/request.h"
 #include "model/problem.h"
 
-/* Nothing but its own files and this server: no inline script or style, no frame around it (docs/dashboard.md).
- */
-#define POLICY                                                                                                \
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "     \
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "       \
+/* Its own files and this server, nothing else: no inline script or style, no frame around it. */
+#define POLICY                                                                                            \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "   \
     "trusted-types 'none'"
 
 _Static_assert(sizeof(POLICY) <= ANSWER_HEADER_BYTES, "a field that does not fit would be left out");

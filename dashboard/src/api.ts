@@ -8,7 +8,7 @@ import type { Problem } from "./types";
 /** Where the API is: beside this page, also behind a proxy that adds a prefix. */
 export const base = new URL(".", document.baseURI).href.replace(/\/$/, "");
 
-export const api = createClient<paths>({ baseUrl: base });
+export const api = createClient<paths>({ baseUrl: base, querySerializer: { array: { style: "form", explode: false } } });
 api.use({
   onRequest({ request }) {
     if (token()) request.headers.set("Authorization", `Bearer ${token()}`);

@@ -6,6 +6,7 @@ import { texts } from "./texts";
 import type { Problem, Role, Whoami } from "./types";
 
 const KEY = "shootd.token";
+const RETRY_MS = 2_000;
 
 export type Session =
   | { kind: "out"; reason: string | null }
@@ -44,16 +45,19 @@ export const logOut = () => end(null);
 
 /** The server does not take the token (any more). */
 export function refuse(problem: Problem | null) {
-  end(texts.login.refused(problem?.detail ?? problem?.title ?? null));
+  const reason = problem?.detail ?? problem?.title ?? "";
+  end(session.peek().kind === "in" ? texts.login.refused(reason) : texts.login.wrong(reason));
 }
 
-/** Takes a token once the server has said whose it is. */
-export async function logIn(given: string) {
+/** Takes a token once the server has said whose it is. One of before a reload waits for a server that is away. */
+export async function logIn(given: string, restored = false) {
   keep(given);
   session.value = { kind: "checking" };
   const result = await ask(api.GET("/v1/whoami"));
+  if (current !== given) return;
   if (result.ok) session.value = { kind: "in", who: result.value };
-  else if (current) end(result.problem ? result.problem.detail ?? result.problem.title : texts.login.away);
+  else if (!result.problem && restored) setTimeout(() => current === given && void logIn(given, true), RETRY_MS);
+  else end(result.problem ? result.problem.detail : texts.login.away);
 }
 
 /** The session of this tab before a reload. */
@@ -64,7 +68,7 @@ export function restore() {
   } catch {
     // As in keep().
   }
-  if (kept) void logIn(kept);
+  if (kept) void logIn(kept, true);
 }
 
 const roles: Role[] = ["viewer", "kubeconfig", "operator", "admin"];

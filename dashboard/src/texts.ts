@@ -113,7 +113,8 @@ export const texts = {
     checking: "One moment",
     missing: "Enter a token. It begins with shd_.",
     away: "The server does not answer. Try again.",
-    refused: (reason: string | null) => `The server does not accept the token any more. ${reason ?? ""}`.trim(),
+    wrong: (reason: string) => `The server does not accept this token. ${reason}`.trim(),
+    refused: (reason: string) => `The server does not accept the token any more. ${reason}`.trim(),
   },
 
   fleet: {

@@ -66,7 +66,8 @@ struct preferences prefer_read(const struct headers *h);
 /* ---- gzip of answers (HT-53). Strong entity tags differ per coding: "x" and "x-gz" are one version in two
  * forms, and preconditions take either (http/message/conditional.h) ---- */
 
-/* Quality (0 to 1000) that an Accept-Encoding value gives a coding, "identity" included; -1 when neither it nor
+/* Quality (0 to 1000) that an Accept-Encoding value gives a coding, "identity" included; -1 when neither it
+ * nor
  * "*" stands in the list, and for NULL. */
 int coding_quality(const char *accept_encoding, const char *coding);
 /* Whether an Accept-Encoding value wants gzip rather than nothing. NULL and "" do not. */

@@ -19,7 +19,7 @@ enum { PATH_MAX_SEGMENTS = 8 };
 
 struct path_segments {
     const char *items[PATH_MAX_SEGMENTS]; /* decoded */
-    unsigned count; /* "/" has one, which is empty; 0: a path with more than fit */
+    unsigned count;                       /* "/" has one, which is empty; 0: a path with more than fit */
 };
 
 /* Origin-form, or absolute-form without its authority (6.5); NULL for anything else. Points into `target`. */

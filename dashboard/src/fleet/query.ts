@@ -116,7 +116,7 @@ export function matches(query: Query, now: number): (row: Row) => boolean {
 const phaseRank: Phase[] = ["failed", "degraded", "retrying", "unknown", "deleting", "updating", "creating", "pending", "hibernating", "waking", "hibernated", "ready"];
 const healthRank: Health[] = ["unhealthy", "unknown", "progressing", "healthy"];
 
-const collator = new Intl.Collator("en", { numeric: true });
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 const far = Number.MAX_SAFE_INTEGER;
 const time = (text: string | null) => (text ? Date.parse(text) : far);
 
@@ -125,7 +125,7 @@ const byKey: Record<SortKey, (a: Row, b: Row, now: number) => number> = {
   trouble: (a, b, now) => severity(a, now) - severity(b, now),
   phase: (a, b) => phaseRank.indexOf(a.phase) - phaseRank.indexOf(b.phase),
   health: (a, b) => healthRank.indexOf(a.health) - healthRank.indexOf(b.health),
-  version: (a, b) => collator.compare(a.kubernetes_version ?? "", b.kubernetes_version ?? ""),
+  version: (a, b) => compare(a.byVersion, b.byVersion),
   expires: (a, b) => time(a.expires_at) - time(b.expires_at),
   observed: (a, b) => time(a.observed_at) - time(b.observed_at),
 };
@@ -136,6 +136,6 @@ export function arrange(rows: Iterable<Row>, query: Query, now: number): string[
   const list = [...rows].filter(wanted);
   const sign = query.reverse ? -1 : 1;
   const first = byKey[query.sort];
-  list.sort((a, b) => sign * (first(a, b, now) || collator.compare(a.name, b.name) || collator.compare(a.project, b.project)));
+  list.sort((a, b) => sign * (first(a, b, now) || compare(a.byName, b.byName)));
   return list.map((row) => row.key);
 }

@@ -6,7 +6,8 @@ import { every, listen } from "../live/life";
 import { onEnd, session } from "../session";
 import type { ClusterSummary, Event, Phase, Problem } from "../types";
 
-export type Row = ClusterSummary & { key: string; words: string };
+/** With what the search looks at, and what rows of one name, or of one version, are ordered by. */
+export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string };
 
 export type Load =
   | { state: "loading" }
@@ -45,6 +46,9 @@ function changed() {
   else requestAnimationFrame(paint);
 }
 
+/** Numbers of one width: comparing texts then compares numbers, many times faster than a collator does. */
+const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
+
 /** Everything that the search looks at, in small letters. */
 function wordsOf(item: ClusterSummary) {
   const labels = Object.entries(item.labels).map(([key, value]) => `${key}=${value}`);
@@ -56,7 +60,8 @@ function put(item: ClusterSummary, anyway: boolean) {
   const key = keyOf(item.project, item.name);
   const old = rows.get(key);
   if (!anyway && old && old.id === item.id && old.version > item.version) return;
-  rows.set(key, { ...item, key, words: wordsOf(item) });
+  const byName = padded(`${item.name} ${item.project}`), byVersion = padded(item.kubernetes_version ?? "");
+  rows.set(key, { ...item, key, words: wordsOf(item), byName, byVersion });
 }
 
 // ---- reading ----

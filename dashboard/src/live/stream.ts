@@ -24,7 +24,7 @@ let heard = 0;
 let running: AbortController | null = null;
 
 const setLink = (state: Link["state"], since: number) => {
-  if (link.value.state !== state) link.value = { state, since };
+  if (link.peek().state !== state) link.value = { state, since };
 };
 
 const pause = (ms: number, stop: AbortSignal) =>
@@ -78,7 +78,8 @@ async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
     if (response.status === 401) throw new Refused((await response.json().catch(() => null)) as Problem | null);
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
     const parser = new StreamParser();
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
     let retry = RETRY_FIRST_MS;
     let begun = false;
     for (;;) {
@@ -87,7 +88,7 @@ async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
       watch.alive();
       heard = Date.now();
       setLink("live", heard);
-      const blocks = parser.feed(value);
+      const blocks = parser.feed(decoder.decode(value, { stream: true }));
       // Without a position the stream begins now: what was read before that may be older.
       if (first && !begun && blocks.some((block) => block.id !== null)) {
         begun = true;

@@ -1,5 +1,5 @@
 // The frame of every page: who looks, how the connection is, and what all pages share.
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { ClusterPage } from "../cluster/page";
 import { FleetPage } from "../fleet/page";
@@ -32,9 +32,11 @@ function Content() {
 
 /** The place for focus after a change of page: readers begin there. */
 function useFocusOnHeading(place: string) {
+  const last = useRef(place);
   useEffect(() => {
     // The first page leaves the focus where the browser puts it.
-    if (document.activeElement && document.activeElement !== document.body) document.querySelector<HTMLElement>("main h1")?.focus();
+    if (last.current !== place) document.querySelector<HTMLElement>("main h1")?.focus();
+    last.current = place;
   }, [place]);
 }
 
