@@ -12,6 +12,7 @@
 
 #include "base/attrs.h"
 #include "base/env.h"
+#include "base/mem.h"
 #include "http/message/conditional.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
