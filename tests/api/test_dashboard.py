@@ -556,3 +556,15 @@ def test_the_sources_are_typed_by_the_contract():
     for argv in ([programs / "openapi-typescript", ROOT / "openapi.yaml", "-o", "types/openapi.d.ts"], [programs / "tsc", "--project", "."]):
         done = subprocess.run(argv, cwd=ROOT / "dashboard", capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_parts_that_need_no_browser(tmp_path):
+    program = ROOT / "dashboard/node_modules/.bin/esbuild"
+    if not program.exists():
+        pytest.skip("dashboard/node_modules is absent: npm or its registry was absent")
+    bundle = tmp_path / "units.test.mjs"
+    subprocess.run([program, "test/units.test.ts", "--bundle", "--platform=node", "--format=esm", f"--outfile={bundle}", "--log-level=error",
+                    "--jsx=automatic", "--jsx-import-source=preact", '--banner:js=globalThis.document={hidden:false,baseURI:"http://shootd.test/"};'],
+                   cwd=ROOT / "dashboard", check=True, timeout=60)
+    done = subprocess.run(["node", "--test", bundle], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "pass 5" in done.stdout.replace("# ", ""), done.stdout + done.stderr
