@@ -32,7 +32,7 @@ function row(name: string, more: Partial<Row> = {}): Row {
     stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
     created_at: null, updated_at: null, key: `p/${name}`, words: `p ${name} team=web` };
   const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
-  return { ...base, byName: padded(`${name} p`), byVersion: padded(more.kubernetes_version ?? "1.33.7"), ...more } as Row;
+  return { ...base, byName: padded(`${name} p`), byVersion: padded("kubernetes_version" in more ? (more.kubernetes_version ?? "") : "1.33.7"), ...more } as Row;
 }
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false };
@@ -82,7 +82,7 @@ test("spec beside what is there", () => {
   } as unknown as Cluster;
   const rows = compare(cluster);
   assert.deepEqual(rows.slice(0, 2).map((one) => [one.path, one.differs, say(one.wanted), say(one.found)]), [
-    ["allowed_cidrs", true, "not set", "(empty)"], ["node_pools.default.maximum", true, "3", "5"],
+    ["allowed_cidrs", true, "192.0.2.0/24", "(empty)"], ["node_pools.default.maximum", true, "3", "5"],
   ]);
   assert.deepEqual(rows.find((one) => one.path === "networking.type"), { path: "networking.type", wanted: "calico", found: "calico", differs: false });
   assert.equal(rows.some((one) => one.path === "node_pools"), false);

@@ -19,13 +19,11 @@ export function compare(cluster: Cluster): Row[] {
   const wanted = new Map<string, unknown>(), found = new Map<string, unknown>();
   flat(cluster.spec, "", wanted);
   flat(cluster.observed, "", found);
-  const drift = new Set(cluster.drift.map((one) => one.path));
-  const rows: Row[] = [...new Set([...found.keys(), ...wanted.keys()])].map((path) => ({
-    path, wanted: wanted.get(path), found: found.get(path), differs: drift.delete(path),
-  }));
-  // Differences within pools, and those of whole groups.
-  for (const one of cluster.drift) if (drift.has(one.path)) rows.push({ path: one.path, wanted: one.wanted, found: one.found, differs: true });
-  return rows.sort((a, b) => Number(b.differs) - Number(a.differs));
+  // Drift has paths within pools, too.
+  const differing = cluster.drift.map((one) => ({ path: one.path, wanted: one.wanted, found: one.found, differs: true }));
+  const drifted = new Set(differing.map((one) => one.path));
+  const paths = [...new Set([...found.keys(), ...wanted.keys()])].filter((path) => !drifted.has(path));
+  return [...differing, ...paths.map((path) => ({ path, wanted: wanted.get(path), found: found.get(path), differs: false }))];
 }
 
 export function say(value: unknown): string {
