@@ -53,6 +53,8 @@ export const texts = {
   no: "no",
   empty: "(empty)",
   gone: "Gone",
+  more: (n: number) => `Show all ${n.toLocaleString("en")} characters`,
+  less: "Show less",
   skip: "Skip to the content",
   number: (n: number) => n.toLocaleString("en"),
   percent: (n: number) => `${n} %`,

@@ -1,5 +1,6 @@
 import { texts } from "../texts";
 import type { Issue } from "../types";
+import { Foreign } from "../ui/foreign";
 import { SeverityIcon } from "../ui/phase";
 import { When } from "../ui/time";
 
@@ -16,9 +17,9 @@ export function Issues({ issues }: { issues: Issue[] }) {
               <b>{issue.title}</b> <span class="quiet">{texts.issues.severity[issue.severity]}</span>
               {issue.subject && <span class="foreign mono subject">{issue.subject}</span>}
             </p>
-            {issue.description && <p class="foreign">{issue.description}</p>}
+            {issue.description && <p><Foreign text={issue.description} /></p>}
             <p class="action">
-              <b>{texts.issues.action}</b> <span class="foreign">{issue.action}</span>
+              <b>{texts.issues.action}</b> <Foreign text={issue.action} />
             </p>
             {(issue.since || issue.expires_at) && (
               <p class="quiet">

@@ -1,6 +1,7 @@
 import { now } from "../live/life";
 import { texts } from "../texts";
 import type { Operation, OperationStep } from "../types";
+import { Foreign } from "../ui/foreign";
 import { ProblemNotice } from "../ui/problem";
 import { clock, span, When } from "../ui/time";
 
@@ -27,20 +28,20 @@ function Step({ step, open }: { step: OperationStep; open: boolean }) {
       <StepMark status={step.status} />
       <div>
         <p>
-          <b>{texts.step[step.type as keyof typeof texts.step] ?? step.type}</b> {step.target && <span class="mono foreign">{step.target}</span>}{" "}
+          <b>{texts.step[step.type as keyof typeof texts.step] ?? step.type}</b> {step.target && <Foreign mono text={step.target} />}{" "}
           <span class="quiet">{texts.stepStatus[step.status]}</span>
           {step.running_ms != null && <span class="quiet mono"> {span(step.running_ms)}</span>}
           {step.rolls_nodes && <span class="tag drifted">{texts.operation.rolls}</span>}
         </p>
-        {step.reason && <p class="quiet foreign">{step.reason}</p>}
-        {open && last && <p class="foreign">{last.text}</p>}
+        {step.reason && <p class="quiet"><Foreign text={step.reason} /></p>}
+        {open && last && <p><Foreign text={last.text} /></p>}
         {messages.length > 1 && (
           <details>
             <summary>{texts.operation.messages(messages.length)}</summary>
             <ol class="messages">
               {messages.map((message, i) => (
                 <li key={i}>
-                  <When at={message.at} /> <span class="foreign">{message.text}</span>
+                  <When at={message.at} /> <Foreign text={message.text} />
                 </li>
               ))}
             </ol>
@@ -79,7 +80,7 @@ function Details({ operation, usual }: { operation: Operation; usual: number | n
           <span class="mono">{texts.percent(operation.progress)}</span>
         </p>
       )}
-      {operation.message && <p class="foreign">{operation.message}</p>}
+      {operation.message && <p><Foreign text={operation.message} /></p>}
       {operation.error && (
         <ProblemNotice problem={{ ...operation.error, type: "", status: 0, request_id: "" }} />
       )}

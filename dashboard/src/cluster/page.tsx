@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 
 import { lastFleet } from "../router";
 import { texts } from "../texts";
+import { Foreign } from "../ui/foreign";
 import { PhaseIcon } from "../ui/phase";
 import { ProblemNotice } from "../ui/problem";
 import { HealthWord } from "../ui/phase";
@@ -32,7 +33,7 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
           {cluster.deletion_protection && <span class="tag">{texts.cluster.protected}</span>}
         </p>
       )}
-      {cluster?.description && <p class="foreign">{cluster.description}</p>}
+      {cluster?.description && <p><Foreign text={cluster.description} /></p>}
     </div>
   );
 }
@@ -51,7 +52,7 @@ function StatePanel({ data }: { data: ClusterData }) {
       <p class="state-health">
         <HealthWord health={health} />
       </p>
-      {message && <p class="foreign">{texts.cluster.said(message)}</p>}
+      {message && <p><Foreign text={texts.cluster.said(message)} /></p>}
       <Issues issues={data.issues.value} />
     </section>
   );

@@ -1,6 +1,7 @@
 import { texts } from "../texts";
 import type { Cluster, NodePool, NodePoolSpec } from "../types";
 import { say } from "./spec";
+import { Foreign } from "../ui/foreign";
 
 function labelsOf(labels: Record<string, string> | null | undefined) {
   return Object.entries(labels ?? {}).map(([key, value]) => (value ? `${key}=${value}` : key)).join(", ");
@@ -47,13 +48,13 @@ export function PoolsPanel({ cluster }: { cluster: Cluster }) {
                       {differs(name) && <span class="tag drifted">{texts.spec.differs}</span>}
                       {!observed && <span class="tag">{texts.pools.pending}</span>}
                     </th>
-                    <td class="mono foreign">{say(pool?.machine_type)}</td>
+                    <td><Foreign mono text={say(pool?.machine_type)} /></td>
                     <td class="mono">{texts.pools.size(say(pool?.minimum), say(pool?.maximum))}</td>
                     <td class="mono">{say(pool?.max_surge)}</td>
                     <td class="mono">{pool?.volume_size_gib == null ? say(pool?.volume_size_gib) : texts.gib(pool.volume_size_gib)}</td>
-                    <td class="mono foreign">{pool?.image ? `${say(pool.image.name)} ${say(pool.image.version)}` : texts.none}</td>
-                    <td class="foreign">{say(pool?.zones)}</td>
-                    <td class="foreign">{[labelsOf(pool?.labels), observed ? taintsOf(observed) : ""].filter(Boolean).join(" · ") || texts.none}</td>
+                    <td><Foreign mono text={pool?.image ? `${say(pool.image.name)} ${say(pool.image.version)}` : texts.none} /></td>
+                    <td><Foreign text={say(pool?.zones)} /></td>
+                    <td><Foreign text={[labelsOf(pool?.labels), observed ? taintsOf(observed) : ""].filter(Boolean).join(" · ") || texts.none} /></td>
                   </tr>
                 );
               })}

@@ -1,6 +1,7 @@
 // When Cleura maintains the cluster and when it sleeps: in the viewer's zone and in UTC, as text.
 import { texts } from "../texts";
 import type { Cluster, Schedule } from "../types";
+import { Foreign } from "../ui/foreign";
 import { zoneName } from "../ui/time";
 
 /** "200000+0100": a time of day with its offset, as minutes of a day in UTC; NaN for anything else. */
@@ -25,7 +26,7 @@ function local(minutes: number): string {
 
 function Window({ begin, end }: { begin: string | null | undefined; end: string | null | undefined }) {
   const from = minutesUtc(begin), to = minutesUtc(end);
-  if (Number.isNaN(from) || Number.isNaN(to)) return <span class="mono foreign">{texts.schedule.raw(begin ?? texts.none, end ?? texts.none)}</span>;
+  if (Number.isNaN(from) || Number.isNaN(to)) return <Foreign mono text={texts.schedule.raw(begin ?? texts.none, end ?? texts.none)} />;
   return (
     <span>
       {texts.schedule.daily(local(from), local(to), zoneName(new Date()))} <span class="quiet">{texts.schedule.utc(utc(from), utc(to))}</span>
@@ -49,12 +50,12 @@ export function readCron(text: string | null | undefined): Cron | null {
 function Moment({ text, location }: { text: string | null | undefined; location: string }) {
   if (!text) return <span class="quiet">{texts.never}</span>;
   const cron = readCron(text);
-  if (!cron) return <span class="mono foreign">{`${text} ${location}`}</span>;
+  if (!cron) return <Foreign mono text={`${text} ${location}`} />;
   const days = cron.days === null || cron.days.length === 7 ? texts.schedule.everyDay : cron.days.map((day) => texts.schedule.day[day]).join(", ");
   const minutes = cron.hour * 60 + cron.minute;
   return (
     <span>
-      {texts.schedule.at(days, utc(minutes))} <span class="foreign">{location}</span>{" "}
+      {texts.schedule.at(days, utc(minutes))} <Foreign text={location} />{" "}
       {location === "UTC" && <span class="quiet">{texts.schedule.local(local(minutes), zoneName(new Date()))}</span>}
     </span>
   );

@@ -1,6 +1,7 @@
 // What was asked for beside what is there; where they differ, the row is marked.
 import { texts } from "../texts";
 import type { Cluster } from "../types";
+import { Foreign } from "../ui/foreign";
 
 type Row = { path: string; wanted: unknown; found: unknown; differs: boolean };
 
@@ -57,8 +58,8 @@ export function SpecPanel({ cluster }: { cluster: Cluster }) {
                   {row.path}
                   {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
                 </th>
-                <td class="foreign">{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : say(row.wanted)}</td>
-                <td class="foreign">{say(row.found)}</td>
+                <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
+                <td><Foreign text={say(row.found)} /></td>
               </tr>
             ))}
           </tbody>

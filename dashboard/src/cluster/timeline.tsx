@@ -1,6 +1,7 @@
 // Events and operations of a cluster in one order, the newest first.
 import { texts } from "../texts";
 import type { Event, Operation } from "../types";
+import { Foreign } from "../ui/foreign";
 import { PhaseIcon } from "../ui/phase";
 import { span, When } from "../ui/time";
 
@@ -27,7 +28,7 @@ function OperationEntry({ operation }: { operation: Operation }) {
         {lasted !== null && <span class="quiet">{texts.timeline.lasted(span(lasted))}</span>}{" "}
         {operation.requested_by && <span class="quiet">{texts.operation.by(operation.requested_by)}</span>}
       </p>
-      {operation.error && <p class="foreign">{operation.error.detail}</p>}
+      {operation.error && <p><Foreign text={operation.error.detail} /></p>}
     </div>
   );
 }
@@ -38,7 +39,7 @@ function EventEntry({ event }: { event: Event }) {
       <p>
         {event.data.phase && <PhaseIcon phase={event.data.phase} />} <b>{texts.event[event.type as keyof typeof texts.event] ?? event.type}</b>
       </p>
-      {event.data.message && <p class="foreign">{event.data.message}</p>}
+      {event.data.message && <p><Foreign text={event.data.message} /></p>}
     </div>
   );
 }

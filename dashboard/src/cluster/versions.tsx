@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api, ask, type Result } from "../api";
 import { texts } from "../texts";
 import type { Upgrades } from "../types";
+import { Foreign } from "../ui/foreign";
 import { ProblemNotice } from "../ui/problem";
 import { When } from "../ui/time";
 
@@ -21,8 +22,8 @@ function Offers({ upgrades }: { upgrades: Upgrades }) {
   return (
     <>
       <p>
-        {texts.versions.current} <span class="mono foreign">{kubernetes.current ?? texts.none}</span>{" "}
-        <span class="quiet foreign">{kubernetes.state}</span>{" "}
+        {texts.versions.current} <Foreign mono text={kubernetes.current ?? texts.none} />{" "}
+        <span class="quiet"><Foreign text={kubernetes.state} /></span>{" "}
         {kubernetes.expires_at && (
           <>
             {texts.versions.ends} <When at={kubernetes.expires_at} focusable day />
@@ -49,12 +50,12 @@ function Offers({ upgrades }: { upgrades: Upgrades }) {
                     {offer.recommended && <span class="tag">{texts.versions.recommended}</span>}
                   </th>
                   <td>{texts.versions.kind[offer.kind]}</td>
-                  <td class="foreign">{offer.state ?? texts.none}</td>
+                  <td><Foreign text={offer.state ?? texts.none} /></td>
                   <td>
                     <When at={offer.expires_at} day />
                   </td>
                   <td>{offer.rolls_nodes ? texts.yes : texts.no}</td>
-                  <td class="foreign">{checkOf(offer)}</td>
+                  <td><Foreign text={checkOf(offer)} /></td>
                 </tr>
               ))}
             </tbody>
@@ -65,8 +66,8 @@ function Offers({ upgrades }: { upgrades: Upgrades }) {
       )}
       {images.map((offer) => (
         <p key={`${offer.pool} ${offer.version}`}>
-          {texts.versions.image} <span class="mono foreign">{offer.pool}</span>: <span class="mono foreign">{offer.image} {offer.current} → {offer.version}</span>{" "}
-          <span class="quiet foreign">{offer.state}</span>
+          {texts.versions.image} <Foreign mono text={offer.pool} />: <span class="mono foreign">{offer.image} {offer.current} → {offer.version}</span>{" "}
+          <span class="quiet"><Foreign text={offer.state} /></span>
         </p>
       ))}
       <p class="quiet">

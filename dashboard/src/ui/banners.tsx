@@ -4,6 +4,7 @@ import { link } from "../live/stream";
 import { frozen, troubled } from "../live/upstream";
 import { texts } from "../texts";
 import type { Project } from "../types";
+import { Foreign } from "./foreign";
 import { SeverityIcon } from "./phase";
 import { clock, exact, When } from "./time";
 
@@ -32,7 +33,7 @@ export function Banners() {
         <p class="notice warn" key={project.name}>
           <SeverityIcon severity="warning" />
           <span>
-            <b>{texts.upstream.project(project.name)}</b> <span class="foreign">{reasonOf(project)}</span>{" "}
+            <b>{texts.upstream.project(project.name)}</b> <Foreign text={reasonOf(project)} />{" "}
             {project.upstream.last_contact_at && (
               <>
                 {texts.upstream.lastContact} <When at={project.upstream.last_contact_at} focusable />
@@ -46,7 +47,7 @@ export function Banners() {
         <p class="notice" key={`frozen ${project.name}`}>
           <SeverityIcon severity="info" />
           <span>
-            <b>{texts.upstream.frozen(project.name)}</b> <span class="foreign">{project.freeze?.reason}</span>
+            <b>{texts.upstream.frozen(project.name)}</b> <Foreign text={project.freeze?.reason} />
           </span>
         </p>
       ))}

@@ -1,5 +1,6 @@
 import { texts } from "../texts";
 import type { Problem } from "../types";
+import { Foreign } from "./foreign";
 import { SeverityIcon } from "./phase";
 
 /** Why something cannot be shown, and what to do; `null`: no server answered. */
@@ -11,7 +12,7 @@ export function ProblemNotice({ problem, again }: { problem: Problem | null; aga
         <p>
           <b>{problem ? problem.title : texts.problem.away}</b>
         </p>
-        {problem?.detail && <p class="foreign">{problem.detail}</p>}
+        {problem?.detail && <p><Foreign text={problem.detail} /></p>}
         {problem?.advice && <p>{problem.advice}</p>}
         {again && (
           <button type="button" onClick={again}>
