@@ -2,7 +2,7 @@
 import createClient from "openapi-fetch";
 
 import type { paths } from "../types/openapi";
-import { refuse, token } from "./session";
+import { token } from "./token";
 import type { Problem } from "./types";
 
 /** Where the API is: beside this page, also behind a proxy that adds a prefix. */
@@ -25,14 +25,21 @@ function isProblem(body: unknown): body is Problem {
   return typeof body === "object" && body !== null && "code" in body && "title" in body;
 }
 
-/** Never rejects. A 401 ends the session, with the reason that the server gives. */
+let refused: (problem: Problem | null) => void = () => {};
+
+/** Hears of a 401, with the reason that the server gives. */
+export function whenRefused(hear: (problem: Problem | null) => void) {
+  refused = hear;
+}
+
+/** Never rejects. */
 export async function ask<T>(call: Promise<Answer<T>>): Promise<Result<T>> {
   const asked = token();
   try {
     const { data, error, response } = await call;
     if (data !== undefined && response.ok) return { ok: true, value: data, response };
     const problem = isProblem(error) ? error : null;
-    if (response.status === 401 && asked === token()) refuse(problem);
+    if (response.status === 401 && asked === token()) refused(problem);
     return { ok: false, problem };
   } catch {
     return { ok: false, problem: null };

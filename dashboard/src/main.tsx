@@ -1,11 +1,11 @@
 import { render } from "preact";
 
+import { App } from "./app";
 import { startFleet } from "./fleet/store";
 import { startLife } from "./live/life";
 import { startUpstream } from "./live/upstream";
 import { startRouter } from "./router";
 import { restore } from "./session";
-import { App } from "./ui/app";
 import { startExactTimes } from "./ui/exact_times";
 import { startTheme } from "./ui/theme";
 

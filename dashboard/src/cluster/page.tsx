@@ -22,7 +22,7 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
   return (
     <div class="heading cluster-heading">
       <p class="crumbs">
-        <a href={lastFleet.value}>{texts.cluster.back}</a> <span aria-hidden="true">/</span> {project}
+        <a href={lastFleet.value}>{texts.cluster.back}</a> <span aria-hidden="true">/</span> <bdi>{project}</bdi>
       </p>
       <h1 tabIndex={-1}>{name}</h1>
       {cluster && (

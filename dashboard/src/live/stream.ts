@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals";
 
 import { base } from "../api";
-import { refuse, token } from "../session";
+import { refuse } from "../session";
+import { token } from "../token";
 import type { Event, Problem } from "../types";
 import { StreamParser, type Block } from "./sse";
 

@@ -1,15 +1,15 @@
 // The frame of every page: who looks, how the connection is, and what all pages share.
 import { useEffect, useRef } from "preact/hooks";
 
-import { ClusterPage } from "../cluster/page";
-import { FleetPage } from "../fleet/page";
-import { route } from "../router";
-import { session } from "../session";
-import { texts } from "../texts";
-import { Announcer } from "./announcer";
-import { Header } from "./header";
-import { LoginPage } from "./login";
-import { Banners } from "./banners";
+import { ClusterPage } from "./cluster/page";
+import { Announcer } from "./fleet/announcer";
+import { FleetPage } from "./fleet/page";
+import { route } from "./router";
+import { session } from "./session";
+import { texts } from "./texts";
+import { Banners } from "./ui/banners";
+import { Header } from "./ui/header";
+import { LoginPage } from "./ui/login";
 
 function Content() {
   const at = route.value;

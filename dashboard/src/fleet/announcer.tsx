@@ -1,9 +1,9 @@
 // The one live region: a summary of what changed, at most every ten seconds, so that a screen reader is not talked over.
 import { useEffect, useState } from "preact/hooks";
 
-import { changes } from "../fleet/store";
 import { link } from "../live/stream";
 import { texts } from "../texts";
+import { changes } from "./store";
 
 const EVERY_MS = 10_000;
 
