@@ -152,6 +152,7 @@ $(OBJ)/api/dashboard_data.o: build/dashboard_data.c build/obj/$(VARIANT)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) -c -o $@ $<
 build/dashboard_data.c: $(DASHBOARD_SRC) tools/dashboard.sh tools/embed_dashboard.py build/.dashboard
+	$(call say,NPM)
 	$(Q)tools/dashboard.sh $(DASHBOARD)
 	$(Q)$(PYTHON) tools/embed_dashboard.py build/dashboard > $@
 build/.dashboard: FORCE

@@ -84,6 +84,7 @@ export const texts = {
     live: () => "Live",
     away: (span: string) => `Server away for ${span}`,
   },
+  pause: "Pause",
   age: (span: string) => `Cleura read ${span} ago`,
   away: (clock: string) => `The server has not answered for ${clock}. What you see is from before that. This page goes on by itself when the server is back.`,
   announce: {

@@ -220,6 +220,28 @@ def test_nothing_that_happened_while_the_stream_was_cut_is_missed(world):
     world.close("gap")
 
 
+def test_a_paused_page_stands_still_and_misses_nothing(world):
+    d, sim = world.d, world.sim
+    world.open("pause")
+    world.run("pause", """
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByText("web-0000").waitFor();
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByText("Paused", { exact: true }).waitFor();
+    """)
+    sim.post("shoots", count=1, prefix="new", state="ready")
+    d.wait_phase("new-0000", "ready")
+    assert "new-0000" not in names(world, "pause")
+    world.run("pause", """
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.locator(".tbody", { hasText: "new-0000" }).waitFor();
+    """)
+    sim.http.delete("/_sim/shoots/new-0000")
+    wait_until(lambda: d.cluster("new-0000").status_code == 404, what="it to be gone")
+    world.run("pause", 'await page.locator(".tbody", { hasText: "new-0000" }).waitFor({ state: "detached" });')
+    world.close("pause")
+
+
 def test_the_cluster_page_tells_all(world):
     d = world.d
     world.open("cluster", "/clusters/team-a/shop")

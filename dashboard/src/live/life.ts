@@ -1,6 +1,6 @@
 // When the stream runs, and what each part of the page hears of it. A tab that nobody sees gives its stream back after a while and resumes
 // when it is seen again: a browser has only six connections to a server that speaks HTTP/1.1, over all its tabs.
-import { effect, signal } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 
 import { onEnd, session } from "../session";
 import type { Event } from "../types";
@@ -26,6 +26,8 @@ const all: Listener = {
 export const now = signal(Date.now());
 /** Whether somebody sees the page. */
 export const seen = signal(!document.hidden);
+/** Whether the viewer has stopped the page: it shows what it has, and hears what it missed afterwards. */
+export const paused = signal(false);
 
 export function startLife() {
   let hiding = 0;
@@ -40,22 +42,24 @@ export function startLife() {
   effect(() => {
     clearTimeout(hiding);
     if (session.value.kind !== "in") return;
-    if (seen.value) startStream(all);
+    if (paused.value) stopStream(false);
+    else if (seen.value) startStream(all);
     else hiding = window.setTimeout(() => stopStream(false), HIDDEN_MS);
   });
 }
 
-/** Calls `work` every `ms` while the page is seen, and once when it is seen again. Returns what ends that. */
+/** Calls `work` every `ms` while the page is seen and not paused, and once when that begins again. Returns what ends it. */
 export function every(ms: number, work: () => void): () => void {
-  const timer = setInterval(() => {
-    if (!document.hidden) work();
-  }, ms);
-  const again = () => {
-    if (!document.hidden) work();
-  };
-  document.addEventListener("visibilitychange", again);
+  const may = () => !document.hidden && !paused.peek();
+  const timer = setInterval(() => may() && work(), ms);
+  let first = true;
+  const end = effect(() => {
+    const begins = seen.value && !paused.value && !first;
+    first = false;
+    if (begins) untracked(work);
+  });
   return () => {
     clearInterval(timer);
-    document.removeEventListener("visibilitychange", again);
+    end();
   };
 }

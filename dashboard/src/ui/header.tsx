@@ -1,4 +1,4 @@
-import { now } from "../live/life";
+import { now, paused } from "../live/life";
 import { link } from "../live/stream";
 import { oldestList } from "../live/upstream";
 import { lastFleet, route } from "../router";
@@ -41,6 +41,9 @@ function Switches() {
           ))}
         </select>
       </label>
+      <button type="button" aria-pressed={paused.value} onClick={() => (paused.value = !paused.value)}>
+        {texts.pause}
+      </button>
       <button type="button" aria-pressed={exactTimes.value} onClick={() => (exactTimes.value = !exactTimes.value)}>
         {texts.time.exactSwitch}
       </button>
