@@ -1,10 +1,10 @@
 // All clusters that the token may see, in the short form. They are read once, in pages; then events say which ones to read again.
 import { effect, signal } from "@preact/signals";
 
-import { api, ask } from "../api";
+import { api, ask, type Result } from "../api";
 import { every, listen } from "../live/life";
 import { onEnd, session } from "../session";
-import type { ClusterSummary, Event, Phase, Problem } from "../types";
+import type { Cluster, ClusterSummary, Event, Phase, Problem } from "../types";
 
 /** With what the search looks at, and what rows of one name, or of one version, are ordered by. */
 export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string };
@@ -21,6 +21,8 @@ export const load = signal<Load>({ state: "loading" });
 /** Names of clusters that changed since the page was loaded: the summary for screen readers counts them. */
 export const changes = signal<{ changed: number; failed: number }>({ changed: 0, failed: 0 });
 
+type Asked = { fields: "summary"; limit: number; cursor?: string; phase?: Phase[] };
+type Page = { items: (Cluster | ClusterSummary)[]; next_cursor: string | null };
 const PAGE = 1000;
 const ONE_BY_ONE = 12;
 const FLUSH_MS = 400;
@@ -74,8 +76,8 @@ async function readPages(phases: Phase[] | null, seen: Set<string> | null): Prom
   const mine = generation;
   let cursor: string | null = null;
   do {
-    const query = { fields: "summary" as const, limit: PAGE, ...(cursor ? { cursor } : {}), ...(phases ? { phase: phases } : {}) };
-    const result = await ask(api.GET("/v1/clusters", { params: { query } }));
+    const query: Asked = { fields: "summary", limit: PAGE, ...(cursor ? { cursor } : {}), ...(phases ? { phase: phases } : {}) };
+    const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query } }));
     if (mine !== generation) return "done";
     if (!result.ok) return result.problem;
     for (const item of result.value.items as ClusterSummary[]) {

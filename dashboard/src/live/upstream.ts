@@ -1,7 +1,7 @@
 // How the projects stand with Cleura: how old what is shown may be, and what is wrong there.
 import { computed, signal } from "@preact/signals";
 
-import { api, ask } from "../api";
+import { api, ask, type Result } from "../api";
 import { onEnd, session } from "../session";
 import type { Event, Project } from "../types";
 import { every, listen } from "./life";
@@ -28,7 +28,7 @@ async function read() {
   const all: Project[] = [];
   let cursor: string | null = null;
   do {
-    const result = await ask(api.GET("/v1/projects", { params: { query: { limit: 1000, ...(cursor ? { cursor } : {}) } } }));
+    const result: Result<{ items: Project[]; next_cursor: string | null }> = await ask(api.GET("/v1/projects", { params: { query: { limit: 1000, ...(cursor ? { cursor } : {}) } } }));
     if (!result.ok) return;
     all.push(...result.value.items);
     cursor = result.value.next_cursor;
