@@ -141,9 +141,9 @@ export const texts = {
     troubleFirst: "Trouble first",
     orderChanged: "Show the new order",
   },
-  sort: { name: "Name", trouble: "Trouble", phase: "Phase", health: "Health", version: "Version", expires: "Expiry", observed: "Oldest reading" },
+  sort: { name: "Name", trouble: "Trouble", phase: "Phase", health: "Health", version: "Version", expires: "Expiry", changed: "Last change" },
   column: {
-    name: "Cluster", phase: "Phase", health: "Health", version: "Version", expires: "Expires", marks: "Attention", observed: "Read", message: "Message",
+    name: "Cluster", phase: "Phase", health: "Health", version: "Version", expires: "Expires", marks: "Attention", changed: "Changed", message: "Message",
   },
 
   cluster: {

@@ -64,9 +64,6 @@ class World:
         if place:
             self.chromium.run(page, 'await page.evaluate((place) => { location.hash = place; }, args.place);', place=place)
 
-    def close(self, page):
-        self.chromium.run(page, "await page.close();")
-
     def stop(self):
         self.chromium.stop()
         self.d.stop()
@@ -78,6 +75,14 @@ def world(tmp_path_factory):
     w = World(tmp_path_factory.mktemp("dashboard"))
     yield w
     w.stop()
+
+
+@pytest.fixture(autouse=True)
+def pages(request):
+    """Those of a test are closed with it."""
+    yield
+    if "world" in request.fixturenames:
+        request.getfixturevalue("world").chromium.run(None, "")
 
 
 # Names of the rows that are shown, from the top.
@@ -122,7 +127,6 @@ def test_login_says_what_is_wrong_and_keeps_the_token_to_this_tab(world):
       return page.evaluate(() => [sessionStorage.length, document.body.textContent.includes("web-0000")]);
     """)
     assert out == [0, False]
-    world.close("login")
 
 
 def test_totals_filters_and_order_are_in_the_address(world):
@@ -159,7 +163,6 @@ def test_totals_filters_and_order_are_in_the_address(world):
       return page.getByText("No cluster fits").count();
     """)
     assert none == 0
-    world.close("fleet")
 
 
 def test_a_create_is_watched_live_through_a_killed_daemon(world):
@@ -201,7 +204,6 @@ def test_a_create_is_watched_live_through_a_killed_daemon(world):
     deleted = d.http.delete(d.clusters_path("watched"))
     d.wait_operation(deleted.json()["operation"]["id"])
     world.run("live", 'await page.locator(".tbody", { hasText: "watched" }).waitFor({ state: "detached" });')
-    world.close("live")
 
 
 def test_nothing_that_happened_while_the_stream_was_cut_is_missed(world):
@@ -217,7 +219,6 @@ def test_nothing_that_happened_while_the_stream_was_cut_is_missed(world):
         sim.http.delete(f"/_sim/shoots/gap-000{i}")
     wait_until(lambda: d.cluster("gap-0002").status_code == 404, what="them to be gone")
     world.run("gap", 'await page.locator(".tbody", { hasText: "gap-" }).waitFor({ state: "detached" });')
-    world.close("gap")
 
 
 def test_a_paused_page_stands_still_and_misses_nothing(world):
@@ -239,7 +240,6 @@ def test_a_paused_page_stands_still_and_misses_nothing(world):
     sim.http.delete("/_sim/shoots/new-0000")
     wait_until(lambda: d.cluster("new-0000").status_code == 404, what="it to be gone")
     world.run("pause", 'await page.locator(".tbody", { hasText: "new-0000" }).waitFor({ state: "detached" });')
-    world.close("pause")
 
 
 def test_the_cluster_page_tells_all(world):
@@ -284,7 +284,6 @@ def test_the_cluster_page_tells_all(world):
     assert " UTC" in exact and ("CET" in exact or "GMT+" in exact), exact
     drifted = {"spec": {**d.cluster("shop").json()["spec"]}}
     assert drifted["spec"]["kubernetes_version"] == "1.33.6"
-    world.close("cluster")
 
 
 def test_with_the_keyboard_only(world):
@@ -329,7 +328,6 @@ def test_with_the_keyboard_only(world):
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Clusters", exact: true }).waitFor();
     """)
-    world.close("keys")
 
 
 def test_the_order_stands_still_under_the_pointer_and_the_focus(world):
@@ -358,7 +356,6 @@ def test_the_order_stands_still_under_the_pointer_and_the_focus(world):
     """)
     sim.post("shoots", count=12, prefix="web", state="ready")
     d.wait_phase("web-0003", "ready")
-    world.close("still")
 
 
 def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
@@ -378,7 +375,6 @@ def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
     for i in range(300):
         sim.http.delete(f"/_sim/shoots/many-{i:04}")
     wait_until(lambda: d.http.get("/v1/summary").json()["total"] < 100, what="them to be gone")
-    world.close("many")
 
 
 def test_da31_hostile_texts_are_text(world):
@@ -391,27 +387,28 @@ def test_da31_hostile_texts_are_text(world):
              codes=["ERR_<b>bold</b>"])
     assert d.http.patch(d.clusters_path("shop"), json={"description": HOSTILE * 2, "spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).status_code == 202
     wait_until(lambda: "<img" in (d.cluster("shop").json()["status"]["message"] or ""), what="the hostile message")
-    world.open("evil", "/?q=shop")
-    for place, where in (("/?q=shop", ".cell.message"), ("/clusters/team-a/shop", "main")):
-        world.run("evil", "await page.evaluate((place) => { location.hash = place; }, args.place);", place=place)
-        for width in (320, 1440):
-            found = world.run("evil", """
-              await page.setViewportSize({ width: args.width, height: 900 });
-              await page.locator(args.where, { hasText: "<img src=x" }).first().waitFor();
-              return page.evaluate(() => ({ images: document.images.length, scripts: document.scripts.length, wide: document.documentElement.scrollWidth - innerWidth,
-                turned: [...document.querySelectorAll("*")].some((one) => one.children.length === 0 && one.textContent.includes("\\u202e")
-                  && !["isolate", "plaintext", "isolate-override"].includes(getComputedStyle(one).unicodeBidi)) }));
-            """, where=where, width=width)
-            assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False}, (place, width)
-    sim.post("clock", advance_seconds=72000)
-    d.wait_phase("shop", "ready")
+    try:
+        world.open("evil", "/?q=shop")
+        for place, where in (("/?q=shop", ".cell.message"), ("/clusters/team-a/shop", "main")):
+            world.run("evil", "await page.evaluate((place) => { location.hash = place; }, args.place);", place=place)
+            for width in (320, 1440):
+                found = world.run("evil", """
+                  await page.setViewportSize({ width: args.width, height: 900 });
+                  await page.locator(args.where, { hasText: "<img src=x" }).first().waitFor({ state: "attached" });
+                  return page.evaluate(() => ({ images: document.images.length, scripts: document.scripts.length, wide: document.documentElement.scrollWidth - innerWidth,
+                    turned: [...document.querySelectorAll("*")].some((one) => one.children.length === 0 && one.textContent.includes("\\u202e")
+                      && !["isolate", "plaintext", "isolate-override"].includes(getComputedStyle(one).unicodeBidi)) }));
+                """, where=where, width=width)
+                assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False}, (place, width)
+    finally:
+        sim.post("clock", advance_seconds=72000)
+        d.wait_phase("shop", "ready")
     odd = world.run("evil", """
-      await page.evaluate((place) => { location.hash = place; }, "/clusters/" + encodeURIComponent("<b>x</b>") + "/%E2%80%AEevil%");
+      await page.evaluate((place) => { location.hash = place; }, "/clusters/" + encodeURIComponent("<b>x") + "/%E2%80%AEevil%");
       await page.getByText("There is no such cluster").waitFor();
       return page.evaluate(() => document.querySelectorAll("main b").length);
     """)
     assert odd == 0
-    world.close("evil")
 
 
 PLACES = {"fleet": "/", "trouble": "/?sort=trouble&phase=failed", "nothing": "/?q=nothing", "ready": "/clusters/team-a/shop", "failed": "/clusters/team-a/broken",
@@ -448,7 +445,6 @@ def test_da20_axe_finds_nothing(world, theme):
             visit(world, page, name, theme, width)
             found = world.run(page, "return page.axe();")
             assert not found, f"{name} {width}\n" + "\n".join(found)
-    world.close(page)
 
 
 def test_every_width_shows_all_of_it(world):
@@ -468,7 +464,6 @@ def test_every_width_shows_all_of_it(world):
                     visit(world, "width", name, theme, width)
                     world.run("width", "await page.screenshot({ path: args.path, animations: 'disabled' });",
                               path=f"{PICTURES}/{name}-{width}-{theme}.png")
-    world.close("width")
 
 
 def test_the_theme_is_the_systems_or_the_chosen_one(world):
@@ -486,7 +481,6 @@ def test_the_theme_is_the_systems_or_the_chosen_one(world):
       return seen;
     """)
     assert grounds[0] != grounds[1] and grounds[2] == grounds[3] == grounds[0]
-    world.close("theme")
 
 
 def test_roles_see_what_they_may_and_a_revoked_token_ends_in_the_login(world):
@@ -507,7 +501,6 @@ def test_roles_see_what_they_may_and_a_revoked_token_ends_in_the_login(world):
       return [await page.getByRole("alert").textContent(), await page.evaluate(() => sessionStorage.length)];
     """)
     assert "does not accept the token any more" in reason[0] and reason[1] == 0
-    world.close("viewer")
 
 
 def test_an_outage_of_cleura_is_seen(world):
@@ -523,7 +516,6 @@ def test_an_outage_of_cleura_is_seen(world):
         sim.post("down", down=False)
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["breaker"] == "closed", timeout=60, what="Cleura again")
     world.run("outage", 'await page.getByText("Project team-a:").waitFor({ state: "detached" });')
-    world.close("outage")
 
 
 # ---- sources ----

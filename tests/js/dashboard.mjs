@@ -51,8 +51,18 @@ async function pageOf(name) {
 
 const AsyncFunction = (async () => {}).constructor;
 
+/** Open pages hold connections of the browser to the server, of which there are six. */
+async function closeAll() {
+  for (const page of pages.values()) await page.close();
+  pages.clear();
+}
+
 async function answer({ id, page: name, body, args }) {
   try {
+    if (name === null) {
+      await closeAll();
+      return console.log(JSON.stringify({ id, value: null, faults: [] }));
+    }
     const page = await pageOf(name);
     const value = await new AsyncFunction("page", "args", "context", body)(page, args, context);
     console.log(JSON.stringify({ id, value: value ?? null, faults: page.faults }));

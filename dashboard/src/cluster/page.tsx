@@ -27,7 +27,7 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
       <h1 tabIndex={-1}>{name}</h1>
       {cluster && (
         <p class="quiet">
-          {texts.cluster.observed} <When at={cluster.status.observed_at} none={texts.never} focusable />
+          {texts.cluster.observed} <When at={data.observedAt.value} none={texts.never} focusable />
           {cluster.status.stale && <span class="tag stale">{texts.mark.stale}</span>}
           {!cluster.managed && <span class="tag unmanaged">{texts.mark.unmanaged}</span>}
           {cluster.deletion_protection && <span class="tag">{texts.cluster.protected}</span>}

@@ -20,6 +20,8 @@ function make(project: string, name: string) {
   const state = signal<State>("loading");
   const problem = signal<Problem | null>(null);
   const cluster = signal<Cluster | null>(null);
+  /** When Cleura reported it: the field of the answer is newer than the body, whose tag does not change with it. */
+  const observedAt = signal<string | null>(null);
   const operation = signal<Operation | null>(null);
   const issues = signal<Issue[]>([]);
   const events = signal<Event[]>([]);
@@ -32,6 +34,7 @@ function make(project: string, name: string) {
     if (!result.ok) return failed(result);
     const changed = tag !== (tag = result.response.headers.get("ETag") ?? "");
     cluster.value = result.value;
+    observedAt.value = result.response.headers.get("Observed-At");
     state.value = "there";
     problem.value = null;
     const own = result.value.operation;
@@ -93,7 +96,7 @@ function make(project: string, name: string) {
     return () => ends.forEach((end) => end());
   }
 
-  return { state, problem, cluster, operation, issues, events, operations, usual, read, start };
+  return { state, problem, cluster, observedAt, operation, issues, events, operations, usual, read, start };
 }
 
 export type ClusterData = ReturnType<typeof make>;

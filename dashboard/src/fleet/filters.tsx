@@ -5,7 +5,7 @@ import { texts } from "../texts";
 import { change, clearFilters, isFiltered, query, type SortKey } from "./query";
 import { revision, rows } from "./store";
 
-const sorts: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "observed"];
+const sorts: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
 
 /** Names of projects: those of the server, and those of clusters that are there. */
 function useProjects(): string[] {

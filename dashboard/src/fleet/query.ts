@@ -6,7 +6,7 @@ import type { Health, Phase } from "../types";
 import { isMoving, type Row } from "./store";
 
 export type Mark = "drifted" | "stale" | "expired" | "expiring" | "unmanaged";
-export type SortKey = "name" | "trouble" | "phase" | "health" | "version" | "expires" | "observed";
+export type SortKey = "name" | "trouble" | "phase" | "health" | "version" | "expires" | "changed";
 
 export type Query = {
   q: string;
@@ -19,7 +19,7 @@ export type Query = {
   reverse: boolean;
 };
 
-const sortKeys: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "observed"];
+const sortKeys: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
 const words = (text: string | null) => (text ? text.split(",").filter(Boolean) : []);
 
 function parse(params: URLSearchParams): Query {
@@ -127,7 +127,7 @@ const byKey: Record<SortKey, (a: Row, b: Row, now: number) => number> = {
   health: (a, b) => healthRank.indexOf(a.health) - healthRank.indexOf(b.health),
   version: (a, b) => compare(a.byVersion, b.byVersion),
   expires: (a, b) => time(a.expires_at) - time(b.expires_at),
-  observed: (a, b) => time(a.observed_at) - time(b.observed_at),
+  changed: (a, b) => -compare(a.updated_at ?? "", b.updated_at ?? ""),
 };
 
 /** Keys of the rows that are wanted, in order. Equal ones by name and project. */

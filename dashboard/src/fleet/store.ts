@@ -35,6 +35,7 @@ const moving: Phase[] = ["pending", "creating", "updating", "hibernating", "waki
 export const isMoving = (phase: Phase) => moving.includes(phase);
 
 export const keyOf = (project: string, name: string) => `${project}/${name}`;
+export const partsOf = (key: string): [string, string] => [key.slice(0, key.indexOf("/")), key.slice(key.indexOf("/") + 1)];
 
 let painting = false;
 function changed() {

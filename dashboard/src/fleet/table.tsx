@@ -8,7 +8,7 @@ import { HealthWord, PhaseWord } from "../ui/phase";
 import { When } from "../ui/time";
 import { order } from "./order";
 import { change, hasMark, isTrouble, query, type Mark, type SortKey } from "./query";
-import { isMoving, revision, rows, type Row } from "./store";
+import { isMoving, partsOf, revision, rows, type Row } from "./store";
 import { now } from "../live/life";
 
 const OVERSCAN = 8;
@@ -21,7 +21,7 @@ const columns: Column[] = [
   { key: "version", sort: "version" },
   { key: "expires", sort: "expires" },
   { key: "marks" },
-  { key: "observed", sort: "observed" },
+  { key: "changed", sort: "changed" },
   { key: "message" },
 ];
 
@@ -53,10 +53,6 @@ function Cells({ row }: { row: Row }) {
   const version = row.kubernetes_version;
   return (
     <>
-      <div role="cell" class="cell name">
-        <a href={clusterLink(row.project, row.name)}>{row.name}</a>
-        <span class="quiet project">{row.project}</span>
-      </div>
       <div role="cell" class="cell phase">
         <PhaseWord phase={row.phase} progress={isMoving(row.phase) ? row.progress : null} />
       </div>
@@ -74,38 +70,29 @@ function Cells({ row }: { row: Row }) {
           </span>
         ))}
       </div>
-      <div role="cell" class="cell observed">
-        <When at={row.observed_at} none={texts.never} />
+      <div role="cell" class="cell changed">
+        <When at={row.updated_at} none={texts.never} />
       </div>
       <div role="cell" class="cell message foreign">{row.message}</div>
     </>
   );
 }
 
-/** A row that is gone stays until the order is made anew. */
-function GoneCells({ id }: { id: string }) {
-  const slash = id.indexOf("/");
-  return (
-    <>
-      <div role="cell" class="cell name">
-        <a href={clusterLink(id.slice(0, slash), id.slice(slash + 1))}>{id.slice(slash + 1)}</a>
-        <span class="quiet project">{id.slice(0, slash)}</span>
-      </div>
-      <div role="cell" class="cell phase quiet">{texts.gone}</div>
-    </>
-  );
-}
-
-function RowView({ id, index, height }: { id: string; index: number; height: number }) {
+/** A row that is gone stays until the order is made anew; its link is the same element, which may have the focus. */
+function RowView({ id, row, index, height }: { id: string; row: Row | undefined; index: number; height: number }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (element.current) element.current.style.transform = `translateY(${index * height}px)`;
   }, [index, height]);
-  const row = rows.get(id);
+  const [project, name] = partsOf(id);
   const kind = !row ? "gone" : isTrouble(row, now.peek()) ? "trouble" : "";
   return (
     <div role="row" class={`row ${kind}`} aria-rowindex={index + 2} data-key={id} ref={element}>
-      {row ? <Cells row={row} /> : <GoneCells id={id} />}
+      <div role="cell" class="cell name">
+        <a href={clusterLink(project, name)}>{name}</a>
+        <span class="quiet project">{project}</span>
+      </div>
+      {row ? <Cells row={row} /> : <div role="cell" class="cell phase quiet">{texts.gone}</div>}
     </div>
   );
 }
@@ -183,7 +170,7 @@ export function ClusterTable() {
         </div>
         <div role="rowgroup" class="tbody" ref={body}>
           {shown.map(({ id, index }) => (
-            <RowView key={id} id={id} index={index} height={view.row} />
+            <RowView key={id} id={id} row={rows.get(id)} index={index} height={view.row} />
           ))}
         </div>
       </div>

@@ -19,6 +19,15 @@ export function startExactTimes() {
     shownFor = null;
     tip.hidden = true;
   };
+  /** Beside its target, also after a scroll; it goes with a target that has gone. */
+  const place = () => {
+    if (!shownFor) return;
+    if (!shownFor.isConnected) return hide();
+    const box = shownFor.getBoundingClientRect(), own = tip.getBoundingClientRect();
+    const below = box.bottom + GAP + own.height < innerHeight;
+    tip.style.left = `${Math.max(GAP, Math.min(box.left, innerWidth - own.width - GAP))}px`;
+    tip.style.top = `${below ? box.bottom + GAP : box.top - GAP - own.height}px`;
+  };
   const show = (target: HTMLElement) => {
     clearTimeout(leaving);
     if (shownFor === target) return;
@@ -27,10 +36,7 @@ export function startExactTimes() {
     tip.textContent = target.dataset.exact ?? "";
     tip.hidden = false;
     target.setAttribute("aria-describedby", tip.id);
-    const box = target.getBoundingClientRect(), own = tip.getBoundingClientRect();
-    const below = box.bottom + GAP + own.height < innerHeight;
-    tip.style.left = `${Math.max(GAP, Math.min(box.left, innerWidth - own.width - GAP))}px`;
-    tip.style.top = `${below ? box.bottom + GAP : box.top - GAP - own.height}px`;
+    place();
   };
   const targetOf = (event: globalThis.Event) => (event.target as Element | null)?.closest?.<HTMLElement>("[data-exact]") ?? null;
   const leave = () => {
@@ -51,5 +57,5 @@ export function startExactTimes() {
   });
   document.addEventListener("focusout", leave);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
+  document.addEventListener("scroll", place, { capture: true, passive: true });
 }
