@@ -184,6 +184,7 @@ export const texts = {
     unmanaged: "This cluster was made elsewhere: shootd has no spec for it, and does not change it.",
     drift: (n: number) => `${many(n, "member differs", "members differ")} from the spec.`,
     noDrift: "Everything is as asked for.",
+    left: (n: number) => `${many(n, "member", "members")} that the spec leaves to Cleura`,
     member: "Member",
     wanted: "Spec",
     found: "At Cleura",

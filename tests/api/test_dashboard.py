@@ -34,7 +34,7 @@ class World:
         browser.chromium()
         self.sim = harness.Sim(directory, project=[PROJECT_ID, OTHER_PROJECT])
         self.d = harness.Shootd(directory / "shootd", self.sim.url, projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER_PROJECT)],
-                                polling="{active: 100ms, idle: 300ms, discovery: 300ms}").start()
+                                polling="{active: 100ms, idle: 300ms, discovery: 300ms, absent_for: 200ms}").start()
         self.d.wait_upstream()
         self.chromium = browser.Chromium(directory)
         self.fill()
@@ -170,7 +170,7 @@ def test_a_create_is_watched_live_through_a_killed_daemon(world):
     world.open("live", "/clusters/team-a/watched")
     world.run("live", 'await page.getByText("There is no such cluster").waitFor();')
     d.wait_phase("shop", "ready")
-    sim.post("clock", speed=100)  # a create takes 7 seconds
+    sim.post("clock", speed=150)  # a create takes 5 seconds
     try:
         d.create("watched")
         seen = world.run("live", """
@@ -360,21 +360,21 @@ def test_the_order_stands_still_under_the_pointer_and_the_focus(world):
 
 def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
     d, sim = world.d, world.sim
-    sim.post("shoots", count=300, prefix="many", state="ready", project=OTHER_PROJECT)
-    wait_until(lambda: d.http.get("/v1/summary").json()["total"] >= 314, what="all of them")
+    sim.post("shoots", count=120, prefix="many", state="ready", project=OTHER_PROJECT)
+    wait_until(lambda: d.http.get("/v1/summary").json()["total"] >= 134, what="all of them")
     world.open("many", "/?q=many")
     seen = world.run("many", """
-      await page.getByText("300 of").waitFor();
+      await page.getByText("120 of").waitFor();
       await page.getByRole("link", { name: "many-0002" }).focus();
       await page.evaluate(() => { document.querySelector(".table").scrollTop = 1e6; });
-      await page.getByRole("link", { name: "many-0299" }).waitFor();
+      await page.getByRole("link", { name: "many-0119" }).waitFor();
       return page.evaluate(() => ({ rows: document.querySelectorAll(".tbody [role=row]").length, at: document.activeElement.textContent,
         count: document.querySelector("[role=table]").ariaRowCount, last: [...document.querySelectorAll(".tbody [role=row]")].at(-1).ariaRowIndex }));
     """)
-    assert seen["at"] == "many-0002" and seen["count"] == "301" and seen["last"] == "301" and seen["rows"] < 60
-    for i in range(300):
+    assert seen["at"] == "many-0002" and seen["count"] == "121" and seen["last"] == "121" and seen["rows"] < 60
+    for i in range(120):
         sim.http.delete(f"/_sim/shoots/many-{i:04}")
-    wait_until(lambda: d.http.get("/v1/summary").json()["total"] < 100, what="them to be gone")
+    wait_until(lambda: d.http.get("/v1/summary").json()["total"] < 30, what="them to be gone")
 
 
 def test_da31_hostile_texts_are_text(world):
@@ -396,10 +396,10 @@ def test_da31_hostile_texts_are_text(world):
                   await page.setViewportSize({ width: args.width, height: 900 });
                   await page.locator(args.where, { hasText: "<img src=x" }).first().waitFor({ state: "attached" });
                   return page.evaluate(() => ({ images: document.images.length, scripts: document.scripts.length, wide: document.documentElement.scrollWidth - innerWidth,
-                    turned: [...document.querySelectorAll("*")].some((one) => one.children.length === 0 && one.textContent.includes("\\u202e")
-                      && !["isolate", "plaintext", "isolate-override"].includes(getComputedStyle(one).unicodeBidi)) }));
+                    turned: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.textContent + document.title),
+                    told: document.body.textContent.includes("\\\\u202e") }));
                 """, where=where, width=width)
-                assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False}, (place, width)
+                assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False, "told": True}, (place, width)
     finally:
         sim.post("clock", advance_seconds=72000)
         d.wait_phase("shop", "ready")
@@ -426,8 +426,8 @@ def visit(world, page, name, theme, width):
     """, theme=theme, width=width, place=PLACES[name], text=READY[name])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_da20_axe_finds_nothing(world, theme):
+@pytest.mark.parametrize("theme, width", [("light", 390), ("dark", 1440)])
+def test_da20_axe_finds_nothing(world, theme, width):
     if not browser.AXE.exists():
         pytest.skip("dashboard/node_modules/axe-core is absent")
     page = f"axe-{theme}"
@@ -441,17 +441,16 @@ def test_da20_axe_finds_nothing(world, theme):
     assert not found, "\n".join(found)
     world.open(page)
     for name in PLACES:
-        for width in (1440, 390):
-            visit(world, page, name, theme, width)
-            found = world.run(page, "return page.axe();")
-            assert not found, f"{name} {width}\n" + "\n".join(found)
+        visit(world, page, name, theme, width)
+        found = world.run(page, "return page.axe();")
+        assert not found, f"{name}\n" + "\n".join(found)
 
 
 def test_every_width_shows_all_of_it(world):
     """Nothing sticks out of the page from 320 to 3840 px; targets are large enough to be hit."""
     world.open("width")
     for name in PLACES:
-        for width in (320, 390, 768, 1440, 2560, 3840):
+        for width in (320, 390, 768, 1440, 2560, 3840) if PICTURES else (320, 768, 1440, 3840):
             visit(world, "width", name, "light", width)
             out = world.run("width", """
               return page.evaluate(() => ({ wide: document.documentElement.scrollWidth - innerWidth,
@@ -514,8 +513,6 @@ def test_an_outage_of_cleura_is_seen(world):
         """)
     finally:
         sim.post("down", down=False)
-    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["breaker"] == "closed", timeout=60, what="Cleura again")
-    world.run("outage", 'await page.getByText("Project team-a:").waitFor({ state: "detached" });')
 
 
 # ---- sources ----

@@ -15,7 +15,7 @@ export function Issues({ issues }: { issues: Issue[] }) {
           <div>
             <p>
               <b>{issue.title}</b> <span class="quiet">{texts.issues.severity[issue.severity]}</span>
-              {issue.subject && <span class="foreign mono subject">{issue.subject}</span>}
+              {issue.subject && <span class="subject"><Foreign mono text={issue.subject} /></span>}
             </p>
             {issue.description && <p><Foreign text={issue.description} /></p>}
             <p class="action">

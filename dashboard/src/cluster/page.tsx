@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 
 import { lastFleet } from "../router";
 import { texts } from "../texts";
-import { Foreign } from "../ui/foreign";
+import { Foreign, visible } from "../ui/foreign";
 import { PhaseIcon } from "../ui/phase";
 import { ProblemNotice } from "../ui/problem";
 import { HealthWord } from "../ui/phase";
@@ -22,9 +22,9 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
   return (
     <div class="heading cluster-heading">
       <p class="crumbs">
-        <a href={lastFleet.value}>{texts.cluster.back}</a> <span aria-hidden="true">/</span> <bdi>{project}</bdi>
+        <a href={lastFleet.value}>{texts.cluster.back}</a> <span aria-hidden="true">/</span> <bdi>{visible(project)}</bdi>
       </p>
-      <h1 tabIndex={-1}>{name}</h1>
+      <h1 tabIndex={-1}>{visible(name)}</h1>
       {cluster && (
         <p class="quiet">
           {texts.cluster.observed} <When at={data.observedAt.value} none={texts.never} focusable />
@@ -62,7 +62,7 @@ export function ClusterPage({ project, name }: { project: string; name: string }
   const data = useCluster(project, name);
   const phase = data.cluster.value?.status.phase;
   useEffect(() => {
-    document.title = texts.cluster.title(name, phase ? (texts.phase[phase] ?? phase) : null);
+    document.title = texts.cluster.title(visible(name), phase ? (texts.phase[phase] ?? phase) : null);
   }, [name, phase]);
   const state = data.state.value;
   return (
@@ -73,18 +73,21 @@ export function ClusterPage({ project, name }: { project: string; name: string }
       {state === "gone" && <p class="panel empty">{texts.cluster.gone}</p>}
       {state === "there" && data.problem.value && <ProblemNotice problem={data.problem.value} />}
       {state === "there" && data.cluster.value && (
-        <div class="cluster-grid">
-          <StatePanel data={data} />
-          <OperationPanel operation={data.operation.value} usual={data.usual.value} />
-          <SpecPanel cluster={data.cluster.value} />
+        <>
+          <div class="columns">
+            <StatePanel data={data} />
+            <OperationPanel operation={data.operation.value} usual={data.usual.value} />
+            <div class="stack">
+              <KubeconfigPanel project={project} name={name} />
+              <VersionsPanel project={project} name={name} />
+              <SchedulePanel cluster={data.cluster.value} />
+            </div>
+          </div>
           <PoolsPanel cluster={data.cluster.value} />
-          <VersionsPanel project={project} name={name} />
-          <SchedulePanel cluster={data.cluster.value} />
-          <KubeconfigPanel project={project} name={name} />
-          <Timeline events={data.events.value} operations={data.operations.value} />
-        </div>
+          <SpecPanel cluster={data.cluster.value} />
+        </>
       )}
-      {state === "gone" && <Timeline events={data.events.value} operations={data.operations.value} />}
+      {(state === "there" || state === "gone") && <Timeline events={data.events.value} operations={data.operations.value} />}
     </>
   );
 }

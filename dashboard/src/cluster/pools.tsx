@@ -24,7 +24,7 @@ export function PoolsPanel({ cluster }: { cluster: Cluster }) {
   const pools = poolsOf(cluster);
   const differs = (name: string) => cluster.drift.some((one) => one.path === `node_pools.${name}` || one.path.startsWith(`node_pools.${name}.`));
   return (
-    <section class="panel wide" aria-labelledby="pools-heading">
+    <section class="panel" aria-labelledby="pools-heading">
       <h2 id="pools-heading">{texts.pools.heading}</h2>
       {pools.length ? (
         <div class="scroll" tabIndex={0} role="region" aria-labelledby="pools-heading">
@@ -43,8 +43,8 @@ export function PoolsPanel({ cluster }: { cluster: Cluster }) {
                 const pool = observed ?? spec;
                 return (
                   <tr key={name} class={differs(name) ? "differs" : ""}>
-                    <th scope="row" class="foreign">
-                      {name}
+                    <th scope="row">
+                      <Foreign text={name} />
                       {differs(name) && <span class="tag drifted">{texts.spec.differs}</span>}
                       {!observed && <span class="tag">{texts.pools.pending}</span>}
                     </th>

@@ -36,35 +36,52 @@ export function say(value: unknown): string {
   return isRecord(value) ? (Object.keys(value).length ? JSON.stringify(value) : texts.empty) : String(value);
 }
 
+function Table({ rows }: { rows: Row[] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-labelledby="spec-heading">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{texts.spec.member}</th>
+            <th scope="col">{texts.spec.wanted}</th>
+            <th scope="col">{texts.spec.found}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.path} class={row.differs ? "differs" : ""}>
+              <th scope="row" class="mono">
+                {row.path}
+                {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
+              </th>
+              <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
+              <td>
+                <Foreign text={say(row.found)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Members that the spec leaves to Cleura are folded. */
 export function SpecPanel({ cluster }: { cluster: Cluster }) {
   const rows = compare(cluster);
+  const asked = rows.filter((row) => row.differs || row.wanted !== undefined);
+  const left = rows.filter((row) => !asked.includes(row));
   return (
-    <section class="panel wide" aria-labelledby="spec-heading">
+    <section class="panel" aria-labelledby="spec-heading">
       <h2 id="spec-heading">{texts.spec.heading}</h2>
       <p class="quiet">{!cluster.managed ? texts.spec.unmanaged : cluster.drift.length ? texts.spec.drift(cluster.drift.length) : texts.spec.noDrift}</p>
-      <div class="scroll" tabIndex={0} role="region" aria-labelledby="spec-heading">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{texts.spec.member}</th>
-              <th scope="col">{texts.spec.wanted}</th>
-              <th scope="col">{texts.spec.found}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.path} class={row.differs ? "differs" : ""}>
-                <th scope="row" class="mono">
-                  {row.path}
-                  {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
-                </th>
-                <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
-                <td><Foreign text={say(row.found)} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {asked.length > 0 && <Table rows={asked} />}
+      {left.length > 0 && (
+        <details open={!asked.length}>
+          <summary>{texts.spec.left(left.length)}</summary>
+          <Table rows={left} />
+        </details>
+      )}
     </section>
   );
 }

@@ -47,7 +47,7 @@ function EventEntry({ event }: { event: Event }) {
 export function Timeline({ events, operations }: { events: Event[]; operations: Operation[] }) {
   const entries = entriesOf(events, operations);
   return (
-    <section class="panel wide" aria-labelledby="timeline-heading">
+    <section class="panel" aria-labelledby="timeline-heading">
       <h2 id="timeline-heading">{texts.timeline.heading}</h2>
       {entries.length ? (
         <ol class="timeline">

@@ -45,8 +45,8 @@ function Offers({ upgrades }: { upgrades: Upgrades }) {
             <tbody>
               {kubernetes.offers.map((offer) => (
                 <tr key={offer.version}>
-                  <th scope="row" class="mono foreign">
-                    {offer.version}
+                  <th scope="row">
+                    <Foreign mono text={offer.version} />
                     {offer.recommended && <span class="tag">{texts.versions.recommended}</span>}
                   </th>
                   <td>{texts.versions.kind[offer.kind]}</td>

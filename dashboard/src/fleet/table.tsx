@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { clusterLink } from "../router";
 import { texts } from "../texts";
+import { visible } from "../ui/foreign";
 import { HealthWord, PhaseWord } from "../ui/phase";
 import { When } from "../ui/time";
 import { order } from "./order";
@@ -73,7 +74,7 @@ function Cells({ row }: { row: Row }) {
       <div role="cell" class="cell changed">
         <When at={row.updated_at} none={texts.never} />
       </div>
-      <div role="cell" class="cell message foreign">{row.message}</div>
+      <div role="cell" class="cell message">{row.message && visible(row.message)}</div>
     </>
   );
 }
