@@ -147,7 +147,7 @@ build/openapi_data.c build/openapi.json &: openapi.yaml tools/embed_openapi.py
 # The page at / is part of the binary, too. npm builds it where that is installed (tools/dashboard.sh); DASHBOARD=no leaves it out,
 # DASHBOARD=required makes it an error when it cannot be built.
 DASHBOARD ?= auto
-DASHBOARD_SRC := $(shell find dashboard \( -name node_modules -o -name types \) -prune -o -type f -print)
+DASHBOARD_SRC := $(shell find dashboard \( -name node_modules -o -name types \) -prune -o -type f -print 2>/dev/null)
 $(OBJ)/api/dashboard_data.o: build/dashboard_data.c build/obj/$(VARIANT)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) -c -o $@ $<
@@ -300,6 +300,7 @@ install: all
 	for page in build/man/*; do install -D -m 0644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/shootd
 	install -m 0644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/shootd/docs
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/docs/images docs/images/*.png
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/kubernetes deploy/kubernetes/*.yaml
 	install -m 0644 contrib/nginx.conf $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
 	install -m 0755 contrib/*.sh contrib/*.py $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib

@@ -502,8 +502,23 @@ def test_roles_see_what_they_may_and_a_revoked_token_ends_in_the_login(world):
     assert "does not accept the token any more" in reason[0] and reason[1] == 0
 
 
+def test_a_server_that_gives_no_stream_is_not_taken_for_one_that_is_away(world, tmp_path):
+    d = harness.Shootd(tmp_path / "crowded", world.sim.url, extra="limits: {streams_per_token: 1}\n").start()
+    try:
+        for page, text in (("one", "Live"), ("two", "No live updates")):
+            world.chromium.run(page, LOGIN, url=d.url + "/", token=d.token())
+            world.chromium.run(page, """
+              await page.getByText(args.text, { exact: true }).waitFor();
+              await page.getByText("web-0000").waitFor();
+            """, text=text)
+        assert "away" not in world.chromium.run("two", "return page.locator('body').innerText();")
+    finally:
+        world.chromium.run(None, "")
+        d.stop()
+
+
 def test_an_outage_of_cleura_is_seen(world):
-    d, sim = world.d, world.sim
+    sim = world.sim
     world.open("outage")
     sim.post("down", down=True)
     try:

@@ -15,7 +15,7 @@ export type Load =
   | { state: "failed"; problem: Problem | null };
 
 export const rows = new Map<string, Row>();
-/** Grows whenever `rows` has changed, once per frame. */
+/** Grows whenever `rows` has changed, once per frame; with many rows less often. */
 export const revision = signal(0);
 export const load = signal<Load>({ state: "loading" });
 /** Names of clusters that changed since the page was loaded: the summary for screen readers counts them. */
@@ -29,6 +29,8 @@ const FLUSH_MS = 400;
 const FLUSH_FACTOR = 10;
 const MOVING_MS = 3_000;
 const ALL_MS = 60_000;
+const MANY = 1_000;
+const MANY_MS = 200;
 const WITHOUT_STREAM_MS = 1_500;
 
 const moving: Phase[] = ["pending", "creating", "updating", "hibernating", "waking", "retrying", "deleting"];
@@ -45,7 +47,8 @@ function changed() {
     painting = false;
     revision.value++;
   };
-  if (document.hidden) setTimeout(paint);
+  // Ordering and counting many takes some milliseconds: then several changes share them.
+  if (document.hidden || rows.size > MANY) setTimeout(paint, MANY_MS);
   else requestAnimationFrame(paint);
 }
 

@@ -8,8 +8,11 @@ import { token } from "../token";
 import type { Event, Problem } from "../types";
 import { StreamParser, type Block } from "./sse";
 
-/** `since`: when this state began, in ms; of `away` the last sign of life of the server. */
-export type Link = { state: "off" | "connecting" | "live" | "away"; since: number };
+/**
+ * `since`: when this state began, in ms; of `away` the last sign of life of the server. `blocked`: the server answers, and gives no stream;
+ * `why` is what it says.
+ */
+export type Link = { state: "off" | "connecting" | "live" | "away" | "blocked"; since: number; why?: string };
 
 export const link = signal<Link>({ state: "off", since: 0 });
 
@@ -24,8 +27,8 @@ let position: string | null = null;
 let heard = 0;
 let running: AbortController | null = null;
 
-const setLink = (state: Link["state"], since: number) => {
-  if (link.peek().state !== state) link.value = { state, since };
+const setLink = (state: Link["state"], since: number, why?: string) => {
+  if (link.peek().state !== state) link.value = { state, since, ...(why ? { why } : {}) };
 };
 
 const pause = (ms: number, stop: AbortSignal) =>
@@ -34,9 +37,10 @@ const pause = (ms: number, stop: AbortSignal) =>
     stop.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
   });
 
+/** The server answers something else than a stream. */
 class Refused extends Error {
-  constructor(readonly problem: Problem | null) {
-    super("refused");
+  constructor(readonly status: number, readonly problem: Problem | null) {
+    super(problem?.detail ?? `status ${status}`);
   }
 }
 
@@ -76,8 +80,7 @@ async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
     const first = position === null;
     if (position !== null) headers["Last-Event-ID"] = position;
     const response = await fetch(`${base}/v1/events`, { headers, signal: watch.signal, cache: "no-store" });
-    if (response.status === 401) throw new Refused((await response.json().catch(() => null)) as Problem | null);
-    if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
+    if (!response.ok || !response.body) throw new Refused(response.status, (await response.json().catch(() => null)) as Problem | null);
     const parser = new StreamParser();
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
@@ -112,8 +115,9 @@ async function run(stop: AbortSignal, to: Listener) {
       failures = 0;
     } catch (error) {
       if (stop.aborted) return;
-      if (error instanceof Refused) return refuse(error.problem);
-      setLink("away", heard || Date.now());
+      if (error instanceof Refused && error.status === 401) return refuse(error.problem);
+      if (error instanceof Refused) setLink("blocked", Date.now(), error.message);
+      else setLink("away", heard || Date.now());
       wait = Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** failures++) * (0.75 + Math.random() / 2);
     }
     await pause(wait, stop);

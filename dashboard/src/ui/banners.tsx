@@ -18,15 +18,22 @@ function reasonOf(project: Project): string {
 const shown = 3;
 
 export function Banners() {
-  const { state, since } = link.value;
+  const { state, since, why } = link.value;
   const away = state === "away";
-  if (!away && !troubled.value.length && !frozen.value.length) return null;
+  const blocked = state === "blocked";
+  if (!away && !blocked && !troubled.value.length && !frozen.value.length) return null;
   return (
     <aside class="banners" aria-label={texts.upstream.label}>
       {away && (
         <p class="notice bad">
           <SeverityIcon severity="critical" />
           <span data-exact={exact(new Date(since))}>{texts.away(clock(now.value - since))}</span>
+        </p>
+      )}
+      {blocked && (
+        <p class="notice warn">
+          <SeverityIcon severity="warning" />
+          <Foreign text={texts.blocked(why ?? texts.none)} />
         </p>
       )}
       {troubled.value.slice(0, shown).map((project) => (
