@@ -458,6 +458,12 @@ def test_every_width_shows_all_of_it(world):
                   const box = one.getBoundingClientRect(); return box.height && (box.height < 24 || box.width < 24); }).map((one) => one.outerHTML.slice(0, 80)) }));
             """)
             assert out == {"wide": 0, "small": []}, (name, width)
+            if name == "fleet":
+                lefts = world.run("width", """
+                  return page.evaluate(() => [".thead .cell", ".tbody .row:first-child > .cell"].map((cells) =>
+                    [...document.querySelectorAll(cells)].map((one) => Math.round(one.getBoundingClientRect().left))));
+                """)
+                assert lefts[0] == lefts[1] and len(lefts[0]) == 8, (width, "heads stand above their columns")
             if PICTURES and name in ("fleet", "ready", "failed") and width in (390, 1440, 2560):
                 for theme in ("light", "dark"):
                     visit(world, "width", name, theme, width)
