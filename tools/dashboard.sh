@@ -18,12 +18,15 @@ leave_out() { # REASON
 rm -rf "$out"
 mkdir -p "$out"
 [ "$mode" != no ] || leave_out "DASHBOARD=no"
-command -v node >/dev/null && command -v npm >/dev/null || leave_out "npm is absent ('apt-get install nodejs npm' installs it)"
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    leave_out "npm is absent ('apt-get install nodejs npm' installs it)"
+fi
 if ! [ dashboard/node_modules/.stamp -nt dashboard/package-lock.json ]; then
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     # No package's own script runs: esbuild needs none.
-    (cd dashboard && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 && touch node_modules/.stamp) >"$log" 2>&1 ||
+    if ! (cd dashboard && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 && touch node_modules/.stamp) >"$log" 2>&1; then
         leave_out "npm ci failed: $(sed -nE 's/^npm (error|ERR!) //p' "$log" | head -1)"
+    fi
 fi
 node dashboard/build.mjs "$out"
