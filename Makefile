@@ -74,6 +74,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c tests/storage/test_*.c)
 
 DAEMON_OBJ := $(DAEMON_SRC:%.c=$(OBJ)/%.o)
 LIB_OBJ := $(filter-out $(OBJ)/daemon/%,$(DAEMON_OBJ))
+EMBEDDED := $(OBJ)/api/openapi_data.o $(OBJ)/api/dashboard_data.o
 SIM_OBJ := $(SIM_SRC:%.c=$(OBJ)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(OUT)/%)
@@ -143,7 +144,22 @@ build/openapi_data.c build/openapi.json &: openapi.yaml tools/embed_openapi.py
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml build/openapi.json > build/openapi_data.c
 
-$(OUT)/shootd: $(DAEMON_OBJ) $(OBJ)/api/openapi_data.o
+# The page at / is part of the binary, too. npm builds it where that is installed (tools/dashboard.sh); DASHBOARD=no leaves it out,
+# DASHBOARD=required makes it an error when it cannot be built.
+DASHBOARD ?= auto
+DASHBOARD_SRC := $(shell find dashboard \( -name node_modules -o -name types \) -prune -o -type f -print 2>/dev/null)
+$(OBJ)/api/dashboard_data.o: build/dashboard_data.c build/obj/$(VARIANT)/.flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CFLAGS) -c -o $@ $<
+build/dashboard_data.c: $(DASHBOARD_SRC) tools/dashboard.sh tools/embed_dashboard.py build/.dashboard
+	$(call say,NPM)
+	$(Q)tools/dashboard.sh $(DASHBOARD)
+	$(Q)$(PYTHON) tools/embed_dashboard.py build/dashboard > $@
+build/.dashboard: FORCE
+	@mkdir -p $(@D)
+	@echo '$(DASHBOARD) '"$$(command -v npm)" | cmp -s - $@ || echo '$(DASHBOARD) '"$$(command -v npm)" > $@
+
+$(OUT)/shootd: $(DAEMON_OBJ) $(EMBEDDED)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
@@ -172,7 +188,7 @@ $(OUT)/tests/unit/test_cli_%: $(OBJ)/tests/unit/test_cli_%.o $(filter-out $(OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(CLI_LIBS) -lcmocka
-$(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(OBJ)/api/openapi_data.o
+$(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(EMBEDDED)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS) -lcmocka
@@ -195,7 +211,7 @@ $(OUT)/tests/unit/test_fuzz_replay: $(FUZZ_REPLAY_OBJ)
 
 ifeq ($(VARIANT),fuzz)
 fuzz-targets: $(FUZZ_BIN)
-$(FUZZ_BIN): build/fuzz/%: $(OBJ)/fuzz/%.o $(FUZZ_SUPPORT_OBJ) $(LIB_OBJ) $(OBJ)/api/openapi_data.o
+$(FUZZ_BIN): build/fuzz/%: $(OBJ)/fuzz/%.o $(FUZZ_SUPPORT_OBJ) $(LIB_OBJ) $(EMBEDDED)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(DAEMON_LIBS)

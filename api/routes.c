@@ -30,6 +30,10 @@
 enum { SMALL_BODY = 64 * 1024, TEMPLATE_BYTES = 80 };
 
 const struct route routes[] = {
+    {"getDashboard", METHOD_GET, "/", handle_dashboard, ROLE_VIEWER, ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
+    {"getDashboardFile", METHOD_GET, "/dashboard/{file}", handle_dashboard_file, ROLE_VIEWER,
+     ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
+
     {"getLivez", METHOD_GET, "/livez", handle_livez, ROLE_VIEWER, PROBE, 0, P(VERBOSE) | P(EXCLUDE)},
     {"getHealthz", METHOD_GET, "/healthz", handle_livez, ROLE_VIEWER, PROBE, 0, P(VERBOSE) | P(EXCLUDE)},
     {"getReadyz", METHOD_GET, "/readyz", handle_readyz, ROLE_VIEWER, PROBE, 0, P(VERBOSE) | P(EXCLUDE)},

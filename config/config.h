@@ -95,6 +95,7 @@ struct config {
         size_t client_count;
         uint64_t clients_generation; /* changes with the rules when the configuration is read again */
     } tls;
+    bool dashboard;   /* whether the page at / is served */
     char *public_url; /* URL of shootd for clients, without a final slash; or NULL */
     enum log_level log_level;
     enum log_format log_format;

@@ -277,6 +277,8 @@ static const struct key root_keys[] = {
     {"public_url", KEY_STRING, AT(config, public_url), NULL, NULL, 0, 0, NULL, NULL, false,
      "Where clients reach the API, behind a TLS proxy for example. Kubeconfigs of format=exec send the token "
      "there; without it they are given only where shootd listens on loopback."},
+    {"dashboard", KEY_BOOL, AT(config, dashboard), "true", NULL, 0, 0, NULL, NULL, false,
+     "Whether the web page at / is served. It shows only what a token may see, which it asks for."},
     {"trusted_proxies", KEY_STRING_LIST, AT(config, trusted_proxies), NULL, "[127.0.0.1, unix]", 0, 0, NULL,
      NULL, false,
      "Networks of proxies that are believed about the client's address (X-Forwarded-For); unix: those that "

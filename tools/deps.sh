@@ -16,7 +16,7 @@ run_commands=(curl:curl jq:jq)
 test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus node:nodejs npm:npm
     chromium:chromium mandoc:mandoc shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
 fuzz_commands=(clang:clang)
-deb_commands=(git:git)
+deb_commands=(git:git node:nodejs npm:npm)
 
 missing() { # run|test|fuzz|deb
     local packages=("${run_packages[@]}") commands=("${run_commands[@]}") one

@@ -95,6 +95,7 @@ shootd is running:    $url$note
 simulated Cleura:     $sim_url
 log:                  $dir/shootd.log
 token:                $token
+dashboard:            $url/ (it asks for the token)
 
 Try it (in another terminal):
 

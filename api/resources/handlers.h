@@ -9,6 +9,9 @@
 struct problem;
 struct request;
 
+/* dashboard.c */
+struct problem *handle_dashboard(struct request *r);
+struct problem *handle_dashboard_file(struct request *r);
 /* health.c */
 struct problem *handle_livez(struct request *r);
 struct problem *handle_readyz(struct request *r);

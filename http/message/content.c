@@ -191,13 +191,12 @@ enum {
     MEMORY_LEVEL = 8,
 };
 
-/* Quality of a coding, 0 to 1000; -1 when the list contains neither the coding nor "*". */
-static int quality(const char *list, const char *coding)
+int coding_quality(const char *accept_encoding, const char *coding)
 {
     const char *item;
     size_t len;
     int found = -1;
-    while (header_next_item(&list, &item, &len)) {
+    while (accept_encoding && header_next_item(&accept_encoding, &item, &len)) {
         size_t name = 0;
         while (name < len && !strchr("; \t", item[name]))
             name++;
@@ -211,10 +210,8 @@ static int quality(const char *list, const char *coding)
 
 bool compress_is_wanted(const char *accept_encoding)
 {
-    if (!accept_encoding)
-        return false;
-    int gzip = quality(accept_encoding, "gzip");
-    return gzip > 0 && gzip >= quality(accept_encoding, "identity");
+    const int gzip = coding_quality(accept_encoding, "gzip");
+    return gzip > 0 && gzip >= coding_quality(accept_encoding, "identity");
 }
 
 bool compress_begin(struct z_stream_s *z, int level)

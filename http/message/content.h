@@ -66,6 +66,9 @@ struct preferences prefer_read(const struct headers *h);
 /* ---- gzip of answers (HT-53). Strong entity tags differ per coding: "x" and "x-gz" are one version in two
  * forms, and preconditions accept either (http/message/conditional.h) ---- */
 
+/* The quality (0 to 1000) that an Accept-Encoding value gives a coding, "identity" included; -1 when the list
+ * contains neither the coding nor "*", and for NULL. */
+int coding_quality(const char *accept_encoding, const char *coding);
 /* Whether an Accept-Encoding value prefers gzip to no coding. False for NULL and "". */
 bool compress_is_wanted(const char *accept_encoding);
 /* Returns the gzip form; NULL when there is no memory or it is not smaller. The caller frees it. */

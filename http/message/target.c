@@ -106,8 +106,6 @@ const char *path_split(char *path, struct path_segments *ret)
     assert(*path == '/');
     char *rest = path + 1;
     ret->count = 0;
-    if (!*rest)
-        return NULL;
     while (rest) {
         char *segment = strsep(&rest, "/");
         const char *fault = decode_segment(segment);

@@ -132,6 +132,31 @@ def test_an_ordinary_user_runs_the_tests_of_nginx():
     assert asked.stdout.strip() == "/usr/sbin/nginx"
 
 
+@pytest.mark.parametrize("mode, with_npm, said", [
+    ("auto", False, "the dashboard is left out: npm is absent ('apt-get install nodejs npm' installs it)"),
+    ("auto", True, "the dashboard is left out: npm ci failed: code ENOTFOUND"),
+    ("no", True, "the dashboard is left out: DASHBOARD=no"),
+    ("required", False, "make: the dashboard cannot be built: npm is absent ('apt-get install nodejs npm' installs it)"),
+    ("required", True, "make: the dashboard cannot be built: npm ci failed: code ENOTFOUND")])
+def test_without_npm_or_its_registry_there_is_a_daemon_without_a_dashboard(tmp_path, mode, with_npm, said):
+    """In one line, as an error only when it is required; the program then has no page."""
+    path, tree = tmp_path / "bin", tmp_path / "tree"
+    for directory in (path, tree / "tools", tree / "dashboard"):
+        directory.mkdir(parents=True)
+    for name in ("bash", "dirname", "rm", "mkdir", "mktemp", "sed", "head", "touch"):
+        (path / name).symlink_to(shutil.which(name))
+    for name, body in (("node", "exit 1"), ("npm", "echo 'npm error code ENOTFOUND'; echo 'npm error errno ENOTFOUND'; exit 1")):
+        if with_npm:
+            (path / name).write_text(f"#!/bin/bash\n{body}\n")
+            (path / name).chmod(0o755)
+    shutil.copy(ROOT / "tools/dashboard.sh", tree / "tools")
+    done = subprocess.run(["bash", tree / "tools/dashboard.sh", mode], env={"PATH": str(path)}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == (1 if mode == "required" else 0) and (done.stdout + done.stderr).strip() == said, done
+    embedded = subprocess.run(["/usr/bin/python3", ROOT / "tools/embed_dashboard.py", tree / "build/dashboard"], capture_output=True, text=True,
+                              timeout=60, check=True).stdout
+    assert "dashboard_page = NULL;" in embedded and "dashboard_file_count = 0;" in embedded
+
+
 def test_make_without_a_compiler_says_what_to_do():
     done = subprocess.run(["make", "CC=no-such-compiler", "all"], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           env={k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"})

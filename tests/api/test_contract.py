@@ -14,7 +14,7 @@ import yaml
 
 import harness
 import web
-from contract import (ANYWHERE, DOCUMENT, METHODS, OPERATIONS, PAIRS, Checker, Probes, bodies, described, resolve, validate)
+from contract import (ANYWHERE, DASHBOARD_FILE, DOCUMENT, METHODS, OPERATIONS, PAIRS, Checker, Probes, bodies, described, resolve, validate)
 from harness import ROOT, wait_until
 from raw import Raw, request
 
@@ -55,7 +55,7 @@ NEEDS = {"getCatalog": ["cloud_profiles"], "createCluster": ["cloud_profiles"], 
          "listNodes": ["nodes_overview"], "getSshKey": ["ssh_key"],
          "getKubeconfig": ["kubeconfig_v3", "kubeconfig"], "getCredential": ["kubeconfig_v3", "kubeconfig"],
          "runClusterAction": ["ca_stage"]}
-THERE = {"problem": "not_found", "project": "team-a", "cluster": "dev", "pool": "default", "account": "main", "action": "rotate-ca-prepare"}
+THERE = {"file": DASHBOARD_FILE, "problem": "not_found", "project": "team-a", "cluster": "dev", "pool": "default", "account": "main", "action": "rotate-ca-prepare"}
 
 
 def young(directory, name, sim, **options):
@@ -193,18 +193,19 @@ def test_deliveries_are_in_the_document():
     assert set(schemas[body]["required"]) == set(schemas["Event"]["required"]) - {"sequence"}
 
 
-def test_what_the_tests_use_of_npm_runs_on_the_node_of_debian_12():
+@pytest.mark.parametrize("folder, least", [("tests/js", 50), ("dashboard", 3)])
+def test_what_is_used_of_npm_runs_on_the_node_of_debian_12(folder, least):
     js = ROOT / "tests/js"
     if not (js / "node_modules").is_dir():
         pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
-    wants = {name: one["engines"]["node"] for name, one in json.loads((js / "package-lock.json").read_text())["packages"].items()
+    wants = {name: one["engines"]["node"] for name, one in json.loads((ROOT / folder / "package-lock.json").read_text())["packages"].items()
              if "node" in one.get("engines", {})}
     program = """import semver from "semver";
         for (const [name, range] of Object.entries(JSON.parse(process.argv[1])))
           if (!semver.satisfies("18.20.4", range)) console.log(name, range);"""
     run = subprocess.run(["node", "--input-type=module", "-e", program, json.dumps(wants)], cwd=js, capture_output=True, text=True,
                          timeout=60, check=True)
-    assert len(wants) > 50 and run.stdout == ""
+    assert len(wants) > least and run.stdout == ""
 
 
 # Without a bound by their nature.
@@ -334,7 +335,7 @@ def test_ht8_ht9_every_path_is_routed_with_the_documented_methods(client):
             refused = client.request(method, concrete)
             assert refused.status_code == 405 and refused.json()["code"] == "method_not_allowed", (method, path)
             assert set(refused.headers["Allow"].split(", ")) == allowed
-    for path in ("/", "/v1", "/v2/clusters", "/v1/clusters/", "/v1/clusters/x", "/v1/projects/team-a/clusters/x/y",
+    for path in ("/v1", "/v2/clusters", "/v1/clusters/", "/v1/clusters/x", "/v1/projects/team-a/clusters/x/y",
                  "/v1//clusters", "/V1/clusters", "/v1/projects//clusters", "/v1/a/b/c/d/e/f/g/h/i/j"):
         assert client.get(path).status_code == 404, path
 
@@ -343,7 +344,7 @@ def test_a_token_is_needed_where_the_document_says_so(pair, checker):
     with web.Client(base_url=pair[1].url, timeout=60, event_hooks={"response": [checker]}) as nobody:
         for id, (method, path) in OPERATIONS.items():
             open_to_all = DOCUMENT["paths"][path][method].get("security") == []
-            answer = nobody.request(method, re.sub(r"\{[a-z]+\}", "x", path.replace("{problem}", THERE["problem"])))
+            answer = nobody.request(method, re.sub(r"\{([a-z]+)\}", lambda m: THERE[m[1]] if open_to_all else "x", path))
             if open_to_all:
                 assert answer.status_code == 200, id
             else:
@@ -451,6 +452,20 @@ def test_life_of_everything(pair, client, checker):
     assert client.delete(path).status_code == 204
     assert client.get("/v1/whoami", headers=viewer).status_code == 401
     assert client.delete("/v1/tokens/" + token.json()["id"]).status_code == 404
+
+
+@pytest.mark.skipif(not DASHBOARD_FILE, reason="the dashboard was not built")
+def test_no_dashboard_is_to_be_served(directory, checker):
+    sim = harness.Sim(directory)
+    d = harness.Shootd(directory / "no-dashboard", sim.url, extra="dashboard: false\n").start()
+    try:
+        with checker.client(d) as client:
+            for path in ("/", "/dashboard/" + DASHBOARD_FILE):
+                refused = client.get(path)
+                assert refused.status_code == 404 and "dashboard: false" in refused.json()["detail"]
+    finally:
+        d.stop()
+        sim.stop()
 
 
 def test_changes_actions_and_sub_resources_validate(client, pair):
@@ -691,7 +706,7 @@ def test_docs_show_every_path():
     for path in DOCUMENT["paths"]:
         names = {"project": "(team-a|{project})", "cluster": "(dev|web|{cluster})", "operation": r"(\$OP|{id})",
                  "webhook": r"(\$WH|{id})", "delivery": r"(\$DLV|{id})", "token": r"(\$ID|{id})", "action": "({action}|[a-z-]+)",
-                 "account": "(main|{account})", "problem": "[a-z_]+",
+                 "account": "(main|{account})", "problem": "[a-z_]+", "file": "{file}",
                  "pool": "(default|gpu|{pool})"}
         pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: names[m.group(1)], re.escape(path))
         if not re.search(pattern + r"(?![\w/-])", page):

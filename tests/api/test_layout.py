@@ -308,6 +308,29 @@ def test_files_are_small():
         assert len(path.read_text().splitlines()) <= 700, path
 
 
+# The dashboard: a folder of dashboard/src may import itself, the files beside main.tsx, and what its row names.
+DASHBOARD = {"live": set(), "ui": {"live"}, "fleet": {"live", "ui"}, "cluster": {"live", "ui"}}
+DASHBOARD_TOP = {"app.tsx", "main.tsx"}
+
+
+def test_the_dashboard_has_an_order():
+    root = ROOT / "dashboard/src"
+    paths = sorted(p for p in root.rglob("*.ts*"))
+    assert len(paths) > 25 and {p.parent.name for p in paths} == set(DASHBOARD) | {"src"}
+    faults = []
+    for path in paths:
+        text = path.read_text()
+        own = path.parent.name if path.parent != root else ""
+        assert len(text.splitlines()) <= 300, path
+        for name in re.findall(r'^(?:import|export) .*?from "(\.[^"]+)"', text, re.M):
+            other = (path.parent / name).resolve()
+            folder = other.parent.name if other.parent not in (root, ROOT / "dashboard/types") else ""
+            allowed = set(DASHBOARD) | {""} if path.name in DASHBOARD_TOP and not own else {own, "", *DASHBOARD.get(own, set())}
+            if folder not in allowed or other.name in {p.split(".")[0] for p in DASHBOARD_TOP} and path.name != "main.tsx":
+                faults.append(f"{path.relative_to(root)} must not know {name}")
+    assert not faults, "\n".join(faults)
+
+
 def test_http_clients_of_the_tests_are_made_in_one_place():
     """web.py says why."""
     made = re.compile(r"\bhttpx\.(get|options|head|post|put|patch|delete|request|stream|Client|AsyncClient)\b|from httpx\s+import")

@@ -12,6 +12,7 @@
 
 #include "base/attrs.h"
 #include "base/env.h"
+#include "base/mem.h"
 #include "http/message/conditional.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
@@ -133,6 +134,45 @@ static void ht53_gzip_when_it_is_wanted(void **state)
             fail_msg("Accept-Encoding: %s", rows[i].field ? rows[i].field : "(none)");
 }
 
+static void qualities_of_codings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field, *coding;
+        int quality;
+    } rows[] = {
+        {NULL, "br", -1},           {"", "br", -1},
+        {"gzip", "br", -1},         {"gzip, BR", "br", 1000},
+        {"br;q=0.25", "br", 250},   {"br;q=0", "br", 0},
+        {"*;q=0.5", "br", 500},     {"br;q=0, *", "br", 0},
+        {"gzip", "identity", -1},   {"identity;q=0.1", "identity", 100},
+        {"brotli, gzip", "br", -1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (coding_quality(rows[i].field, rows[i].coding) != rows[i].quality)
+            fail_msg("Accept-Encoding: %s", rows[i].field ? rows[i].field : "(none)");
+}
+
+static void segments_of_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        unsigned count;
+        const char *first;
+    } rows[] = {
+        {"/", 1, ""}, {"//", 2, ""}, {"/v1", 1, "v1"}, {"/v1/", 2, "v1"}, {"/a/b/c/d/e/f/g/h/i", 0, NULL}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct path_segments got;
+        char *path = mem_strdup(rows[i].path);
+        assert_null(path_split(path, &got));
+        assert_int_equal(got.count, rows[i].count);
+        if (rows[i].first)
+            assert_string_equal(got.items[0], rows[i].first);
+        free(path);
+    }
+}
+
 static void ht53_bytes_come_back_as_they_were(void **state)
 {
     (void)state;
@@ -203,6 +243,8 @@ int main(void)
         cmocka_unit_test(list_items),
         cmocka_unit_test(escapes),
         cmocka_unit_test(ht53_gzip_when_it_is_wanted),
+        cmocka_unit_test(qualities_of_codings),
+        cmocka_unit_test(segments_of_paths),
         cmocka_unit_test(ht53_bytes_come_back_as_they_were),
         cmocka_unit_test(ht21_tags_of_both_forms),
         cmocka_unit_test(ht18_conditions_of_writes),

@@ -1,0 +1,47 @@
+// The published REST API and nothing else. Paths, parameters and answers are typed by openapi.yaml.
+import createClient from "openapi-fetch";
+
+import type { paths } from "../types/openapi";
+import { token } from "./token";
+import type { Problem } from "./types";
+
+/** Where the API is: beside this page, also behind a proxy that adds a prefix. */
+export const base = new URL(".", document.baseURI).href.replace(/\/$/, "");
+
+export const api = createClient<paths>({ baseUrl: base, querySerializer: { array: { style: "form", explode: false } } });
+api.use({
+  onRequest({ request }) {
+    if (token()) request.headers.set("Authorization", `Bearer ${token()}`);
+    return request;
+  },
+});
+
+/** An answer; or why there is none: a problem of the server, or `null` when no server answered. */
+export type Result<T> = { ok: true; value: T; response: Response } | { ok: false; problem: Problem | null };
+
+type Answer<T> = { data?: T; error?: unknown; response: Response };
+
+function isProblem(body: unknown): body is Problem {
+  return typeof body === "object" && body !== null && "code" in body && "title" in body;
+}
+
+let refused: (problem: Problem | null) => void = () => {};
+
+/** Hears of a 401, with the reason that the server gives. */
+export function whenRefused(hear: (problem: Problem | null) => void) {
+  refused = hear;
+}
+
+/** Never rejects. */
+export async function ask<T>(call: Promise<Answer<T>>): Promise<Result<T>> {
+  const asked = token();
+  try {
+    const { data, error, response } = await call;
+    if (data !== undefined && response.ok) return { ok: true, value: data, response };
+    const problem = isProblem(error) ? error : null;
+    if (response.status === 401 && asked === token()) refused(problem);
+    return { ok: false, problem };
+  } catch {
+    return { ok: false, problem: null };
+  }
+}

@@ -1,0 +1,43 @@
+import { texts } from "../texts";
+import type { Issue } from "../types";
+import { Foreign } from "../ui/foreign";
+import { SeverityIcon } from "../ui/phase";
+import { When } from "../ui/time";
+
+/** What is wrong in words, and what to do; critical ones first, as the server orders them. */
+export function Issues({ issues }: { issues: Issue[] }) {
+  if (!issues.length) return <p class="quiet">{texts.issues.none}</p>;
+  return (
+    <ul class="issues">
+      {issues.map((issue) => (
+        <li key={`${issue.code} ${issue.subject}`} class={`issue ${issue.severity}`}>
+          <SeverityIcon severity={issue.severity} />
+          <div>
+            <p>
+              <b>{issue.title}</b> <span class="quiet">{texts.issues.severity[issue.severity]}</span>
+              {issue.subject && <span class="subject"><Foreign mono text={issue.subject} /></span>}
+            </p>
+            {issue.description && <p><Foreign text={issue.description} /></p>}
+            <p class="action">
+              <b>{texts.issues.action}</b> <Foreign text={issue.action} />
+            </p>
+            {(issue.since || issue.expires_at) && (
+              <p class="quiet">
+                {issue.since && (
+                  <>
+                    {texts.issues.since} <When at={issue.since} focusable />{" "}
+                  </>
+                )}
+                {issue.expires_at && (
+                  <>
+                    {texts.issues.expires} <When at={issue.expires_at} focusable />
+                  </>
+                )}
+              </p>
+            )}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,108 @@
+// A kubeconfig is asked for by each click and kept nowhere: it goes into a file, into the clipboard, or is shown for a minute.
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { api, ask } from "../api";
+import { mayAs } from "../session";
+import { texts } from "../texts";
+import type { Problem } from "../types";
+import { ProblemNotice } from "../ui/problem";
+
+const SHOWN_MS = 60_000;
+
+type Form = "file" | "exec";
+
+async function fetchText(project: string, name: string, form: Form) {
+  const params = { path: { project, cluster: name }, query: form === "exec" ? { format: "exec" as const } : {} };
+  return ask(api.GET("/v1/projects/{project}/clusters/{cluster}/kubeconfig", { params, headers: { Accept: "application/yaml" }, parseAs: "text", cache: "no-store" }));
+}
+
+function saveAs(name: string, text: string) {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** Where the clipboard is closed (plain http): the text, selected, for a minute. */
+function Shown({ text, hide }: { text: string; hide: () => void }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    field.current?.select();
+    const timer = setTimeout(hide, SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div>
+      <label>
+        <span>{texts.kubeconfig.shown}</span>
+        <textarea ref={field} readOnly rows={6} class="mono" value={text} />
+      </label>
+      <button type="button" onClick={hide}>
+        {texts.kubeconfig.hide}
+      </button>
+    </div>
+  );
+}
+
+export function KubeconfigPanel({ project, name }: { project: string; name: string }) {
+  const [note, setNote] = useState<string | null>(null);
+  const [problem, setProblem] = useState<{ problem: Problem | null } | null>(null);
+  const [shown, setShown] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function get(form: Form, use: (text: string) => Promise<string | null> | string | null) {
+    if (busy) return;
+    setBusy(true);
+    setNote(texts.kubeconfig.asking);
+    setProblem(null);
+    setShown(null);
+    const result = await fetchText(project, name, form);
+    setBusy(false);
+    setNote(result.ok ? await use(result.value as unknown as string) : null);
+    if (!result.ok) setProblem({ problem: result.problem });
+  }
+
+  const download = (form: Form) => get(form, (text) => {
+    saveAs(`${name}.${form === "exec" ? "exec." : ""}kubeconfig.yaml`, text);
+    return texts.kubeconfig.saved;
+  });
+
+  const copy = () => get("file", async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return texts.kubeconfig.copied;
+    } catch {
+      setShown(text);
+      return null;
+    }
+  });
+
+  return (
+    <section class="panel" aria-labelledby="kubeconfig-heading">
+      <h2 id="kubeconfig-heading">{texts.kubeconfig.heading}</h2>
+      {mayAs("kubeconfig") ? (
+        <>
+          <p class="quiet">{texts.kubeconfig.intro}</p>
+          <p class="buttons">
+            <button type="button" aria-disabled={busy} onClick={() => void download("file")}>
+              {texts.kubeconfig.download}
+            </button>
+            <button type="button" aria-disabled={busy} onClick={() => void copy()}>
+              {texts.kubeconfig.copy}
+            </button>
+            <button type="button" aria-disabled={busy} onClick={() => void download("exec")}>
+              {texts.kubeconfig.exec}
+            </button>
+          </p>
+          {note && <p class="quiet">{note}</p>}
+          {problem && <ProblemNotice problem={problem.problem} />}
+          {shown !== null && <Shown text={shown} hide={() => setShown(null)} />}
+        </>
+      ) : (
+        <p>{texts.kubeconfig.notAllowed}</p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,93 @@
+import { useEffect } from "preact/hooks";
+
+import { lastFleet } from "../router";
+import { texts } from "../texts";
+import { Foreign, visible } from "../ui/foreign";
+import { PhaseIcon } from "../ui/phase";
+import { ProblemNotice } from "../ui/problem";
+import { HealthWord } from "../ui/phase";
+import { When } from "../ui/time";
+import { Issues } from "./issues";
+import { KubeconfigPanel } from "./kubeconfig";
+import { OperationPanel } from "./operation";
+import { PoolsPanel } from "./pools";
+import { useCluster, type ClusterData } from "./read";
+import { SchedulePanel } from "./schedule";
+import { SpecPanel } from "./spec";
+import { Timeline } from "./timeline";
+import { VersionsPanel } from "./versions";
+
+function Heading({ data, project, name }: { data: ClusterData; project: string; name: string }) {
+  const cluster = data.cluster.value;
+  return (
+    <div class="heading cluster-heading">
+      <p class="crumbs">
+        <a href={lastFleet.value}>{texts.cluster.back}</a> <span aria-hidden="true">/</span> <bdi>{visible(project)}</bdi>
+      </p>
+      <h1 tabIndex={-1}>{visible(name)}</h1>
+      {cluster && (
+        <p class="quiet">
+          {texts.cluster.observed} <When at={data.observedAt.value} none={texts.never} focusable />
+          {cluster.status.stale && <span class="tag stale">{texts.mark.stale}</span>}
+          {!cluster.managed && <span class="tag unmanaged">{texts.mark.unmanaged}</span>}
+          {cluster.deletion_protection && <span class="tag">{texts.cluster.protected}</span>}
+        </p>
+      )}
+      {cluster?.description && <p><Foreign text={cluster.description} /></p>}
+    </div>
+  );
+}
+
+function StatePanel({ data }: { data: ClusterData }) {
+  const cluster = data.cluster.value;
+  if (!cluster) return null;
+  const { phase, health, message } = cluster.status;
+  return (
+    <section class={`panel state-panel phase-${phase}`} aria-labelledby="state-heading">
+      <h2 id="state-heading" class="state-line">
+        <PhaseIcon phase={phase} />
+        {texts.phase[phase] ?? phase}
+      </h2>
+      <p>{texts.phaseMeaning[phase] ?? texts.phaseMeaning.unknown}</p>
+      <p class="state-health">
+        <HealthWord health={health} />
+      </p>
+      {message && <p><Foreign text={texts.cluster.said(message)} /></p>}
+      <Issues issues={data.issues.value} />
+    </section>
+  );
+}
+
+export function ClusterPage({ project, name }: { project: string; name: string }) {
+  const data = useCluster(project, name);
+  const phase = data.cluster.value?.status.phase;
+  useEffect(() => {
+    document.title = texts.cluster.title(visible(name), phase ? (texts.phase[phase] ?? phase) : null);
+  }, [name, phase]);
+  const state = data.state.value;
+  return (
+    <>
+      <Heading data={data} project={project} name={name} />
+      {state === "loading" && <p class="panel empty">{texts.cluster.loading}</p>}
+      {state === "failed" && <ProblemNotice problem={data.problem.value} again={() => void data.read()} />}
+      {state === "gone" && <p class="panel empty">{texts.cluster.gone}</p>}
+      {state === "there" && data.problem.value && <ProblemNotice problem={data.problem.value} />}
+      {state === "there" && data.cluster.value && (
+        <>
+          <div class="columns">
+            <StatePanel data={data} />
+            <OperationPanel operation={data.operation.value} usual={data.usual.value} />
+            <div class="stack">
+              <KubeconfigPanel project={project} name={name} />
+              <VersionsPanel project={project} name={name} />
+              <SchedulePanel cluster={data.cluster.value} />
+            </div>
+          </div>
+          <PoolsPanel cluster={data.cluster.value} />
+          <SpecPanel cluster={data.cluster.value} />
+        </>
+      )}
+      {(state === "there" || state === "gone") && <Timeline events={data.events.value} operations={data.operations.value} />}
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+// What was asked for beside what is there; where they differ, the row is marked.
+import { texts } from "../texts";
+import type { Cluster } from "../types";
+import { Foreign } from "../ui/foreign";
+
+type Row = { path: string; wanted: unknown; found: unknown; differs: boolean };
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Pools and schedules have panels of their own. */
+const elsewhere = new Set(["node_pools", "hibernation_schedules"]);
+
+/** Members as paths, groups opened up. */
+function flat(value: unknown, path: string, into: Map<string, unknown>) {
+  if (isRecord(value) && Object.keys(value).length) for (const [key, inner] of Object.entries(value)) flat(inner, path ? `${path}.${key}` : key, into);
+  else if (path && !elsewhere.has(path)) into.set(path, value);
+}
+
+export function compare(cluster: Cluster): Row[] {
+  const wanted = new Map<string, unknown>(), found = new Map<string, unknown>();
+  flat(cluster.spec, "", wanted);
+  flat(cluster.observed, "", found);
+  // Drift has paths within pools, too.
+  const differing = cluster.drift.map((one) => ({ path: one.path, wanted: one.wanted, found: one.found, differs: true }));
+  const drifted = new Set(differing.map((one) => one.path));
+  const paths = [...new Set([...found.keys(), ...wanted.keys()])].filter((path) => !drifted.has(path));
+  return [...differing, ...paths.map((path) => ({ path, wanted: wanted.get(path), found: found.get(path), differs: false }))];
+}
+
+export function say(value: unknown): string {
+  if (value === undefined) return texts.spec.notSet;
+  if (value === null) return texts.none;
+  if (value === true) return texts.yes;
+  if (value === false) return texts.no;
+  if (Array.isArray(value)) return value.length ? value.map((one) => (isRecord(one) ? JSON.stringify(one) : String(one))).join(", ") : texts.empty;
+  return isRecord(value) ? (Object.keys(value).length ? JSON.stringify(value) : texts.empty) : String(value);
+}
+
+function Table({ rows }: { rows: Row[] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-labelledby="spec-heading">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{texts.spec.member}</th>
+            <th scope="col">{texts.spec.wanted}</th>
+            <th scope="col">{texts.spec.found}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.path} class={row.differs ? "differs" : ""}>
+              <th scope="row" class="mono">
+                {row.path}
+                {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
+              </th>
+              <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
+              <td>
+                <Foreign text={say(row.found)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Members that the spec leaves to Cleura are folded. */
+export function SpecPanel({ cluster }: { cluster: Cluster }) {
+  const rows = compare(cluster);
+  const asked = rows.filter((row) => row.differs || row.wanted !== undefined);
+  const left = rows.filter((row) => !asked.includes(row));
+  return (
+    <section class="panel" aria-labelledby="spec-heading">
+      <h2 id="spec-heading">{texts.spec.heading}</h2>
+      <p class="quiet">{!cluster.managed ? texts.spec.unmanaged : cluster.drift.length ? texts.spec.drift(cluster.drift.length) : texts.spec.noDrift}</p>
+      {asked.length > 0 && <Table rows={asked} />}
+      {left.length > 0 && (
+        <details open={!asked.length}>
+          <summary>{texts.spec.left(left.length)}</summary>
+          <Table rows={left} />
+        </details>
+      )}
+    </section>
+  );
+}

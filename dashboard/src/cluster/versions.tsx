@@ -1,0 +1,95 @@
+// Versions on offer, with Cleura's own check. The server asks Cleura for them, so they are looked up by a click.
+import { useState } from "preact/hooks";
+
+import { api, ask, type Result } from "../api";
+import { texts } from "../texts";
+import type { Upgrades } from "../types";
+import { Foreign } from "../ui/foreign";
+import { ProblemNotice } from "../ui/problem";
+import { When } from "../ui/time";
+
+type Offer = Upgrades["kubernetes"]["offers"][number];
+
+function checkOf({ check }: Offer): string {
+  if (!check) return texts.versions.notAsked;
+  if (check.error) return check.error;
+  return [check.word ?? check.outcome ?? texts.none, ...(check.details ?? []), check.notes ?? ""].filter(Boolean).join(" · ");
+}
+
+function Offers({ upgrades }: { upgrades: Upgrades }) {
+  const { kubernetes, machine_images } = upgrades;
+  const images = machine_images.flatMap((one) => one.offers.map((offer) => ({ ...offer, pool: one.pool, image: one.image, current: one.current })));
+  return (
+    <>
+      <p>
+        {texts.versions.current} <Foreign mono text={kubernetes.current ?? texts.none} />{" "}
+        <span class="quiet"><Foreign text={kubernetes.state} /></span>{" "}
+        {kubernetes.expires_at && (
+          <>
+            {texts.versions.ends} <When at={kubernetes.expires_at} focusable day />
+          </>
+        )}
+      </p>
+      {kubernetes.offers.length ? (
+        <div class="scroll" tabIndex={0} role="region" aria-labelledby="versions-heading">
+          <table>
+            <thead>
+              <tr>
+                {Object.entries(texts.versions.column).map(([key, label]) => (
+                  <th key={key} scope="col">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {kubernetes.offers.map((offer) => (
+                <tr key={offer.version}>
+                  <th scope="row">
+                    <Foreign mono text={offer.version} />
+                    {offer.recommended && <span class="tag">{texts.versions.recommended}</span>}
+                  </th>
+                  <td>{texts.versions.kind[offer.kind]}</td>
+                  <td><Foreign text={offer.state ?? texts.none} /></td>
+                  <td>
+                    <When at={offer.expires_at} day />
+                  </td>
+                  <td>{offer.rolls_nodes ? texts.yes : texts.no}</td>
+                  <td><Foreign text={checkOf(offer)} /></td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      ) : (
+        <p class="quiet">{texts.versions.newest}</p>
+      )}
+      {images.map((offer) => (
+        <p key={`${offer.pool} ${offer.version}`}>
+          {texts.versions.image} <Foreign mono text={offer.pool} />: <span class="mono foreign">{offer.image} {offer.current} → {offer.version}</span>{" "}
+          <span class="quiet"><Foreign text={offer.state} /></span>
+        </p>
+      ))}
+      <p class="quiet">
+        {texts.versions.asked} <When at={upgrades.fetched_at} focusable />
+      </p>
+    </>
+  );
+}
+
+export function VersionsPanel({ project, name }: { project: string; name: string }) {
+  const [result, setResult] = useState<Result<Upgrades> | "asking" | null>(null);
+  async function read() {
+    setResult("asking");
+    setResult(await ask(api.GET("/v1/projects/{project}/clusters/{cluster}/upgrades", { params: { path: { project, cluster: name } } })));
+  }
+  return (
+    <section class="panel" aria-labelledby="versions-heading">
+      <h2 id="versions-heading">{texts.versions.heading}</h2>
+      {result && result !== "asking" && (result.ok ? <Offers upgrades={result.value} /> : <ProblemNotice problem={result.problem} />)}
+      <button type="button" aria-disabled={result === "asking"} onClick={() => result !== "asking" && void read()}>
+        {result === "asking" ? texts.versions.asking : texts.versions.ask}
+      </button>
+    </section>
+  );
+}

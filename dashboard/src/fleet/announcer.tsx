@@ -1,0 +1,33 @@
+// The one live region: a summary of what changed, at most every ten seconds, so that a screen reader is not talked over.
+import { useEffect, useState } from "preact/hooks";
+
+import { link } from "../live/stream";
+import { texts } from "../texts";
+import { changes } from "./store";
+
+const EVERY_MS = 10_000;
+
+export function Announcer() {
+  const [text, setText] = useState("");
+  useEffect(() => {
+    let wasAway = false;
+    const timer = setInterval(() => {
+      const { changed, failed } = changes.peek();
+      const away = link.peek().state === "away";
+      const parts = [
+        away !== wasAway ? (away ? texts.announce.away : texts.announce.back) : "",
+        failed ? texts.announce.failed(failed) : "",
+        changed ? texts.announce.changed(changed) : "",
+      ].filter(Boolean);
+      wasAway = away;
+      changes.value = { changed: 0, failed: 0 };
+      if (parts.length) setText(parts.join(", "));
+    }, EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="visually-hidden" role="status" aria-live="polite">
+      {text}
+    </div>
+  );
+}

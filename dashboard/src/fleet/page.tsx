@@ -1,0 +1,51 @@
+import { useComputed } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+import { texts } from "../texts";
+import { ProblemNotice } from "../ui/problem";
+import { Filters } from "./filters";
+import { clearFilters, isFiltered, query } from "./query";
+import { load, readAll, revision, rows } from "./store";
+import { ClusterTable } from "./table";
+import { Totals } from "./totals";
+import { order } from "./order";
+
+export function FleetPage() {
+  const size = useComputed(() => (revision.value, rows.size)).value;
+  useEffect(() => {
+    document.title = texts.fleet.title(size);
+  }, [size]);
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>{texts.fleet.heading}</h1>
+        {load.value.state === "loaded" && <p class="quiet">{texts.fleet.count(order.shown.value.length, size)}</p>}
+      </div>
+      <Body size={size} />
+    </>
+  );
+}
+
+/** Loading, failed, empty, filtered to empty and there are five different pictures. */
+function Body({ size }: { size: number }) {
+  const now = load.value;
+  if (now.state === "loading" && !size) return <p class="panel empty">{texts.fleet.loading}</p>;
+  if (now.state === "failed" && !size) return <ProblemNotice problem={now.problem} again={() => void readAll()} />;
+  if (!size) return <p class="panel empty">{texts.fleet.none}</p>;
+  return (
+    <>
+      <Totals />
+      <Filters />
+      {order.shown.value.length || !isFiltered(query.value) ? (
+        <ClusterTable />
+      ) : (
+        <div class="panel empty">
+          <p>{texts.fleet.noneMatch}</p>
+          <button type="button" onClick={clearFilters}>
+            {texts.fleet.clear}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

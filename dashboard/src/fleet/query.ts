@@ -1,0 +1,141 @@
+// Which clusters are shown, and in which order. All of it is in the URL.
+import { computed } from "@preact/signals";
+
+import { fleetLink, replaceWith, route } from "../router";
+import type { Health, Phase } from "../types";
+import { isMoving, type Row } from "./store";
+
+export type Mark = "drifted" | "stale" | "expired" | "expiring" | "unmanaged";
+export type SortKey = "name" | "trouble" | "phase" | "health" | "version" | "expires" | "changed";
+
+export type Query = {
+  q: string;
+  phase: Phase[];
+  health: Health[];
+  version: string[];
+  project: string;
+  mark: Mark[];
+  sort: SortKey;
+  reverse: boolean;
+};
+
+const sortKeys: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
+const words = (text: string | null) => (text ? text.split(",").filter(Boolean) : []);
+
+function parse(params: URLSearchParams): Query {
+  const sort = params.get("sort") ?? "name";
+  const key = sort.replace(/^-/, "") as SortKey;
+  return {
+    q: params.get("q") ?? "",
+    phase: words(params.get("phase")) as Phase[],
+    health: words(params.get("health")) as Health[],
+    version: words(params.get("version")),
+    project: params.get("project") ?? "",
+    mark: words(params.get("mark")) as Mark[],
+    sort: sortKeys.includes(key) ? key : "name",
+    reverse: sort.startsWith("-"),
+  };
+}
+
+export const query = computed<Query>(() => parse(route.value.page === "fleet" ? route.value.query : new URLSearchParams()));
+
+function write(query: Query): URLSearchParams {
+  const params = new URLSearchParams();
+  const set = (name: string, value: string) => value && params.set(name, value);
+  set("q", query.q);
+  set("project", query.project);
+  for (const name of ["phase", "health", "version", "mark"] as const) set(name, query[name].join(","));
+  const sort = `${query.reverse ? "-" : ""}${query.sort}`;
+  set("sort", sort === "name" ? "" : sort);
+  return params;
+}
+
+export function change(part: Partial<Query>) {
+  replaceWith(fleetLink(write({ ...query.peek(), ...part })));
+}
+
+/** The list with the word in it, or without it when it was there. */
+export function toggled<T>(list: T[], word: T): T[] {
+  return list.includes(word) ? list.filter((one) => one !== word) : [...list, word];
+}
+
+export const isFiltered = (query: Query) =>
+  Boolean(query.q || query.project || query.phase.length || query.health.length || query.version.length || query.mark.length);
+
+export const clearFilters = () => change({ q: "", project: "", phase: [], health: [], version: [], mark: [] });
+
+// ---- what a row is ----
+
+const SOON_MS = 30 * 86_400_000;
+
+export const minorOf = (version: string | null) => (version ? version.split(".").slice(0, 2).join(".") : "unknown");
+
+export function hasMark(row: Row, mark: Mark, now: number): boolean {
+  const left = row.expires_at ? Date.parse(row.expires_at) - now : null;
+  switch (mark) {
+    case "drifted":
+      return row.drifted;
+    case "stale":
+      return row.stale;
+    case "unmanaged":
+      return !row.managed;
+    case "expired":
+      return left !== null && left <= 0;
+    case "expiring":
+      return left !== null && left > 0 && left <= SOON_MS;
+  }
+}
+
+/** The worse, the smaller. */
+export function severity(row: Row, now: number): number {
+  if (row.phase === "failed") return 0;
+  if (row.phase === "degraded" || row.health === "unhealthy") return 1;
+  if (row.phase === "retrying" || row.phase === "unknown") return 2;
+  if (hasMark(row, "expired", now)) return 3;
+  if (row.drifted) return 4;
+  if (hasMark(row, "expiring", now)) return 5;
+  if (row.stale) return 6;
+  return isMoving(row.phase) ? 7 : 9;
+}
+
+export const isTrouble = (row: Row, now: number) => severity(row, now) < 7;
+
+export function matches(query: Query, now: number): (row: Row) => boolean {
+  const needles = query.q.toLowerCase().split(/\s+/).filter(Boolean);
+  return (row) =>
+    (!query.project || row.project === query.project) &&
+    (!query.phase.length || query.phase.includes(row.phase)) &&
+    (!query.health.length || query.health.includes(row.health)) &&
+    (!query.version.length || query.version.includes(minorOf(row.kubernetes_version))) &&
+    (!query.mark.length || query.mark.some((mark) => hasMark(row, mark, now))) &&
+    needles.every((needle) => row.words.includes(needle));
+}
+
+// ---- order ----
+
+const phaseRank: Phase[] = ["failed", "degraded", "retrying", "unknown", "deleting", "updating", "creating", "pending", "hibernating", "waking", "hibernated", "ready"];
+const healthRank: Health[] = ["unhealthy", "unknown", "progressing", "healthy"];
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const far = Number.MAX_SAFE_INTEGER;
+const time = (text: string | null) => (text ? Date.parse(text) : far);
+
+const byKey: Record<SortKey, (a: Row, b: Row, now: number) => number> = {
+  name: () => 0,
+  trouble: (a, b, now) => severity(a, now) - severity(b, now),
+  phase: (a, b) => phaseRank.indexOf(a.phase) - phaseRank.indexOf(b.phase),
+  health: (a, b) => healthRank.indexOf(a.health) - healthRank.indexOf(b.health),
+  version: (a, b) => compare(a.byVersion, b.byVersion),
+  expires: (a, b) => time(a.expires_at) - time(b.expires_at),
+  changed: (a, b) => -compare(a.updated_at ?? "", b.updated_at ?? ""),
+};
+
+/** Keys of the rows that are wanted, in order. Equal ones by name and project. */
+export function arrange(rows: Iterable<Row>, query: Query, now: number): string[] {
+  const wanted = matches(query, now);
+  const list = [...rows].filter(wanted);
+  const sign = query.reverse ? -1 : 1;
+  const first = byKey[query.sort];
+  list.sort((a, b) => sign * (first(a, b, now) || compare(a.byName, b.byName)));
+  return list.map((row) => row.key);
+}

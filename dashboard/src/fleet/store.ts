@@ -1,0 +1,210 @@
+// All clusters that the token may see, in the short form. They are read once, in pages; then events say which ones to read again.
+import { effect, signal } from "@preact/signals";
+
+import { api, ask, type Result } from "../api";
+import { every, listen } from "../live/life";
+import { onEnd, session } from "../session";
+import type { Cluster, ClusterSummary, Event, Phase, Problem } from "../types";
+
+/** With what the search looks at, and what rows of one name, or of one version, are ordered by. */
+export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string };
+
+export type Load =
+  | { state: "loading" }
+  | { state: "loaded" }
+  | { state: "failed"; problem: Problem | null };
+
+export const rows = new Map<string, Row>();
+/** Grows whenever `rows` has changed, once per frame; with many rows less often. */
+export const revision = signal(0);
+export const load = signal<Load>({ state: "loading" });
+/** Names of clusters that changed since the page was loaded: the summary for screen readers counts them. */
+export const changes = signal<{ changed: number; failed: number }>({ changed: 0, failed: 0 });
+
+type Asked = { fields: "summary"; limit: number; cursor?: string; phase?: Phase[] };
+type Page = { items: (Cluster | ClusterSummary)[]; next_cursor: string | null };
+const PAGE = 1000;
+const ONE_BY_ONE = 12;
+const FLUSH_MS = 400;
+const FLUSH_FACTOR = 10;
+const MOVING_MS = 3_000;
+const ALL_MS = 60_000;
+const MANY = 1_000;
+const MANY_MS = 200;
+const WITHOUT_STREAM_MS = 1_500;
+
+const moving: Phase[] = ["pending", "creating", "updating", "hibernating", "waking", "retrying", "deleting"];
+export const isMoving = (phase: Phase) => moving.includes(phase);
+
+export const keyOf = (project: string, name: string) => `${project}/${name}`;
+export const partsOf = (key: string): [string, string] => [key.slice(0, key.indexOf("/")), key.slice(key.indexOf("/") + 1)];
+
+let painting = false;
+function changed() {
+  if (painting) return;
+  painting = true;
+  const paint = () => {
+    painting = false;
+    revision.value++;
+  };
+  // Ordering and counting many takes some milliseconds: then several changes share them.
+  if (document.hidden || rows.size > MANY) setTimeout(paint, MANY_MS);
+  else requestAnimationFrame(paint);
+}
+
+/** Numbers of one width: comparing texts then compares numbers, many times faster than a collator does. */
+const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
+
+/** Everything that the search looks at, in small letters. */
+function wordsOf(item: ClusterSummary) {
+  const labels = Object.entries(item.labels).map(([key, value]) => `${key}=${value}`);
+  return [item.project, item.name, ...labels].join(" ").toLowerCase();
+}
+
+/** `anyway`: also an older version, which a restored store has. */
+function put(item: ClusterSummary, anyway: boolean) {
+  const key = keyOf(item.project, item.name);
+  const old = rows.get(key);
+  if (!anyway && old && old.id === item.id && old.version > item.version) return;
+  const byName = padded(`${item.name} ${item.project}`), byVersion = padded(item.kubernetes_version ?? "");
+  rows.set(key, { ...item, key, words: wordsOf(item), byName, byVersion });
+}
+
+// ---- reading ----
+
+let generation = 0;
+let reading: Promise<void> | null = null;
+let again = false;
+
+async function readPages(phases: Phase[] | null, seen: Set<string> | null): Promise<Problem | null | "done"> {
+  const mine = generation;
+  let cursor: string | null = null;
+  do {
+    const query: Asked = { fields: "summary", limit: PAGE, ...(cursor ? { cursor } : {}), ...(phases ? { phase: phases } : {}) };
+    const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query } }));
+    if (mine !== generation) return "done";
+    if (!result.ok) return result.problem;
+    for (const item of result.value.items as ClusterSummary[]) {
+      put(item, seen !== null);
+      seen?.add(keyOf(item.project, item.name));
+    }
+    cursor = result.value.next_cursor;
+    if (seen && load.value.state !== "loaded") load.value = { state: "loaded" };
+    changed();
+  } while (cursor);
+  return "done";
+}
+
+/** Reads everything; what is not there any more goes. */
+async function readAllNow() {
+  const before = new Set(rows.keys());
+  const seen = new Set<string>();
+  dirty.clear();
+  const mine = generation;
+  const outcome = await readPages(null, seen);
+  if (mine !== generation) return;
+  if (outcome !== "done") {
+    if (load.value.state !== "loaded") load.value = { state: "failed", problem: outcome };
+    return;
+  }
+  for (const key of before) if (!seen.has(key)) rows.delete(key);
+  load.value = { state: "loaded" };
+  changed();
+}
+
+/** A reading that is under way when this is called may have begun too early: another one follows it. */
+export function readAll(): Promise<void> {
+  if (reading) {
+    again = true;
+    return reading;
+  }
+  reading = readAllNow().finally(() => {
+    reading = null;
+    if (!again) return;
+    again = false;
+    void readAll();
+  });
+  return reading;
+}
+
+/** One cluster in its short form: among those whose name, project or labels have its name in them. */
+async function readOne(project: string, name: string): Promise<boolean> {
+  const params = { path: { project }, query: { fields: "summary" as const, limit: PAGE, q: name } };
+  const result = await ask(api.GET("/v1/projects/{project}/clusters", { params }));
+  if (!result.ok) return true;
+  const item = (result.value.items as ClusterSummary[]).find((one) => one.name === name);
+  if (!item && result.value.next_cursor) return false;
+  if (item) put(item, false);
+  else rows.delete(keyOf(project, name));
+  changed();
+  return true;
+}
+
+// ---- events ----
+
+const dirty = new Map<string, { project: string; name: string }>();
+let flushing = false;
+
+async function flush() {
+  const began = performance.now();
+  await reading;
+  const wanted = [...dirty.values()];
+  dirty.clear();
+  const whole = wanted.length > ONE_BY_ONE || (await Promise.all(wanted.map((one) => readOne(one.project, one.name)))).includes(false);
+  if (whole) await readAll();
+  // Where reading takes long, it is done less often.
+  setTimeout(() => {
+    flushing = false;
+    if (dirty.size) flushSoon();
+  }, (performance.now() - began) * FLUSH_FACTOR);
+}
+
+function flushSoon() {
+  if (flushing) return;
+  flushing = true;
+  setTimeout(() => void flush(), FLUSH_MS);
+}
+
+/** What an event says itself is shown at once. */
+function apply(event: Event) {
+  const { project, cluster, phase, version } = event.data;
+  if (!project || !cluster) return;
+  const row = rows.get(keyOf(project, cluster));
+  if (row && phase && version !== undefined && version >= row.version) rows.set(row.key, { ...row, phase, version });
+  dirty.set(keyOf(project, cluster), { project, name: cluster });
+  const count = changes.peek();
+  changes.value = { changed: count.changed + 1, failed: count.failed + (event.type === "cluster.failed" ? 1 : 0) };
+}
+
+const toStore = {
+  events(events: Event[]) {
+    events.forEach(apply);
+    if (!dirty.size) return;
+    changed();
+    flushSoon();
+  },
+  reset: () => void readAll(),
+};
+
+/** Progress has no events: clusters on the move are read again and again, all others once a minute. */
+export function startFleet() {
+  listen(toStore);
+  every(MOVING_MS, () => {
+    const some = [...rows.values()].some((row) => isMoving(row.phase) || row.settling);
+    if (some && !reading && session.value.kind === "in") void readPages(moving, null);
+  });
+  // The stream's beginning asks for the first reading; where no stream can be had, there is one all the same.
+  effect(() => {
+    if (session.value.kind === "in") setTimeout(() => load.peek().state === "loading" && !reading && void readAll(), WITHOUT_STREAM_MS);
+  });
+  every(ALL_MS, () => session.value.kind === "in" && void readAll());
+  onEnd(() => {
+    generation++;
+    reading = null;
+    again = false;
+    rows.clear();
+    dirty.clear();
+    load.value = { state: "loading" };
+    changed();
+  });
+}

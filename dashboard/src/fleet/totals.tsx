@@ -1,0 +1,99 @@
+// How many there are of each; each count is a filter.
+import { useComputed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+
+import { now } from "../live/life";
+import { texts } from "../texts";
+import type { Health, Phase } from "../types";
+import { HealthIcon, PhaseIcon } from "../ui/phase";
+import { change, hasMark, minorOf, query, toggled, type Mark } from "./query";
+import { revision, rows } from "./store";
+
+const phaseOrder: Phase[] = ["failed", "degraded", "retrying", "unknown", "pending", "creating", "updating", "hibernating", "hibernated", "waking", "deleting", "ready"];
+const healthOrder: Health[] = ["unhealthy", "unknown", "progressing", "healthy"];
+const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
+const mostVersions = 6;
+
+type Counts = { phase: Map<Phase, number>; health: Map<Health, number>; version: Map<string, number>; mark: Map<Mark, number> };
+
+function count(): Counts {
+  const counts: Counts = { phase: new Map(), health: new Map(), version: new Map(), mark: new Map() };
+  const add = <T,>(map: Map<T, number>, key: T) => map.set(key, (map.get(key) ?? 0) + 1);
+  const present = now.peek();
+  for (const row of rows.values()) {
+    add(counts.phase, row.phase);
+    add(counts.health, row.health);
+    add(counts.version, minorOf(row.kubernetes_version));
+    for (const mark of marks) if (hasMark(row, mark, present)) add(counts.mark, mark);
+  }
+  return counts;
+}
+
+type ChipProps = { pressed: boolean; count: number; onClick: () => void; children: ComponentChildren };
+
+function Chip({ pressed, count, onClick, children }: ChipProps) {
+  return (
+    <button type="button" class="chip" aria-pressed={pressed} onClick={onClick}>
+      {children}
+      <span class="chip-count">{texts.number(count)}</span>
+    </button>
+  );
+}
+
+function Group({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div class="totals-group" role="group" aria-label={label}>
+      <span class="totals-label" aria-hidden="true">
+        {label}
+      </span>
+      <div class="chips">{children}</div>
+    </div>
+  );
+}
+
+/** Those that there are, and those that are asked for. */
+const present = <T,>(order: T[], map: Map<T, number>, asked: T[]) => [...order, ...[...map.keys()].filter((key) => !order.includes(key))].filter((key) => map.has(key) || asked.includes(key));
+
+export function Totals() {
+  const counts = useComputed(() => (revision.value, count())).value;
+  const asked = query.value;
+  const versions = [...new Set([...counts.version.keys(), ...asked.version])].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
+  return (
+    <section class="totals panel" aria-label={texts.totals.label}>
+      <Group label={texts.totals.phase}>
+        {present(phaseOrder, counts.phase, asked.phase).map((phase) => (
+          <Chip key={phase} pressed={asked.phase.includes(phase)} count={counts.phase.get(phase) ?? 0}
+            onClick={() => change({ phase: toggled(asked.phase, phase) })}>
+            <PhaseIcon phase={phase} />
+            {texts.phase[phase] ?? phase}
+          </Chip>
+        ))}
+      </Group>
+      <Group label={texts.totals.health}>
+        {present(healthOrder, counts.health, asked.health).map((health) => (
+          <Chip key={health} pressed={asked.health.includes(health)} count={counts.health.get(health) ?? 0}
+            onClick={() => change({ health: toggled(asked.health, health) })}>
+            <HealthIcon health={health} />
+            {texts.health[health] ?? health}
+          </Chip>
+        ))}
+      </Group>
+      <Group label={texts.totals.version}>
+        {versions.slice(0, mostVersions).map((version) => (
+          <Chip key={version} pressed={asked.version.includes(version)} count={counts.version.get(version) ?? 0}
+            onClick={() => change({ version: toggled(asked.version, version) })}>
+            <span class="mono">{version}</span>
+          </Chip>
+        ))}
+      </Group>
+      <Group label={texts.totals.mark}>
+        {marks.map((mark) => (
+          <Chip key={mark} pressed={asked.mark.includes(mark)} count={counts.mark.get(mark) ?? 0}
+            onClick={() => change({ mark: toggled(asked.mark, mark) })}>
+            {texts.mark[mark]}
+          </Chip>
+        ))}
+      </Group>
+    </section>
+  );
+}

@@ -1,0 +1,142 @@
+// The one event stream of this page: `fetch` with the token in its header. It resumes behind the last number that it has seen, so
+// nothing is missed; when the server no longer has that number it says `reset`, and everything is read anew.
+import { signal } from "@preact/signals";
+
+import { base } from "../api";
+import { refuse } from "../session";
+import { token } from "../token";
+import type { Event, Problem } from "../types";
+import { StreamParser, type Block } from "./sse";
+
+/**
+ * `since`: when this state began, in ms; of `away` the last sign of life of the server. `blocked`: the server answers, and gives no stream;
+ * `why` is what it says.
+ */
+export type Link = { state: "off" | "connecting" | "live" | "away" | "blocked"; since: number; why?: string };
+
+export const link = signal<Link>({ state: "off", since: 0 });
+
+export type Listener = { events: (events: Event[]) => void; reset: () => void };
+
+/** The server sends something every 15 seconds. */
+const SILENCE_MS = 45_000;
+const RETRY_FIRST_MS = 500;
+const RETRY_MOST_MS = 15_000;
+
+let position: string | null = null;
+let heard = 0;
+let running: AbortController | null = null;
+
+const setLink = (state: Link["state"], since: number, why?: string) => {
+  if (link.peek().state !== state) link.value = { state, since, ...(why ? { why } : {}) };
+};
+
+const pause = (ms: number, stop: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stop.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+
+/** The server answers something else than a stream. */
+class Refused extends Error {
+  constructor(readonly status: number, readonly problem: Problem | null) {
+    super(problem?.detail ?? `status ${status}`);
+  }
+}
+
+/** An abort of `stop`, or of a watch that ends what has been silent for too long. */
+function watched(stop: AbortSignal) {
+  const inner = new AbortController();
+  let timer = 0;
+  const end = () => inner.abort();
+  stop.addEventListener("abort", end, { once: true });
+  return {
+    signal: inner.signal,
+    alive: () => (clearTimeout(timer), (timer = window.setTimeout(end, SILENCE_MS))),
+    done: () => (clearTimeout(timer), stop.removeEventListener("abort", end)),
+  };
+}
+
+function handle(blocks: Block[], to: Listener) {
+  const events: Event[] = [];
+  for (const block of blocks) {
+    if (block.id !== null) position = block.id;
+    if (block.event === "reset") {
+      events.length = 0;
+      to.reset();
+    } else if (block.data !== null) {
+      events.push(JSON.parse(block.data) as Event);
+    }
+  }
+  if (events.length) to.events(events);
+}
+
+/** Reads one stream to its end. Returns after how many ms the next one may begin. */
+async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
+  const watch = watched(stop);
+  try {
+    watch.alive();
+    const headers: Record<string, string> = { Accept: "text/event-stream", Authorization: `Bearer ${token()}` };
+    const first = position === null;
+    if (position !== null) headers["Last-Event-ID"] = position;
+    const response = await fetch(`${base}/v1/events`, { headers, signal: watch.signal, cache: "no-store" });
+    if (!response.ok || !response.body) throw new Refused(response.status, (await response.json().catch(() => null)) as Problem | null);
+    const parser = new StreamParser();
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    let retry = RETRY_FIRST_MS;
+    let begun = false;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return retry;
+      watch.alive();
+      heard = Date.now();
+      setLink("live", heard);
+      const blocks = parser.feed(decoder.decode(value, { stream: true }));
+      // Without a position the stream begins now: what was read before that may be older.
+      if (first && !begun && blocks.some((block) => block.id !== null)) {
+        begun = true;
+        to.reset();
+      }
+      handle(blocks, to);
+      retry = blocks.reduce((ms, block) => block.retry ?? ms, retry);
+    }
+  } finally {
+    watch.done();
+  }
+}
+
+async function run(stop: AbortSignal, to: Listener) {
+  let failures = 0;
+  while (!stop.aborted) {
+    let wait: number;
+    try {
+      wait = await readOnce(stop, to);
+      failures = 0;
+    } catch (error) {
+      if (stop.aborted) return;
+      if (error instanceof Refused && error.status === 401) return refuse(error.problem);
+      if (error instanceof Refused) setLink("blocked", Date.now(), error.message);
+      else setLink("away", heard || Date.now());
+      wait = Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** failures++) * (0.75 + Math.random() / 2);
+    }
+    await pause(wait, stop);
+  }
+}
+
+/** Begins, or goes on where it stopped. */
+export function startStream(to: Listener) {
+  if (running) return;
+  running = new AbortController();
+  heard = Date.now();
+  setLink("connecting", heard);
+  void run(running.signal, to);
+}
+
+/** Ends it; `forget` also the position, for another token. */
+export function stopStream(forget: boolean) {
+  running?.abort();
+  running = null;
+  if (forget) position = null;
+  setLink("off", Date.now());
+}

@@ -1,0 +1,45 @@
+// How the projects stand with Cleura: how old what is shown may be, and what is wrong there.
+import { computed, signal } from "@preact/signals";
+
+import { api, ask, type Result } from "../api";
+import { onEnd, session } from "../session";
+import type { Event, Project } from "../types";
+import { every, listen } from "./life";
+
+const READ_MS = 10_000;
+
+export const projects = signal<Project[]>([]);
+
+/** The oldest list of a project, in ms; null when one was never read. */
+export const oldestList = computed(() => {
+  const times = projects.value.map((project) => project.upstream.last_list_at);
+  if (!times.length || times.includes(null)) return null;
+  return Math.min(...times.map((time) => Date.parse(time ?? "")));
+});
+
+/** Those that Cleura does not answer for, or whose clusters are set aside. */
+export const troubled = computed(() =>
+  projects.value.filter((one) => one.location_change || one.upstream.breaker !== "closed" || !["ok", "unknown"].includes(one.upstream.login)));
+
+export const frozen = computed(() => projects.value.filter((one) => one.freeze));
+
+async function read() {
+  if (session.value.kind !== "in") return;
+  const all: Project[] = [];
+  let cursor: string | null = null;
+  do {
+    const result: Result<{ items: Project[]; next_cursor: string | null }> = await ask(api.GET("/v1/projects", { params: { query: { limit: 1000, ...(cursor ? { cursor } : {}) } } }));
+    if (!result.ok) return;
+    all.push(...result.value.items);
+    cursor = result.value.next_cursor;
+  } while (cursor);
+  projects.value = all;
+}
+
+const concerns = (event: Event) => event.type.startsWith("account.") || event.type.startsWith("freeze.") || event.type === "cluster.unreachable";
+
+export function startUpstream() {
+  listen({ events: (events) => events.some(concerns) && void read(), reset: () => void read() });
+  every(READ_MS, () => void read());
+  onEnd(() => (projects.value = []));
+}

@@ -1,0 +1,21 @@
+// Names for what openapi.yaml describes; dashboard/types is made of it (openapi-typescript).
+import type { components } from "../types/openapi";
+
+type Schemas = components["schemas"];
+export type Cluster = Schemas["Cluster"];
+export type ClusterSummary = Schemas["ClusterSummary"];
+export type Condition = Schemas["Condition"];
+export type Event = Schemas["Event"];
+export type Health = Schemas["Health"];
+export type Issue = Schemas["Issue"];
+export type Operation = Schemas["Operation"];
+export type OperationStep = Schemas["OperationStep"];
+export type Phase = Schemas["Phase"];
+export type Problem = Schemas["Problem"];
+export type Project = Schemas["Project"];
+export type Role = Schemas["Role"];
+export type Upgrades = Schemas["Upgrades"];
+export type Whoami = Schemas["Whoami"];
+export type NodePool = Schemas["ObservedNodePool"];
+export type NodePoolSpec = Schemas["NodePoolSpec"];
+export type Schedule = Schemas["ObservedHibernationSchedule"];

@@ -1,0 +1,61 @@
+// The one tip of the page. It shows the exact time of what the pointer or the focus is on, stays while the pointer is on it, and goes with
+// Escape (WCAG 1.4.13).
+const DELAY_MS = 120;
+const GAP = 6;
+
+export function startExactTimes() {
+  const tip = document.createElement("div");
+  tip.id = "exact-time";
+  tip.className = "tip";
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  document.body.append(tip);
+  let shownFor: HTMLElement | null = null;
+  let leaving = 0;
+
+  const hide = () => {
+    clearTimeout(leaving);
+    shownFor?.removeAttribute("aria-describedby");
+    shownFor = null;
+    tip.hidden = true;
+  };
+  /** Beside its target, also after a scroll; it goes with a target that has gone. */
+  const place = () => {
+    if (!shownFor) return;
+    if (!shownFor.isConnected) return hide();
+    const box = shownFor.getBoundingClientRect(), own = tip.getBoundingClientRect();
+    const below = box.bottom + GAP + own.height < innerHeight;
+    tip.style.left = `${Math.max(GAP, Math.min(box.left, innerWidth - own.width - GAP))}px`;
+    tip.style.top = `${below ? box.bottom + GAP : box.top - GAP - own.height}px`;
+  };
+  const show = (target: HTMLElement) => {
+    clearTimeout(leaving);
+    if (shownFor === target) return;
+    hide();
+    shownFor = target;
+    tip.textContent = target.dataset.exact ?? "";
+    tip.hidden = false;
+    target.setAttribute("aria-describedby", tip.id);
+    place();
+  };
+  const targetOf = (event: globalThis.Event) => (event.target as Element | null)?.closest?.<HTMLElement>("[data-exact]") ?? null;
+  const leave = () => {
+    clearTimeout(leaving);
+    leaving = window.setTimeout(hide, DELAY_MS);
+  };
+
+  document.addEventListener("pointerover", (event) => {
+    const target = targetOf(event);
+    if (target) show(target);
+    else if (event.target === tip) clearTimeout(leaving);
+    else if (shownFor && document.activeElement !== shownFor) leave();
+  });
+  document.addEventListener("focusin", (event) => {
+    const target = targetOf(event);
+    if (target) show(target);
+    else hide();
+  });
+  document.addEventListener("focusout", leave);
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  document.addEventListener("scroll", place, { capture: true, passive: true });
+}

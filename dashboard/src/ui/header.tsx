@@ -1,0 +1,79 @@
+import { now, paused } from "../live/life";
+import { link } from "../live/stream";
+import { oldestList } from "../live/upstream";
+import { lastFleet, route } from "../router";
+import { logOut, session } from "../session";
+import { texts } from "../texts";
+import { setTheme, theme, type Theme } from "./theme";
+import { exact, exactTimes, span } from "./time";
+
+function Connection() {
+  const { state, since } = link.value;
+  const for_ = span(now.value - since);
+  const read = oldestList.value;
+  return (
+    <div class={`connection ${state}`}>
+      <svg class="dot" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
+        {state === "live" ? <circle cx="5" cy="5" r="4" /> : <path d="M1 1l8 8M9 1L1 9" />}
+      </svg>
+      <span>{texts.link[state](for_)}</span>
+      {read !== null && (
+        <span class="quiet age" data-exact={exact(new Date(read))}>
+          {texts.age(span(now.value - read))}
+        </span>
+      )}
+    </div>
+  );
+}
+
+const themes: Theme[] = ["system", "light", "dark"];
+
+function Switches() {
+  return (
+    <div class="switches">
+      <label class="inline">
+        <span>{texts.theme.label}</span>
+        <select value={theme.value} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
+          {themes.map((one) => (
+            <option key={one} value={one}>
+              {texts.theme[one]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" aria-pressed={paused.value} onClick={() => (paused.value = !paused.value)}>
+        {texts.pause}
+      </button>
+      <button type="button" aria-pressed={exactTimes.value} onClick={() => (exactTimes.value = !exactTimes.value)}>
+        {texts.time.exactSwitch}
+      </button>
+    </div>
+  );
+}
+
+export function Header() {
+  const current = session.value;
+  if (current.kind !== "in") return null;
+  return (
+    <header class="top">
+      <nav aria-label={texts.nav.label}>
+        <a class="brand" href={lastFleet.value} {...(route.value.page === "fleet" ? { "aria-current": "page" as const } : {})}>
+          <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
+            <path class="brand-outer" d="M8 1l6 3.5v7L8 15l-6-3.5v-7z" />
+            <path class="brand-inner" d="M8 4.5l3 1.75v3.5L8 11.5l-3-1.75v-3.5z" />
+          </svg>
+          {texts.nav.fleet}
+        </a>
+      </nav>
+      <Connection />
+      <Switches />
+      <div class="who">
+        <span class="who-name">{current.who.name}</span>
+        <span class="quiet">{texts.role[current.who.role] ?? current.who.role}</span>
+        <button type="button" onClick={logOut}>
+          {texts.nav.logOut}
+        </button>
+      </div>
+    </header>
+  );
+}

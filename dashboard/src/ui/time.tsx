@@ -1,0 +1,57 @@
+// A time as people say it, with the exact one (viewer's zone and UTC) by hover, by focus, or in its place for who wants it so.
+import { signal } from "@preact/signals";
+
+import { now } from "../live/life";
+import { texts } from "../texts";
+
+export const exactTimes = signal(false);
+
+const MINUTE = 60_000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+
+/** "12 s", "4 min", "3 h", "12 d". */
+export function span(ms: number): string {
+  const { seconds, minutes, hours, days } = texts.time;
+  if (ms < MINUTE) return seconds(Math.max(0, Math.floor(ms / 1000)));
+  if (ms < HOUR) return minutes(Math.floor(ms / MINUTE));
+  if (ms < 2 * DAY) return hours(Math.floor(ms / HOUR));
+  return days(Math.floor(ms / DAY));
+}
+
+/** "4:05", "1:02:07": how long something has lasted. */
+export function clock(ms: number): string {
+  const total = Math.max(0, Math.floor(ms / 1000));
+  const two = (n: number) => String(n).padStart(2, "0");
+  const hours = Math.floor(total / 3600), minutes = Math.floor(total / 60) % 60;
+  return hours ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
+}
+
+const local = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short", hour: "numeric" });
+const dayLocal = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+
+export const zoneName = (at: Date) => zone.formatToParts(at).find((part) => part.type === "timeZoneName")?.value ?? "";
+
+const utc = (at: Date) => at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
+
+/** Both zones, one text. */
+export function exact(at: Date): string {
+  return `${local.format(at)} ${zoneName(at)} · ${utc(at)}`;
+}
+
+export function relative(at: number, present: number): string {
+  return at <= present ? texts.time.ago(span(present - at)) : texts.time.ahead(span(at - present));
+}
+
+type Props = { at: string | number | null | undefined; none?: string; focusable?: boolean; day?: boolean };
+
+/** `day`: the exact form in the text is the date only. */
+export function When({ at, none = texts.none, focusable = false, day = false }: Props) {
+  const date = at == null ? null : new Date(at);
+  if (!date || Number.isNaN(date.getTime())) return <span class="quiet">{at == null ? none : String(at)}</span>;
+  const text = exactTimes.value ? (day ? dayLocal.format(date) : `${local.format(date)} ${zoneName(date)}`) : relative(date.getTime(), now.value);
+  return (
+    <time dateTime={date.toISOString()} data-exact={exact(date)} {...(focusable ? { tabIndex: 0 } : {})}>
+      {text}
+    </time>
+  );
+}

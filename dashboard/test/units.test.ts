@@ -1,0 +1,89 @@
+// Parts that need no browser; tests/api/test_dashboard.py runs this file with Node's own test runner.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { minutesUtc, readCron } from "../src/cluster/schedule";
+import { compare, say } from "../src/cluster/spec";
+import { arrange, type Query } from "../src/fleet/query";
+import type { Row } from "../src/fleet/store";
+import { StreamParser, type Block } from "../src/live/sse";
+import type { Cluster } from "../src/types";
+import { clock, span } from "../src/ui/time";
+
+test("an event stream is the same in whatever pieces it comes", () => {
+  const text = ":\n\nid: 17\n\nid: 18\nevent: cluster.ready\ndata: {\"a\":\ndata:1}\n\nevent: reset\r\ndata: {}\r\n\r\nretry: 700\nnonsense\n\n";
+  const whole = new StreamParser().feed(text);
+  const wanted: Partial<Block>[] = [
+    { id: null, data: null }, { id: "17", data: null }, { id: "18", event: "cluster.ready", data: '{"a":\n1}' }, { event: "reset", data: "{}" },
+    { retry: 700, data: null },
+  ];
+  assert.equal(whole.length, wanted.length);
+  wanted.forEach((part, i) => assert.deepEqual({ ...whole[i], ...part }, whole[i]));
+  for (const size of [1, 2, 3, 7]) {
+    const parser = new StreamParser(), blocks: Block[] = [];
+    for (let at = 0; at < text.length; at += size) blocks.push(...parser.feed(text.slice(at, at + size)));
+    assert.deepEqual(blocks, whole);
+  }
+  assert.deepEqual(new StreamParser().feed("id: 1\ndata: x\n"), [], "a block ends with an empty line");
+});
+
+function row(name: string, more: Partial<Row> = {}): Row {
+  const base = { id: name, project: "p", name, managed: true, labels: {}, phase: "ready", health: "healthy", progress: null, message: null, settling: false,
+    stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
+    created_at: null, updated_at: null, key: `p/${name}`, words: `p ${name} team=web` };
+  const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
+  return { ...base, byName: padded(`${name} p`), byVersion: padded("kubernetes_version" in more ? (more.kubernetes_version ?? "") : "1.33.7"), ...more } as Row;
+}
+
+const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false };
+const NOW = Date.parse("2026-03-01T00:00:00Z");
+const list = (rows: Row[], part: Partial<Query>) => arrange(rows, { ...everything, ...part }, NOW).map((key) => key.slice(2));
+
+test("order and filters", () => {
+  const rows = [
+    row("c10"), row("c9"), row("bad", { phase: "failed" }), row("weak", { phase: "degraded" }), row("drift", { drifted: true }),
+    row("old", { expires_at: "2026-02-01T00:00:00Z" }), row("soon", { expires_at: "2026-03-20T00:00:00Z" }), row("late", { expires_at: "2026-06-20T00:00:00Z" }),
+    row("v", { kubernetes_version: "1.9.0" }), row("none", { kubernetes_version: null, phase: "pending" }),
+  ];
+  assert.deepEqual(list(rows, { q: "c" }), ["c9", "c10"], "numbers count as numbers");
+  assert.deepEqual(list(rows, { sort: "trouble" }).slice(0, 5), ["bad", "weak", "old", "drift", "soon"]);
+  assert.deepEqual(list(rows, { sort: "trouble" }).at(-1), "v");
+  assert.deepEqual(list(rows, { mark: ["expired", "expiring"] }), ["old", "soon"]);
+  assert.deepEqual(list(rows, { version: ["1.9"] }), ["v"]);
+  assert.deepEqual(list(rows, { version: ["unknown"] }), ["none"]);
+  assert.deepEqual(list(rows, { sort: "version", reverse: true }).at(-2), "v");
+  assert.deepEqual(list(rows, { q: "TEAM=web weak" }), ["weak"], "all words have to be there");
+  assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
+});
+
+test("times of schedules", () => {
+  assert.equal(minutesUtc("020000+0000"), 120);
+  assert.equal(minutesUtc("003000+0100"), 23 * 60 + 30);
+  assert.equal(minutesUtc("233000-0130"), 60);
+  assert.ok(Number.isNaN(minutesUtc("2 o'clock")));
+  assert.deepEqual(readCron("00 18 * * 1,2,3,4,5"), { minute: 0, hour: 18, days: [1, 2, 3, 4, 5] });
+  assert.deepEqual(readCron("5 07 * * 1-3,0"), { minute: 5, hour: 7, days: [1, 2, 3, 0] });
+  assert.deepEqual(readCron("0 0 * * 7"), { minute: 0, hour: 0, days: [0] });
+  assert.deepEqual(readCron("0 0 * * *"), { minute: 0, hour: 0, days: null });
+  for (const odd of ["*/5 * * * *", "0 25 * * *", "60 1 * * *", "0 1 1 * *", "", null]) assert.equal(readCron(odd), null, String(odd));
+});
+
+test("spans", () => {
+  assert.deepEqual([0, 59_999, 60_000, 3_600_000, 47 * 3_600_000, 49 * 3_600_000].map(span), ["0 s", "59 s", "1 min", "1 h", "47 h", "2 d"]);
+  assert.deepEqual([0, 61_000, 3_727_000].map(clock), ["0:00", "1:01", "1:02:07"]);
+  assert.equal(span(-5), "0 s", "a clock that is behind");
+});
+
+test("spec beside what is there", () => {
+  const cluster = {
+    spec: { kubernetes_version: "1.33", networking: { type: "calico" } },
+    observed: { kubernetes_version: "1.33.7", high_availability: false, networking: { type: "calico", nodes_cidr: null }, allowed_cidrs: [], node_pools: [] },
+    drift: [{ path: "allowed_cidrs", wanted: ["192.0.2.0/24"], found: [] }, { path: "node_pools.default.maximum", wanted: 3, found: 5 }],
+  } as unknown as Cluster;
+  const rows = compare(cluster);
+  assert.deepEqual(rows.slice(0, 2).map((one) => [one.path, one.differs, say(one.wanted), say(one.found)]), [
+    ["allowed_cidrs", true, "192.0.2.0/24", "(empty)"], ["node_pools.default.maximum", true, "3", "5"],
+  ]);
+  assert.deepEqual(rows.find((one) => one.path === "networking.type"), { path: "networking.type", wanted: "calico", found: "calico", differs: false });
+  assert.equal(rows.some((one) => one.path === "node_pools"), false);
+});

@@ -1,0 +1,69 @@
+"""Chromium for tests of the dashboard: tests/js/dashboard.mjs behind Python."""
+
+import itertools
+import json
+import queue
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from harness import ROOT
+
+JS = ROOT / "tests/js"
+AXE = ROOT / "dashboard/node_modules/axe-core/axe.min.js"
+PATIENCE_S = 90
+
+
+def chromium():
+    """Its path; the test is skipped where it, the driver or the dashboard is absent."""
+    program = shutil.which("chromium")
+    if not program or not (JS / "node_modules/playwright-core").is_dir():
+        pytest.skip("chromium or tests/js/node_modules/playwright-core is absent; `make deps-test` installs them")
+    if not (ROOT / "build/dashboard/index.html").exists():
+        pytest.skip("the dashboard was not built: npm or its registry was absent")
+    return program
+
+
+class Chromium:
+    def __init__(self, directory):
+        self.log = directory / "chromium.log"
+        self.errors = open(self.log, "ab")
+        self.popen = subprocess.Popen(["node", "dashboard.mjs", chromium(), directory / "profile", AXE if AXE.exists() else ""], cwd=JS, text=True,
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+        self.answers = queue.Queue()
+        self.ids = itertools.count(1)
+        threading.Thread(target=self._read, daemon=True).start()
+        self._answer(0)
+
+    def _read(self):
+        for line in self.popen.stdout:
+            self.answers.put(json.loads(line))
+        self.answers.put(None)
+
+    def _answer(self, id):
+        try:
+            answer = self.answers.get(timeout=PATIENCE_S)
+        except queue.Empty:
+            raise AssertionError("the browser says nothing; " + self.log.read_text()[-2000:]) from None
+        assert answer and answer["id"] == id, f"the browser ended; {self.log.read_text()[-3000:]}"
+        assert "error" not in answer, answer["error"]
+        return answer
+
+    def run(self, page, body, **args):
+        """What the JavaScript `body` returns, for the page of this name; it must not have had a fault."""
+        id = next(self.ids)
+        self.popen.stdin.write(json.dumps({"id": id, "page": page, "body": body, "args": args}) + "\n")
+        self.popen.stdin.flush()
+        answer = self._answer(id)
+        assert not answer["faults"], answer["faults"]
+        return answer["value"]
+
+    def stop(self):
+        self.popen.stdin.close()
+        try:
+            self.popen.wait(20)
+        finally:
+            self.popen.kill()
+            self.errors.close()

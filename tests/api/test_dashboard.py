@@ -1,0 +1,602 @@
+"""The dashboard in real Chromium, against shootd and cleura-sim: what people see, with the keyboard only, through a killed daemon, with
+hostile names, in both themes and all widths. Each run fails on a report of the content security policy or an error of a script."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import browser
+import contract
+import harness
+from harness import PROJECT_ID, ROOT, wait_until
+
+OTHER_PROJECT = "ffeeddccbbaa99887766554433221100"
+HOSTILE = "<img src=x onerror=alert(1)>\u202e</script><script>alert(2)</script>" + "w" * 300
+# Where pictures of the pages are to be put; docs/dashboard.md says how those of docs/images are made.
+PICTURES = os.environ.get("DASHBOARD_PICTURES")
+
+LOGIN = """
+  await page.goto(args.url);
+  await page.getByLabel("Token").fill(args.token);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Clusters", exact: true }).waitFor();
+"""
+
+
+class World:
+    """A simulator, a daemon with two projects, and a browser."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        browser.chromium()
+        self.sim = harness.Sim(directory, project=[PROJECT_ID, OTHER_PROJECT])
+        self.d = harness.Shootd(directory / "shootd", self.sim.url, projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER_PROJECT)],
+                                polling="{active: 100ms, idle: 300ms, discovery: 300ms, absent_for: 200ms}").start()
+        self.d.wait_upstream()
+        self.chromium = browser.Chromium(directory)
+        self.fill()
+
+    def fill(self):
+        """Clusters in several states, one with a hostile spec."""
+        self.sim.post("shoots", count=12, prefix="web", state="ready")
+        self.sim.post("shoots", count=2, prefix="night", state="hibernated", project=OTHER_PROJECT)
+        created = self.d.create("shop", labels={"team": "web"}, description="The shop", spec={
+            "kubernetes_version": "1.33.6", "hibernation_schedules": [{"start": "00 18 * * 1-5", "end": "00 07 * * 1-5"}],
+            "maintenance": {"begin": "020000+0000", "end": "030000+0000"}})
+        self.d.wait_operation(created["operation"]["id"])
+        broken = self.d.create("broken")
+        self.d.wait_operation(broken["operation"]["id"])
+        self.sim.post("lifecycle", shoot="broken", operation="reconcile", outcome="failed", at_progress=40, codes=["ERR_INFRA_QUOTA_EXCEEDED"],
+                      description="The quota of the project is used up")
+        self.d.http.patch(self.d.clusters_path("broken"), json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}})
+        self.d.wait_phase("broken", "failed")
+        self.d.wait_phase("web-0011", "ready")
+
+    def run(self, page, body, **args):
+        return self.chromium.run(page, body, url=self.d.url + "/", token=self.d.token(), **args)
+
+    def open(self, page, place="", token=None):
+        """Logs in and goes to that place."""
+        self.chromium.run(page, LOGIN, url=self.d.url + "/", token=token or self.d.token())
+        if place:
+            self.chromium.run(page, 'await page.evaluate((place) => { location.hash = place; }, args.place);', place=place)
+
+    def stop(self):
+        self.chromium.stop()
+        self.d.stop()
+        self.sim.stop()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    w = World(tmp_path_factory.mktemp("dashboard"))
+    yield w
+    w.stop()
+
+
+@pytest.fixture(autouse=True)
+def pages(request):
+    """Those of a test are closed with it."""
+    yield
+    if "world" in request.fixturenames:
+        request.getfixturevalue("world").chromium.run(None, "")
+
+
+# Names of the rows that are shown, from the top.
+NAMES = """
+  return page.evaluate(() => [...document.querySelectorAll('.tbody [role=row]')]
+    .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) => row.querySelector('a').textContent));
+"""
+
+
+def names(world, page):
+    return world.chromium.run(page, NAMES)
+
+
+def test_login_says_what_is_wrong_and_keeps_the_token_to_this_tab(world):
+    said = world.run("login", """
+      await page.goto(args.url);
+      const said = [await page.title()];
+      await page.getByRole("button", { name: "Log in" }).click();
+      said.push(await page.getByRole("alert").textContent());
+      await page.getByLabel("Token").fill("shd_wrong");
+      await page.getByRole("button", { name: "Log in" }).click();
+      await page.getByText("does not accept").waitFor();
+      said.push(await page.evaluate(() => sessionStorage.length));
+      return said;
+    """)
+    assert said[0] == "Log in · shootd" and "shd_" in said[1] and said[2] == 0
+    world.open("login")
+    kept = world.run("login", """
+      await page.reload();
+      await page.getByRole("heading", { name: "Clusters", exact: true }).waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
+      const other = await context.newPage();
+      await other.goto(args.url);
+      await other.getByLabel("Token").waitFor();
+      await other.close();
+      return { url: page.url(), cookies: await context.cookies(), stored: await page.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage)]) };
+    """)
+    assert world.d.token() not in kept["url"] and kept["cookies"] == [] and kept["stored"] == [[], ["shootd.token"]]
+    out = world.run("login", """
+      await page.getByRole("button", { name: "Log out" }).click();
+      await page.getByLabel("Token").waitFor();
+      return page.evaluate(() => [sessionStorage.length, document.body.textContent.includes("web-0000")]);
+    """)
+    assert out == [0, False]
+
+
+def test_totals_filters_and_order_are_in_the_address(world):
+    world.open("fleet")
+    first = world.run("fleet", """
+      await page.getByRole("button", { name: /^Failed/ }).waitFor();
+      const chips = await page.locator(".chip").allTextContents();
+      await page.getByRole("button", { name: "Trouble first" }).click();
+      await page.locator('.tbody [aria-rowindex="2"]', { hasText: "broken" }).waitFor();
+      return { chips, url: page.url() };
+    """)
+    assert {"Failed1", "Hibernated2"} <= set(first["chips"]) and first["url"].endswith("#/?sort=trouble")
+    assert names(world, "fleet")[0] == "broken"
+    found = world.run("fleet", """
+      await page.getByLabel("Search").fill("TEAM=web");
+      await page.locator(".tbody [role=row]").nth(1).waitFor({ state: "detached" });
+      const searched = page.url();
+      await page.getByLabel("Search").fill("");
+      await page.getByRole("button", { name: /^Hibernated/ }).click();
+      await page.locator(".tbody", { hasText: "night" }).waitFor();
+      await page.reload();
+      await page.locator(".tbody", { hasText: "night" }).waitFor();
+      return { searched, url: page.url(), pressed: await page.getByRole("button", { name: /^Hibernated/ }).getAttribute("aria-pressed"),
+        count: await page.getByRole("table").getAttribute("aria-rowcount"), said: await page.getByText(/2 of \\d+ clusters/).count() };
+    """)
+    assert "q=TEAM%3Dweb" in found["searched"] and "phase=hibernated" in found["url"]
+    assert found["pressed"] == "true" and found["count"] == "3" and found["said"] == 1
+    assert names(world, "fleet") == ["night-0000", "night-0001"]
+    none = world.run("fleet", """
+      await page.getByLabel("Search").fill("nothing like this");
+      await page.getByText("No cluster fits the filters").waitFor();
+      await page.getByRole("button", { name: "Clear filters" }).last().click();
+      await page.getByText("web-0000").waitFor();
+      return page.getByText("No cluster fits").count();
+    """)
+    assert none == 0
+
+
+def test_a_create_is_watched_live_through_a_killed_daemon(world):
+    d, sim = world.d, world.sim
+    world.open("live", "/clusters/team-a/watched")
+    world.run("live", 'await page.getByText("There is no such cluster").waitFor();')
+    d.wait_phase("shop", "ready")
+    sim.post("clock", speed=150)  # a create takes 5 seconds
+    try:
+        d.create("watched")
+        seen = world.run("live", """
+          await page.getByRole("heading", { name: "Creating", exact: true }).waitFor();
+          await page.getByRole("heading", { name: "Operation under way" }).waitFor();
+          await page.locator("progress").waitFor();
+          return page.locator(".steps").textContent();
+        """)
+        assert "Create the cluster" in seen and "Wait until it is ready" in seen
+        d.kill()
+        away = world.run("live", """
+          await page.getByText(/^Server away for/).waitFor();
+          await page.getByText(/The server has not answered for \\d+:\\d\\d/).waitFor();
+          return page.getByRole("heading", { name: "watched" }).count();
+        """)
+        assert away == 1, "what was there stays"
+        d.start()
+        world.run("live", """
+          await page.getByText("Live", { exact: true }).waitFor();
+          await page.getByRole("heading", { name: "Ready", exact: true }).waitFor();
+          await page.getByText("The server has not answered").waitFor({ state: "detached" });
+          await page.locator(".timeline").getByText("Created", { exact: true }).waitFor();
+          await page.locator(".timeline .of-operation").getByText("succeeded").waitFor();
+        """)
+    finally:
+        sim.post("clock", speed=720)
+    world.run("live", """
+      await page.getByRole("link", { name: "Clusters" }).first().click();
+      await page.locator(".tbody", { hasText: "watched" }).waitFor();
+    """)
+    deleted = d.http.delete(d.clusters_path("watched"))
+    d.wait_operation(deleted.json()["operation"]["id"])
+    world.run("live", 'await page.locator(".tbody", { hasText: "watched" }).waitFor({ state: "detached" });')
+
+
+def test_nothing_that_happened_while_the_stream_was_cut_is_missed(world):
+    d, sim = world.d, world.sim
+    world.open("gap")
+    world.run("gap", 'await page.getByText("Live", { exact: true }).waitFor(); await page.getByText("web-0000").waitFor();')
+    d.kill()
+    world.run("gap", "await page.getByText(/^Server away for/).waitFor();")
+    sim.post("shoots", count=3, prefix="gap", state="ready")
+    d.start()
+    world.run("gap", 'await page.locator(".tbody", { hasText: "gap-0002" }).waitFor();')
+    for i in range(3):
+        sim.http.delete(f"/_sim/shoots/gap-000{i}")
+    wait_until(lambda: d.cluster("gap-0002").status_code == 404, what="them to be gone")
+    world.run("gap", 'await page.locator(".tbody", { hasText: "gap-" }).waitFor({ state: "detached" });')
+
+
+def test_a_paused_page_stands_still_and_misses_nothing(world):
+    d, sim = world.d, world.sim
+    world.open("pause")
+    world.run("pause", """
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByText("web-0000").waitFor();
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByText("Paused", { exact: true }).waitFor();
+    """)
+    sim.post("shoots", count=1, prefix="new", state="ready")
+    d.wait_phase("new-0000", "ready")
+    assert "new-0000" not in names(world, "pause")
+    world.run("pause", """
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.locator(".tbody", { hasText: "new-0000" }).waitFor();
+    """)
+    sim.http.delete("/_sim/shoots/new-0000")
+    wait_until(lambda: d.cluster("new-0000").status_code == 404, what="it to be gone")
+    world.run("pause", 'await page.locator(".tbody", { hasText: "new-0000" }).waitFor({ state: "detached" });')
+
+
+def test_the_cluster_page_tells_all(world):
+    d = world.d
+    world.open("cluster", "/clusters/team-a/shop")
+    text = world.run("cluster", """
+      await page.getByRole("heading", { name: "Ready", exact: true }).waitFor();
+      await page.getByText("Created", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Look up at Cleura" }).click();
+      await page.getByText("Check by Cleura").waitFor();
+      return page.locator("main").innerText();
+    """)
+    for piece in ("The shop", "The cluster works.", "b.2c4gb", "Daily 0", "02:00 to 03:00 UTC", "Mon, Tue, Wed, Thu, Fri at 18:00 UTC", "1.33.7", "Recommended",
+                  "kubernetes_version", "Last operation", "Create"):
+        assert piece in text, (piece, text)
+    world.run("cluster", 'await page.evaluate(() => { location.hash = "/clusters/team-a/broken"; });')
+    text = world.run("cluster", """
+      await page.getByRole("heading", { name: "Failed", exact: true }).waitFor();
+      await page.getByText("To do:").first().waitFor();
+      return page.locator("main").innerText();
+    """)
+    for piece in ("Cleura gave up", "To do:", "critical", "ERR_INFRA_QUOTA_EXCEEDED", "failed"):
+        assert piece in text, (piece, text)
+    path = pathlib.Path(world.directory) / "saved.yaml"
+    shown = world.run("cluster", """
+      await page.evaluate(() => { location.hash = "/clusters/team-a/shop"; });
+      await page.getByRole("heading", { name: "Ready", exact: true }).waitFor();
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download", exact: true }).click()]);
+      await download.saveAs(args.path);
+      return [download.suggestedFilename(), await page.evaluate(() => document.documentElement.outerHTML.includes("kind: Config"))];
+    """, path=str(path))
+    assert shown == ["shop.kubeconfig.yaml", False] and "kind: Config" in path.read_text(), "it is nowhere in the document"
+    exact = world.run("cluster", """
+      const time = page.locator("main time[tabindex]").first();
+      await time.focus();
+      await page.getByRole("tooltip").waitFor();
+      const text = await page.getByRole("tooltip").textContent();
+      await page.keyboard.press("Escape");
+      await page.getByRole("tooltip").waitFor({ state: "hidden" });
+      return text;
+    """)
+    assert " UTC" in exact and ("CET" in exact or "GMT+" in exact), exact
+    drifted = {"spec": {**d.cluster("shop").json()["spec"]}}
+    assert drifted["spec"]["kubernetes_version"] == "1.33.6"
+
+
+def test_with_the_keyboard_only(world):
+    """From the login to a cluster and back; the focus is always seen, and never lost."""
+    world.run("keys", """
+      await page.goto(args.url);
+      await page.getByLabel("Token").waitFor();
+      await page.keyboard.type(args.token);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Clusters", exact: true }).waitFor();
+      await page.getByText("web-0000").waitFor();
+    """)
+    reached = world.run("keys", """
+      const reached = [];
+      for (let i = 0; i < 80; i++) {
+        await page.keyboard.press("Tab");
+        const at = await page.evaluate(() => {
+          const one = document.activeElement, box = one.getBoundingClientRect(), style = getComputedStyle(one);
+          return { text: one.textContent.slice(0, 20), tag: one.tagName, body: one === document.body, outline: style.outlineStyle,
+            seen: box.bottom > 0 && box.top < innerHeight && box.height >= 16, row: Boolean(one.closest(".tbody")) };
+        });
+        reached.push(at);
+        if (at.text === "web-0005") break;
+      }
+      return reached;
+    """)
+    assert reached[0]["text"] == "Skip to the content" and reached[-1]["text"] == "web-0005", [r["text"] for r in reached]
+    assert all(r["outline"] != "none" and r["seen"] and not r["body"] for r in reached), [r for r in reached if r["outline"] == "none" or not r["seen"]]
+    world.run("keys", """
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "web-0005" }).waitFor();
+    """)
+    at = world.run("keys", """
+      const deadline = Date.now() + 5000;
+      let at;
+      do at = await page.evaluate(() => document.activeElement.textContent); while (at !== "web-0005" && Date.now() < deadline);
+      return at;
+    """)
+    assert at == "web-0005", "a reader begins at the heading"
+    world.run("keys", """
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Clusters", exact: true }).waitFor();
+    """)
+
+
+def test_the_order_stands_still_under_the_pointer_and_the_focus(world):
+    d, sim = world.d, world.sim
+    world.open("still", "/?sort=trouble")
+    world.run("still", """
+      await page.locator('.tbody [aria-rowindex="2"]', { hasText: "broken" }).waitFor();
+      await page.getByRole("link", { name: "web-0003", exact: true }).focus();
+    """)
+    before = names(world, "still")
+    sim.post("shoots", count=1, prefix="aaa", state="ready")
+    d.wait_phase("aaa-0000", "ready")
+    world.run("still", 'await page.getByRole("button", { name: "Show the new order" }).waitFor();')
+    assert names(world, "still") == before
+    sim.http.delete("/_sim/shoots/aaa-0000")
+    sim.http.delete("/_sim/shoots/web-0003")
+    wait_until(lambda: d.cluster("web-0003").status_code == 404, what="it to be gone")
+    gone = world.run("still", """
+      await page.locator(".row.gone", { hasText: "web-0003" }).waitFor();
+      return page.evaluate(() => document.activeElement.textContent);
+    """)
+    assert gone == "web-0003" and names(world, "still") == before, "the focus stays on what is gone until it leaves"
+    world.run("still", """
+      await page.getByLabel("Search").focus();
+      await page.locator(".tbody", { hasText: "web-0003" }).waitFor({ state: "detached" });
+    """)
+    sim.post("shoots", count=12, prefix="web", state="ready")
+    d.wait_phase("web-0003", "ready")
+
+
+def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
+    d, sim = world.d, world.sim
+    sim.post("shoots", count=120, prefix="many", state="ready", project=OTHER_PROJECT)
+    wait_until(lambda: d.http.get("/v1/summary").json()["total"] >= 134, what="all of them")
+    world.open("many", "/?q=many")
+    seen = world.run("many", """
+      await page.getByText("120 of").waitFor();
+      await page.getByRole("link", { name: "many-0002" }).focus();
+      await page.evaluate(() => { document.querySelector(".table").scrollTop = 1e6; });
+      await page.getByRole("link", { name: "many-0119" }).waitFor();
+      return page.evaluate(() => ({ rows: document.querySelectorAll(".tbody [role=row]").length, at: document.activeElement.textContent,
+        count: document.querySelector("[role=table]").ariaRowCount, last: [...document.querySelectorAll(".tbody [role=row]")].at(-1).ariaRowIndex }));
+    """)
+    assert seen["at"] == "many-0002" and seen["count"] == "121" and seen["last"] == "121" and seen["rows"] < 60
+    for i in range(120):
+        sim.http.delete(f"/_sim/shoots/many-{i:04}")
+    wait_until(lambda: d.http.get("/v1/summary").json()["total"] < 30, what="them to be gone")
+
+
+def test_da31_hostile_texts_are_text(world):
+    """Markup, marks that turn the direction round and long words, in what users and Cleura write."""
+    d, sim = world.d, world.sim
+    state = sim.get("state")
+    state["shoots"].append({"name": "evil", "region": "Sto2", "project": PROJECT_ID, "state": "ready", "spec": {
+        "floating_pool_name": HOSTILE[:200], "purpose": HOSTILE[:60]}})
+    sim.post("lifecycle", shoot="shop", operation="reconcile", outcome="error_heals", at_progress=40, description=HOSTILE, heal_after_seconds=72000,
+             codes=["ERR_<b>bold</b>"])
+    assert d.http.patch(d.clusters_path("shop"), json={"description": HOSTILE * 2, "spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).status_code == 202
+    wait_until(lambda: "<img" in (d.cluster("shop").json()["status"]["message"] or ""), what="the hostile message")
+    try:
+        world.open("evil", "/?q=shop")
+        for place, where in (("/?q=shop", ".cell.message"), ("/clusters/team-a/shop", "main")):
+            world.run("evil", "await page.evaluate((place) => { location.hash = place; }, args.place);", place=place)
+            for width in (320, 1440):
+                found = world.run("evil", """
+                  await page.setViewportSize({ width: args.width, height: 900 });
+                  await page.locator(args.where, { hasText: "<img src=x" }).first().waitFor({ state: "attached" });
+                  return page.evaluate(() => ({ images: document.images.length, scripts: document.scripts.length, wide: document.documentElement.scrollWidth - innerWidth,
+                    turned: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.textContent + document.title),
+                    told: document.body.textContent.includes("\\\\u202e") }));
+                """, where=where, width=width)
+                assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False, "told": True}, (place, width)
+    finally:
+        sim.post("clock", advance_seconds=72000)
+        d.wait_phase("shop", "ready")
+    odd = world.run("evil", """
+      await page.evaluate((place) => { location.hash = place; }, "/clusters/" + encodeURIComponent("<b>x") + "/%E2%80%AEevil%");
+      await page.getByText("There is no such cluster").waitFor();
+      return page.evaluate(() => document.querySelectorAll("main b").length);
+    """)
+    assert odd == 0
+
+
+PLACES = {"fleet": "/", "trouble": "/?sort=trouble&phase=failed", "nothing": "/?q=nothing", "ready": "/clusters/team-a/shop", "failed": "/clusters/team-a/broken",
+          "gone": "/clusters/team-a/none", "unknown": "/no/such/page"}
+READY = {"fleet": "web-0000", "trouble": "broken", "nothing": "No cluster fits", "ready": "The cluster works", "failed": "To do:", "gone": "no such cluster",
+         "unknown": "no such page"}
+
+
+def visit(world, page, name, theme, width):
+    world.run(page, """
+      await page.emulateMedia({ colorScheme: args.theme });
+      await page.setViewportSize({ width: args.width, height: 900 });
+      await page.evaluate((place) => { location.hash = place; }, args.place);
+      await page.getByText(args.text).first().waitFor();
+    """, theme=theme, width=width, place=PLACES[name], text=READY[name])
+
+
+@pytest.mark.parametrize("theme, width", [("light", 390), ("dark", 1440)])
+def test_da20_axe_finds_nothing(world, theme, width):
+    if not browser.AXE.exists():
+        pytest.skip("dashboard/node_modules/axe-core is absent")
+    page = f"axe-{theme}"
+    found = world.run(page, """
+      await page.emulateMedia({ colorScheme: args.theme });
+      await page.goto(args.url);
+      await page.getByLabel("Token").waitFor();
+      await page.getByRole("button", { name: "Log in" }).click();
+      return page.axe();
+    """, theme=theme)
+    assert not found, "\n".join(found)
+    world.open(page)
+    for name in PLACES:
+        visit(world, page, name, theme, width)
+        found = world.run(page, "return page.axe();")
+        assert not found, f"{name}\n" + "\n".join(found)
+
+
+def test_every_width_shows_all_of_it(world):
+    """Nothing sticks out of the page from 320 to 3840 px; targets are large enough to be hit."""
+    world.open("width")
+    for name in PLACES:
+        for width in (320, 390, 768, 1440, 2560, 3840) if PICTURES else (320, 768, 1440, 3840):
+            visit(world, "width", name, "light", width)
+            out = world.run("width", """
+              return page.evaluate(() => ({ wide: document.documentElement.scrollWidth - innerWidth,
+                small: [...document.querySelectorAll("button, select, input, summary")].filter((one) => {
+                  const box = one.getBoundingClientRect(); return box.height && (box.height < 24 || box.width < 24); }).map((one) => one.outerHTML.slice(0, 80)) }));
+            """)
+            assert out == {"wide": 0, "small": []}, (name, width)
+            if name == "fleet":
+                lefts = world.run("width", """
+                  return page.evaluate(() => [".thead .cell", ".tbody .row:first-child > .cell"].map((cells) =>
+                    [...document.querySelectorAll(cells)].map((one) => Math.round(one.getBoundingClientRect().left))));
+                """)
+                assert lefts[0] == lefts[1] and len(lefts[0]) == 8, (width, "heads stand above their columns")
+            if PICTURES and name in ("fleet", "ready", "failed") and width in (390, 1440, 2560):
+                for theme in ("light", "dark"):
+                    visit(world, "width", name, theme, width)
+                    world.run("width", "await page.screenshot({ path: args.path, animations: 'disabled' });",
+                              path=f"{PICTURES}/{name}-{width}-{theme}.png")
+
+
+def test_the_theme_is_the_systems_or_the_chosen_one(world):
+    world.open("theme")
+    grounds = world.run("theme", """
+      const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      const seen = [];
+      for (const colorScheme of ["light", "dark"]) { await page.emulateMedia({ colorScheme }); seen.push(await ground()); }
+      await page.getByLabel("Theme").selectOption("light");
+      seen.push(await ground());
+      await page.reload();
+      await page.getByLabel("Theme").waitFor();
+      seen.push(await ground());
+      await page.getByLabel("Theme").selectOption("system");
+      return seen;
+    """)
+    assert grounds[0] != grounds[1] and grounds[2] == grounds[3] == grounds[0]
+
+
+def test_roles_see_what_they_may_and_a_revoked_token_ends_in_the_login(world):
+    d = world.d
+    viewer = d.http.post("/v1/tokens", json={"name": "looker", "role": "viewer", "projects": ["team-b"]}).json()
+    world.open("viewer", "/", token=viewer["token"])
+    world.run("viewer", 'await page.getByText("night-0000").waitFor();')
+    assert set(names(world, "viewer")) == {"night-0000", "night-0001"}
+    text = world.run("viewer", """
+      await page.getByRole("link", { name: "night-0000" }).click();
+      await page.getByRole("heading", { name: "Kubeconfig" }).waitFor();
+      return [await page.locator("main").innerText(), await page.locator("header").innerText()];
+    """)
+    assert "This token only reads" in text[0] and "Download" not in text[0] and "looker" in text[1] and "viewer" in text[1]
+    d.http.delete(f"/v1/tokens/{viewer['id']}")
+    reason = world.run("viewer", """
+      await page.getByLabel("Token").waitFor();
+      return [await page.getByRole("alert").textContent(), await page.evaluate(() => sessionStorage.length)];
+    """)
+    assert "does not accept the token any more" in reason[0] and reason[1] == 0
+
+
+def test_a_server_that_gives_no_stream_is_not_taken_for_one_that_is_away(world, tmp_path):
+    d = harness.Shootd(tmp_path / "crowded", world.sim.url, extra="limits: {streams_per_token: 1}\n").start()
+    try:
+        for page, text in (("one", "Live"), ("two", "No live updates")):
+            world.chromium.run(page, LOGIN, url=d.url + "/", token=d.token())
+            world.chromium.run(page, """
+              await page.getByText(args.text, { exact: true }).waitFor();
+              await page.getByText("web-0000").waitFor();
+            """, text=text)
+        assert "away" not in world.chromium.run("two", "return page.locator('body').innerText();")
+    finally:
+        world.chromium.run(None, "")
+        d.stop()
+
+
+def test_an_outage_of_cleura_is_seen(world):
+    sim = world.sim
+    world.open("outage")
+    sim.post("down", down=True)
+    try:
+        world.run("outage", """
+          await page.getByText("Project team-a:").waitFor();
+          await page.getByRole("button", { name: /^Stale/ }).waitFor();
+        """)
+    finally:
+        sim.post("down", down=False)
+
+
+# ---- sources ----
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    dark, light = sorted((luminance(a), luminance(b)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_da25_each_phase_has_a_colour_and_a_shape_of_its_own():
+    """Of every phase of the contract, in both themes; docs/dashboard.md has the same colours, with their contrast."""
+    style, shapes = (ROOT / "dashboard/src/style.css").read_text(), (ROOT / "dashboard/src/ui/phase.tsx").read_text()
+    colours = {m[1]: (m[2], m[3]) for m in re.finditer(r"--([a-z-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
+    phases = contract.DOCUMENT["components"]["schemas"]["Phase"]["enum"]
+    page = (ROOT / "docs/dashboard.md").read_text()
+    for theme in (0, 1):
+        assert len({colours[f"phase-{phase}"][theme] for phase in phases}) == len(phases) == 12
+        for phase in phases:
+            assert all(contrast(colours[f"phase-{phase}"][theme], colours[ground][theme]) >= 4.5 for ground in ("panel", "ground", "raised")), phase
+        assert all(contrast(colours["border"][theme], colours[ground][theme]) >= 3 for ground in ("panel", "ground", "raised"))
+        for text in ("ink", "quiet"):
+            assert all(contrast(colours[text][theme], colours[ground][theme]) >= 4.5
+                       for ground in ("panel", "ground", "raised", "tint", "bad-ground", "warn-ground")), text
+    for phase in phases:
+        light, dark = colours[f"phase-{phase}"]
+        row = rf"\| {phase} \| [^|]+ \| `{light}` {contrast(light, colours['panel'][0]):.1f} \| `{dark}` {contrast(dark, colours['panel'][1]):.1f} \|"
+        assert re.search(row, page), row
+    table = re.search(r"const phases[^=]*= \{(.*?)\n\};", shapes, re.S)[1]
+    drawn = dict(re.findall(r"^  (\w+): (\{.*\}),$", table, re.M))
+    assert set(drawn) == set(phases) and len(set(drawn.values())) == len(phases)
+
+
+def test_every_text_is_in_one_file_and_no_style_is_an_attribute():
+    for path in sorted((ROOT / "dashboard/src").rglob("*.tsx")):
+        text = path.read_text()
+        assert not re.search(r"\sstyle=|dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write", text), path
+        words = [w for w in re.findall(r">\s*([A-Za-z][A-Za-z ,.']{2,})\s*<(?=/)", text) if w.strip()]
+        assert not words, (path, words)
+
+
+def test_the_sources_are_typed_by_the_contract():
+    """Strict TypeScript, with types made anew from openapi.yaml."""
+    programs = ROOT / "dashboard/node_modules/.bin"
+    if not (programs / "tsc").exists():
+        pytest.skip("dashboard/node_modules is absent: npm or its registry was absent")
+    for argv in ([programs / "openapi-typescript", ROOT / "openapi.yaml", "-o", "types/openapi.d.ts"], [programs / "tsc", "--project", "."]):
+        done = subprocess.run(argv, cwd=ROOT / "dashboard", capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_parts_that_need_no_browser(tmp_path):
+    program = ROOT / "dashboard/node_modules/.bin/esbuild"
+    if not program.exists():
+        pytest.skip("dashboard/node_modules is absent: npm or its registry was absent")
+    bundle = tmp_path / "units.test.mjs"
+    subprocess.run([program, "test/units.test.ts", "--bundle", "--platform=node", "--format=esm", f"--outfile={bundle}", "--log-level=error",
+                    "--jsx=automatic", "--jsx-import-source=preact", '--banner:js=globalThis.document={hidden:false,baseURI:"http://shootd.test/"};'],
+                   cwd=ROOT / "dashboard", check=True, timeout=60)
+    done = subprocess.run(["node", "--test", bundle], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "pass 5" in done.stdout.replace("# ", ""), done.stdout + done.stderr

@@ -1,0 +1,135 @@
+"""The page at / as bytes: codings, entity tags, how long it is kept, what the browser may do with it. test_dashboard.py looks at it."""
+
+import re
+import subprocess
+
+import pytest
+
+import harness
+import web
+from harness import ROOT
+
+BUILT = ROOT / "build/dashboard"
+SCRIPT_MAX = 90 * 1024  # compressed script of the first view
+SUFFIX = {"br": ".br", "gzip": ".gz", None: ""}
+pytestmark = pytest.mark.skipif(not (BUILT / "index.html").exists(), reason="the dashboard was not built: npm or its registry was absent")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """Without a token."""
+    directory = tmp_path_factory.mktemp("dashboard")
+    sim = harness.Sim(directory)
+    d = harness.Shootd(directory / "shootd", sim.url).start()
+    with web.Client(base_url=d.url, timeout=30) as c:
+        c.daemon = d
+        yield c
+    d.stop()
+    sim.stop()
+
+
+def raw(client, path, accept, **headers):
+    """The answer with its body as it was sent."""
+    fields = {"Accept-Encoding": accept, **headers}
+    with client.stream("GET", path, headers=fields) as answer:
+        return answer, b"".join(answer.iter_raw())
+
+
+def hashed():
+    return sorted(p.name for p in BUILT.glob("*-*.*") if p.suffix in (".js", ".css", ".txt"))
+
+
+def paths():
+    return [("/", "index.html"), *((f"/dashboard/{name}", name) for name in hashed())]
+
+
+@pytest.mark.parametrize("accept, coding", [
+    ("br, gzip", "br"), ("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("gzip, deflate", "gzip"), ("*", "br"), ("br;q=0.5, gzip", "gzip"),
+    ("br;q=0, gzip;q=0", None), ("identity", None), ("identity, gzip;q=0.5", None), ("zstd", None)])
+def test_each_coding_is_sent_as_it_was_prepared(client, accept, coding):
+    for path, name in paths():
+        answer, body = raw(client, path, accept)
+        assert answer.status_code == 200 and answer.headers.get("Content-Encoding") == coding, (path, dict(answer.headers))
+        assert body == (BUILT / (name + SUFFIX[coding])).read_bytes() and int(answer.headers["Content-Length"]) == len(body)
+        assert answer.headers["Vary"].split(", ") == ["Accept-Encoding"]
+
+
+def test_the_forms_are_the_same_text(client):
+    for _, name in paths():
+        program = f"""const {{readFileSync}} = require("fs"), zlib = require("zlib"), of = (s) => readFileSync("{name}" + s);
+            process.exit(of("").equals(zlib.brotliDecompressSync(of(".br"))) && of("").equals(zlib.gunzipSync(of(".gz"))) ? 0 : 1)"""
+        assert subprocess.run(["node", "-e", program], cwd=BUILT, timeout=60).returncode == 0, name
+
+
+def test_each_form_has_a_strong_tag_of_its_own(client):
+    for path, _ in paths():
+        tags = {}
+        for accept in ("br", "gzip", "identity"):
+            answer, _ = raw(client, path, accept)
+            tags[accept] = answer.headers["ETag"]
+            same, body = raw(client, path, accept, **{"If-None-Match": f'"other", {tags[accept]}'})
+            assert same.status_code == 304 and not body and same.headers["ETag"] == tags[accept] and same.headers["Vary"] == "Accept-Encoding"
+            assert same.headers["Cache-Control"] == answer.headers["Cache-Control"]
+        assert len(set(tags.values())) == 3 and all(re.fullmatch(r'"[A-Za-z0-9_-]{22}"', tag) for tag in tags.values())
+        other, _ = raw(client, path, "gzip", **{"If-None-Match": tags["br"]})
+        assert other.status_code == 200, "the tag of another form is not this one's"
+        assert client.get(path, headers={"If-Match": '"other"'}).status_code == 412
+
+
+def test_the_page_is_asked_for_again_and_its_files_are_kept_for_ever(client):
+    assert client.get("/").headers["Cache-Control"] == "no-cache"
+    page = client.get("/").text
+    for name in hashed():
+        assert client.get(f"/dashboard/{name}").headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert name in page or name.startswith("licences-")
+    for name in ("app-000000000000.js", "index.html", "x", "app"):
+        absent = client.get(f"/dashboard/{name}")
+        assert absent.status_code == 404 and absent.headers["Cache-Control"] == "no-store" and "another version" in absent.json()["detail"], name
+    assert client.get("/dashboard").status_code == client.get("/dashboard/").status_code == 404
+
+
+def test_heads_are_those_of_the_bodies(client):
+    for path, _ in paths():
+        head, got = client.head(path, headers={"Accept-Encoding": "gzip"}), raw(client, path, "gzip")[0]
+        left_out = {"x-request-id", "date"}
+        assert {k: v for k, v in head.headers.items() if k not in left_out} == {k: v for k, v in got.headers.items() if k not in left_out}
+        assert not head.content
+        assert client.post(path).status_code == 405
+
+
+def test_da30_the_policy_of_the_page(client):
+    for answer in (client.get("/"), client.get("/", headers={"If-None-Match": "*"})):
+        policy = dict(part.split(" ", 1) for part in answer.headers["Content-Security-Policy"].split("; "))
+        assert policy == {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'",
+                          "img-src": "'self' data:", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'",
+                          "require-trusted-types-for": "'script'", "trusted-types": "'none'"}
+        assert answer.headers["X-Content-Type-Options"] == "nosniff" and answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    page = client.get("/").text
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org/2000/svg)", page), "nothing inline, nobody else"
+
+
+def test_types_and_sizes(client):
+    kinds = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".txt": "text/plain; charset=utf-8"}
+    script = 0
+    for name in hashed():
+        answer, body = raw(client, f"/dashboard/{name}", "br")
+        assert answer.headers["Content-Type"] == kinds["." + name.rsplit(".", 1)[1]] and answer.headers["X-Content-Type-Options"] == "nosniff"
+        script += len(body) if name.endswith(".js") else 0
+    assert 0 < script <= SCRIPT_MAX, f"{script} bytes of compressed script"
+    assert client.get("/").headers["Content-Type"] == "text/html; charset=utf-8"
+    licences = client.get(f"/dashboard/{next(n for n in hashed() if n.startswith('licences-'))}").text
+    assert "preact " in licences and "MIT" in licences
+
+
+def test_it_is_switched_off_by_the_configuration_also_while_it_runs(client):
+    d = client.daemon
+    config = d.config.read_text()
+    try:
+        assert d.reload(config + "dashboard: false\n")["changed"] == ["dashboard"]
+        for path, _ in paths():
+            refused = client.get(path)
+            assert refused.status_code == 404 and "dashboard: false" in refused.json()["detail"]
+    finally:
+        d.reload(config)
+    assert client.get("/").status_code == 200

@@ -1,0 +1,76 @@
+// Drives real Chromium for tests/api/test_dashboard.py. Reads one request a line, {"id", "page", "body", "args"}: `body` is the inside of an
+// async function of (page, args, context); answers {"id", "value"} or {"id", "error"}. Each page collects `faults`: errors of scripts, lines
+// of the console at level error, and reports of the content security policy. Ends when standard input does.
+// Arguments: path of the browser, empty directory for its profile, path of axe-core or "".
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const [executablePath, profile, axePath] = process.argv.slice(2);
+const context = await chromium.launchPersistentContext(profile, {
+  executablePath,
+  headless: true,
+  acceptDownloads: true,
+  timezoneId: "Europe/Stockholm",
+  locale: "en-GB",
+  viewport: { width: 1440, height: 900 },
+  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync"],
+});
+context.setDefaultTimeout(20_000);
+await context.addInitScript(() => {
+  document.addEventListener("securitypolicyviolation", (event) =>
+    console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`));
+});
+
+// What a server that is away leaves in the console is no fault of the page.
+const expected = /Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_NETWORK/;
+const pages = new Map();
+
+async function pageOf(name) {
+  if (!pages.has(name)) {
+    const page = await context.newPage();
+    page.faults = [];
+    page.on("pageerror", (error) => page.faults.push(`error: ${error.stack ?? error}`));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !expected.test(message.text())) page.faults.push(`console: ${message.text()}`);
+    });
+    /** Violations of axe-core, as short texts. Injected by evaluate: the policy refuses a script element. */
+    page.axe = async () => {
+      if (await page.evaluate(() => !("axe" in window))) await page.evaluate(readFileSync(axePath, "utf8") + "\n;undefined");
+      return page.evaluate(async () => {
+        const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+        const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] });
+        return violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)} ${node.failureSummary}`));
+      });
+    };
+    pages.set(name, page);
+  }
+  return pages.get(name);
+}
+
+const AsyncFunction = (async () => {}).constructor;
+
+/** Open pages hold connections of the browser to the server, of which there are six. */
+async function closeAll() {
+  for (const page of pages.values()) await page.close();
+  pages.clear();
+}
+
+async function answer({ id, page: name, body, args }) {
+  try {
+    if (name === null) {
+      await closeAll();
+      return console.log(JSON.stringify({ id, value: null, faults: [] }));
+    }
+    const page = await pageOf(name);
+    const value = await new AsyncFunction("page", "args", "context", body)(page, args, context);
+    console.log(JSON.stringify({ id, value: value ?? null, faults: page.faults }));
+  } catch (error) {
+    console.log(JSON.stringify({ id, error: String(error?.stack ?? error) }));
+  }
+}
+
+console.log(JSON.stringify({ id: 0 }));
+for await (const line of createInterface({ input: process.stdin })) await answer(JSON.parse(line));
+await context.close();
