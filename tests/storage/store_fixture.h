@@ -153,7 +153,7 @@ static inline struct project_state *make_project(const char *name, wall_us disco
     return p;
 }
 
-/* One transaction on a bare connection; the set stays the caller's. */
+/* Runs one transaction on a bare connection. The caller keeps the set. */
 static inline enum store_status store_try(const struct store_backend *b, void *conn, struct change_set *set)
 {
     enum store_status status = b->begin(conn, NULL);
@@ -166,7 +166,7 @@ static inline enum store_status store_try(const struct store_backend *b, void *c
     return status;
 }
 
-/* The same, and frees the set. */
+/* As store_try, and frees the set. */
 static inline enum store_status store_run(const struct store_backend *b, void *conn, struct change_set *set)
 {
     enum store_status status = store_try(b, conn, set);

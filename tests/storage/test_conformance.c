@@ -1,6 +1,6 @@
 /*
- * The contract of storage/storage.h on bare connections, one suite for every backend. The parts above a
- * backend (threads, group commit) are tested in test_running.c.
+ * The contract of storage/storage.h on bare connections, one suite for every backend. test_running.c tests
+ * the parts above a backend (threads, group commit).
  */
 #include "tests/storage/store_fixture.h"
 
@@ -38,7 +38,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- counting what is stored ---- */
+/* ---- counts of stored rows ---- */
 
 struct seen {
     int clusters;
@@ -167,7 +167,7 @@ static struct event_page *page_of(struct fixture *f, const struct event_query *q
     return page;
 }
 
-/* "1 2 5": the sequences of a page. */
+/* `want`: the sequences of a page, such as "1 2 5". */
 static void check_page(struct fixture *f, const struct event_query *query, const char *want)
 {
     char got[256] = "";
@@ -235,7 +235,8 @@ static enum store_status find_replay(struct fixture *f, char digit, struct repla
     return status;
 }
 
-/* In the order of their keys, with the id of the key in one transaction: what a rotation of the key does. */
+/* Replays are read in the order of their keys, and the id of the seal key is stored. A rotation of the key
+ * needs both. */
 static void replays_are_walked_and_the_key_is_named(void **state)
 {
     struct fixture *f = *state;
@@ -299,7 +300,7 @@ static void append_audit(struct change_set *set, wall_us at, const char *action,
     change_append_audit(set, e);
 }
 
-/* The sequences of a page, as a text. */
+/* `wanted`: the sequences of a page, as a text. */
 static void assert_audit(struct fixture *f, struct audit_query query, const char *wanted)
 {
     struct audit_page *page = MEM_NEW(struct audit_page);
@@ -317,7 +318,8 @@ static void assert_audit(struct fixture *f, struct audit_query query, const char
     assert_string_equal(found, wanted);
 }
 
-/* With what is in the body only; and no page looks at more than it may. */
+/* A search finds entries by members that only the body contains. No page examines more rows than its
+ * limit. */
 static void searches_are_cut_and_go_on(void **state)
 {
     struct fixture *f = *state;
@@ -335,7 +337,7 @@ static void searches_are_cut_and_go_on(void **state)
         e->cluster = mem_strdup(i == 4 ? "dev" : NULL);
         e->body = mem_printf("{\"action\":\"x\",\"token_name\":\"%s\",\"target\":%s}", i == 2 ? "ci" : "me",
                              i == 5 ? "\"wh_7\"" : "null");
-        if (i == 6) /* not JSON: found by nobody, in the way of nobody */
+        if (i == 6) /* not JSON: no search finds the row, and the row hinders no search */
             (void)snprintf(e->body, strlen(e->body), "\"action\"");
         free(event->body);
         event->body = mem_printf("{\"data\":{\"requested_by\":\"%s\",\"%s\":\"%s\"}}", i == 2 ? "ci" : "me",
@@ -435,7 +437,7 @@ static void audit_entries_are_numbered_filtered_and_purged(void **state)
     set = change_set_new();
     append_audit(set, 50, "create", "a", AUDIT_SUCCESS);
     assert_int_equal(run(f, set), STORE_OK);
-    assert_audit(f, (struct audit_query){0}, "5"); /* numbers are not given twice */
+    assert_audit(f, (struct audit_query){0}, "5"); /* numbers are not used twice */
 }
 
 /* ---- operations ---- */
@@ -451,7 +453,7 @@ static struct operation *operation_of(const char *id, const char *project, const
     return op;
 }
 
-/* The ids of a page without "op_", then behind a slash where the next one begins. */
+/* `wanted`: the ids of a page without "op_", then a slash and the id at which the next page begins. */
 static void assert_operations(struct fixture *f, struct operation_query query, const char *wanted)
 {
     struct operation_page *page = MEM_NEW(struct operation_page);
@@ -531,7 +533,7 @@ static void operations_are_found_by_type_and_time(void **state)
     assert_operations(f, (struct operation_query){.types = 1U << OPERATION_WAKE}, "/");
 }
 
-/* Open ones, the newest that ended, and what a cluster shows. */
+/* The load returns open operations, the newest ended ones, and those that a cluster shows. */
 static void only_recent_operations_are_loaded(void **state)
 {
     struct fixture *f = *state;
@@ -555,7 +557,8 @@ static void only_recent_operations_are_loaded(void **state)
     assert_int_equal(run(f, set), STORE_OK);
     seen = load(f);
     assert_string_equal(seen.left_out, "op_000003");
-    assert_int_equal(seen.operations, STORE_RECENT_OPERATIONS + 2); /* op_000001 is open, op_000002 shown */
+    /* op_000001 is open, a cluster shows op_000002 */
+    assert_int_equal(seen.operations, STORE_RECENT_OPERATIONS + 2);
     assert_operations(f, (struct operation_query){.before = "op_000004"}, "000003 000002 000001 /");
 }
 
@@ -666,7 +669,7 @@ static void assert_last_marked(struct fixture *f, int64_t wanted)
     assert_int_equal(number, wanted);
 }
 
-/* After a commit that failed it reports whether that had effect. */
+/* After a failed commit the number shows whether the commit had an effect. */
 static void the_last_marked_transaction_is_the_last_that_was_committed(void **state)
 {
     struct fixture *f = *state;
@@ -680,7 +683,7 @@ static void the_last_marked_transaction_is_the_last_that_was_committed(void **st
     f->backend->rollback(f->writer);
     assert_last_marked(f, 7);
     assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_1", "p1", "c1", 1)), STORE_OK);
-    assert_last_marked(f, 7); /* one without a number leaves it */
+    assert_last_marked(f, 7); /* a transaction without a number does not change it */
     f->backend->close(f->writer);
     assert_int_equal(f->backend->open(f->location, true, &f->writer, NULL), STORE_OK);
     assert_last_marked(f, 7);
@@ -694,11 +697,11 @@ static void sequences_are_dense_and_never_reused(void **state)
         struct change_set *set = change_set_new();
         (void)snprintf(id, sizeof(id), "evt_%d", i);
         (void)change_append_event(set, make_event(id, EVENT_CLUSTER_READY, "p1", "c1", i));
-        if (i % 2) { /* a rollback takes the number back */
+        if (i % 2) { /* a rollback returns the number */
             assert_int_equal(f->backend->begin(f->writer, NULL), STORE_OK);
             assert_int_equal(f->backend->apply(f->writer, &set->changes[0], NULL), STORE_OK);
             f->backend->rollback(f->writer);
-            f->backend->rollback(f->writer); /* nothing to roll back is no fault */
+            f->backend->rollback(f->writer); /* a rollback without a transaction is no fault */
         }
         assert_int_equal(store_try(f->backend, f->writer, set), STORE_OK);
         assert_int_equal(set->changes[0].event->sequence, i);
@@ -784,7 +787,7 @@ static void purges_keep_what_is_needed(void **state)
     assert_int_equal(run(f, set), STORE_OK);
     assert_int_equal(load(f).operations, 2);
     struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
-    assert_int_equal(page->count, 3); /* no gap behind what is needed */
+    assert_int_equal(page->count, 3); /* the purge stops at the event of the pending delivery */
     assert_int_equal(page->oldest, 1);
     assert_int_equal(page->newest, 3);
     event_page_free(page);
@@ -799,10 +802,10 @@ static void purges_keep_what_is_needed(void **state)
     assert_string_equal(array[0].id, "dlv_3");
     assert_string_equal(array[1].id, "dlv_1");
     free(array);
-    assert_int_equal(load(f).last_success, 10); /* of a delivery that is gone */
+    assert_int_equal(load(f).last_success, 10); /* of a delivery that was purged */
 }
 
-/* The events that are kept begin somewhere and have no gap: by age, by number, and never beyond a pending
+/* The events that are kept have no gap. Purges go by age and by number, and never beyond a pending
  * delivery. */
 static void the_event_log_is_purged_from_its_beginning(void **state)
 {
@@ -862,7 +865,7 @@ static struct change_set *old_rows_of_every_kind(int count)
     return set;
 }
 
-/* 7 rows out of 10 are to go, at most 3 at a time. */
+/* 7 of 10 rows must go, at most 3 at a time. */
 static void purges_go_in_slices(void **state)
 {
     struct fixture *f = *state;
@@ -911,7 +914,8 @@ static void deliveries_page_newest_first_and_cascade(void **state)
         (void)snprintf(id, sizeof(id), "dlv_%d", i);
         change_put_delivery(set, make_delivery(id, "evt_1", i == 3 ? "wh_2" : "wh_1", DELIVERY_PENDING, i));
     }
-    change_put_subscription(set, make_subscription("wh_1", "changed")); /* keeps its deliveries */
+    /* a change keeps the deliveries of the subscription */
+    change_put_subscription(set, make_subscription("wh_1", "changed"));
     assert_int_equal(run(f, set), STORE_OK);
     struct delivery *array = NULL;
     size_t count = 0;
@@ -959,7 +963,7 @@ static void deliveries_page_newest_first_and_cascade(void **state)
     free(array);
 }
 
-/* The newest delivery of a query, or "" when there is none. */
+/* `want`: the newest delivery of a query, or "" when there is none. */
 static void first_of(struct fixture *f, const struct delivery_query *query, size_t want_count,
                      const char *want)
 {
@@ -1012,7 +1016,7 @@ static void events_that_a_subscription_missed(void **state)
     assert_string_equal(page->events[0].id, "evt_2");
     assert_string_equal(page->events[1].id, "evt_5");
     event_page_free(page);
-    set = change_set_new(); /* another attempt at what had failed */
+    set = change_set_new(); /* a second delivery of an event whose first delivery failed */
     change_put_delivery(set, make_delivery("dlv_5", "evt_2", "wh_1", DELIVERY_PENDING, 1));
     assert_int_equal(run(f, set), STORE_OK);
     page = page_of(f, &query);
@@ -1023,7 +1027,8 @@ static void events_that_a_subscription_missed(void **state)
     page = page_of(f, &query);
     assert_int_equal(page->count, 0);
     event_page_free(page);
-    set = change_set_new(); /* the clock was set back: what is of the time counts, on whichever side */
+    set = change_set_new(); /* the clock was set back: events count by their time, wherever they are in the
+                               order */
     (void)change_append_event(set, make_event("evt_7", EVENT_CLUSTER_READY, "p1", "c1", 46));
     (void)change_append_event(set, make_event("evt_8", EVENT_CLUSTER_READY, "p1", "c1", 5));
     assert_int_equal(run(f, set), STORE_OK);
@@ -1056,16 +1061,17 @@ static void leases_exclude_expire_and_fence(void **state)
     assert_string_equal(lease.holder, "a");
     assert_int_equal(lease.until, 130);
     assert_int_equal(b->lease_take(f->writer, "daemon", "a", 120, 30, &lease, NULL), STORE_OK);
-    assert_int_equal(lease.fence, 1); /* renewed */
+    assert_int_equal(lease.fence, 1); /* the lease was renewed */
     assert_int_equal(lease.until, 150);
     assert_int_equal(b->lease_take(f->writer, "other", "b", 120, 30, &lease, NULL), STORE_OK);
     assert_int_equal(lease.fence, 1);
-    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 150, 30, &lease, NULL), STORE_OK); /* ran out */
+    /* the lease has expired */
+    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 150, 30, &lease, NULL), STORE_OK);
     assert_int_equal(lease.fence, 2);
     assert_int_equal(b->lease_release(f->writer, "daemon", "a"), STORE_NONE);
     assert_int_equal(b->lease_release(f->writer, "daemon", "b"), STORE_OK);
     assert_int_equal(b->lease_take(f->writer, "daemon", "b", 151, 30, &lease, NULL), STORE_OK);
-    assert_int_equal(lease.fence, 3); /* given back in between: a new holding */
+    assert_int_equal(lease.fence, 3); /* the lease was released in between, so this is a new one */
 }
 
 static void status_names_are_complete(void **state)

@@ -1,7 +1,7 @@
 /*
- * The running store over every backend: group commit, order, reports exactly once, the broken store, the
- * lease, the reader's queue. A fake clock moves only by order, and a condition variable says when a report
- * came.
+ * The running store over every backend: group commit, order, exactly one report for each set, the broken
+ * store, the lease, the reader's queue. The test moves a fake clock. A condition variable signals each
+ * report.
  */
 #include "tests/storage/store_fixture.h"
 
@@ -14,7 +14,7 @@ struct fixture {
     const struct store_backend *backend;
     char dir[256];
     char location[300];
-    void *keeper; /* keeps the fake's memory alive, and orders its failures; NULL for others */
+    void *keeper; /* keeps the fake's memory and controls its failures; NULL for other backends */
     struct storage *store;
     struct env env;
     _Atomic int64_t now;
@@ -108,7 +108,7 @@ static struct change_set *tagged_set(struct fixture *f, int number, bool droppab
     return set;
 }
 
-/* A set with one event whose id comes from the tag. */
+/* Submits a set with one event whose id comes from the tag. */
 static void submit(struct fixture *f, int number, bool droppable)
 {
     struct change_set *set = tagged_set(f, number, droppable);
@@ -160,7 +160,7 @@ static void what_was_queued_before_the_start_is_one_commit_in_order(void **state
     assert_int_equal(metrics.change_sets, 100);
 }
 
-/* Those that only wait for their turn cost no commit. */
+/* Sets that only wait for their turn cause no commit. */
 static void sets_without_a_change_are_not_written(void **state)
 {
     struct fixture *f = *state;
@@ -215,7 +215,7 @@ static void many_threads_share_commits_and_each_set_is_reported_once(void **stat
         int number = f->order[i];
         assert_int_equal(f->reports[number], 1);
         assert_int_equal(f->status[number], STORE_OK);
-        assert_int_equal(f->sequence[number], i + 1); /* dense, and in the order of the reports */
+        assert_int_equal(f->sequence[number], i + 1); /* without a gap, and in the order of the reports */
         assert_true(number > last[number / 50]);
         last[number / 50] = number;
     }
@@ -250,10 +250,10 @@ static void close_commits_what_is_queued(void **state)
     storage_close(f->store);
     assert_int_equal(f->count, 300);
     assert_int_equal(f->status[299], STORE_OK);
-    open_store(f, "next"); /* at once: the lease was given back */
+    open_store(f, "next"); /* succeeds at once, because the lease was released */
     assert_int_equal(newest(f), 300);
     submit(f, 300, true);
-    storage_close(f->store); /* never started */
+    storage_close(f->store); /* the store was never started */
     assert_int_equal(f->status[300], STORE_OK);
     open_store(f, "me");
 }
@@ -331,7 +331,7 @@ static void queries_are_copied_and_answered(void **state)
     assert_int_equal(deliveries.number, 0);
 }
 
-/* ---- failures on order: the fake only ---- */
+/* ---- failures on request: only the fake ---- */
 
 static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **state)
 {
@@ -350,7 +350,8 @@ static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **sta
     assert_int_equal(f->status[3], STORE_BROKEN);
     assert_int_equal(f->sequence[3], 0);
 
-    store_fake_fail_nth(f->keeper, 1, STORE_BROKEN); /* the first retry fails too: the back-off doubles */
+    /* the first retry also fails, and the back-off doubles */
+    store_fake_fail_nth(f->keeper, 1, STORE_BROKEN);
     atomic_fetch_add(&f->now, 100 * US_PER_MS);
     submit(f, 4, false); /* wakes the writer */
     struct storage_metrics metrics;
@@ -358,7 +359,7 @@ static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **sta
         storage_metrics(f->store, &metrics);
     while (metrics.errors < 2);
     assert_true(storage_is_broken(f->store));
-    submit(f, 7, true); /* once this one is refused, the writer has set its next try */
+    submit(f, 7, true); /* when this set is refused, the writer has set the time of its next try */
     await(f, 3);
     atomic_fetch_add(&f->now, 200 * US_PER_MS);
     submit(f, 5, false);
@@ -386,8 +387,8 @@ static void an_uncertain_commit_is_read_back(void **state)
     assert_int_equal(newest(f), 2);
 }
 
-/* An I/O error at the last fsync: a refused change must not begin after a restart, a stored one was reported.
- */
+/* An I/O error at the last fsync. A refused change must not take effect after a restart; a stored change is
+ * reported as stored. */
 static void a_failed_commit_that_had_effect_is_no_refusal(void **state)
 {
     struct fixture *f = *state;
@@ -401,7 +402,7 @@ static void a_failed_commit_that_had_effect_is_no_refusal(void **state)
     assert_int_equal(f->status[1], STORE_OK);
     assert_int_equal(f->sequence[0], 1);
     assert_int_equal(f->sequence[1], 2);
-    assert_int_equal(newest(f), 2); /* and nothing was stored twice */
+    assert_int_equal(newest(f), 2); /* nothing was stored twice */
 }
 
 static size_t audit_rows(struct fixture *f)
@@ -416,7 +417,7 @@ static size_t audit_rows(struct fixture *f)
     return count;
 }
 
-/* An entry has no id of its own: stored once more, it would be there twice. */
+/* An audit entry has no id of its own, so a second write would store it twice. */
 static void and_its_audit_entry_is_there_once(void **state)
 {
     struct fixture *f = *state;
@@ -439,7 +440,7 @@ static void and_its_audit_entry_is_there_once(void **state)
     assert_int_equal(audit_rows(f), 1);
 }
 
-/* Nobody gets an answer until the store reports; then each gets a true one. */
+/* No set is reported until the store answers again. Each set then gets its true status. */
 static void settle_later(struct fixture *f, bool had_effect)
 {
     struct storage_metrics metrics;
@@ -454,7 +455,7 @@ static void settle_later(struct fixture *f, bool had_effect)
     while (!metrics.broken);
     submit(f, 2, true);
     await(f, 1);
-    assert_int_equal(f->order[0], 2); /* nothing is open about this one: it is refused */
+    assert_int_equal(f->order[0], 2); /* this set is certainly not stored, so it is refused */
     assert_int_equal(f->status[2], STORE_BROKEN);
     atomic_fetch_add(&f->now, 100 * US_PER_MS);
     submit(f, 3, false); /* wakes the writer */
@@ -500,7 +501,7 @@ static void a_lost_lease_breaks_for_good_and_nobody_waits(void **state)
     await(f, 1);
     assert_int_equal(f->status[0], STORE_BROKEN);
     assert_true(storage_is_broken(f->store));
-    submit(f, 1, false); /* nobody would ever hear of it */
+    submit(f, 1, false); /* this set can never be stored, so it is refused */
     await(f, 2);
     assert_int_equal(f->status[1], STORE_BROKEN);
     atomic_fetch_add(&f->now, 60 * US_PER_S);
@@ -539,7 +540,7 @@ static void close_tries_again_before_the_back_off_ends(void **state)
     storage_start(f->store);
     while (!storage_is_broken(f->store))
         ;
-    storage_close(f->store); /* the next try succeeds, whatever the back-off says */
+    storage_close(f->store); /* the close tries again at once, in spite of the back-off */
     assert_int_equal(f->status[0], STORE_OK);
     open_store(f, "me");
 }

@@ -1,6 +1,6 @@
 /*
- * The things that only SQLite has: files, modes, migrations, refusals that change nothing, the lock between
- * processes, recovery after a process died. Forked children never return into the test runner.
+ * The properties that only SQLite has: files, modes, migrations, refusals that change nothing, the lock
+ * between processes, recovery after a process died. Forked children never return into the test runner.
  */
 #include "tests/storage/store_fixture.h"
 
@@ -47,7 +47,7 @@ static void *open_writer(struct fixture *f)
     return conn;
 }
 
-/* The whole file; the caller frees it. */
+/* Returns the content of the file; the caller frees it. */
 static char *read_whole(const char *path, size_t *ret_len)
 {
     FILE *file = fopen(path, "rb");
@@ -92,7 +92,7 @@ static void execute(const char *path, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Opening is refused with this status and a message, and the file keeps its bytes. */
+/* The store refuses to open with this status and a message. The bytes of the file do not change. */
 static void check_refused(struct fixture *f, enum store_status want, const char *word)
 {
     size_t before_len = 0, after_len = 0;
@@ -127,7 +127,7 @@ static void an_empty_file_is_migrated(void **state)
     char path[320];
     backup_path(f, 0, path, sizeof(path));
     assert_int_equal(access(path, F_OK), -1);
-    backend->close(open_writer(f)); /* and is found as it was left */
+    backend->close(open_writer(f)); /* a later open finds the store unchanged */
 }
 
 static void an_old_version_is_copied_and_migrated(void **state)
@@ -148,13 +148,15 @@ static void an_old_version_is_copied_and_migrated(void **state)
     struct stat st;
     backup_path(f, 1, path, sizeof(path));
     assert_int_equal(stat(path, &st), 0);
-    assert_int_not_equal(strncmp(path, f->location, strlen(f->location)), 0); /* rm shootd.db* leaves it */
+    /* rm shootd.db* does not remove it */
+    assert_int_not_equal(strncmp(path, f->location, strlen(f->location)), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(query_int(path, "PRAGMA user_version"), 1);
     assert_int_equal(query_int(path, "SELECT count(*) FROM accounts"), 1);
 }
 
-/* The rows that version 6 wrote: two webhooks, and deliveries with ids as they are and one that is none. */
+/* The rows that version 6 wrote: two webhooks, and deliveries. One of the delivery ids does not have the form
+ * of an id. */
 static const char rows_of_version_6[] =
     "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES"
     " ('cl_1', 'p1', 'c1', 3, 0, '{\"operation_id\":\"op_1\"}');"
@@ -214,7 +216,7 @@ static void rows_of_an_old_version_are_what_they_were(void **state)
     assert_int_equal(rows[0].response_status, 204);
     assert_int_equal(rows[0].latency_ms, 9);
     assert_int_equal(rows[0].updated_at, 80);
-    assert_int_equal(rows[0].attempts_known, 1); /* the last one is all that was kept */
+    assert_int_equal(rows[0].attempts_known, 1); /* version 6 kept only the last attempt */
     assert_int_equal(rows[0].attempts[0].at, 80);
     assert_int_equal(rows[0].attempts[0].response_status, 204);
     assert_int_equal(rows[0].attempts[0].result, ATTEMPT_DELIVERED);
@@ -265,8 +267,8 @@ static void see_quarantined(void *ctx, int64_t rows)
     ((struct seen_rows *)ctx)->quarantined = rows;
 }
 
-/* Nested deeper than is read, no JSON, no document of its kind: none of them keeps the others from being
- * read. */
+/* Rows that are nested too deeply, are no JSON, or are no document of their kind. None of them prevents the
+ * other rows from being read. */
 static void rows_that_cannot_be_read_are_put_aside(void **state)
 {
     struct fixture *f = *state;
@@ -321,7 +323,8 @@ static void count_quarantined(void *ctx, int64_t rows)
     ((int *)ctx)[ROW_KIND_MAX_] = (int)rows;
 }
 
-/* How many of each kind are handed over; in the last place: how many were put aside, ever. */
+/* Counts the rows of each kind that are passed to the visitor. The last place is the number of rows ever
+ * quarantined. */
 static void load_and_count(struct fixture *f, int counts[static ROW_KIND_MAX_ + 1])
 {
     const struct store_visitor visitor = {.cluster = count_cluster,
@@ -346,7 +349,7 @@ static int64_t put_aside(struct fixture *f, enum row_kind kind)
     return query_int(f->location, sql);
 }
 
-/* One of each kind that is read. */
+/* Stores one row of each kind that the load reads. */
 static void store_one_of_each(struct fixture *f)
 {
     void *conn = open_writer(f);
@@ -457,7 +460,7 @@ static void a_corrupt_database_is_refused_unchanged(void **state)
     check_refused(f, STORE_BROKEN, f->location);
 }
 
-/* Breaks the pages that hold events; the file has no log beside it. */
+/* Damages the pages that contain events; the file has no log beside it. */
 static void damage_events(struct fixture *f)
 {
     size_t len = 0;
@@ -484,7 +487,8 @@ static void *interrupt_until_stopped(void *arg)
     return NULL;
 }
 
-/* It comes to no verdict, which is not damage; and to one when nobody is in its way. */
+/* An interrupted check returns no result, and does not report damage. Without an interruption it returns a
+ * result. */
 static void a_check_is_interrupted(struct fixture *f)
 {
     struct interrupter i = {.conn = NULL};
@@ -497,7 +501,7 @@ static void a_check_is_interrupted(struct fixture *f)
     assert_int_equal(pthread_create(&thread, NULL, interrupt_until_stopped, &i), 0);
     enum store_status status = STORE_OK;
     for (int tries = 0; tries < 100 && status == STORE_OK;
-         tries++) /* the other thread may not have its turn */
+         tries++) /* the other thread may not have run yet */
         status = backend->check(i.conn, &error);
     assert_int_equal(status, STORE_RETRY);
     atomic_store(&i.done, true);
@@ -508,7 +512,8 @@ static void a_check_is_interrupted(struct fixture *f)
     execute(f->location, "DROP TABLE filler");
 }
 
-/* A large store is opened when what is loaded is sound; the rest is checked beside its use. */
+/* A large store opens when the rows to load are sound. The other parts are checked while the store is
+ * used. */
 static void a_large_database_is_checked_later(void **state)
 {
     struct fixture *f = *state;
@@ -554,7 +559,8 @@ static void a_missing_folder_is_explained(void **state)
     free(error);
 }
 
-/* Runs `body` in a child that reports when it is done and then waits to be killed, or exits by itself. */
+/* Runs `body` in a child process. The child reports when it is done. It then waits until it is killed, or
+ * exits by itself. */
 static pid_t fork_child(struct fixture *f, void (*body)(struct fixture *f), bool stays)
 {
     int ready[2];
@@ -626,7 +632,7 @@ static void what_was_committed_survives_a_killed_process(void **state)
     assert_int_equal(stat(path, &st), 0);
     assert_true(st.st_size > 0);
 
-    /* The dead process still holds the lease row; its file lock is gone, so nobody waits. */
+    /* The lease row still names the dead process. Its file lock is gone, so the new process does not wait. */
     struct storage *s = NULL;
     char *error = NULL;
     if (storage_open(backend, f->location, "heir", env_real(), &s, &error) != STORE_OK)
@@ -683,7 +689,7 @@ static void deleted_documents_leave_no_bytes(void **state)
     assert_false(file_contains(f->location, canary));
     char path[320];
     (void)snprintf(path, sizeof(path), "%s-wal", f->location);
-    assert_int_equal(access(path, F_OK), -1); /* the last to close put everything into the database */
+    assert_int_equal(access(path, F_OK), -1); /* the last close wrote everything into the database */
 }
 
 static void documents_are_the_stored_form(void **state)
@@ -834,7 +840,7 @@ static void a_time_of_the_audit_log_is_found_in_few_steps(void **state)
     backend->close(conn);
 }
 
-/* 4874 is what SQLite calls a full disk when it is the index of the WAL that does not fit. */
+/* SQLite's code for a full disk is 4874 when the index of the WAL does not fit. */
 static void a_full_disk_is_called_so(void **state)
 {
     (void)state;
@@ -854,14 +860,14 @@ static void a_full_disk_is_called_so(void **state)
     free(error);
 }
 
-/* ---- copies that nobody waits for any more ---- */
+/* ---- copies that were cancelled ---- */
 
 struct backup_end {
     const char *draft;
     atomic_bool end;
 };
 
-/* As soon as the draft is there: long before it is whole. */
+/* Sets `end` as soon as the draft exists, long before the copy is complete. */
 static void *end_a_backup(void *arg)
 {
     enum { LOOKS = 20000 };
@@ -899,7 +905,7 @@ static void a_backup_ends_when_nobody_waits_for_it(void **state)
     check_ended(f, target, &b.end);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(access(draft, F_OK), -1);
-    check_ended(f, target, &b.end); /* nor does one begin */
+    check_ended(f, target, &b.end); /* no copy begins after that */
     assert_int_equal(access(draft, F_OK), -1);
 }
 

@@ -1,4 +1,4 @@
-/* Cleura's answers are read within budgets, row by row, and the kept part can always be read back. */
+/* Cleura's answers are read within limits, row by row. The stored part can always be read back. */
 #include "tests/support/check.h"
 
 #include <openssl/ui.h>
@@ -96,7 +96,7 @@ static void what_the_parser_does_not_take_is_malformed(void **state)
     assert_int_equal(end, JSON_SCAN_MALFORMED);
 }
 
-/* RFC 8259 lets numbers be of any size, and texts hold lone surrogates. */
+/* RFC 8259 permits numbers of any size, and texts with a single surrogate. */
 static void one_odd_value_does_not_make_a_text_bad(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void a_reason_of_cleura_that_is_cut_in_a_character_is_reported(void **sta
         memcpy(words + pad, "\xf0\x9f\x98\x80!", 5);
         char *body CLEANUP_FREE = mem_printf("{\"error\":{\"code\":400,\"message\":\"%s\"}}", words);
         char *message CLEANUP_FREE = error_message(body, strlen(body));
-        json_t *shown CLEANUP_JSON = json_string(message); /* NULL when it is no UTF-8 */
+        json_t *shown CLEANUP_JSON = json_string(message); /* NULL when the message is no UTF-8 */
         assert_non_null(shown);
         assert_true(strlen(message) >= 296 && strlen(message) <= 300);
     }
@@ -201,7 +201,8 @@ static json_t *odd_value(const char *text)
     return value;
 }
 
-/* A good row with `path` (dots; numbers are indices) set to `value`, or deleted when that is NULL. */
+/* A good row with the member at `path` (dots; numbers are indices) set to `value`. NULL: the member is
+ * deleted. */
 static json_t *row_with(int generation, const char *path, const char *value)
 {
     json_t *row = json_loads(good[generation], 0, NULL), *at = row;
@@ -245,7 +246,7 @@ static void names_that_cannot_be_are_refused_C2(void **state)
     }
 }
 
-/* It may be another shoot. */
+/* A row without a readable uid may be another shoot. */
 static void uids_that_cannot_be_read_are_refused(void **state)
 {
     (void)state;
@@ -268,7 +269,8 @@ static void uids_that_cannot_be_read_are_refused(void **state)
     }
 }
 
-/* Reads a row with this in place of a member: how many members cannot be read, and which is the first. */
+/* Reads a row with `value` in place of a member. Returns in *ret how many members cannot be read, and the
+ * first of them. */
 static struct shoot *decode_told(int generation, const char *path, const char *value, struct unread *ret)
 {
     struct decoding d = {.now = NOW};
@@ -280,7 +282,7 @@ static struct shoot *decode_told(int generation, const char *path, const char *v
     return s;
 }
 
-/* `observed` (or our struct) in one text: what a decision may rest on. */
+/* The data on which a decision may depend, from `observed` or the struct, as one text. */
 static char *told_by(const struct shoot *s)
 {
     const json_t *observed = shoot_observed(s);
@@ -295,15 +297,16 @@ static char *told_by(const struct shoot *s)
                       s->conditions ? s->conditions->text : "?");
 }
 
-/* Each member by itself: what cannot be read is unknown, is named by its path, and the rest is as before. */
+/* Each member is read separately. A member that cannot be read is unknown and named by its path. The other
+ * members do not change. */
 static void what_cannot_be_read_is_unknown(void **state)
 {
     (void)state;
     static const struct {
-        const char *paths[2], *value, *told; /* told: the new text in place of the old one */
+        const char *paths[2], *value, *told; /* told: the new text in place of the old text */
         const char *had;
     } rows[] = {
-        {{"generation", "metadata.generation"}, "18446744073709551615", NULL, NULL}, /* nobody uses it */
+        {{"generation", "metadata.generation"}, "18446744073709551615", NULL, NULL}, /* not used */
         {{"kubernetes.version", "spec.kubernetes.version"},
          "133",
          "\"version\":null",
@@ -351,7 +354,7 @@ static void what_cannot_be_read_is_unknown(void **state)
             struct unread none, unread;
             struct shoot *before = decode_told(g, rows[i].paths[g], "null", &none), *s;
             shoot_free(before);
-            assert_int_equal(none.count, 0); /* null is as absent */
+            assert_int_equal(none.count, 0); /* null has the same meaning as absent */
             json_t *as_it_was CLEANUP_JSON = json_loads(good[g], 0, NULL);
             const char *fault;
             before = decode(g, as_it_was, &fault);
@@ -360,7 +363,7 @@ static void what_cannot_be_read_is_unknown(void **state)
             assert_int_equal(unread.count, rows[i].told ? 1 : 0);
             if (rows[i].told && !strstr(is, rows[i].told))
                 fail_msg("%s = %s: %s", rows[i].paths[g], rows[i].value, is);
-            if (rows[i].had) { /* put back, it is all as it was */
+            if (rows[i].had) { /* with the old text put back, nothing differs */
                 const char *at = strstr(is, rows[i].told);
                 char *again CLEANUP_FREE =
                     mem_printf("%.*s%s%s", (int)(at - is), is, rows[i].had, at + strlen(rows[i].told));
@@ -398,7 +401,8 @@ static void it_is_named_by_its_path(void **state)
     }
 }
 
-/* A member of a pool that cannot be read is not sent with a change of it, so that it stays. */
+/* When a member of a pool cannot be read, a change of the pool does not send the member. Cleura then keeps
+ * its value. */
 static void what_is_not_known_is_not_sent(void **state)
 {
     (void)state;
@@ -420,7 +424,7 @@ static void what_is_not_known_is_not_sent(void **state)
     }
 }
 
-/* Cleura fills in defaults for what a machine lacks, and a pool that there is would get these. */
+/* Cleura adds defaults for the missing members of a machine. An existing pool would get these defaults. */
 static void a_machine_is_sent_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -460,7 +464,7 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Members that are passed over are not written down: a name may be as long as the answer. */
+/* The paths of skipped members are not written: a name may be as long as the answer. */
 static void a_path_is_found_in_linear_time(void **state)
 {
     (void)state;
@@ -479,7 +483,7 @@ static void a_path_is_found_in_linear_time(void **state)
         decode_note(&d, last, "number");
     double begin = cpu_s();
     decode_report_unread(&d, doc, &unread);
-    assert_true(cpu_s() - begin < 1.0); /* minutes, when each path was made on the way */
+    assert_true(cpu_s() - begin < 1.0); /* minutes, when the path of every member was written */
     for (int i = 0; i < UNREAD_TOLD; i++)
         assert_string_equal(unread.paths[i], "/last/1/number");
 }
@@ -510,7 +514,7 @@ static void a_progress_that_is_no_percentage_says_nothing(void **state)
     }
 }
 
-/* ---- answers that are no shoots ---- */
+/* ---- answers that are not shoots ---- */
 
 static json_t *document_of(enum upstream_op op, const char *body, struct unread *ret_unread)
 {
@@ -525,7 +529,7 @@ static json_t *document_of(enum upstream_op op, const char *body, struct unread 
     return copy;
 }
 
-/* A word for how a check ended that is not in the table means that it goes on, and is shown. */
+/* An unknown word for the result of a check means that the check continues. The word is shown. */
 static void outcomes_of_upgrade_checks_have_a_table(void **state)
 {
     (void)state;
@@ -576,7 +580,8 @@ static void a_token_with_odd_characters_is_none(void **state)
     }
 }
 
-/* Controls of both sets and marks that turn the direction of text become spaces, wherever words are shown. */
+/* Control characters of both sets, and marks that change the direction of text, become spaces in every shown
+ * text. */
 static void cleuras_words_hold_no_controls_D4(void **state)
 {
     (void)state;
@@ -599,7 +604,7 @@ static void cleuras_words_hold_no_controls_D4(void **state)
     assert_string_equal(message, shown);
 }
 
-/* The oracle: decode, store, load, equal. */
+/* The oracle: a decoded shoot that is stored and loaded is equal to the original. */
 static void assert_round_trip(int generation, const json_t *row)
 {
     const char *fault;
@@ -637,7 +642,7 @@ static json_t *nested(int depth)
     return value;
 }
 
-/* Puts `value` in the place of every member, one after the other. */
+/* Replaces each member with `value`, one after the other. */
 static void replace_everywhere(int generation, const json_t *row, json_t *at, json_t *value)
 {
     const char *key;
@@ -719,7 +724,7 @@ static void one_bad_row_does_not_take_the_others_along(void **state)
     assert_false(list_next(&generation_v2, NOW, &rows, NULL, &part));
 }
 
-/* A row that came before, byte for byte, is only reported as known. */
+/* A row with the same bytes as an earlier row is only reported as known. */
 static void known_rows_are_not_decoded(void **state)
 {
     (void)state;
@@ -728,14 +733,14 @@ static void known_rows_are_not_decoded(void **state)
     const char *why;
     struct json_items rows;
     struct list_part part;
-    other[strlen(other) - 1] = ' '; /* another text of the same shoot: its end is behind */
+    other[strlen(other) - 1] = ' '; /* another text of the same shoot: it ends behind the space */
     body = mem_printf("[%s, %s}]", good[0], other);
     assert_int_equal(list_begin(&rows, body, strlen(body), &why), READ_OK);
     assert_true(list_next(&generation_v2, NOW, &rows, NULL, &part));
     assert_int_equal(part.shoot_count, 2);
     assert_memory_not_equal(part.shoots[0]->row, part.shoots[1]->row, ROW_DIGEST_BYTES);
     struct known_rows *known = known_rows_new(3);
-    uint8_t like_it[ROW_DIGEST_BYTES]; /* it would have the slot */
+    uint8_t like_it[ROW_DIGEST_BYTES]; /* this digest has the same slot */
     memcpy(like_it, part.shoots[0]->row, sizeof(like_it));
     like_it[ROW_DIGEST_BYTES - 1] ^= 1;
     known_rows_add(known, like_it, "another");
@@ -771,7 +776,7 @@ static void a_list_comes_in_parts(void **state)
     }
     assert_int_equal(parts, 3);
     assert_int_equal(found, 2 * LIST_PART_ROWS + 1);
-    /* Broken at its end: no part at all. */
+    /* The list is cut at its end, so no part is returned. */
     assert_int_equal(list_begin(&rows, body.data, body.len - 1, &why), READ_GARBLED);
     assert_int_equal(list_begin(&rows, "{}", 2, &why), READ_GARBLED);
 }
@@ -807,7 +812,7 @@ static void each_kind_of_answer_has_its_budget(void **state)
 
 static unsigned asked;
 
-/* OpenSSL would ask a person. */
+/* Here OpenSSL would ask a person for a pass phrase. */
 static int ask(UI *ui)
 {
     (void)ui;

@@ -1,4 +1,4 @@
-/* openapi.yaml and the tables of the program say the same: operations, parameters, problem codes, closed
+/* openapi.yaml and the tables of the program are equal: operations, parameters, problem codes, closed
  * sets. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static void every_operation_is_a_route(void **state)
     assert_int_equal(count, ROUTE_COUNT);
 }
 
-/* Two parameters may have one name: that of the route is meant then. */
+/* Two parameters may have the same name. The parameter of the route is then used. */
 static uint64_t bit_of(const char *name, uint64_t of_route)
 {
     uint64_t bits = 0;
@@ -116,9 +116,9 @@ static void query_parameters_agree(void **state)
     }
 }
 
-/* ---- limits of what is asked for ---- */
+/* ---- limits of requested values ---- */
 
-/* Without references, and of alternatives the one that is not null. */
+/* Returns the schema without references. Among alternatives it is the one that is not null. */
 static const json_t *plain(const json_t *schema)
 {
     size_t i;
@@ -142,7 +142,7 @@ static bool has_type(const json_t *schema, const char *type)
     return !strcmp(json_str_or(schema, "type", ""), type);
 }
 
-static bool met[64]; /* rows of spec_limits */
+static bool met[64]; /* rows of spec_limits that were found */
 
 static void compare_limit(const char *path, enum spec_limit_kind kind, const json_t *schema,
                           const char *member)
@@ -184,7 +184,7 @@ static void walk_schema(const char *path, const json_t *schema)
     }
 }
 
-/* Every array, map and string that can be asked for has a maximum, and it is the one that is enforced. */
+/* Every array, map and string of a request has a maximum, which is equal to the enforced one. */
 static void limits_agree(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void limits_agree(void **state)
             fail_msg("%s is not in the contract", spec_limits[i].path);
 }
 
-/* A body with one value, at the place of the path. */
+/* A body with one value at `path`. */
 static json_t *body_with(const char *path, json_t *value)
 {
     const char *slash = strchr(path, '/');
@@ -222,7 +222,7 @@ static json_t *text_of(size_t len)
     return value;
 }
 
-/* The value that is one more than the limit, at its place. */
+/* A body with a value that exceeds the limit by one, at the limit's place. */
 static json_t *one_too_many(const struct spec_limit *limit)
 {
     size_t len = strlen(limit->path), max = (size_t)limit->max;

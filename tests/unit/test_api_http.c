@@ -1,7 +1,7 @@
 /*
- * The HTTP side over real sockets: a server on a loopback port, a view filled here, and commands answered by
- * a thread that stands for the loop. Requests are raw bytes, so that what no client library sends can be sent
- * too.
+ * The HTTP side over real sockets: a server on a loopback port, and a view that the test fills. A thread in
+ * place of the loop answers the commands. Requests are raw bytes, because no client library sends malformed
+ * requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@
 
 enum { ANSWER_BYTES = 4 * 1024 * 1024, WAITERS = 12 };
 
-/* The stand-in for the loop thread: answers what was posted, after the test allows it. */
+/* The thread in place of the loop: answers posted commands when the test allows it. */
 static struct loop {
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -42,7 +42,7 @@ static struct loop {
     bool stop;
 } loop = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-static struct env env; /* the real one with a wall clock that can be set ahead */
+static struct env env; /* the real clocks; the wall clock can be set ahead */
 static int64_t ahead_us;
 static struct config_account account = {.name = (char *)(uintptr_t) "main"};
 static struct config_project projects[2];
@@ -56,7 +56,7 @@ static uint16_t port;
 static char admin[TOKEN_BYTES];
 static char viewer[TOKEN_BYTES];
 static char expired[TOKEN_BYTES];
-static char *answer; /* of the last exchange */
+static char *answer; /* the last answer */
 
 static wall_us wall_ahead(const struct env *e)
 {
@@ -75,9 +75,9 @@ static struct operation *make_operation(const char *id, enum operation_status st
     return op;
 }
 
-static struct operation_query asked; /* of the store */
+static struct operation_query asked; /* the last query of the store */
 
-/* The store has one that is older than what the view has. */
+/* The store contains one operation that is older than those in the view. */
 static void answer_operations(struct command_operations *c)
 {
     static const char id[] = "op_00000000000000";
@@ -92,7 +92,7 @@ static void answer_operations(struct command_operations *c)
 static void answer_command(struct command *cmd)
 {
     switch (cmd->type) {
-    case COMMAND_AUDIT_DENIED: /* nobody waits */
+    case COMMAND_AUDIT_DENIED: /* no request waits for these commands */
     case COMMAND_TOKEN_HAND_IN:
     case COMMAND_TOKEN_USED:
         break;
@@ -221,7 +221,7 @@ static void add_token(char token[static TOKEN_BYTES], const char *name, enum rol
     string_list_free(t.projects);
 }
 
-/* Seconds ago; 0: never. */
+/* `age` in seconds; 0: never observed. */
 static void add_observed(const char *project, const char *name, enum phase phase, int64_t age)
 {
     struct cluster *c = cluster_new();
@@ -362,7 +362,7 @@ static int dial(void)
     return fd;
 }
 
-/* Reads until the peer closes or is silent for `ms`; true when it closed. */
+/* Reads until the peer closes the connection or sends nothing for `ms`; true when it closed. */
 static bool read_answer(int fd, int ms)
 {
     size_t len = 0;
@@ -382,7 +382,7 @@ static void send_text(int fd, const char *text, size_t len)
     assert_int_equal(send(fd, text, len, MSG_NOSIGNAL), (ssize_t)len);
 }
 
-/* One request on its own connection; the status code. */
+/* Sends one request on its own connection; returns the status code. */
 static int exchange(const char *text, size_t len)
 {
     int fd = dial();
@@ -392,7 +392,7 @@ static int exchange(const char *text, size_t len)
     return strncmp(answer, "HTTP/1.1 ", 9) ? 0 : (int)strtol(answer + 9, NULL, 10);
 }
 
-/* As above with a token, further fields ("A: b\r\n" each) and a body. */
+/* As exchange, with a token, further fields ("A: b\r\n" each) and a body. */
 static int ask(const char *method, const char *target, const char *token, const char *fields,
                const char *body)
 {
@@ -540,7 +540,7 @@ static void ht24_ht28_pages_state_the_age_of_their_oldest_item(void **state)
         {"/v1/clusters", "Age: 300\r\n"},
         {"/v1/clusters?fields=summary", "Age: 300\r\n"},
         {"/v1/clusters?limit=1", "Age: 10\r\n"},
-        {"/v1/clusters?sort=-name&limit=1", "Age: 0\r\n"}, /* was never announced */
+        {"/v1/clusters?sort=-name&limit=1", "Age: 0\r\n"}, /* was never observed */
         {"/v1/clusters?sort=-name&limit=2", "Age: 300\r\n"},
         {"/v1/projects/team-b/clusters", "Age: 0\r\n"},
         {"/v1/clusters?q=nobody", "Age: 0\r\n"},
@@ -753,7 +753,7 @@ static void ao14_operations_are_waited_for(void **state)
     assert_int_equal(get("/v1/operations/none"), 404);
 }
 
-/* Pages and single ones; open operations are all in the view, whatever has left it. */
+/* Pages and single operations. All open operations are in the view. */
 static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
 {
     (void)state;
@@ -766,10 +766,10 @@ static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
     assert_int_equal(get("/v1/operations/op_0"), 404);
     assert_int_equal(ask("GET", "/v1/operations/op_00000000000000", viewer, "", ""), 404);
     assert_int_equal(get("/v1/operations/op_00000000000000?wait=5"), 200);
-    assert_int_equal(get("/v1/operations?limit=1"), 200); /* the view has more */
+    assert_int_equal(get("/v1/operations?limit=1"), 200); /* the view contains more */
     has("op_00000000000002");
     lacks("op_00000000000000");
-    assert_int_equal(get("/v1/operations"), 200); /* all of it from the store */
+    assert_int_equal(get("/v1/operations"), 200); /* the store answers with all of it */
     has("op_00000000000000");
     has("\"next_cursor\":null");
     assert_int_equal(get("/v1/operations?status=running"), 200);
@@ -819,7 +819,7 @@ static void ao16_who_comes_when_too_many_wait_is_answered_at_once(void **state)
     }
 }
 
-/* Header section, then what has to come back. */
+/* Header section and the expected status. */
 static void ht14_framing_and_paths(void **state)
 {
     (void)state;
@@ -1008,7 +1008,8 @@ static void ht15_slow_clients_are_dropped(void **state)
     (void)close(body);
 }
 
-/* Sends a byte every 50 ms until the server ends it, or 3 s passed; true when it was ended. */
+/* Sends a byte every 50 ms until the server ends the connection, or for 3 s; true when the server ended
+ * it. */
 static bool drip(int fd, const char *byte)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -1019,7 +1020,7 @@ static bool drip(int fd, const char *byte)
     return false;
 }
 
-/* libmicrohttpd's own timeout is one of inactivity, which drips never meet. */
+/* libmicrohttpd's own timeout measures inactivity, so it never ends a client that sends slowly. */
 static void mh9_drips_are_ended(void **state)
 {
     (void)state;
@@ -1034,7 +1035,7 @@ static void mh9_drips_are_ended(void **state)
     int line = dial();
     send_text(line, "GET /", 5);
     assert_true(drip(line, "a"));
-    assert_string_equal(answer, ""); /* nothing that could be answered came yet */
+    assert_string_equal(answer, ""); /* no answer: the request line is incomplete */
     (void)close(line);
 
     char *text CLEANUP_FREE =
@@ -1063,14 +1064,14 @@ static void mh9_idle_connections_are_closed(void **state)
     (void)state;
     int fd = dial();
     send_text(fd, "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n", 32);
-    assert_false(read_answer(fd, 700)); /* kept for a while */
+    assert_false(read_answer(fd, 700)); /* the connection stays open for a while */
     has("HTTP/1.1 200 OK");
     assert_true(read_answer(fd, 4000));
-    assert_string_equal(answer, ""); /* and closed without a word */
+    assert_string_equal(answer, ""); /* the connection ends without an answer */
     (void)close(fd);
 }
 
-/* Asks again and again, and takes nothing. */
+/* The client sends requests repeatedly and reads no answer. */
 static void mh9_readers_that_do_not_read(void **state)
 {
     (void)state;
@@ -1110,7 +1111,8 @@ static void ht15_parked_requests_survive_the_reaper(void **state)
     (void)close(fd);
 }
 
-/* The store hangs, or the loop: nobody waits for ever, and the command's end later hurts nobody. */
+/* The store or the loop does not answer. No request waits for ever, and a late end of the command does no
+ * harm. */
 static void an_overdue_request_hears_that_its_outcome_is_unknown(void **state)
 {
     (void)state;
@@ -1130,7 +1132,7 @@ static void an_overdue_request_hears_that_its_outcome_is_unknown(void **state)
     assert_int_equal(ask("GET", "/v1/whoami", admin, "", ""), 200);
 }
 
-/* Reads, waits and writes from many connections while the view is replaced under them. */
+/* Reads, waits and writes on many connections while the view is replaced. */
 static void *run_client(void *arg)
 {
     int *good = arg;
@@ -1174,7 +1176,7 @@ static void many_clients_at_once(void **state)
     assert_int_equal(api_parked(api), 0);
 }
 
-/* The cursor of the answer; false: the page was the last one. */
+/* Copies the cursor of the answer; false: the page was the last one. */
 static bool next_cursor(char *cursor, size_t size)
 {
     static const char member[] = "\"next_cursor\":\"";
@@ -1192,7 +1194,8 @@ static unsigned occurrences(const char *text)
     return count;
 }
 
-/* Among ten thousand clusters those without issues are passed by, and one page reads few of the others. */
+/* Clusters without issues are skipped, even ten thousand of them. One page reads only a few of the other
+ * clusters. */
 static void issues_of_all_clusters_come_in_pages_of_bounded_work(void **state)
 {
     (void)state;
@@ -1220,7 +1223,7 @@ static void issues_of_all_clusters_come_in_pages_of_bounded_work(void **state)
         unsigned found = occurrences("\"code\":\"cluster_failed\"");
         assert_in_range(found, 1, MOST_BODIES);
         (void)snprintf(name, sizeof(name), "trouble-%05d", rows ? (int)rows - 1 : 0);
-        has(name); /* neither left out nor shown twice */
+        has(name); /* no row is missing or shown twice */
         rows += found;
         pages++;
     } while (next_cursor(cursor, sizeof(cursor)) && pages < 10);
@@ -1265,14 +1268,14 @@ static void draining(void **state)
     assert_true(read_answer(fd, 1000));
     has("HTTP/1.1 503 ");
     (void)close(fd);
-    loop_hold(false); /* the late reply finds nobody and frees its command */
+    loop_hold(false); /* the late reply finds no request and frees its command */
     for (bool idle = false; !idle;) {
         (void)usleep(1000);
         (void)pthread_mutex_lock(&loop.lock);
         idle = loop.count == 0;
         (void)pthread_mutex_unlock(&loop.lock);
     }
-    int again = dial(); /* the listening socket lives on (MH-15) */
+    int again = dial(); /* the listening socket stays open (MH-15) */
     (void)close(again);
 }
 

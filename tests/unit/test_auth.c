@@ -1,5 +1,5 @@
-/* upstream/: logins by hand, tokens from files, and what is never done without a person, on a virtual clock.
- */
+/* upstream/: manual logins, tokens from files, and actions that only a person may start, on a virtual
+ * clock. */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -29,13 +29,13 @@ struct fixture {
     struct upstream_call call;
     enum upstream_class last;
     int retry_after_s;
-    /* what Cleura does */
+    /* Cleura's behaviour */
     bool webauthn_only;
     int code_status; /* of the request for an SMS */
     int64_t good_code;
-    const char *good_token; /* of validation */
+    const char *good_token; /* accepted by a validation */
     unsigned passwords, sms, checks, validations;
-    /* how the login by hand ended */
+    /* the outcome of the manual login */
     enum login_outcome outcome;
     unsigned ends;
     int login_retry_s;
@@ -147,7 +147,7 @@ static void on_done(struct upstream_call *call, const struct upstream_result *re
     f->retry_after_s = result->retry_after_s;
 }
 
-/* One list call, waited for. */
+/* Makes one list call and waits for its end. */
 static enum upstream_class list(struct fixture *f)
 {
     if (!upstream_call_is_active(&f->call)) {
@@ -206,7 +206,7 @@ static void write_token(struct fixture *f, const char *token)
     (void)chmod(f->token_path, 0600);
 }
 
-/* ---- by hand ---- */
+/* ---- manual logins ---- */
 
 static void the_automatic_login_stops_at_the_second_factor(void **state)
 {
@@ -218,7 +218,7 @@ static void the_automatic_login_stops_at_the_second_factor(void **state)
     assert_true(f->retry_after_s >= 30);
     assert_int_equal(status(f).login, LOGIN_TWO_FACTOR);
     assert_true(status(f).sms && status(f).webauthn);
-    /* A restart may try once more, when the guard is open. */
+    /* After a restart one more login is tried, when the guard is open. */
     reopen_account(f);
     for (int i = 0; i < 60; i++)
         (void)list(f);
@@ -274,7 +274,7 @@ static void waiting_calls_do_not_stand_in_the_way(void **state)
                                      .deadline = f->world.now + 60 * US_PER_S,
                                      .on_done = on_done};
     upstream_submit(f->account, &f->call);
-    /* The automatic login that the call causes serves the one by hand. */
+    /* The call causes an automatic login, which also serves the manual login. */
     upstream_login(f->account, f->world.now + 30 * US_PER_S, on_end, f);
     virtual_run(&f->world, f->loop, US_PER_S);
     assert_int_equal(f->ends, before + 1);
@@ -338,7 +338,7 @@ static void a_good_token_is_kept_until_the_code_is_given(void **state)
     struct fixture *f = *state;
     (void)login(f);
     assert_int_equal(verify(f, 123456), LOGIN_OUTCOME_OK);
-    assert_int_equal(login(f), LOGIN_OUTCOME_OK); /* younger than a minute */
+    assert_int_equal(login(f), LOGIN_OUTCOME_OK); /* the code is younger than a minute */
     assert_int_equal(f->sms, 1);
     virtual_run(&f->world, f->loop, 120 * US_PER_S);
     assert_int_equal(login(f), LOGIN_OUTCOME_CODE_SENT);
@@ -402,7 +402,7 @@ static void each_content_of_the_file_is_tried_once(void **state)
     assert_int_equal(list(f), UPSTREAM_OK);
     assert_int_equal(status(f).login, LOGIN_OK);
     assert_string_equal(status(f).token_source, "token_file");
-    /* Remembered; the file is not needed any more. */
+    /* The token is stored, so the file is not needed any more. */
     (void)unlink(f->token_path);
     reopen_account(f);
     assert_int_equal(list(f), UPSTREAM_OK);
@@ -437,7 +437,7 @@ static void files_for_everybody_are_refused(void **state)
     }
     (void)unlink(f->token_path);
     assert_int_equal(mkfifo(f->token_path, 0600), 0);
-    assert_int_equal(login(f), LOGIN_OUTCOME_NOTHING); /* and does not wait for a writer */
+    assert_int_equal(login(f), LOGIN_OUTCOME_NOTHING); /* the read does not wait for a writer */
     assert_int_equal(f->validations, 0);
 }
 
@@ -454,7 +454,7 @@ static void a_new_file_ends_the_wait_for_a_person(void **state)
     assert_int_equal(status(f).next_login_at, 0);
 }
 
-/* ---- words ---- */
+/* ---- answers ---- */
 
 static void answers_are_understood(void **state)
 {

@@ -1,4 +1,4 @@
-/* base/ and view/: the pieces everything stands on. */
+/* base/ and view/: the parts that all other folders use. */
 #include "tests/support/check.h"
 
 #include <pthread.h>
@@ -395,7 +395,7 @@ static void a_log_line_can_be_json(void **state)
     free(text);
 }
 
-/* A stream that counts how often it is written to. */
+/* A stream that counts its writes. */
 struct counted {
     char text[256 * 1024];
     size_t len;
@@ -515,7 +515,7 @@ static void keep_message(enum log_level level, const char *message, const char *
     (void)snprintf(last_message, sizeof(last_message), "%s", message);
 }
 
-/* MESSAGE of the journal is what a person reads first, often the only thing. */
+/* An operator reads MESSAGE of the journal first, often only MESSAGE. */
 static void messages_are_sentences(void **state)
 {
     (void)state;
@@ -573,7 +573,7 @@ struct stress {
     _Atomic uint64_t reads;
 };
 
-/* Each blob's body equals its ETag; each pair of clusters always has the same number. */
+/* Each blob's body equals its ETag. Each pair of clusters always has the same number. */
 static void *read_forever(void *arg)
 {
     struct stress *s = arg;
@@ -654,7 +654,7 @@ static void documents_rest_as_text(void **state)
     struct json_doc *copy = json_doc_copy(doc);
     assert_null(copy->tree);
     assert_true(json_doc_equal(doc, copy));
-    assert_null(copy->tree); /* the same text needs no look at the value */
+    assert_null(copy->tree); /* equal texts are compared without parsing */
     json_doc_set(&copy, json_pack("{s:f, s:[s], s:i}", "f", 0.5, "a", "\u00e4\n", "b", 1));
     assert_true(json_doc_equal(doc, copy));
     json_doc_set(&copy, json_pack("{s:i}", "b", 1));
@@ -693,7 +693,7 @@ static uint64_t network_of(const char *address)
     return ip_network(&ip);
 }
 
-/* Limits for each client count by it: who has a /64 has all of its addresses. */
+/* Limits for each client use the network, because a client with a /64 has all of its addresses. */
 static void clients_of_one_network_are_one(void **state)
 {
     (void)state;
@@ -744,7 +744,7 @@ static void metrics_have_their_text_form_OB_2(void **state)
                                   "part 1\n");
 }
 
-/* Counters lose _total in the name of the family only. */
+/* Only the name of a family loses the suffix _total of a counter. */
 static void metrics_have_the_form_of_openmetrics(void **state)
 {
     (void)state;
@@ -774,7 +774,7 @@ static void metrics_have_the_form_of_openmetrics(void **state)
     assert_string_equal(metric_find("shootd_clusters")->labels, "phase");
 }
 
-/* ---- the time by which what is over is removed ---- */
+/* ---- the clock for the removal of old data ---- */
 
 static const int64_t DAY = 86400 * US_PER_S;
 
@@ -786,7 +786,7 @@ static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
     struct settled_clock c;
     settled_clock_begin(&c, &w.env, 0);
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
-    w.now += 5 * DAY; /* it goes on as both clocks do */
+    w.now += 5 * DAY; /* it runs as both clocks do */
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 
     w.wall_offset += 120 * DAY;
@@ -796,12 +796,12 @@ static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
     w.wall_offset -= 120 * DAY;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 
-    w.wall_offset += 120 * DAY; /* and for good */
+    w.wall_offset += 120 * DAY; /* the clock stays ahead */
     assert_true(settled_clock_now(&c) == env_wall(&w.env) - 120 * DAY);
     w.now += DAY;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 
-    w.wall_offset -= 600 * US_PER_S; /* back at once, and ahead by little */
+    w.wall_offset -= 600 * US_PER_S; /* set back: at once; set ahead a little: at once */
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
     w.wall_offset += 60 * US_PER_S;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
@@ -837,11 +837,11 @@ static void a_start_long_after_its_last_value_may_be_a_jump(void **state)
     assert_true(settled_clock_now(&c) == before);
     w.now += DAY;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
-    settled_clock_begin(&c, &w.env, env_wall(&w.env) - DAY); /* a night is none */
+    settled_clock_begin(&c, &w.env, env_wall(&w.env) - DAY); /* a night is not a jump */
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 }
 
-/* ---- a thread that steps aside ---- */
+/* ---- a thread that yields ---- */
 
 static int64_t processor_us(clockid_t clock)
 {
@@ -850,8 +850,8 @@ static int64_t processor_us(clockid_t clock)
     return (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / 1000;
 }
 
-/* Linux 6.18 takes a slice of some milliseconds from a thread that yields after 50 us of work: a sixtieth was
- * left. */
+/* Linux 6.18 takes a slice of some milliseconds from a thread that yields after 50 us of work. Such a thread
+ * kept only a sixtieth. */
 static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(void **state)
 {
     (void)state;
