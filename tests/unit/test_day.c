@@ -1,6 +1,6 @@
 /*
- * Thousands of clusters in twenty projects for one day, ten thousand with FULL=1, on a virtual clock: how
- * often Cleura is asked, when, what that costs the store, and how long a user's write waits behind it all.
+ * Thousands of clusters in twenty projects for one day, ten thousand with FULL=1, on a virtual clock.
+ * Measures how often and when Cleura is called, the cost for the store, and how long a user's write waits.
  */
 #include "tests/support/check.h"
 
@@ -36,13 +36,13 @@ enum {
     PICK_UP_S = 5,
     RUN_S = 60,
     WRITES = 40,            /* at random moments */
-    CALLS_BEFORE_WRITE = 3, /* that may start between a command and its first write */
+    CALLS_BEFORE_WRITE = 3, /* calls that may start between a command and its first write */
     WINDOW_S = 10,
-    LISTS_IN_WINDOW = 2, /* steady ones are 270 s apart; one more for a project where something moves */
+    LISTS_IN_WINDOW = 2, /* regular lists are 270 s apart; one more in a project with activity */
     LISTS_MAX = 4096,
     QUIET_FROM_H = 3, /* hours without writes by users */
     QUIET_UNTIL_H = 12,
-    LATE_S = 15, /* a list may stand this long in the queue */
+    LATE_S = 15, /* a list may wait this long in the queue */
 };
 
 static unsigned clusters = CLUSTERS;
@@ -57,18 +57,18 @@ struct shoot_model {
 struct project_model {
     struct shoot_model shoots[CLUSTERS_MAX];
     char *list;
-    mono_us list_at;     /* when it was written */
-    mono_us moves_until; /* the last change's end */
+    mono_us list_at;     /* when the text was written */
+    mono_us moves_until; /* end of the last change */
     mono_us lists[LISTS_MAX];
     unsigned list_count;
 };
 
-/* A user's write on its way. */
+/* A user's write that is in progress. */
 struct expected_write {
     struct command *cmd;
     unsigned project, shoot;
-    unsigned calls_before; /* made when the command was posted */
-    int calls;             /* that started until its own; -1: not there yet */
+    unsigned calls_before; /* number of calls when the command was posted */
+    int calls;             /* calls that started before its own; -1: its own has not started */
 };
 
 struct day {
@@ -208,7 +208,7 @@ static void post_write(struct day *day, unsigned p, unsigned i)
     running_post(&day->d, cmd);
 }
 
-/* Somebody wants to see everything anew: every project's list is queued at once. */
+/* A user wants fresh data of everything: the list of every project is queued at once. */
 static struct command *post_reader(struct day *day)
 {
     struct command *cmd = running_command(&day->d, COMMAND_FRESH, NULL, NULL, NULL);
@@ -229,11 +229,11 @@ static void check_writes(const struct day *day)
     print_message("%u writes by users, at most %d calls before each\n", day->expected_count, most);
 }
 
-/* ---- what must be ---- */
+/* ---- expectations ---- */
 
 /*
- * The fewest lists of a project: the interval doubles with every quiet answer from the active to the idle
- * one, and stays there.
+ * The fewest lists of a project. The interval doubles with every unchanged answer, from the active to the
+ * idle interval.
  */
 static unsigned fewest_lists(void)
 {
@@ -251,9 +251,9 @@ static void check_lists(const struct day *day)
     unsigned fewest = PROJECTS * fewest_lists();
     print_message("lists: %u; the fewest possible: %u: %+.2f %%\n", day->lists, fewest,
                   (day->lists * 100.0 / fewest) - 100);
-    /* The answer that readers asked for is in it: it stands for the project's next list. */
+    /* The read for a user's request is counted, because it replaces the project's next list. */
     assert_true(day->lists * 100 <= fewest * 105);
-    /* A wait may be a quarter longer, once, on the way to the project's slot. */
+    /* One wait may be longer by a quarter, until the project reaches its slot. */
     assert_true(day->lists + PROJECTS >= fewest);
 }
 
@@ -268,7 +268,7 @@ static void check_freshness(const struct day *day)
         }
     }
     print_message("the longest time between two lists of a project: %.1f s\n", (double)longest / 1e6);
-    assert_true(longest <= (IDLE_S + IDLE_S / 4 + LATE_S) * US_PER_S); /* a quarter: on the way to its slot */
+    assert_true(longest <= (IDLE_S + IDLE_S / 4 + LATE_S) * US_PER_S); /* a quarter longer until the slot */
 }
 
 static int by_time(const void *left, const void *right)
@@ -317,7 +317,7 @@ static void check_view(struct day *day)
 
 /* ---- the day ---- */
 
-/* One hour with its writes; returns how many change sets it cost. */
+/* Runs one hour with its writes; returns the number of change sets. */
 static uint64_t live_an_hour(struct day *day, unsigned writes)
 {
     uint64_t before = change_sets(day);
@@ -350,7 +350,7 @@ static void a_day_of_ten_thousand_clusters(void **state)
         }
         bool quiet = hour >= QUIET_FROM_H && hour < QUIET_UNTIL_H;
         uint64_t cost = live_an_hour(day, quiet || !hour ? 0 : 2);
-        /* The purge; nothing else: catalogs and clusters are as they were. */
+        /* Only the purge is stored, because catalogs and clusters did not change. */
         if (quiet)
             assert_int_equal(cost, 1);
     }
@@ -365,7 +365,7 @@ static void a_day_of_ten_thousand_clusters(void **state)
         command_free(readers[i]);
     }
 
-    /* The worst moment: after a start all polls and catalogs are due at once. */
+    /* The worst case: after a start all polls and catalogs are due at once. */
     (void)running_kill(&day->d, false);
     running_start(&day->d);
     post_write(day, 11, 11);

@@ -1,5 +1,5 @@
-/* Nothing is decided on what the store may yet refuse. On a virtual clock; the store answers in the next
- * turn. */
+/* No decision depends on a change that the store may still refuse. On a virtual clock; the store answers in
+ * the next turn. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static struct command *make_token(struct running *d, const char *role)
     return cmd;
 }
 
-/* The one that the daemon made, while there is no other. */
+/* The id of the token that the daemon made. There must be no other token. */
 static void first_admin(struct running *d, char id[static 40])
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -72,7 +72,7 @@ static void a_new_admin_counts_when_it_is_stored(void **state)
     one_shoot_end(d);
 }
 
-/* "disabled revoked" of the only webhook. */
+/* `text`: the state of the only webhook, such as "disabled revoked". */
 static void expect_webhook(struct running *d, const char *text)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -86,7 +86,7 @@ static void expect_webhook(struct running *d, const char *text)
     assert_string_equal(shown, text);
 }
 
-/* A token that is revoked right after it asked for a webhook gets no events by it. */
+/* A token requests a webhook and is revoked directly after that. The webhook must not deliver events. */
 static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* How long operations usually take: percentiles, bounds, and what counts. */
+/* How long operations usually take: percentiles, limits, and the operations that count. */
 #include "tests/support/check.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* The inputs of the fuzz targets: those that were kept as seeds, and each that once showed a fault. */
+/* The inputs of the fuzz targets: the seeds, and each input that once showed a fault. */
 #include "tests/support/check.h"
 
 #include <dirent.h>
@@ -23,8 +23,8 @@ static void feed(target_run *run, const char *path)
     char *bytes CLEANUP_FREE = mem_calloc(LARGEST, 1);
     size_t len = fread(bytes, 1, LARGEST, file);
     (void)fclose(file);
-    (void)fprintf(stderr, "%s\n", path); /* the last one reported is the one that ended the program */
-    /* In memory of its size, so that a step over its end is seen. */
+    (void)fprintf(stderr, "%s\n", path); /* the last printed path is the input that ended the program */
+    /* The copy has no space behind its end, so the sanitizer finds a read beyond it. */
     char *exact CLEANUP_FREE = mem_dup(bytes, len ? len : 1);
     (void)run((const uint8_t *)exact, len);
 }

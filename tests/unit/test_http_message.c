@@ -1,5 +1,5 @@
-/* The messages of HTTP, which need no server: entity tags, Accept, list fields, percent-decoding,
- * codings, tags per coding. */
+/* Parts of HTTP messages that need no server: entity tags, Accept, list fields, percent-decoding, codings,
+ * tags of codings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void ht16_ht17_entity_tags(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(etag_list_matches(rows[i].list, "\"1\""), rows[i].matches);
-    assert_false(etag_list_holds("", "")); /* nothing is named, and nothing is there */
+    assert_false(etag_list_holds("", "")); /* an empty list contains no tag, not even an empty one */
     assert_int_equal(condition_of_read(NULL, NULL, "\"1\""), CONDITION_PASS);
     assert_int_equal(condition_of_read("\"2\"", "\"1\"", "\"1\""), CONDITION_FAILED);
     assert_int_equal(condition_of_read("\"1\"", "\"1\"", "\"1\""), CONDITION_NOT_MODIFIED);
@@ -196,7 +196,7 @@ static void ht53_bytes_come_back_as_they_were(void **state)
         free(coded);
     }
     env_real()->random(env_real(), text, LEN);
-    assert_null(compress_bytes(text, LEN, 6)); /* no smaller: not worth it */
+    assert_null(compress_bytes(text, LEN, 6)); /* the compressed form is not smaller */
     assert_null(compress_bytes(text, 1, 6));
     free(text);
     free(back);

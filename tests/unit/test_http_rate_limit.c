@@ -26,7 +26,7 @@ static void ht45_a_bucket_holds_a_minute_and_fills_evenly(void **state)
     assert_true(rate_limit_take(&q, 7, begin + US_PER_S - 1).is_refused);
     assert_false(rate_limit_take(&q, 7, begin + US_PER_S).is_refused);
     assert_true(rate_limit_take(&q, 7, begin + US_PER_S).is_refused);
-    assert_int_equal(rate_limit_take(&q, 8, begin).remaining, 59); /* each key has its own */
+    assert_int_equal(rate_limit_take(&q, 8, begin).remaining, 59); /* each key has its own bucket */
     assert_int_equal(rate_limit_take(&q, 7, begin + 61 * US_PER_S).remaining, 59);
     assert_int_equal(q.refused, 4);
     rate_limit_done(&q);
@@ -50,7 +50,7 @@ static void ht45_no_bound_and_the_extremes(void **state)
     rate_limit_done(&q);
 }
 
-/* More keys than there is room for: the one that has spent is remembered. */
+/* There are more keys than cells. The key that has used its requests stays in the table. */
 static void ht45_the_table_forgets_who_has_most_left(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void ht45_the_table_forgets_who_has_most_left(void **state)
     rate_limit_init(&q, "requests", 60);
     while (!rate_limit_take(&q, 4096, US_PER_S).is_refused)
         ;
-    for (uint64_t i = 2; i < 100; i++) /* all in its set */
+    for (uint64_t i = 2; i < 100; i++) /* all keys are in the same set */
         assert_int_equal(rate_limit_take(&q, i * 4096, US_PER_S).remaining, 59);
     assert_true(rate_limit_take(&q, 4096, US_PER_S).is_refused);
     rate_limit_done(&q);

@@ -1,5 +1,4 @@
-/* The HTTP server with an application that has nothing to do with clusters: what the engine does by itself.
- */
+/* The HTTP server with an application that does not concern clusters: the functions of the server itself. */
 #include "tests/support/check.h"
 
 #include <arpa/inet.h>
@@ -28,8 +27,8 @@ static char answer[ANSWER_BYTES];
 /* ---- the application: greets, waits for a number, counts ---- */
 
 struct greeting {
-    struct server_request http; /* first */
-    int serial;                 /* what the application keeps for each request */
+    struct server_request http; /* first member */
+    int serial;                 /* number of the request, stored by the application */
     bool is_suspended;
 };
 
@@ -37,13 +36,13 @@ static char application_ctx[1];
 static atomic_int begun, done_count, discarded;
 static _Atomic(struct suspension *) waiting;
 static _Atomic(const char *) last_outcome;
-static atomic_int holds; /* results are not given while it is set */
+static atomic_int holds; /* while positive, no result is given */
 
 static const char shared_text[] = "the same for everybody";
 static _Atomic(struct http_coded *) shared_coded;
 static atomic_int released;
 
-/* On threads of the server, where the assertions of the framework have no meaning. */
+/* For threads of the server, where the assertions of the test framework do not work. */
 #define MUST(x) ((x) ? (void)0 : abort())
 
 static struct greeting *greeting_of(struct server_request *r)
@@ -54,7 +53,7 @@ static struct greeting *greeting_of(struct server_request *r)
 static void app_begin(struct server_request *r, void *ctx)
 {
     MUST(ctx == application_ctx);
-    MUST(greeting_of(r)->serial == 0); /* zero, whatever the last request on this memory left */
+    MUST(greeting_of(r)->serial == 0); /* zero, although an earlier request used this memory */
     greeting_of(r)->serial = atomic_fetch_add(&begun, 1) + 1;
 }
 
@@ -77,7 +76,7 @@ static void release(void *owner)
 }
 
 struct counter {
-    struct event_stream transport; /* first */
+    struct event_stream transport; /* first member */
     int next;
     char text[32];
 };
@@ -245,7 +244,8 @@ static int dial(void)
     return fd;
 }
 
-/* Sends the requests and reads until the other end closes; the status of the first answer. */
+/* Sends the requests and reads until the server closes the connection; returns the status of the first
+ * answer. */
 static int exchange(const char *requests)
 {
     int fd = dial();
@@ -292,7 +292,8 @@ static void problems_are_answered_in_one_way(void **state)
     has("Allow: GET, POST");
     assert_int_equal(exchange("BREW / HTTP/1.1\r\nHost: a\r\n" LAST "\r\n"), 501);
     assert_int_equal(exchange(GET("/%zz", LAST)), 400);
-    assert_int_equal(exchange(GET("/", "Host: b\r\n")), 400); /* a second Host closes by itself */
+    /* a second Host ends the connection without `Connection: close` */
+    assert_int_equal(exchange(GET("/", "Host: b\r\n")), 400);
     assert_int_equal(exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                               "Content-Length: 2000\r\n\r\n"),
                      413);
@@ -308,7 +309,7 @@ static void shared_bytes_are_kept_for_the_next_answer(void **state)
     has("HTTP/1.1 304 ");
     has("HTTP/1.1 412 ");
     stop(state);
-    assert_int_equal(atomic_load(&released), 3); /* every answer gave its reference back */
+    assert_int_equal(atomic_load(&released), 3); /* every answer released its reference */
 }
 
 static void a_suspended_request_goes_on_with_its_result(void **state)

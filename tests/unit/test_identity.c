@@ -1,4 +1,5 @@
-/* A call that changes or destroys reaches the shoot that was meant, or it is not sent: on a virtual clock. */
+/* A call that changes or destroys a shoot is sent only to the shoot that the caller meant. On a virtual
+ * clock. */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #define UID_OURS     "11111111-8888-4777-8666-555555555555"
 #define UID_STRANGER "99999999-8888-4777-8666-555555555555"
 
-/* The member of the cluster that readers see as "dev"; "" when there is none. The caller frees it. */
+/* The uid of the cluster that readers see as "dev"; "" when there is none. The caller frees it. */
 static char *seen_uid(struct running *d, bool *ret_managed)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -88,7 +89,7 @@ static void a_delete_looks_first_and_is_sent(void **state)
     one_shoot_end(d);
 }
 
-/* The same number in another spelling. */
+/* The same uid in upper case. */
 static void the_uid_in_upper_case_is_the_same_shoot(void **state)
 {
     (void)state;
@@ -109,7 +110,7 @@ static void the_uid_in_upper_case_is_the_same_shoot(void **state)
     one_shoot_end(d);
 }
 
-/* It was replaced between two polls, an hour apart. */
+/* The shoot was replaced between two polls, which are an hour apart. */
 static void a_delete_never_reaches_what_replaced_the_shoot(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void nor_after_an_outage_and_a_kill(void **state)
     one_shoot_end(d);
 }
 
-/* Without a uid nobody knows whose it is. */
+/* Without a uid the owner of the shoot is unknown. */
 static void a_delete_waits_until_cleura_shows_the_uid(void **state)
 {
     (void)state;
@@ -162,7 +163,7 @@ static void a_delete_waits_until_cleura_shows_the_uid(void **state)
 
 /* ---- another place ---- */
 
-/* Each part of what the configuration says of where a project is. */
+/* The parts of a project's place in the configuration. */
 struct place {
     const char *account, *url, *region, *project_id;
 };
@@ -195,7 +196,7 @@ static int confirm(struct running *d, const char *clusters)
     return status;
 }
 
-/* A delete is open; the new place has a cluster of the same name. */
+/* A delete is open. The new place has a cluster of the same name. */
 static struct running *start_at(struct one_shoot *cleura, const struct place *place)
 {
     struct running *d = one_shoot_start(cleura);
@@ -222,7 +223,7 @@ static void expect_set_aside(const struct place *place)
     assert_int_equal(cmd->reply.problem->code, PROBLEM_PROJECT_SET_ASIDE);
     command_free(cmd);
     assert_int_equal(cleura.calls, 0);
-    /* The old configuration is back: the delete goes on. */
+    /* The old configuration is back, and the delete continues. */
     (void)running_kill(d, false);
     cleura.uid = UID_OURS;
     move_project(d, &here);
@@ -261,7 +262,7 @@ static void an_admin_says_that_they_are_not_there(void **state)
     one_shoot_end(d);
 }
 
-/* Even then the uid decides. */
+/* After that the uid still decides. */
 static void an_admin_says_that_they_are(void **state)
 {
     (void)state;
@@ -293,7 +294,7 @@ static void a_moment_of_blindness_changes_nothing(void **state)
     one_shoot_end(d);
 }
 
-/* Also over a restart. */
+/* The record also stays over a restart. */
 static void what_is_absent_for_long_is_gone_and_comes_back_whole(void **state)
 {
     (void)state;
@@ -317,7 +318,7 @@ static void what_is_absent_for_long_is_gone_and_comes_back_whole(void **state)
     one_shoot_end(d);
 }
 
-/* An outage in between says nothing: only reads that found nothing count. */
+/* An outage in between does not count as absence. Only reads that found nothing count. */
 static void an_outage_is_no_absence(void **state)
 {
     (void)state;
@@ -337,7 +338,7 @@ static void an_outage_is_no_absence(void **state)
     one_shoot_end(d);
 }
 
-/* One 404 of a gateway, of a cluster whose deletion Cleura gave up long ago. */
+/* A gateway answers one 404 for a cluster whose deletion Cleura gave up long ago. */
 static void a_deletion_that_failed_is_no_proof(void **state)
 {
     (void)state;
@@ -357,7 +358,7 @@ static void a_deletion_that_failed_is_no_proof(void **state)
     one_shoot_end(d);
 }
 
-/* The answer to a change has no uid: the record still knows which shoot is meant. */
+/* The answer to a change has no uid. The record still contains the uid of the right shoot. */
 static void an_answer_without_a_uid_makes_nobody_forget(void **state)
 {
     (void)state;
@@ -394,7 +395,7 @@ static void another_uid_gets_a_record_of_its_own(void **state)
     one_shoot_end(d);
 }
 
-/* The delete was not sent, for there was nothing to be seen: that is no proof. */
+/* The delete was not sent, because Cleura showed no shoot. That proves no deletion. */
 static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
 {
     (void)state;
@@ -419,9 +420,9 @@ static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
 
 struct asked {
     enum command_type type;
-    enum operation_type action; /* COMMAND_CLUSTER_ACTION */
+    enum operation_type action; /* for COMMAND_CLUSTER_ACTION */
     const char *spec;           /* JSON; NULL: an action */
-    struct one_shoot shoot;     /* how it is for that */
+    struct one_shoot shoot;     /* the shoot before the request */
 };
 
 #define WORKER                                                                                              \
@@ -460,7 +461,7 @@ static const struct asked changes[] = {
     {COMMAND_CLUSTER_PUT, 0, POOLS("2"), {.uid = UID_OURS, .workers = ONE_OF_TWO}},
 };
 
-/* Asks for it when the shoot has this uid by now: whether anything is sent. */
+/* Requests the change while the shoot has this uid. `sent`: whether a call must be sent. */
 static void expect_sent(const struct asked *asked, const char *uid, bool sent)
 {
     struct one_shoot cleura = {.uid = UID_OURS, .workers = asked->shoot.workers};
@@ -502,8 +503,8 @@ static void changes_and_actions_never_reach_it_either(void **state)
 /* ---- the window ---- */
 
 /*
- * A delete whose look was answered waits in its lane: in the same moment Cleura says of another call that it
- * is asked too much, for longer than a look is worth. Meanwhile `uid` is what has the name.
+ * A delete waits in its lane after its shoot was read. In that moment Cleura answers another call with 429,
+ * so the lane waits longer than the read is valid. In that time `uid` gets the name.
  */
 static void delete_in_a_slow_lane(const char *uid, unsigned writes)
 {
@@ -519,7 +520,7 @@ static void delete_in_a_slow_lane(const char *uid, unsigned writes)
     struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, US_PER_S);
     assert_null(cleura.next_list);
-    assert_int_equal(cleura.reads, reads + 1); /* the look */
+    assert_int_equal(cleura.reads, reads + 1); /* the read before the delete */
     assert_int_equal(cleura.writes, 0);
     running_run(d, 28 * US_PER_S);
     cleura.uid = uid;

@@ -1,4 +1,4 @@
-/* model/issues.c: which issues a cluster has, row by row. */
+/* model/issues.c: the issues of a cluster, row by row. */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -89,7 +89,7 @@ static struct cluster *healthy(const char *version)
 
 static int asked_in_vain;
 
-/* Readers conclude from the body the same as follows from the cluster itself. */
+/* The issues from the body are equal to the issues from the cluster itself. */
 static void expect_same_from_body(const struct cluster *c, const struct operation *op, const json_t *issues)
 {
     struct view_blob *blob = render_cluster_blob(c, op);
@@ -98,7 +98,7 @@ static void expect_same_from_body(const struct cluster *c, const struct operatio
     char *wanted CLEANUP_FREE = json_text(issues), *found CLEANUP_FREE = json_text(from_body);
     assert_string_equal(found, wanted);
 
-    /* A reader of many clusters asks first whether there can be any. */
+    /* A reader of many clusters first checks whether a cluster can have issues. */
     const struct cluster_facts *f = cluster_facts_of(blob);
     char *none[] = {NULL};
     char **images = c->shoot && c->shoot->images ? c->shoot->images : none;

@@ -1,4 +1,4 @@
-/* Log lines as the journal gets them: what a person reads with journalctl is MESSAGE alone. */
+/* Log lines in the journal. journalctl shows only the field MESSAGE. */
 #include "tests/support/check.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ static void forget(void)
     seen_count = 0;
 }
 
-/* Instead of the one of libsystemd. */
+/* In place of libsystemd's function. */
 int sd_journal_sendv(const struct iovec *iov, int n)
 {
     forget();
@@ -30,7 +30,7 @@ int sd_journal_sendv(const struct iovec *iov, int n)
     return 0;
 }
 
-/* Exactly one field of this name, with this value. */
+/* There is exactly one field of this name, with this value. */
 static void expect_field(const char *name, const char *value)
 {
     const size_t len = strlen(name);
@@ -104,8 +104,8 @@ static void each_level_has_its_priority(void **state)
     assert_int_equal(lines, 4);
 }
 
-/* The journal takes capital letters, digits and underscores as names, and any value; a line stays one line.
- */
+/* The journal accepts capital letters, digits and underscores in names, and any value. A line stays one
+ * line. */
 static void names_are_such_as_the_journal_takes(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void a_form_that_was_asked_for_is_the_one(void **state)
     (void)state;
     struct journal_socket j;
     open_socket(&j, SOCK_DGRAM | SOCK_NONBLOCK);
-    set_journal_stream(1); /* stderr is no journal */
+    set_journal_stream(1); /* stderr is not connected to the journal */
     lines = 0;
     assert_true(journal_setup(LOG_FORMAT_JOURNAL));
     log_info("to the journal");
@@ -183,7 +183,7 @@ static void a_form_that_was_asked_for_is_the_one(void **state)
     assert_int_equal(lines, 1);
 }
 
-/* In the journal's own protocol each entry is one datagram, also of those that are sent together. */
+/* In the journal's protocol each entry is one datagram, also when several entries are sent together. */
 static void held_lines_are_entries_of_their_own(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void held_lines_are_entries_of_their_own(void **state)
     assert_string_equal(text, "MESSAGE=two (account main)\nPRIORITY=4\nSYSLOG_IDENTIFIER=shootd\n"
                               "ACCOUNT=main\n");
     assert_int_equal(lines, 0);
-    (void)shutdown(j.fd, SHUT_RD); /* nobody takes them: they are lost, and that is all */
+    (void)shutdown(j.fd, SHUT_RD); /* no process receives the entries: they are lost */
     log_hold();
     log_info("three");
     log_release();
@@ -234,7 +234,7 @@ static void *read_many(void *arg)
     return (void *)(uintptr_t)count;
 }
 
-/* More than are sent at a time; the socket's queue is shorter still. */
+/* More entries than are sent together. The socket's queue is even shorter. */
 static void many_held_lines_all_come(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* How long what has ended is kept, on a virtual clock. */
+/* How long ended things are kept: operations, events, deliveries. On a virtual clock. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static struct canned_answer answer_with(int status, const char *body)
     return (struct canned_answer){HTTP_ANSWERED, status, body, NULL, 10 * US_PER_MS};
 }
 
-/* Cleura has no shoots and refuses each one. */
+/* Cleura has no shoots and refuses each create. */
 static struct canned_answer refuse(void *ctx, const struct seen_request *request)
 {
     (void)ctx;
@@ -85,7 +85,7 @@ static size_t audit_count(struct running *d)
     cmd->audit.query.limit = 100;
     running_post(d, cmd);
     for (int i = 0; i < 10000 && !running_answered(cmd); i++) {
-        (void)usleep(100); /* the reader is a thread of its own */
+        (void)usleep(100); /* the reader is a separate thread */
         loop_turn(d->loop, d->world.now);
     }
     assert_true(running_answered(cmd));
@@ -119,14 +119,14 @@ static void operations_and_audit_are_kept_as_configured(void **state)
     free(d);
 }
 
-/* The event log as a page shows it. */
+/* Reads the event log as a page. */
 static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest)
 {
     struct command *cmd = running_command(d, COMMAND_EVENTS, NULL, NULL, NULL);
     cmd->events.limit = 100;
     running_post(d, cmd);
     for (int i = 0; i < 10000 && !running_answered(cmd); i++) {
-        (void)usleep(100); /* the reader is a thread of its own */
+        (void)usleep(100); /* the reader is a separate thread */
         loop_turn(d->loop, d->world.now);
     }
     assert_true(running_answered(cmd));
@@ -175,7 +175,7 @@ static void events_are_kept_as_long_and_as_many_as_configured(void **state)
     feed_numbers(d->feed, &numbers);
     assert_int_equal(numbers.newest, late);
     (void)running_kill(d, false);
-    running_start(d); /* the numbers go on */
+    running_start(d); /* the numbers continue */
     assert_int_equal(feed_newest(d->feed), late);
     create(d, "again");
     read_log(d, &oldest, &newest);

@@ -1,4 +1,4 @@
-/* Answers that show what was before, on a virtual clock: for how long they are not believed. */
+/* Answers that show an earlier state, on a virtual clock: how long such answers are ignored. */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define UID_1  "11111111-8888-4777-8666-555555555555"
 #define UID_2  "22222222-8888-4777-8666-555555555555"
 
-/* The shoot that Cleura shows; no uid: nothing. */
+/* The shoot that Cleura shows; no uid: there is no shoot. */
 struct shown {
     const char *uid;
     const char *version;
@@ -25,7 +25,7 @@ struct shown {
 
 struct cleura {
     struct shown now;
-    const struct shown *cached; /* what every other list shows, or NULL */
+    const struct shown *cached; /* shoot in every other list, or NULL */
     unsigned lists;
 };
 
@@ -68,7 +68,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     return answer;
 }
 
-/* The version that a reader sees, as "" when there is no such cluster. The caller frees it. */
+/* The version that a reader sees; "" when there is no such cluster. The caller frees it. */
 static char *seen(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -122,12 +122,12 @@ static void an_older_answer_is_not_believed_for_five_minutes(void **state)
     cleura.now = older;
     running_run(d, 4 * MINUTE);
     expect(d, "1.34.3");
-    running_run(d, 2 * MINUTE); /* it is not a cache, its clock was set */
+    running_run(d, 2 * MINUTE); /* this is no cache: the clock was set back */
     expect(d, "1.33.7");
     end(d);
 }
 
-/* As long as one node confirms what is newer, another that is behind is not believed. */
+/* While one node confirms the newer state, an older state of another node is ignored. */
 static void two_nodes_may_differ_for_an_hour(void **state)
 {
     (void)state;
@@ -171,8 +171,7 @@ static void what_was_deleted_is_not_found_again_for_five_minutes(void **state)
     cleura.now = newer;
     running_run(d, 2 * MINUTE);
     expect(d, "");
-    cleura.now =
-        (struct shown){UID_2, "1.35.0", "2026-03-01T12:30:00Z", NULL}; /* another one of the same name */
+    cleura.now = (struct shown){UID_2, "1.35.0", "2026-03-01T12:30:00Z", NULL}; /* another uid */
     running_run(d, MINUTE);
     expect(d, "1.35.0");
     cleura.now = nothing;
@@ -180,11 +179,11 @@ static void what_was_deleted_is_not_found_again_for_five_minutes(void **state)
     expect(d, "");
     cleura.now = newer;
     running_run(d, 6 * MINUTE);
-    expect(d, "1.34.3"); /* whoever shows it for that long has it */
+    expect(d, "1.34.3"); /* shown for so long, the state counts */
     end(d);
 }
 
-/* Access that was lost for a while, for example. */
+/* For example when access was lost for a while. */
 static void what_only_vanished_is_found_again_at_once(void **state)
 {
     (void)state;
@@ -199,13 +198,14 @@ static void what_only_vanished_is_found_again_at_once(void **state)
     end(d);
 }
 
-/* Readers get the time of each look all the same. Only the project's own members are shown anew. */
+/* Readers still get the time of each read. Only the project's own members are rendered again. */
 static void polls_without_news_show_no_cluster_anew(void **state)
 {
     (void)state;
     struct cleura cleura = {.now = newer};
     struct running *d = start(&cleura);
-    const struct view_snapshot *before = view_enter(d->view); /* so that no address is used again */
+    /* keeps the old blobs, so no address is used again */
+    const struct view_snapshot *before = view_enter(d->view);
     struct view_blob *blob = view_find(before, VIEW_CLUSTERS, "p00/dev");
     const struct view_section_entries *then = &before->sections[VIEW_CLUSTERS];
     const wall_us seen_before = view_blob_seen_at(blob);

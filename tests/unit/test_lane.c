@@ -17,8 +17,8 @@
 #include "upstream/upstream.h"
 
 /*
- * Cleura down for an hour: 5 attempts open the breaker; its pauses are at least 5, 10, 20, 40 and then 60 s,
- * so probes start no earlier than 5, 15, 35 and 75 s after it opened and every 60 s from there.
+ * Cleura is down for an hour. 5 attempts open the breaker. Its pauses are at least 5, 10, 20, 40 and then 60
+ * s. Probes therefore start no earlier than 5, 15, 35 and 75 s after it opened, and then every 60 s.
  */
 enum { ATTEMPTS_IN_AN_HOUR = 5 + 4 + (3600 - 75) / 60 };
 
@@ -30,7 +30,7 @@ struct fixture {
     struct config_account config;
     struct seal_key key;
     struct upstream_account *account;
-    struct canned_answer answer; /* to everything but logins */
+    struct canned_answer answer; /* for all requests except logins */
     struct canned_answer login;
     enum http_outcome late; /* how a transfer ends at its timeout; HTTP_NOT_SENT while connecting */
     unsigned logins;
@@ -40,7 +40,7 @@ struct fixture {
     enum upstream_class last;
     int retry_after_s;
     char message[128];
-    bool again; /* submit again from on_done */
+    bool again; /* on_done submits again */
     struct list open;
 };
 
@@ -163,7 +163,7 @@ static struct upstream_account_status status_of(const struct fixture *f)
     return status;
 }
 
-/* One good call, so that there is a token. */
+/* Makes one successful call, so that there is a token. */
 static void warm_up(struct fixture *f)
 {
     (void)submit(f, LANE_IDLE_POLL, 60 * US_PER_S);
@@ -171,7 +171,7 @@ static void warm_up(struct fixture *f)
     assert_int_equal(f->last, UPSTREAM_OK);
 }
 
-/* Failing polls until the breaker opens. */
+/* Makes polls that fail until the breaker opens. */
 static void break_it(struct fixture *f)
 {
     f->answer = refused;
@@ -185,7 +185,7 @@ static void break_it(struct fixture *f)
     assert_string_equal(status_of(f).breaker, "open");
 }
 
-/* The number, counted from `from`, of the request that went to the project; 0: none. */
+/* The position of the request for the project, counted from `from`; 0: none. */
 static unsigned place_of(const struct fixture *f, unsigned from, const char *project)
 {
     for (unsigned i = from; i < f->transport->count; i++)
@@ -194,10 +194,10 @@ static unsigned place_of(const struct fixture *f, unsigned from, const char *pro
     return 0;
 }
 
-/* ---- the breaker alone ---- */
+/* ---- the breaker without a lane ---- */
 
-/* Letters: S success, F failure, each preceded by a start when it is admitted; A abandoned; digits: seconds
- * that pass, tens of them for '0'. */
+/* Letters: S success, F failure, each after a start when the breaker admits it; A abandoned. Digits: seconds
+ * that pass; '0' is ten seconds. */
 static const struct {
     const char *script;
     enum breaker_state expected;
@@ -207,13 +207,13 @@ static const struct {
     {"FFFFF", BREAKER_OPEN},
     {"FFFFSFFFF", BREAKER_CLOSED},
     {"F0F0F0F0F", BREAKER_OPEN},
-    /* the rate: 20 results in 10 s, half of them failures */
+    /* the rate of failures: half of 20 results in 10 s */
     {"SFSFSFSFSFSFSFSFSFS", BREAKER_CLOSED},
     {"SFSFSFSFSFSFSFSFSFSF", BREAKER_OPEN},
     {"SSSSSSSSSSSFFFFSFFFFS", BREAKER_CLOSED},
     {"SFSFSFSFSFSFSFSFSF0SF", BREAKER_CLOSED},
     {"SSFSSFSSFSSFSSFSSFSSFSSF", BREAKER_CLOSED},
-    /* half open after at most 6 s; results of earlier calls change nothing while open */
+    /* half open after at most 6 s; results of earlier calls do not count while it is open */
     {"FFFFF4", BREAKER_OPEN},
     {"FFFFF6", BREAKER_HALF_OPEN},
     {"FFFFFS", BREAKER_OPEN},
@@ -222,12 +222,12 @@ static const struct {
     {"FFFFF6SSS", BREAKER_CLOSED},
     {"FFFFF6SSF", BREAKER_OPEN},
     {"FFFFF6SSSFFFF", BREAKER_CLOSED},
-    /* the pause doubles, a success resets it */
+    /* the pause doubles; a success resets it */
     {"FFFFF6F9", BREAKER_OPEN},
     {"FFFFF6F93", BREAKER_HALF_OPEN},
     {"FFFFF6SF6", BREAKER_HALF_OPEN},
     {"FFFFF6F93F99F999999F999999F099999", BREAKER_OPEN},
-    /* abandoned: as long again, no longer */
+    /* abandoned: the same pause again, not a longer one */
     {"FFFFF6A4", BREAKER_OPEN},
     {"FFFFF6A6", BREAKER_HALF_OPEN},
     {"A", BREAKER_CLOSED},
@@ -284,7 +284,7 @@ static void breaker_pauses_grow_to_a_minute_with_jitter(void **state)
     }
     assert_true(jitter > 0);
     breaker_hold(&b, now + 300 * US_PER_S);
-    assert_true(b.until == now); /* half open: Retry-After counts once it is open */
+    assert_true(b.until == now); /* half open: Retry-After has no effect until it opens */
     breaker_failure(&b, &world.env, now);
     breaker_hold(&b, now + 300 * US_PER_S);
     assert_int_equal(b.until - now, 300 * US_PER_S);
@@ -337,7 +337,8 @@ static void a_hanging_cleura_is_asked_less_often(void **state)
         (void)submit_for(f, "b", UPSTREAM_GET, LANE_USER_WAITING, 10 * US_PER_S, false);
         run(f, US_PER_S);
     }
-    /* Here a probe takes its time as well: that of a poll is 60 s, so one goes each two minutes or so. */
+    /* A probe also takes time here: the time limit of a poll is 60 s, so about one probe starts in two
+     * minutes. */
     assert_in_range(f->transport->count - before, 20, 5 + 4 + 3600 / 60);
     assert_true(f->ended[UPSTREAM_UNREACHABLE] > 500);
 }
@@ -411,7 +412,7 @@ static void the_most_urgent_call_is_the_probe(void **state)
     (void)submit_for(f, "urgent", UPSTREAM_GET, LANE_USER_WRITE, 600 * US_PER_S, false);
     f->answer.latency_us = 10 * US_PER_S;
     run(f, 10 * US_PER_S);
-    /* One probe, alone, though four may be in flight otherwise. */
+    /* Only one probe is sent, although the limit of calls in flight is four. */
     assert_int_equal(f->transport->count, sent + 1);
     assert_int_equal(place_of(f, sent, "urgent"), 1);
     assert_string_equal(status_of(f).breaker, "half_open");
@@ -425,7 +426,7 @@ static void the_most_urgent_call_is_the_probe(void **state)
         run(f, 100 * US_PER_MS);
     assert_int_equal(f->transport->max_in_flight, 1);
     run(f, 10 * US_PER_S);
-    assert_int_equal(f->transport->max_in_flight, 2); /* closed: the two that were left */
+    assert_int_equal(f->transport->max_in_flight, 2); /* closed: the two waiting calls are sent together */
     assert_string_equal(status_of(f).breaker, "closed");
 }
 
@@ -474,7 +475,7 @@ static void a_late_success_does_not_close(void **state)
     unsigned sent = f->transport->count;
     (void)submit(f, LANE_USER_WRITE, 60 * US_PER_S);
     run(f, 7 * US_PER_S);
-    assert_int_equal(f->transport->count, sent); /* the probe goes alone */
+    assert_int_equal(f->transport->count, sent); /* only the probe is sent */
     while (f->ended[UPSTREAM_OK] == ok)
         run(f, 10 * US_PER_MS);
     assert_string_equal(status_of(f).breaker, "half_open");
@@ -520,7 +521,7 @@ static void retry_after_table(void **state)
     char soon[TIME_TEXT_BYTES], past[TIME_TEXT_BYTES], far[TIME_TEXT_BYTES];
     const struct {
         const char *value;
-        int from_s, to_s; /* the pause; jitter comes on top, below 30 s */
+        int from_s, to_s; /* limits of the pause; jitter below 30 s is added */
     } rows[] = {
         {"30", 30, 31},  {soon, 29, 31},     {past, 0, 2},     {"99999999", 300, 304},
         {far, 300, 308}, {"0", 0, 8},        {"-5", 0, 16},    {"soon", 0, 30},
@@ -539,7 +540,8 @@ static void retry_after_table(void **state)
         unsigned sent = f->transport->count;
         mono_us since = f->transport->seen[sent - 1].at;
         f->answer = good;
-        /* Another project, the highest priority: the pause is for the whole account. */
+        /* The call is for another project and has the highest priority. The pause is for the whole
+         * account. */
         (void)submit_for(f, "b", UPSTREAM_LIST, LANE_USER_WRITE, 600 * US_PER_S, false);
         run(f, 400 * US_PER_S);
         assert_int_equal(f->transport->count, sent + 1);
@@ -549,7 +551,7 @@ static void retry_after_table(void **state)
     }
 }
 
-/* Cleura's clock is an hour ahead of ours: its date means half a minute all the same. */
+/* Cleura's clock is an hour ahead of the test's clock. The date still means half a minute. */
 static void a_date_of_retry_after_is_by_cleuras_clock(void **state)
 {
     struct fixture *f = *state;
@@ -582,7 +584,7 @@ static void retry_after_of_a_failing_cleura_holds_the_breaker(void **state)
     }
     run(f, 130 * US_PER_S);
     f->answer.retry_after = "120";
-    (void)submit(f, LANE_IDLE_POLL, 300 * US_PER_S); /* a probe that fails */
+    (void)submit(f, LANE_IDLE_POLL, 300 * US_PER_S); /* a probe, which fails */
     run(f, US_PER_S);
     (void)submit(f, LANE_USER_WAITING, 60 * US_PER_S);
     run(f, US_PER_S);
@@ -611,7 +613,7 @@ static void budget_table(void **state)
     budget_spend(&b, now);
     now += 10 * US_PER_S;
     assert_true(budget_ready_at(&b) <= now);
-    budget_spend(&b, now); /* the floor */
+    budget_spend(&b, now); /* the minimum rate */
     assert_false(budget_covers(&b, 1, now));
     for (int i = 0; i < 1000; i++)
         budget_earn(&b);
@@ -629,15 +631,15 @@ static void retries_are_a_tenth_and_block_nobody(void **state)
         (void)submit_for(f, "again", UPSTREAM_LIST, LANE_USER_WRITE, 600 * US_PER_S, true);
     assert_int_equal(upstream_retries_delayed_total() - delayed, 4);
     run(f, 1100 * US_PER_MS);
-    /* Ten tokens, and the ten good answers earn one more. */
+    /* There are ten tokens, and the ten successful answers add one more. */
     assert_in_range(f->transport->count - sent, 10, 11);
     run(f, 2 * US_PER_S);
     assert_int_equal(f->transport->count - sent, 11);
-    /* First tries of lesser urgency pass. */
+    /* First attempts of lower priority are sent. */
     (void)submit_for(f, "first", UPSTREAM_LIST, LANE_DISCOVERY, 600 * US_PER_S, false);
     run(f, US_PER_S);
     assert_int_equal(place_of(f, sent, "first"), 12);
-    /* The floor: one per 10 s. */
+    /* The minimum rate is one retry in 10 s. */
     run(f, 9 * US_PER_S);
     assert_int_equal(f->transport->count - sent, 13);
     run(f, 10 * US_PER_S);
@@ -662,7 +664,7 @@ static void good_calls_pay_for_retries(void **state)
         firsts += strstr(f->transport->seen[i].url, "first") != NULL;
     }
     assert_int_equal(firsts, 100);
-    /* 10 at first, a tenth of the 100 and of the retries themselves, one by the floor. */
+    /* 10 tokens at first, a tenth of the 100 calls and of the retries, one by the minimum rate. */
     assert_in_range(retries, 20, 24);
 }
 
@@ -695,7 +697,7 @@ static void a_busy_project_does_not_starve_another(void **state)
     (void)submit_for(f, "project-b", UPSTREAM_GET, LANE_USER_WAITING, 600 * US_PER_S, false);
     run(f, US_PER_S);
     assert_in_range(place_of(f, sent, "project-b"), 1, 3);
-    /* And later, when the backlog has aged. */
+    /* The result is the same later, when the waiting calls are old. */
     run(f, 20 * US_PER_S);
     sent = f->transport->count;
     (void)submit_for(f, "project-c", UPSTREAM_GET, LANE_USER_WAITING, 600 * US_PER_S, false);
@@ -753,7 +755,7 @@ static void nothing_starves(void **state)
     unsigned sent = f->transport->count;
     (void)submit_for(f, "patient", UPSTREAM_CATALOG, LANE_DISCOVERY, 600 * US_PER_S, false);
     mono_us since = f->world.now;
-    /* Ten projects' users write, more than the lane can do. */
+    /* Users write in ten projects, more than the lane can send. */
     char projects[10][16];
     for (unsigned i = 0; i < 120; i++) {
         char *project = projects[i % 10];
@@ -767,7 +769,8 @@ static void nothing_starves(void **state)
         if (strstr(f->transport->seen[i].url, "cloud-profiles"))
             place = i;
     assert_true(place > 0);
-    /* fairness.h: 32 s, and what was ahead then: at most 2 a second for 32 s, a second each. */
+    /* 32 s by fairness.h, and the calls that were ahead then: at most 2 a second for 32 s, each takes a
+     * second. */
     assert_true(f->transport->seen[place].at - since <= (32 + 64 + 1) * US_PER_S);
 }
 
@@ -901,7 +904,7 @@ static void impatient_users_do_not_open_the_breaker(void **state)
         assert_int_equal(f->last, i % 2 ? UPSTREAM_EXPIRED : UPSTREAM_UNREACHABLE);
         assert_string_equal(status_of(f).breaker, "closed");
     }
-    /* One who gave Cleura 5 s may say that it does not answer. */
+    /* A timeout after at least 5 s counts as a failure of Cleura. */
     f->answer.latency_us = 60 * US_PER_S;
     for (int i = 0; i < 5; i++) {
         (void)submit_for(f, "p", UPSTREAM_GET, LANE_USER_WAITING, 10 * US_PER_S, false);

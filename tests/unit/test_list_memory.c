@@ -1,7 +1,7 @@
 /*
- * Memory that one list of 10,000 real shoots takes while it is read: the bytes, one row's tree, and the rows
- * that are handed over. The part that is kept afterwards is not in it. Measured as the peak of a process of
- * its own.
+ * The memory for one list of 10,000 real shoots while it is read: the bytes, the tree of one row, and the
+ * rows passed on. The data that is stored afterwards does not count. The test measures the peak of a separate
+ * process.
  */
 #include "tests/support/check.h"
 
@@ -22,14 +22,14 @@
 #include "upstream/upstream.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = true }; /* what is freed is kept for a while, and shadowed: the peak says nothing */
+enum { SANITIZED = true }; /* sanitizers keep freed memory for a while, so the peak has no meaning */
 #else
 enum { SANITIZED = false };
 #endif
 
 enum { SHOOTS = 10000, POOLS = 3, MOST_MIB = 200, LEAST_LIST_MIB = 30 };
 
-/* ---- what Cleura sends ---- */
+/* ---- Cleura's answers ---- */
 
 #define CONDITIONS                                                                                          \
     "{\"type\":\"APIServerAvailable\",\"status\":\"True\",\"reason\":\"HealthzRequestSucceeded\","          \
@@ -51,8 +51,8 @@ enum { SHOOTS = 10000, POOLS = 3, MOST_MIB = 200, LEAST_LIST_MIB = 30 };
     "\"status\":\"True\",\"reason\":\"NoProblematicWebhooks\",\"message\":\"All preconditions for "     \
     "maintenance operations are satisfied.\",\"codes\":[]}"
 
-/* Per generation: the row up to its pools, a pool, the rest. `#` is the number of the shoot, or of the pool.
- */
+/* For each generation: the row up to its pools, a pool, the other members. `#` is the number of the shoot, or
+ * of the pool. */
 static const struct {
     const char *head, *pool, *tail;
 } forms[] = {
@@ -139,7 +139,7 @@ static char *list_text(enum api_generation api)
     return buffer_take(&out, NULL);
 }
 
-/* ---- asking for it ---- */
+/* ---- reading ---- */
 
 struct reader {
     struct virtual_world world;
@@ -166,7 +166,7 @@ static void remember(void *ctx, const struct account_state *state)
 
 static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
 {
-    (void)shoots; /* nothing is taken out */
+    (void)shoots; /* the test takes no shoot */
     CONTAINER_OF(call, struct reader, call)->taken += count;
 }
 
@@ -175,7 +175,7 @@ static void on_done(struct upstream_call *call, const struct upstream_result *re
     CONTAINER_OF(call, struct reader, call)->class = result->class;
 }
 
-/* Whether all of them came. */
+/* Whether all shoots were read. */
 static bool read_list(enum api_generation api, char *list)
 {
     struct reader *r = MEM_NEW(struct reader);
@@ -202,10 +202,10 @@ static bool read_list(enum api_generation api, char *list)
                                      .on_done = on_done};
     upstream_submit(account, &r->call);
     virtual_run(&r->world, loop, 5 * US_PER_S);
-    return r->class == UPSTREAM_OK && r->taken == SHOOTS; /* the process ends with it */
+    return r->class == UPSTREAM_OK && r->taken == SHOOTS; /* not freed: the process ends */
 }
 
-/* For comparison: what it would take as a whole. */
+/* For comparison: parses the list as a whole. */
 static bool parse_whole(enum api_generation api, char *list)
 {
     (void)api;
@@ -231,7 +231,7 @@ struct measured {
     long list_mib, peak_mib;
 };
 
-/* The peak of `work` above what there was before it, in a process of its own. */
+/* The peak of `work` above the memory used before, in a separate process. */
 static struct measured measure(enum api_generation api, bool (*work)(enum api_generation api, char *list))
 {
     struct measured m = {0};
@@ -263,8 +263,8 @@ static void check(enum api_generation api)
     if (SANITIZED)
         skip();
     struct measured m = measure(api, read_list);
-    assert_true(m.list_mib >= LEAST_LIST_MIB); /* real ones, not small ones */
-    assert_true(m.peak_mib >= m.list_mib);     /* the bytes are in it */
+    assert_true(m.list_mib >= LEAST_LIST_MIB); /* the shoots are as large as real ones */
+    assert_true(m.peak_mib >= m.list_mib);     /* the peak includes the bytes of the list */
     assert_true(m.peak_mib < MOST_MIB);
 }
 
@@ -280,7 +280,7 @@ static void b2_ten_thousand_real_shoots_are_read_in_200_mib_v1(void **state)
     check(API_V1);
 }
 
-/* The measure sees what it is there for. */
+/* The measurement finds a reader that uses too much. */
 static void a_list_parsed_as_a_whole_takes_more(void **state)
 {
     (void)state;

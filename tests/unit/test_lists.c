@@ -1,4 +1,4 @@
-/* The parts of lists: cursors, orders, label filters, times; apart from HTTP. */
+/* The parts of lists without HTTP: cursors, orders, label filters, times. */
 #include "tests/support/check.h"
 
 #include <sodium.h>
@@ -97,7 +97,7 @@ static void cursors_end(void **state)
     assert_int_equal(cursor_decode(secret, digest, NOW + 72 * HOUR_US, text, &back), CURSOR_GOOD);
     assert_int_equal(cursor_decode(secret, digest, NOW + 73 * HOUR_US, text, &back), CURSOR_EXPIRED);
     assert_int_equal(cursor_decode(secret, digest, NOW - 10 * HOUR_US, text, &back), CURSOR_GOOD);
-    /* A page that stays the same keeps its bytes for an hour, and its tag. */
+    /* A page that does not change keeps its bytes and its tag for an hour. */
     cursor_encode(secret, digest, NOW + 60 * US_PER_S, &place, same);
     cursor_encode(secret, digest, NOW + HOUR_US, &place, later);
     assert_string_equal(text, same);
@@ -254,7 +254,7 @@ static struct totals counted(const struct view_snapshot *s)
     return t;
 }
 
-/* Chunks count what is in them, and follow each change. */
+/* Chunks count their clusters, and each change changes the counts. */
 static void chunks_count_their_clusters(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static void chunks_count_their_clusters(void **state)
     view_free(v);
 }
 
-/* A cursor says exactly where its cluster is in the order, also when that is gone. */
+/* A cursor has exactly the place of its cluster in the order, also when the cluster is removed. */
 static void places_are_where_rows_are(void **state)
 {
     (void)state;
@@ -456,7 +456,7 @@ static void count_errors(enum log_level level, const char *message, const char *
              !strcmp(keys[0], "request_id") && !strcmp(values[0], "req_page");
 }
 
-/* The outcome of a page of two items, of which `room` bytes may be held. */
+/* Closes a page of two items with the memory limit `room`, and returns the result. */
 static struct problem *close_page(struct request *r, size_t room)
 {
     struct list_body page CLEANUP_LIST_BODY;

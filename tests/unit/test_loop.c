@@ -1,4 +1,4 @@
-/* The mailbox of the loop, and how it stops. */
+/* The mailbox of the loop, and the stop of the loop. */
 #include "tests/support/check.h"
 
 #include <pthread.h>

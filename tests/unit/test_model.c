@@ -97,7 +97,7 @@ static void phases(void **state)
          false, false},
         {"Delete", "Failed", 50, false, "[]", OPERATION_DELETE, false, PHASE_FAILED, HEALTH_PROGRESSING,
          false, true},
-        /* words that are not in the table: in progress, when something was asked for */
+        /* unknown words: in progress, when something was requested */
         {"Teleport", "Levitating", 50, false, "[]", -1, false, PHASE_UNKNOWN, HEALTH_UNKNOWN, false, false},
         {"Teleport", "Levitating", 100, false, "[{\"status\":\"True\"}]", OPERATION_UPDATE, false,
          PHASE_UPDATING, HEALTH_PROGRESSING, false, false},
@@ -113,7 +113,7 @@ static void phases(void **state)
         {"Reconcile", NULL, 100, false, "[]", -1, false, PHASE_UNKNOWN, HEALTH_UNKNOWN, false, false},
         {"Reconcile", NULL, 100, false, "[]", OPERATION_UPDATE, false, PHASE_UPDATING, HEALTH_PROGRESSING,
          false, false},
-        /* conditions that say nothing: neither healthy nor degraded */
+        /* conditions that cannot be read: neither healthy nor degraded */
         {"Reconcile", "Succeeded", SHOOT_PROGRESS_UNKNOWN, false, "[{\"status\":null},{\"status\":\"True\"}]",
          -1, false, PHASE_READY, HEALTH_UNKNOWN, true, false},
         {"Reconcile", "Succeeded", 100, false, "null", -1, false, PHASE_READY, HEALTH_UNKNOWN, true, false},
@@ -160,7 +160,7 @@ static void a_word_that_was_not_heard_before_is_shown(void **state)
     assert_string_equal(plain, "at 3 m");
 }
 
-/* Until Cleura says whether it sleeps, it does what it did. */
+/* While Cleura's answer does not show whether the cluster is hibernated, the earlier state counts. */
 static void sleep_that_cannot_be_read_is_as_it_was(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void guard_ends_when_something_newer_is_seen(void **state)
     s.operation_at = 500;
     s.operation_state = (char[]){"Processing"};
     assert_false(decide_guard_holds(&c, &s, 2000));
-    /* The state before, in a word that nobody knows: no run of ours, so nothing else is sent yet. */
+    /* The state before the write, in an unknown word. shootd started no run yet, so nothing else is sent. */
     s.operation_state = (char[]){"Reconsidering"};
     assert_true(decide_guard_holds(&c, &s, 2000));
     s.operation_at = 501;
@@ -317,7 +317,7 @@ static void differences_ignore_what_is_not_asked(void **state)
         {"{\"kubernetes_version\":\"1.33.7\"}", 0},
         {"{\"kubernetes_version\":\"1.3\"}", 1},
         {"{\"kubernetes_version\":\"1.34\"}", 1},
-        {"{\"node_pools\":[{\"minimum\":1}]}", 3}, /* which of the two is meant? */
+        {"{\"node_pools\":[{\"minimum\":1}]}", 3}, /* the row does not say which of the two pools */
         {"{\"node_pools\":[{\"name\":\"a\",\"minimum\":1}]}", 1},
         {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":3}]}", 0},
         {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":4}]}", 1},
@@ -360,7 +360,7 @@ static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
     assert_non_null(json_str(json_array_get(errors, 1), "action"));
 }
 
-/* The fast way gives the same, and leaves to the other what an earlier version wrote. */
+/* The fast reader has the same result, except for rows of an earlier version, which it does not read. */
 static void check_read_from_text(const json_t *stored)
 {
     char *text CLEANUP_FREE = json_text(stored);
@@ -390,8 +390,8 @@ static void check_times(const struct operation *op, unsigned index, int64_t wait
     assert_int_equal(times.running_us, running_s < 0 ? -1 : running_s * US_PER_S);
 }
 
-/* Accepted at 100 s. The first step is about to be sent at 103 s, leaves the lane at 110 s and ends at 120 s;
- * the second is skipped; the third waits for a run from 121 s on. */
+/* The operation is accepted at 100 s. The first step is about to be sent at 103 s, leaves the lane at 110 s
+ * and ends at 120 s. The second step is skipped. The third step waits for a run from 121 s on. */
 static void the_time_of_a_step_is_waiting_and_running(void **state)
 {
     (void)state;
@@ -406,7 +406,7 @@ static void the_time_of_a_step_is_waiting_and_running(void **state)
     first->status = STEP_SENDING;
     first->started_at = op->updated_at = 103 * US_PER_S;
     check_times(op, 0, 3, -1);
-    first->status = STEP_WAITING; /* by a version that did not note when it was sent, or found by a look */
+    first->status = STEP_WAITING; /* a version without sent_at, or found by a read */
     op->updated_at = 111 * US_PER_S;
     check_times(op, 0, 3, 8);
     first->sent_at = 110 * US_PER_S;
@@ -480,7 +480,7 @@ static void stored_forms_round_trip(void **state)
     assert_string_equal(op_back->message, long_text);
     json_t *op_again CLEANUP_JSON = operation_to_json(op_back);
     assert_true(json_equal(op_doc, op_again));
-    /* No table of moves leads to this: the row is set aside, not believed. */
+    /* No move leads to this state: the row is set aside. */
     op->steps[0].attempts = 0;
     json_t *unsent CLEANUP_JSON = operation_to_json(op);
     assert_null(operation_from_json(unsent));
@@ -494,7 +494,7 @@ static void stored_forms_round_trip(void **state)
     json_t *of_nobody CLEANUP_JSON = json_deep_copy(op_doc);
     (void)json_object_del(of_nobody, "cluster");
     assert_null(operation_from_json(of_nobody));
-    /* An open operation has no end yet, whatever the row says. */
+    /* An open operation has no end, even when its row contains one. */
     json_t *ended CLEANUP_JSON = json_deep_copy(op_doc);
     json_set_int(ended, "finished_at", 1);
     struct operation *open = operation_from_json(ended);
@@ -569,7 +569,7 @@ static void wh6_rotation_keeps_old_keys_for_a_while(void **state)
     assert_int_equal(s->keys[0].expires_at, 0);
     assert_int_equal(s->keys[1].created_at, 3);
     assert_int_equal(s->keys[1].expires_at, 104);
-    assert_int_equal(s->keys[2].expires_at, 103); /* not made longer by the next rotation */
+    assert_int_equal(s->keys[2].expires_at, 103); /* the next rotation does not prolong the time */
     struct signing_key leaked = make_key("k", 5);
     subscription_rotate(s, &leaked, 5, 0);
     assert_int_equal(s->key_count, 1);
@@ -618,7 +618,7 @@ static void subscriptions_come_back_as_they_were_stored(void **state)
     subscription_free(copy);
 }
 
-/* As versions before rotation stored it. */
+/* A copy of the delivery with the attempts that `text` contains. */
 static struct delivery read_again(const struct delivery *d, const char *text)
 {
     struct delivery back = *d;
@@ -652,7 +652,7 @@ static void attempts_of_a_delivery_are_kept_in_few_bytes(void **state)
     assert_int_equal(back.attempts[9].latency_ms, 20000);
     assert_int_equal(back.attempts[9].result, ATTEMPT_TIMEOUT);
 
-    /* At once delivered: the other members say it. */
+    /* Delivered at the first attempt: the other members contain that attempt. */
     d = (struct delivery){.status = DELIVERY_DELIVERED,
                           .attempt = 1,
                           .response_status = 204,

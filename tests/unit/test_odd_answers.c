@@ -1,6 +1,6 @@
 /*
- * Members of Cleura's answers that cannot be read, and words that were not heard before: a delete needs uid
- * and name, a change uid and state, and after a 2xx an unheard word means "in progress". On a virtual clock.
+ * Members of Cleura's answers that cannot be read, and unknown words. A delete needs uid and name, a change
+ * needs uid and state. After a 2xx an unknown word means "in progress". On a virtual clock.
  */
 #include "tests/support/check.h"
 
@@ -16,13 +16,13 @@
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
-/* Everything but name and uid is odd. */
+/* Only name and uid can be read. */
 #define ODD                                                                                               \
     "{\"name\":\"dev\",\"uid\":\"" UID "\",\"generation\":18446744073709551615,\"purpose\":\"\\ud83d\","  \
     "\"kubernetes\":[],\"shoot_provider\":{\"workers\":null},\"networking\":1e400,\"maintenance\":\"x\"," \
     "\"allowed_cidrs\":{},\"control_plane\":7,\"last_operation\":[],\"status\":[]}"
 
-/* "running: Waiting ..." of the newest operation. The caller frees it. */
+/* State and message of the newest operation, such as "running: Waiting ...". The caller frees it. */
 static char *seen_operation(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -75,9 +75,9 @@ static void a_delete_needs_uid_and_name_only(void **state)
     assert_int_equal(cleura.writes, 1);
     assert_non_null(strstr(cleura.last_write, "DELETE "));
     running_run(d, 5 * MINUTE);
-    assert_int_equal(cleura.writes, 1); /* what cannot be read is no reason to ask again */
+    assert_int_equal(cleura.writes, 1); /* an unreadable answer does not cause a second call */
     running_run(d, 6 * MINUTE);
-    assert_int_equal(cleura.writes, 2); /* but not for ever: it is that very shoot */
+    assert_int_equal(cleura.writes, 2); /* after a while it does: the uid shows the same shoot */
     assert_non_null(strstr(cleura.last_write, "DELETE "));
     cleura.raw = NULL;
     cleura.uid = NULL;
@@ -91,7 +91,7 @@ static void a_shoot_of_which_nothing_else_can_be_read_is_found(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID, .raw = ODD};
-    struct running *d = one_shoot_start(&cleura); /* which adopts it */
+    struct running *d = one_shoot_start(&cleura); /* the daemon adopts the shoot */
     expect_phase(d, "unknown");
     struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, MINUTE);
@@ -110,7 +110,7 @@ static void a_change_waits_for_a_state_that_can_be_read(void **state)
     running_run(d, 5 * MINUTE);
     assert_int_equal(cleura.writes, 0);
     expect_operation(d, "pending", "Cleura does not show the state of the cluster");
-    /* Uid and state are enough. */
+    /* Uid and state are sufficient. */
     cleura.raw =
         "{\"name\":\"dev\",\"uid\":\"" UID "\",\"shoot_provider\":5,\"kubernetes\":1e400,\"status\":[],"
         "\"last_operation\":{\"state\":\"Succeeded\",\"type\":7,\"progress\":\"most\"}}";
@@ -150,7 +150,7 @@ static void a_deletion_in_an_unheard_word_is_not_asked_for_again(void **state)
     assert_int_equal(cleura.writes, 1);
     expect_phase(d, "deleting");
     expect_operation(d, "running", "Unmaking");
-    cleura.type = "Reconcile"; /* a word that is known, and no deletion */
+    cleura.type = "Reconcile"; /* a known word that is no deletion */
     cleura.state = "Succeeded";
     running_run(d, 10 * MINUTE);
     assert_true(cleura.writes > 1);
@@ -158,8 +158,8 @@ static void a_deletion_in_an_unheard_word_is_not_asked_for_again(void **state)
     one_shoot_end(d);
 }
 
-/* Gardener has more stages than Cleura's contract: the second Prepare is what ended the operation as failed.
- */
+/* Gardener has more stages than Cleura's contract. The second Prepare formerly ended the operation as
+ * failed. */
 static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
     one_shoot_end(d);
 }
 
-/* Nothing shows that it was accepted: neither sent again nor taken for accepted. */
+/* Nothing shows whether Cleura accepted the call. It is not sent again, and does not count as accepted. */
 static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void a_stage_after_a_lost_answer_is_not_waited_for_without_end(void **sta
     (void)state;
     static const int lost[] = {504, 0};
     static const char *const stages[] = {"PreparingWithoutWorkersRollout",
-                                         "\\ud83d"}; /* unheard, and no text */
+                                         "\\ud83d"}; /* unknown, and not valid as text */
     for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
         struct one_shoot cleura = {
             .uid = UID, .stage = "NotInitiated", .stage_then = stages[i], .refusals = lost};
@@ -239,7 +239,7 @@ static struct command *change(struct running *d, enum command_type type, json_t 
     "\"Reconcile\",\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\",\"last_update_time\":"   \
     "\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false}}"
 
-/* Kubernetes is not upgraded because its version cannot be read just now. */
+/* An unreadable version of Kubernetes does not cause an upgrade. */
 static void a_change_sends_what_it_is_about(void **state)
 {
     (void)state;
@@ -267,7 +267,7 @@ static void a_change_sends_what_it_is_about(void **state)
     one_shoot_end(d);
 }
 
-/* A change that Cleura refused did not happen, also where nobody can read what there is now. */
+/* A change that Cleura refused did not happen, even when the present state cannot be read. */
 static void a_change_in_vain_is_no_proof_of_what_is_there(void **state)
 {
     (void)state;
@@ -304,12 +304,12 @@ static void an_end_that_nobody_could_read_says_so(void **state)
     one_shoot_end(d);
 }
 
-/* A delete destroys what is taken for ours. */
+/* A delete destroys a shoot that counts as shootd's own. */
 static void a_shoot_is_ours_when_enough_of_it_can_be_read(void **state)
 {
     (void)state;
     static const struct {
-        const char *type; /* "": there is no operation, NULL: it cannot be read */
+        const char *type; /* "": there is no operation; NULL: the type cannot be read */
         const char *version, *pools;
         enum likeness likeness;
     } rows[] = {

@@ -1,4 +1,5 @@
-/* Keys of issuers: when they are read, for how long they are good, what an issuer may say (AU-15). */
+/* Keys of issuers: when they are read, how long they are valid, and the answers that an issuer may give
+ * (AU-15). */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -21,11 +22,11 @@ struct test {
     struct worker *worker;
     struct oidc *oidc;
     struct config config;
-    /* what the issuer says */
+    /* the issuer's answers */
     bool is_down;
     const char *discovery;
     char *jwks;
-    EVP_PKEY *key; /* its newest; kid "key-ES256" */
+    EVP_PKEY *key; /* the newest key; kid "key-ES256" */
 };
 
 static char issuer_text[] = ISSUER, another_text[] = "https://login.example.org", audience[] = "shootd",
@@ -58,7 +59,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     return answer;
 }
 
-/* The issuer has one key, `algorithm` ES256. */
+/* The issuer publishes only this key, with the kid `id`. */
 static void publish_key(struct test *t, EVP_PKEY *key, const char *id)
 {
     json_t *jwk = jwt_public_key(key, OIDC_ES256);
@@ -126,7 +127,7 @@ static void run(struct test *t, int64_t us)
     virtual_run(&t->world, t->loop, us);
 }
 
-/* Calls since the last time; a read is two. */
+/* Calls since the last call of this function; reading the keys takes two. */
 static unsigned calls(struct test *t)
 {
     const unsigned count = t->transport->count;
@@ -181,8 +182,8 @@ static void how_long_answers_are_new(void **state)
         assert_int_equal(issuer_fresh_us(rows[i].text), rows[i].seconds * US_PER_S);
 }
 
-/* An issuer that rotates its keys is believed at once; a caller with unknown keys does not decide how often
- * it is asked. */
+/* An issuer that rotates its keys is read at once. Callers with unknown keys cannot cause more reads than one
+ * a minute. */
 static void an_unknown_key_is_looked_for_once_in_a_minute(void **state)
 {
     struct test *t = *state;
@@ -194,7 +195,7 @@ static void an_unknown_key_is_looked_for_once_in_a_minute(void **state)
     run(t, US_PER_S);
     assert_int_equal(calls(t), 2);
     assert_int_equal(show(t, next, "two", "ops"), OIDC_OK);
-    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEY_UNKNOWN); /* it was taken back */
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEY_UNKNOWN); /* the issuer withdrew the key */
     for (int i = 0; i < 300; i++) {
         (void)show(t, next, "three", "ops");
         run(t, US_PER_S / 5);
@@ -211,10 +212,10 @@ static void an_issuer_that_is_down_stops_nobody_for_a_day(void **state)
     (void)calls(t);
     run(t, 23 * HOUR);
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
-    /* After up to 5 minutes each time. */
+    /* A failed read is repeated after at most 5 minutes. */
     const unsigned asked = calls(t);
     assert_true(asked > 22 * 12 && asked < 22 * 60);
-    (void)show(t, t->key, "unknown", "ops"); /* is no reason to ask more often */
+    (void)show(t, t->key, "unknown", "ops"); /* causes no additional read */
     run(t, US_PER_S / 2);
     assert_true(calls(t) <= 1);
     run(t, 2 * HOUR);
@@ -254,7 +255,7 @@ static void answers_that_are_not_taken(void **state)
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
 }
 
-/* Keys that are worse than those before do not take their place. */
+/* Invalid keys do not replace valid ones. */
 static void good_keys_stay_when_the_next_answer_is_bad(void **state)
 {
     struct test *t = *state;
@@ -291,7 +292,7 @@ static void another_configuration(void **state)
     (void)calls(t);
     oidc_configure(t->oidc, &same);
     assert_true(first && oidc_generation(t->oidc, ISSUER) == first);
-    /* Another issuer comes and goes: that is no business of those of this one. */
+    /* Another issuer is added and removed. That does not affect the callers of this issuer. */
     two_issuers[0].issuer = another_text;
     two.oidc.issuers = two_issuers;
     two.oidc.issuer_count = 2;
@@ -316,7 +317,7 @@ static void another_configuration(void **state)
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_ISSUER);
     oidc_configure(t->oidc, &t->config);
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEYS_MISSING);
-    oidc_configure(t->oidc, &none); /* while it is being read */
+    oidc_configure(t->oidc, &none); /* during a read of the keys */
     run(t, US_PER_S);
     oidc_configure(t->oidc, &t->config);
     run(t, US_PER_S);

@@ -1,4 +1,4 @@
-/* The rule of an issuer that fits the claims of a token. */
+/* Selects the rule of an issuer by the claims of a token. */
 #include "tests/support/check.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static void rules_that_do_not_fit(void **state)
     static const char *const texts[] = {
         "{}",
         "{\"groups\":[]}",
-        "{\"groups\":\"admins ops\"}", /* words are for scope only: a name may have any in it */
+        "{\"groups\":\"admins ops\"}", /* only `scope` is split: a name may contain blanks */
         "{\"groups\":[\"admins ops\"]}",
         "{\"groups\":[\"Admins\"]}",
         "{\"groups\":[\"admin\"]}",

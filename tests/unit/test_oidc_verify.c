@@ -1,6 +1,6 @@
 /*
- * JWTs of issuers (AU-12 to AU-14): good ones of each algorithm, hostile ones, and a corpus of mutated ones.
- * Signed by OpenSSL here and checked by the libraries of the daemon there.
+ * JWTs of issuers (AU-12 to AU-14): valid ones of each algorithm, hostile ones, and a corpus of mutated ones.
+ * OpenSSL signs them; the libraries of the daemon check them.
  */
 #include "tests/support/check.h"
 
@@ -43,7 +43,7 @@ static char *header_of(int algorithm)
 #define GOOD_CLAIMS \
     "{" GOOD_START ",\"iat\":1789999990,\"nbf\":1789999990,\"exp\":1790003590,\"groups\":[\"platform\"]}"
 
-/* Takes `jwk`. */
+/* Takes over `jwk`. */
 static struct oidc_keys *read_one(json_t *jwk, const char **ret_why)
 {
     json_t *set CLEANUP_JSON = json_pack("{s:[o]}", "keys", jwk);
@@ -80,7 +80,7 @@ static int free_keys(void **state)
     return 0;
 }
 
-/* ---- asking ---- */
+/* ---- checks ---- */
 
 static enum oidc_end ask_at(const char *token, wall_us now)
 {
@@ -170,7 +170,7 @@ static void no_signature(void **state)
     }
 }
 
-/* A checker that lets the token choose takes the public key for a shared secret. */
+/* A checker that trusts the token's algorithm would use the public key as a shared secret. */
 static void the_public_key_is_no_secret(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void key_ids_only_choose(void **state)
     expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"key-PS256\"}"); /* for another algorithm */
     expect_header(OIDC_TYPE, "{\"alg\":\"RS256\",\"kid\":7}");
     expect_header(OIDC_TYPE, "{\"alg\":\"RS256\",\"kid\":{\"kid\":\"key-RS256\"}}");
-    expect_header(OIDC_OK, "{\"alg\":\"RS256\"}"); /* only one key can be meant */
+    expect_header(OIDC_OK, "{\"alg\":\"RS256\"}"); /* only one key fits */
     char long_id[OIDC_KEY_ID_MAX + 2] = "";
     memset(long_id, 'k', sizeof(long_id) - 1);
     char *header CLEANUP_FREE = mem_printf("{\"alg\":\"RS256\",\"kid\":\"%s\"}", long_id);
@@ -341,7 +341,7 @@ static void other_forms(void **state)
     expect_header(OIDC_MALFORMED, "{\"alg\":\"RS256\",\"kid\":\"\xff\"}");
 }
 
-/* A token in a token is no token, whoever signed which. */
+/* A token within a token is not valid, whoever signed either of them. */
 static void nested(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void large_and_deep(void **state)
     memset(filler, '[', OIDC_TOKEN_BYTES);
     char *large CLEANUP_FREE = mem_printf("{" GOOD_START ",\"exp\":1790003590,\"x\":\"%s\"}", filler);
     expect_claims(OIDC_MALFORMED, large);
-    filler[3000] = '\0'; /* an open bracket each */
+    filler[3000] = '\0'; /* 3000 open brackets */
     char *deep CLEANUP_FREE = mem_printf("{" GOOD_START ",\"exp\":1790003590,\"x\":%s}", filler);
     expect_claims(OIDC_MALFORMED, deep);
     for (size_t i = 0; i < 1500; i++)
@@ -367,7 +367,7 @@ static void large_and_deep(void **state)
     expect_claims(OIDC_MALFORMED, many);
 }
 
-/* r and s, with a zero behind each of them, are the same numbers; the signature is another. */
+/* r and s with a zero byte added are the same numbers, but not the same signature. */
 static void signatures_have_one_length(void **state)
 {
     (void)state;
@@ -394,7 +394,7 @@ static void keys_that_are_missing(void **state)
     assert_int_equal(oidc_verify(token, strlen(token), NULL, 0, NOW_US, &ret), OIDC_ISSUER);
 }
 
-/* Sets member of a good key to a value, NULL takes it away: the set has no key of use then. */
+/* Sets a member of a valid key to a value; NULL removes it. The key set then contains no usable key. */
 static void refuses_key(int algorithm, const char *member, const char *value)
 {
     const char *why = NULL;
@@ -422,7 +422,7 @@ static void keys_of_no_use(void **state)
     refuses_key(OIDC_RS256, "kty", "EC");
     refuses_key(OIDC_RS256, "n", NULL);
     refuses_key(OIDC_RS256, "n", "AQAB");
-    refuses_key(OIDC_RS256, "e", "AQ"); /* 1: each text is its own signature */
+    refuses_key(OIDC_RS256, "e", "AQ"); /* 1: each text is its own signature, so the key is refused */
     refuses_key(OIDC_RS256, "e", "AA");
     refuses_key(OIDC_RS256, "d", "AQAB"); /* private */
     refuses_key(OIDC_RS256, "k", "AQAB");
@@ -477,7 +477,7 @@ static const char *const spice[] = {
     "key-ES256",
 };
 
-/* Cuts out, doubles, overwrites or puts something in, somewhere. */
+/* Removes, doubles, overwrites or inserts some bytes at a random place. */
 static void mutate_text(char *text)
 {
     const size_t len = strlen(text), at = draw(len + 1);
@@ -511,7 +511,7 @@ static void mutate_text(char *text)
     }
 }
 
-/* The token with other words in its header or its claims, under the signature of the good one. */
+/* Changes words in header or claims, and keeps the signature of the valid token. */
 static void mutate_inside(char *text, int algorithm)
 {
     char header[MUTATED_BYTES], inner[MUTATED_BYTES] = GOOD_CLAIMS;
@@ -525,7 +525,7 @@ static void mutate_inside(char *text, int algorithm)
     (void)snprintf(text, MUTATED_BYTES, "%s%s", start, signature);
 }
 
-/* A part of one token in another. */
+/* Replaces a part of one token by a part of another. */
 static void mutate_parts(char *text, char *const *tokens)
 {
     char *parts[3], copies[3][MUTATED_BYTES];
@@ -573,7 +573,7 @@ static void mutated_tokens_never_pass(void **state)
         ends[end]++;
         asked++;
     }
-    /* The corpus gets as far as the signatures. */
+    /* Many mutated tokens reach the check of the signature. */
     assert_true(ends[OIDC_SIGNATURE] > MUTATIONS / 10);
     assert_true(ends[OIDC_MALFORMED] && ends[OIDC_ALGORITHM] && ends[OIDC_KEY_UNKNOWN] && ends[OIDC_ISSUER]);
     for (int i = 0; i < OIDC_ALGORITHM_MAX_; i++)

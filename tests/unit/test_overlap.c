@@ -1,4 +1,4 @@
-/* An old secret that has ended does not count again, whatever a later start finds on the clock. */
+/* An old secret that has ended stays invalid, whatever the clock of a later start shows. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static size_t keys_shown(struct running *d)
     return json_array_size(json_arr(doc, "keys"));
 }
 
-/* The first admin's, the other token's, and the one that this had before its rotation. */
+/* The number of secrets in the view: of the first admin, of the other token, and its old one before the
+ * rotation. */
 static size_t secrets_shown(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -85,7 +86,7 @@ static void what_has_ended_is_stored_as_ended(void **state)
     one_shoot_end(d);
 }
 
-/* A clock that is set ahead for a moment, or back for good, moves no end. */
+/* A wall clock that is set ahead for a moment, or back permanently, does not change the end. */
 static void the_wall_clock_moves_no_end(void **state)
 {
     (void)state;

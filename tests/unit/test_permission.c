@@ -1,7 +1,7 @@
 /*
- * Tokens end, are narrowed and rotated while requests of theirs are under way (AU-5): a command counts as its
- * token is when it is decided, and an answer that only shows something goes to a caller that may see it then.
- * On a virtual clock.
+ * Tokens end, are restricted and rotated while their requests are in progress (AU-5). A command has the
+ * rights that its token has at the decision. An answer that only reports something is given only to a caller
+ * that may see it then. On a virtual clock.
  */
 #include "tests/support/check.h"
 
@@ -50,7 +50,7 @@ static struct token make_token(struct running *d, const char *role, const char *
     return t;
 }
 
-/* A request of the token's, not posted yet. */
+/* Makes a request of the token, without posting it. */
 static struct command *command_of(struct running *d, const struct token *t, enum command_type type,
                                   const char *project, json_t *body)
 {
@@ -62,7 +62,7 @@ static struct command *command_of(struct running *d, const struct token *t, enum
     return cmd;
 }
 
-/* The daemon's own, about the token. */
+/* The daemon itself changes the token. */
 static void change_token(struct running *d, const struct token *t, enum command_type type, json_t *body)
 {
     struct command *cmd = running_command(d, type, NULL, NULL, body);
@@ -79,14 +79,14 @@ static void revoke(struct running *d, const struct token *t)
     change_token(d, t, COMMAND_TOKEN_DELETE, NULL);
 }
 
-/* -1: none. */
+/* The code of the problem in the answer; -1: none. */
 static int code_of(const struct command *cmd)
 {
     assert_true(running_answered(cmd));
     return cmd->reply.problem ? (int)cmd->reply.problem->code : -1;
 }
 
-/* Posts it, and frees it after its answer. */
+/* Posts the command, and frees it after its answer. */
 static int answer(struct running *d, struct command *cmd)
 {
     running_post(d, cmd);
@@ -101,7 +101,8 @@ static json_t *new_admin(void)
     return json_pack("{sssss[s]}", "name", "mine", "role", "admin", "projects", "*");
 }
 
-/* "denied 401 theOperation" for each entry about the token, the newest first. */
+/* `text`: an entry such as "denied 401 theOperation" for each audit entry about the token, the newest
+ * first. */
 static void expect_audit(struct running *d, const struct token *t, const char *text)
 {
     struct command *cmd = running_command(d, COMMAND_AUDIT, NULL, NULL, NULL);
@@ -142,7 +143,7 @@ static void a_revoked_token_has_no_effect(void **state)
     one_shoot_end(d);
 }
 
-/* The order is that of the decisions, not of what the store has taken. */
+/* The order of the decisions counts, not the order in which the store has committed. */
 static void a_revocation_counts_from_its_decision_on(void **state)
 {
     (void)state;
@@ -216,12 +217,12 @@ static void an_old_secret_and_an_old_token_end_for_what_is_under_way(void **stat
     one_shoot_end(d);
 }
 
-/* An operation that waits, and who waits for its end. */
+/* An operation that waits, and the commands that wait for its end. */
 struct waiting_case {
     struct one_shoot cleura;
     struct running *d;
     struct token t;
-    struct command *write; /* answered when the operation ended */
+    struct command *write; /* answered at the end of the operation */
     struct command *read;
 };
 
@@ -266,7 +267,7 @@ static void who_waits_is_looked_at_again(void **state)
     revoke(c.d, &c.t);
     running_run(c.d, MINUTE);
     assert_int_equal(code_of(c.read), PROBLEM_INVALID_TOKEN);
-    assert_int_equal(code_of(c.write), -1); /* accepted it was */
+    assert_int_equal(code_of(c.write), -1); /* the write was accepted */
     assert_int_equal(c.write->reply.status, 202);
     expect_audit(c.d, &c.t, "denied 401 theOperation, success 202 theOperation");
     end_waiting(&c);
@@ -293,7 +294,7 @@ static void a_kept_answer_is_not_given_to_who_is_revoked(void **state)
     assert_int_equal(answer(d, first), -1);
     struct command *itself = command_of(d, &t, COMMAND_TOKEN_DELETE, NULL, NULL);
     memcpy(itself->id, t.id, sizeof(t.id));
-    running_post(d, again); /* the store is asked for the key */
+    running_post(d, again); /* the store looks up the key */
     running_post(d, itself);
     settle(d);
     assert_int_equal(code_of(again), PROBLEM_INVALID_TOKEN);
@@ -308,7 +309,8 @@ static bool holds(const struct command_caller *caller)
     return *is_good;
 }
 
-/* A caller with a JWT or a certificate has no token here: the HTTP side says whether it still counts. */
+/* A caller with a JWT or a certificate has no token in the reconciler. The HTTP side decides whether the
+ * caller is still valid. */
 static void other_callers_are_looked_at_too(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* From a desired spec to steps and what each sends: model/spec_diff.c, model/spec_plan.c. */
+/* From a desired spec to steps and their bodies: model/spec_diff.c, model/spec_plan.c. */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static json_t *parse(const char *text)
     return doc;
 }
 
-/* "type:target;..." of its steps. */
+/* The steps of the plan as "type:target;...". */
 static char *text_of_plan(const json_t *plan)
 {
     char *text = mem_strdup("");
@@ -83,7 +83,7 @@ static void plans(void **state)
         {"{\"kubernetes_version\":\"1.33\"}", ""},
         {"{\"kubernetes_version\":\"1.33.7\"}", ""},
         {"{\"kubernetes_version\":\"1.34\"}", "patch_cluster:;"},
-        {"{\"allowed_cidrs\":[\"198.51.100.0/24\",\"192.0.2.0/24\"]}", ""}, /* no order */
+        {"{\"allowed_cidrs\":[\"198.51.100.0/24\",\"192.0.2.0/24\"]}", ""}, /* the order does not count */
         {"{\"allowed_cidrs\":[\"192.0.2.0/24\"]}", "patch_cluster:;"},
         {"{\"allowed_cidrs\":[]}", "patch_cluster:;"},
         {"{\"hibernation_schedules\":[{\"start\":\"0 20 * * 1-5\",\"end\":\"0 8 * * 1-5\"}]}", ""},
@@ -118,7 +118,7 @@ static void plans(void **state)
     }
 }
 
-/* Nobody is removed, or made twice, because Cleura's answer cannot be read; and what cannot be read is no
+/* An unreadable answer of Cleura never causes a pool to be removed, or made twice. Unreadable values are no
  * drift. */
 static void what_cannot_be_known_is_asked_for_and_no_drift(void **state)
 {
@@ -147,8 +147,8 @@ static void what_cannot_be_known_is_asked_for_and_no_drift(void **state)
     }
 }
 
-/* An odd member is no reason to ask again for what was asked for before: a newer version would replace nodes,
- * or upgrade Kubernetes, for whoever only changes a number. */
+/* An unreadable member does not cause an earlier request to be sent again. Otherwise a caller that only
+ * changes a number would get new nodes of a newer version, or an upgrade of Kubernetes. */
 static void what_was_asked_for_before_is_not_asked_for_again(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void what_was_asked_for_before_is_not_asked_for_again(void **state)
          "{\"kubernetes_version\":null}", "patch_cluster:;", "{\"kubernetes_version\":\"1.34.3\"}"},
         {NULL, "{\"kubernetes_version\":\"1.34\"}", "{\"kubernetes_version\":null}", "patch_cluster:;",
          "{\"kubernetes_version\":\"1.34.3\"}"},
-        /* the version of the image, its name, all of it */
+        /* the version of the image, its name, all of the image */
         {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[" NEW "]}",
          "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":\"gardenlinux\",\"version\":null}}]}",
          "update_pool:a;",
@@ -182,13 +182,13 @@ static void what_was_asked_for_before_is_not_asked_for_again(void **state)
          "\"name\":\"a\"}"},
         {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[" OLD "]}",
          "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":null,\"version\":null}}]}", "", NULL},
-        /* pools that are not seen */
+        /* pools that Cleura does not show */
         {"{\"node_pools\":[" OLD ",{\"name\":\"b\"}]}", "{\"node_pools\":[" NEW ",{\"name\":\"b\"}]}",
          "{\"node_pools\":null}", "update_pool:a;", "{\"maximum\":5,\"name\":\"a\"}"},
         {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[" OLD ",{\"name\":\"c\",\"minimum\":2}]}",
          "{\"node_pools\":[{\"name\":null}]}", "update_pool:c;", "{\"minimum\":2,\"name\":\"c\"}"},
         {"{\"node_pools\":[{}]}", "{\"node_pools\":[{\"maximum\":5}]}", "{\"node_pools\":null}", "", NULL},
-        /* a new image is asked for, and so is a new type: nodes are replaced anyway */
+        /* a new image or a new type is requested: nodes are replaced anyway */
         {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[{\"name\":\"a\",\"image\":{\"name\":\"ubuntu\"}}]}",
          "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":null,\"version\":null}}]}", "update_pool:a;",
          "{\"image\":{\"name\":\"ubuntu\",\"version\":\"22.4\"},\"machine_type\":\"b.2c4gb\",\"maximum\":3,"
@@ -199,7 +199,7 @@ static void what_was_asked_for_before_is_not_asked_for_again(void **state)
          "update_pool:a;",
          "{\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"},\"machine_type\":\"b.4c8gb\","
          "\"maximum\":3,\"name\":\"a\"}"},
-        /* it cannot be switched off: nothing is to be sent for it */
+        /* high availability cannot be switched off: nothing is sent */
         {NULL, "{\"high_availability\":false}", "{\"high_availability\":null}", "", NULL},
         {NULL, "{\"high_availability\":true}", "{\"high_availability\":null}", "patch_cluster:;",
          "{\"high_availability\":true}"},
@@ -252,20 +252,20 @@ static void bodies(void **state)
         {"{\"kubernetes_version\":\"1.34\"}", "{\"kubernetes_version\":\"1.34.3\"}"},
         {"{\"kubernetes_version\":\"1.34\",\"high_availability\":false,\"allowed_cidrs\":[]}",
          "{\"allowed_cidrs\":[],\"kubernetes_version\":\"1.34.3\"}"},
-        /* both ends of a window, both switches, but not the group that stays */
+        /* both ends of a window, both switches, but not the unchanged group */
         {"{\"maintenance\":{\"begin\":\"030000+0000\",\"auto_update_kubernetes\":true}}",
          "{\"maintenance\":{\"begin\":\"030000+0000\",\"end\":\"030000+0000\"}}"},
         {"{\"maintenance\":{\"auto_update_machine_image\":false}}",
          "{\"maintenance\":{\"auto_update_kubernetes\":true,\"auto_update_machine_image\":false}}"},
         {"{\"networking\":{\"cilium\":{\"debug\":true}}}",
          "{\"networking\":{\"cilium\":{\"debug\":true,\"tunnel\":\"vxlan\"}}}"},
-        /* the whole pool: what is there, overlaid */
+        /* the whole pool: the existing values, overlaid with the requested ones */
         {"{\"node_pools\":[{\"name\":\"b\",\"maximum\":9}," POOL_A "]}",
          "{\"annotations\":{},\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"},\"labels\":{},"
          "\"machine_type\":\"b.4c8gb\",\"max_surge\":1,\"maximum\":9,\"minimum\":2,\"name\":\"b\",\"taints\":"
          "[],"
          "\"volume_size_gib\":100,\"zones\":[\"nova\"]}"},
-        /* another image: its own newest version */
+        /* another image: the newest version of that image */
         {"{\"node_pools\":[{\"name\":\"b\",\"image\":{\"name\":\"ubuntu\"}}," POOL_A "]}",
          "{\"annotations\":{},\"image\":{\"name\":\"ubuntu\",\"version\":\"22.4\"},\"labels\":{},"
          "\"machine_type\":\"b.4c8gb\",\"max_surge\":1,\"maximum\":2,\"minimum\":2,\"name\":\"b\",\"taints\":"
@@ -318,7 +318,7 @@ static void effects_are_recognised(void **state)
     assert_false(spec_step_is_met(STEP_DELETE_POOL, "a", NULL, observed, SPEC_UNKNOWN_DIFFERS));
 }
 
-/* A pool without a name is the single pool that is there. */
+/* A pool without a name means the single existing pool. */
 static void a_single_pool_needs_no_name(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Whatever users, Cleura and the power supply do: in the end each cluster is what was last accepted for it,
- * every accepted operation has ended with its own truth, and Cleura was changed once per accepted change.
- * Random sequences, seeded, on a virtual clock. PROPERTY_SEED=n runs one seed and prints what happens.
+ * Random sequences of users' requests, faults of Cleura and kills, on a virtual clock. In the end each
+ * cluster has the last accepted state. Every accepted operation has ended with its true result. Cleura was
+ * changed once for each accepted change. PROPERTY_SEED=n runs one seed and prints each event.
  */
 #include "tests/support/check.h"
 
@@ -26,14 +26,14 @@ enum { SEEDS = 100, SEEDS_IN_FULL = 300 };
 
 enum {
     STEPS = 25,
-    NAMES = 3,     /* clusters that are written to */
-    STRANGERS = 3, /* and some that are only there */
+    NAMES = 3,     /* clusters that users change */
+    STRANGERS = 3, /* clusters that users do not change */
     EFFECTS_MAX = 512,
     OPERATIONS_MAX = 128,
     QUIET_LIMIT_S = 6 * 3600,
     SETTLED_S = 900, /* everything is read again within this time */
     TURNS_FOR_ANSWER = 400,
-    TOKEN_APART_S = 120, /* a token that is rejected right after the login is another matter */
+    TOKEN_APART_S = 120, /* a token that is rejected right after the login has other effects */
 };
 
 static const char *const versions[] = {"1.32.11", "1.33.7", "1.34.3"};
@@ -45,24 +45,24 @@ static const char *const versions[] = {"1.32.11", "1.33.7", "1.34.3"};
 struct shoot_model {
     char name[16];
     bool there;
-    unsigned life; /* grows with each shoot of this name */
+    unsigned life; /* number of shoots with this name so far */
     char version[16];
-    json_t *workers; /* as they are rendered */
+    json_t *workers; /* as in Cleura's answer */
     bool wants_sleep, asleep;
-    /* The run: accepted, picked up later, ends later. Before it is picked up the last one is shown. */
+    /* The run: accepted, picked up later, ends later. Until the pick-up the last run is shown. */
     bool pending;
     const char *type;
     mono_us begins, ends;
     const char *last_type, *last_state;
     mono_us last_at; /* 0: no operation is shown */
-    bool lost;       /* an answer about it got lost: a write that meets 409 is nobody's fault */
-    bool unseen;     /* and nobody has looked since: no other write may follow, but a first deletion */
+    bool lost;       /* an answer about the shoot was lost: a 409 for the next write is no fault */
+    bool unseen;     /* the shoot was not read since: no other write may follow, except a first deletion */
     bool deletion_lost;
 };
 
 struct effect {
     char cluster[16];
-    char step[32]; /* the type of step that has it */
+    char step[32]; /* the type of step that causes it */
     char target[40];
 };
 
@@ -81,13 +81,13 @@ enum fault {
 static const char *const fault_names[] = {"none",         "timeout", "broken",   "5xx",  "throttled",
                                           "forbidden ip", "garbage", "not sent", "token"};
 
-/* The knowledge about a cluster from the answers that were given. */
+/* The state of a cluster by the answers of the daemon. */
 struct tracked {
     const char *name;
     bool wanted;
     json_t *spec;
-    int asleep; /* -1: not known */
-    /* A command whose answer was never given: accepted or not. */
+    int asleep; /* -1: unknown */
+    /* A command without an answer: it may be accepted or not. */
     struct command *unsure;
 };
 
@@ -102,7 +102,7 @@ struct property {
     unsigned faults_left;
     bool fault_has_effect, fault_of_writes;
     mono_us token_rejected_at;
-    struct shoot_model *written; /* by the last request; NULL: it was none, or about no shoot */
+    struct shoot_model *written; /* changed by the last request; NULL: no change, or no shoot */
     unsigned calls, writes, lost_conflicts, kills, commands, accepted, repeated;
     bool uses_keys; /* some commands come with an Idempotency-Key, and are repeated */
     struct tracked tracked[NAMES];
@@ -160,7 +160,7 @@ static void show_run(struct shoot_model *s, const char *state, mono_us at)
     s->last_at = at;
 }
 
-/* Brings the model up to the present. */
+/* Advances the model to the present. */
 static void shoot_follow(struct property *p, struct shoot_model *s)
 {
     mono_us now = p->d.world.now;
@@ -265,12 +265,12 @@ static const char catalog[] =
     "\"memory\":\"4Gi\"}],\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":"
     "\"1877.9.0\"}]}],\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
 
-/* A request as the model takes it. */
+/* A request in the form for the model. */
 struct asked {
     const char *method;
     const json_t *body;
-    struct shoot_model *shoot; /* NULL: the list, or unknown */
-    const char *rest;          /* of the path, behind the shoot */
+    struct shoot_model *shoot; /* NULL: the list, or an unknown shoot */
+    const char *rest;          /* the part of the path behind the shoot */
 };
 
 static struct canned_answer create_shoot(struct property *p, const json_t *body)
@@ -399,7 +399,7 @@ static struct canned_answer list_shoots(struct property *p)
     return answer_json(p, 200, list);
 }
 
-/* The shoot that a request is about: *ret_rest is the path behind the name, "" for the list. */
+/* The shoot of a request. *ret_rest is the path behind the name, "" for the list. */
 static struct shoot_model *target_of(struct property *p, const char *url, const json_t *body,
                                      const char **ret_rest)
 {
@@ -413,7 +413,7 @@ static struct shoot_model *target_of(struct property *p, const char *url, const 
     return shoot_find(p, name, len);
 }
 
-/* The answer without faults, and its effect. */
+/* Applies the request, and returns the answer without faults. */
 static struct canned_answer take(struct property *p, const struct seen_request *request,
                                  const struct asked *a)
 {
@@ -459,7 +459,7 @@ static struct canned_answer apply_fault(struct property *p, enum fault fault,
     return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, ms};
 }
 
-/* Whether the client cannot know what became of a write. */
+/* Whether the client cannot know the result of a write. */
 static bool loses_answer(enum fault fault)
 {
     return fault == FAULT_TIMEOUT || fault == FAULT_BROKEN || fault == FAULT_5XX || fault == FAULT_GARBAGE;
@@ -532,7 +532,7 @@ static json_t *draw_pool(struct property *p, unsigned name)
                      1 + (int)draw(p, 4));
 }
 
-/* Mostly one that the cluster may become. */
+/* Draws a version, mostly one that the cluster can be upgraded to. */
 static const char *draw_version(struct property *p, const struct tracked *t)
 {
     const struct shoot_model *s = shoot_find(p, t->name, strlen(t->name));
@@ -599,7 +599,7 @@ static const char *command_name(const struct command *cmd)
     return names[cmd->type];
 }
 
-/* The promise of an answer. */
+/* Stores the state that the answer promises. */
 static void learn(struct property *p, struct tracked *t, const struct command *cmd)
 {
     if (cmd->reply.problem) {
@@ -650,7 +650,7 @@ static bool is_being_deleted(const struct view_snapshot *s, const char *name)
     return false;
 }
 
-/* The store says whether a command that nobody answered was accepted. */
+/* The store shows whether a command without an answer was accepted. */
 static void settle_unsure(struct property *p, struct tracked *t, const struct view_snapshot *s)
 {
     struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
@@ -714,7 +714,7 @@ static void await_answer(struct property *p, const struct command *cmd)
         violate(p, "no answer to %s %s", command_name(cmd), cmd->name);
 }
 
-/* Those that are POSTs may have one; what fits one request fits no other. */
+/* A POST may get a key. A key that is used for one request is not valid for another request. */
 static void draw_key(struct property *p, struct command *cmd)
 {
     bool is_post = cmd->type == COMMAND_CLUSTER_CREATE || cmd->type == COMMAND_CLUSTER_ACTION;
@@ -725,8 +725,8 @@ static void draw_key(struct property *p, struct command *cmd)
                    p->commands);
 }
 
-/* A caller that repeats an accepted request with its key gets the same answer, and nothing else comes of it.
- */
+/* A caller repeats an accepted request with its key. The caller gets the same answer, and the repetition has
+ * no other effect. */
 static void repeat(struct property *p, const struct command *first)
 {
     struct command *again =
@@ -897,7 +897,8 @@ static void check_operation(struct property *p, const struct operation *op)
             op->cluster, operation_status_name(op->status), code, op->message);
 }
 
-/* Steps of this kind that were sent: at least `done` of them had their effect, at most all of them. */
+/* Counts the steps of this kind that were sent. At least `ret_done` of them had an effect, at most all of
+ * them. */
 static void count_steps(const struct view_snapshot *s, const struct effect *e, unsigned *ret_done,
                         unsigned *ret_sent)
 {
@@ -923,7 +924,7 @@ static void check_effects(struct property *p, const struct view_snapshot *s, con
         seen += !strcmp(p->effects[i].cluster, kind->cluster) && !strcmp(p->effects[i].step, kind->step) &&
                 !strcmp(p->effects[i].target, kind->target);
     count_steps(s, kind, &done, &sent);
-    bool is_delete = !strcmp(kind->step, "delete_shoot"); /* one that finds nothing is done, too */
+    bool is_delete = !strcmp(kind->step, "delete_shoot"); /* a deletion that finds no shoot is also done */
     if (seen > sent || (seen < done && !is_delete))
         violate(p, "%s %s %s: %u effects, %u steps done, %u sent", kind->cluster, kind->step, kind->target,
                 seen, done, sent);
@@ -955,7 +956,7 @@ static void check_end(struct property *p)
     view_leave(p->d.view);
 }
 
-/* Seeds that once failed keep their sequences: those are from before there were keys. */
+/* Seeds that once failed keep their sequences, which are from the time before keys. */
 static const uint64_t once_failed[] = {223, 1638, 2844};
 
 static bool has_keys(uint64_t seed)

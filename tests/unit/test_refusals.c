@@ -1,4 +1,5 @@
-/* The effects of Cleura's refusals and empty promises on an operation, on a virtual clock. */
+/* The effects on an operation when Cleura refuses a call, or accepts a call without effect. On a virtual
+ * clock. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
-/* "status progress code: message" of the one operation; the caller frees it. */
+/* The only operation as "status progress code: message"; the caller frees it. */
 static char *seen_operation(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -31,7 +32,8 @@ static void expect_operation(struct running *d, const char *begin, const char *p
         fail_msg("'%s' is not '%s ... %s'", there, begin, part);
 }
 
-/* Nine times busy, then one refusal that nobody explains: two kinds of bad luck, and neither is enough. */
+/* Cleura answers nine times that it is busy, then refuses without a reason. The two kinds are counted
+ * separately, and neither count reaches its limit. */
 static void busy_answers_and_refusals_are_counted_apart(void **state)
 {
     (void)state;
@@ -49,7 +51,7 @@ static void busy_answers_and_refusals_are_counted_apart(void **state)
     one_shoot_end(d);
 }
 
-/* A 2xx that does nothing is called that while it lasts, and at the end. */
+/* A 2xx without an effect is reported while the operation waits, and at its end. */
 static void a_promise_without_effect_is_reported(void **state)
 {
     (void)state;
@@ -68,7 +70,7 @@ static void a_promise_without_effect_is_reported(void **state)
     one_shoot_end(d);
 }
 
-/* The operation that waits names the host, since when it is away, and why. */
+/* The message of the waiting operation names the host, the begin of the outage, and the reason. */
 static void an_outage_is_reported(void **state)
 {
     (void)state;
@@ -87,7 +89,7 @@ static void an_outage_is_reported(void **state)
 
 static unsigned answers;
 
-/* As the HTTP side does it on its own thread: what was answered is gone, at once. */
+/* As the HTTP thread does: frees the content of an answered command at once. */
 static void take_and_wipe(struct command *cmd)
 {
     answers++;
@@ -99,7 +101,8 @@ static void take_and_wipe(struct command *cmd)
     }
 }
 
-/* A read of it after that was a use of freed memory, when the other thread was quick. */
+/* Formerly the decider read the command after that. This was a use of freed memory when the HTTP thread was
+ * fast. */
 static void what_was_answered_is_not_read_again_D8(void **state)
 {
     (void)state;

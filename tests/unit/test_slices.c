@@ -1,4 +1,4 @@
-/* Many clusters, and what concerns all of them: the loop takes them a few in a turn, on a virtual clock. */
+/* Events that concern many clusters. The loop handles a few clusters in each turn. On a virtual clock. */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@
 enum {
     CLUSTERS = 500,
     OTHERS = 12, /* projects without clusters */
-    SLICE = 16,  /* what changes in one piece of work, at most */
-    PIECES = 3,  /* in one turn: rows of a list, the beginning of a walk, its next slice */
+    SLICE = 16,  /* limit of changes in one piece of work */
+    PIECES = 3,  /* pieces in one turn: rows of a list, the beginning of a walk, its next slice */
     TURNS_MAX = 20000,
     WAIT_S = 1800,
 };
@@ -25,7 +25,7 @@ enum {
 struct many {
     struct running d;
     char *list;
-    const char *expires_at; /* of the version that all of them have */
+    const char *expires_at; /* expiry of the version that all clusters use */
     char catalog[1024];
     bool away, refused;
 };
@@ -82,7 +82,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
                                   latency};
 }
 
-/* ---- what readers see ---- */
+/* ---- the state that readers see ---- */
 
 static size_t count_shown(struct many *m, bool (*fits)(const struct many *m, const struct cluster_facts *c))
 {
@@ -113,7 +113,7 @@ static bool has_date(const struct many *m, const struct cluster_facts *c)
     return time_parse_rfc3339(m->expires_at, &at) && c->expires_at == at;
 }
 
-/* Turns until all of them fit; none changes more than a slice, whatever the clock says. */
+/* Runs turns until all clusters fit. No turn changes more than `slice` clusters, whatever the time. */
 static void all_turn(struct many *m, bool (*fits)(const struct many *m, const struct cluster_facts *c),
                      size_t slice)
 {
@@ -149,7 +149,7 @@ static void end(struct many *m)
     free(m);
 }
 
-/* ---- what must be ---- */
+/* ---- expectations ---- */
 
 static void b2_a_list_that_fails_marks_a_few_in_each_turn(void **state)
 {
@@ -160,7 +160,7 @@ static void b2_a_list_that_fails_marks_a_few_in_each_turn(void **state)
     all_turn(m, is_stale, SLICE);
     m->refused = false;
     running_run(&m->d, WAIT_S * US_PER_S);
-    assert_int_equal(count_shown(m, is_stale), 0); /* it is read again afterwards */
+    assert_int_equal(count_shown(m, is_stale), 0); /* the clusters were read again */
     end(m);
 }
 
@@ -174,7 +174,7 @@ static void b2_an_outage_marks_a_few_in_each_turn(void **state)
     end(m);
 }
 
-/* The answer comes when all of them are marked. */
+/* The answer comes when all clusters are marked. */
 static void b2_a_reader_that_hears_of_a_failure_sees_all_marked(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void *
         assert_in_range(turns, 0, TURNS_MAX);
         running_turn(&m->d);
         size_t now = count_shown(m, any);
-        /* Changes that were submitted in two turns may be committed in one. */
+        /* One commit may contain the changes of two turns. */
         assert_true(now + 2 * SLICE >= left);
         assert_true(!running_answered(cmd) || !now);
         left = now;
@@ -276,7 +276,7 @@ static size_t projects_shown(struct many *m)
     return count;
 }
 
-/* Turns until the configuration is in force; projects come or go one in a turn. */
+/* Runs turns until the configuration is in use. One project is added or removed in a turn. */
 static void put_into_force(struct many *m, const struct config *config)
 {
     unsigned ended = 0;

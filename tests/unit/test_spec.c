@@ -1,4 +1,5 @@
-/* model/spec*: each rule of the body check, what an existing cluster cannot become, what rolls nodes. */
+/* model/spec*: each rule of the body check, the changes that an existing cluster does not allow, and the
+ * changes that replace nodes. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "model/spec_check_private.h"
 #include "model/spec_limits.h"
 
-/* JSON with ' for ". */
+/* Parses JSON in which ' stands for ". */
 static json_t *parse(const char *text)
 {
     char *copy CLEANUP_FREE = mem_strdup(text);
@@ -44,7 +45,7 @@ static const char catalog_text[] =
 
 enum { NOW_S = 1767225600 }; /* 2026-01-01 */
 
-/* "code pointer, code pointer" of all faults in their order; "" for none. */
+/* All faults as "code pointer, code pointer", in their order; "" for none. */
 static char *fault_list(const struct problem *problem)
 {
     char *list = mem_strdup("");
@@ -61,12 +62,12 @@ static char *fault_list(const struct problem *problem)
 }
 
 struct row {
-    const char *spec;   /* or one member of it, see the tests */
-    const char *faults; /* as fault_list has it */
+    const char *spec;   /* the spec, or one of its members */
+    const char *faults; /* in the form of fault_list */
 };
 
 struct setting {
-    const char *form; /* printf, makes a body of a row's text */
+    const char *form; /* the body, with $ for the text of a row */
     const char *defaults, *observed;
     bool v1;
 };
@@ -87,7 +88,7 @@ static struct problem *check_body(const char *body, const struct setting *settin
     return faults;
 }
 
-/* Puts `text` where the form has its '$'. */
+/* Replaces the '$' in `form` by `text`. */
 static char *fill(const char *form, const char *text)
 {
     const char *hole = strchr(form, '$');
@@ -171,7 +172,7 @@ static void values_of_the_catalog(void **state)
     CHECK_ROWS(from_defaults, .form = POOL_FORM, .defaults = "{'machine_type':'a.2c4gb'}");
 }
 
-/* Nothing speaks against an image where the catalog cannot be read, and nothing is newer than that. */
+/* When the catalog's architecture cannot be read, no image is refused, and no image is offered as newer. */
 static void an_unread_architecture_refuses_no_image(void **state)
 {
     (void)state;
@@ -576,7 +577,7 @@ static void maintenance_windows(void **state)
     CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'maintenance':{$}}}");
 }
 
-/* ---- the whole ---- */
+/* ---- whole bodies ---- */
 
 static void v1_accounts_have_fewer_members(void **state)
 {
@@ -676,17 +677,17 @@ static void what_is_there_may_stay(void **state)
         {"{'node_pools':[{'name':'a','minimum':2}]}", "out_of_range " POOL "/maximum"},
         {"{'node_pools':[{'name':'b'},{'name':'a','labels':{'a b':'e f'}}]}",
          "wrong_form #/spec/node_pools/1/labels/a b, wrong_form #/spec/node_pools/1/labels/a b"},
-        /* not of the same pool */
+        /* existing values of another pool */
         {"{'node_pools':[{'name':'b','machine_type':'old','zones':['gone'],'volume_size_gib':5}]}",
          "unknown_value " POOL "/machine_type, unknown_value " POOL "/zones/0, out_of_range " POOL
          "/volume_size_gib"},
         {"{'node_pools':[{'name':'c','image':{'name':'gardenlinux','version':'1800.0.0'}}]}",
          "unknown_version " POOL "/image"},
-        /* an image that is gone altogether */
+        /* an image that the catalog no longer contains */
         {"{'node_pools':[{'name':'b','image':{'name':'gone'}}]}", ""},
         {"{'node_pools':[{'name':'b','image':{'version':'2.0'}}]}", "unknown_value " POOL "/image"},
         {"{'node_pools':[{'name':'b','image':{'name':'flatcar','version':'4000.1.0'}}]}", ""},
-        /* the cluster has two pools: which one is meant? */
+        /* the cluster has two pools, and the row names none of them */
         {"{'node_pools':[{'minimum':1}]}", "missing_member " POOL},
         {"{'networking':{'nodes_cidr':'100.64.0.0/16','floating_pool':'old-net',"
          "'load_balancer_provider':'octavia'}}",
@@ -797,7 +798,7 @@ static void nothing_is_held_against_what_is_not_reported(void **state)
     }
 }
 
-/* Cleura takes them together. */
+/* Cleura changes type and image together. */
 static void a_type_changes_beside_an_image_that_is_known(void **state)
 {
     (void)state;
@@ -830,8 +831,8 @@ static void the_way_out_of_a_skipped_minor(void **state)
     } rows[] = {
         {"1.32.11", "1.34", "['1.33.7']"},
         {"1.33.7", "1.38.1", "['1.34.3']"},
-        {"1.34.3", "1.38", "['1.35.0']"}, /* preview is all there is */
-        {"1.35.0", "1.38", NULL},         /* 1.36.0 is not yet to be had */
+        {"1.34.3", "1.38", "['1.35.0']"}, /* the only newer version is a preview */
+        {"1.35.0", "1.38", NULL},         /* 1.36.0 is not available yet */
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *spec CLEANUP_FREE = mem_printf("{'kubernetes_version':'%s'}", rows[i].wanted);
@@ -845,7 +846,7 @@ static void the_way_out_of_a_skipped_minor(void **state)
     }
 }
 
-/* A problem that exists already keeps what it says. */
+/* A fault is added to an existing problem, which keeps its own faults. */
 static void faults_of_both_checks_add_up(void **state)
 {
     (void)state;
@@ -865,7 +866,7 @@ static void what_rolls_nodes(void **state)
     (void)state;
     static const struct {
         const char *wanted, *version; /* from 1.33.7 */
-        const char *about;            /* of the reason, or NULL */
+        const char *about;            /* a part of the reason, or NULL */
     } rows[] = {
         {"{}", "1.33.7", NULL},
         {"{}", NULL, NULL},
@@ -906,7 +907,7 @@ static void what_rolls_nodes(void **state)
     assert_false(spec_change_rolls_nodes(NULL, observed, "1.34", NULL, &reason));
 }
 
-/* ---- much of everything ---- */
+/* ---- large inputs ---- */
 
 static json_t *many_networks(size_t count, bool backwards)
 {
@@ -928,7 +929,7 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A store may hold what was accepted before there were limits. */
+/* A store may contain specs that were accepted before there were limits. */
 static void sets_are_compared_in_near_linear_time(void **state)
 {
     (void)state;
@@ -938,7 +939,7 @@ static void sets_are_compared_in_near_linear_time(void **state)
     json_set_take(observed, "allowed_cidrs", many_networks(60000, true));
     double begin = cpu_s();
     assert_int_equal(spec_differences(spec, observed, SPEC_UNKNOWN_DIFFERS, differences), 0);
-    assert_true(cpu_s() - begin < 2.0); /* 62 s when each was looked for among all */
+    assert_true(cpu_s() - begin < 2.0); /* 62 s when each item was compared with all others */
     (void)json_array_set_new(json_arr(observed, "allowed_cidrs"), 7, json_string("192.0.2.0/24"));
     assert_int_equal(spec_differences(spec, observed, SPEC_UNKNOWN_DIFFERS, differences), 1);
 }
@@ -1010,7 +1011,8 @@ static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
     json_t *pools CLEANUP_JSON = json_array();
     (void)json_array_append(pools, pool);
     json_t *quota CLEANUP_JSON = spec_quota(pools, &context);
-    assert_true(json_is_null(json_object_get(quota, "cores"))); /* as one that the catalog lacks */
+    /* unknown, as for a type that the catalog lacks */
+    assert_true(json_is_null(json_object_get(quota, "cores")));
     assert_int_equal(json_int(quota, "nodes", 0), 1001);
 }
 
@@ -1054,7 +1056,7 @@ static void surge_below_the_number_of_zones_is_warned_of(void **state)
     }
 }
 
-/* "code code" of the warnings, and whether the only one says this. */
+/* `codes`: the codes of the warnings, as "code code". `words`: a part of the message of a single warning. */
 static void expect_quota(const char *use_text, const char *limits_text, const char *codes, const char *words)
 {
     json_t *use CLEANUP_JSON = parse(use_text),
@@ -1112,9 +1114,9 @@ static void what_exceeds_the_quota_is_warned_of(void **state)
         expect_quota(rows[i].use, rows[i].limits, rows[i].codes, rows[i].words);
 }
 
-/* ---- offers: what is newer and a dry run accepts, in catalogs of any kind ---- */
+/* ---- offers: newer versions that a dry run accepts, in random catalogs ---- */
 
-static uint64_t dice; /* of a run, the same in each */
+static uint64_t dice; /* state of the random numbers; the same in each run */
 
 static unsigned roll(unsigned sides)
 {
@@ -1141,7 +1143,7 @@ static json_t *roll_entry(const char *version)
     return entry;
 }
 
-/* Entries of versions like "1.33.2", each once and in any order, some of them ill-formed. */
+/* Random entries of versions like "1.33.2", in any order, each once. Some are malformed. */
 static json_t *roll_versions(unsigned first_minor)
 {
     static const char *const ends[] = {"",      "",   "",   "",
@@ -1186,7 +1188,7 @@ static json_t *roll_observed(void)
     return json_pack("{s:s, s:o}", "kubernetes_version", version, "node_pools", pools);
 }
 
-/* As a dry run of a PUT. Takes the spec. */
+/* Whether a dry run of a PUT would accept the spec, which is taken over. */
 static bool is_accepted(json_t *spec, const struct spec_context *context)
 {
     json_t *body CLEANUP_JSON = json_pack("{s:o}", "spec", spec);
@@ -1248,7 +1250,7 @@ static void offers_are_what_a_dry_run_accepts(void **state)
             offered += json_array_size(newer);
         }
     }
-    assert_true(offered > 3000); /* the catalogs are not empty of them */
+    assert_true(offered > 3000); /* the catalogs contain newer versions */
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* The feed of new events, stream tickets, and streams over a real socket with a clock that can be moved. */
+/* The feed of new events, tickets for streams, and streams over a real socket. The test can set the clock
+ * ahead. */
 #include "tests/support/check.h"
 
 #include <arpa/inet.h>
@@ -64,7 +65,7 @@ static void the_ring_keeps_the_newest(void **state)
     feed_begin(f, 3, 10);
     check_next(f, 10, FEED_END, 0);
     check_next(f, 9, FEED_BEHIND, 0);
-    check_next(f, 12, FEED_END, 0); /* ahead of us */
+    check_next(f, 12, FEED_END, 0); /* a position ahead of the feed */
     for (int64_t i = 11; i <= 30; i++)
         publish(f, i, "p", 1);
     check_next(f, 30, FEED_END, 0);
@@ -78,7 +79,7 @@ static void the_ring_keeps_the_newest(void **state)
     feed_entry_unref(batch[1]);
     assert_int_equal(feed_batch(f, 3, batch, 3), 3);
     feed_free(f);
-    for (int i = 0; i < 3; i++) { /* who holds one keeps it */
+    for (int i = 0; i < 3; i++) { /* a reference keeps the entry */
         assert_int_equal(batch[i]->sequence, 27 + i);
         assert_int_equal(strlen(batch[i]->text), batch[i]->len);
         feed_entry_unref(batch[i]);
@@ -93,7 +94,7 @@ static void the_ring_is_bounded_in_bytes(void **state)
         publish(f, i, "p", 900);
     check_next(f, 18, FEED_ENTRY, 19);
     check_next(f, 16, FEED_BEHIND, 0);
-    publish(f, 21, "p", 3500); /* alone it is larger than all may be together */
+    publish(f, 21, "p", 3500); /* the entry alone is larger than the limit for all entries */
     check_next(f, 20, FEED_ENTRY, 21);
     check_next(f, 19, FEED_BEHIND, 0);
     publish(f, 22, "p", 1);
@@ -189,7 +190,7 @@ static void tickets_are_bounded(void **state)
     tickets_done(&t);
 }
 
-/* ---- streams: a server with a feed, and a store that holds nothing but numbers ---- */
+/* ---- streams: a server with a feed, and a store that contains only numbers ---- */
 
 enum { RING = 64, BACKLOG = 300, ANSWER_BYTES = 4 * 1024 * 1024 };
 
@@ -226,7 +227,7 @@ static wall_us wall_ahead(const struct env *e)
     return env_wall(env_real()) + atomic_load(&ahead_us);
 }
 
-/* Everything from 1 to the newest, as the store would give it. */
+/* Answers with all events from 1 to the newest, as the store would do. */
 static void answer_page(struct command *cmd)
 {
     struct buffer out;
@@ -266,7 +267,7 @@ static void *run_store(void *arg)
 static void post(void *ctx, struct command *cmd)
 {
     (void)ctx;
-    if (cmd->type == COMMAND_TOKEN_USED) { /* nobody waits */
+    if (cmd->type == COMMAND_TOKEN_USED) { /* no request waits for this command */
         cmd->give_back(cmd);
         return;
     }
@@ -291,7 +292,7 @@ static void add_token(wall_us expires_at)
     string_list_free(t.projects);
 }
 
-/* Its buffers are small: a client that does not read is noticed soon. */
+/* The socket has small buffers, so the server soon detects a client that does not read. */
 static void open_socket(void)
 {
     struct sockaddr_in sa = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -369,7 +370,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* HTTP/1.0: no chunks stand between the bytes. */
+/* HTTP/1.0: the body has no chunks. */
 static int open_stream(const char *query)
 {
     struct sockaddr_in sa;
@@ -386,7 +387,7 @@ static int open_stream(const char *query)
     return fd;
 }
 
-/* Reads until `word` came, the peer closed, or nothing came for 5 s; appends to `answer`. */
+/* Reads until `word` came, the peer closed the connection, or nothing came for 5 s. Appends to `answer`. */
 static bool read_until(int fd, const char *word)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -407,7 +408,7 @@ static void begin_reading(int fd, const char *word)
     assert_true(read_until(fd, word));
 }
 
-/* How many events are in `answer`; they have to be `first`, `first` + 1, ... */
+/* The number of events in `answer`. They must be `first`, `first` + 1, ... */
 static int64_t count_dense(int64_t first)
 {
     int64_t next = first;
@@ -447,7 +448,7 @@ static void mh9_a_reader_that_stalls_is_cut_and_delays_nobody(void **state)
     (void)state;
     int stalled = open_stream(""), live = open_stream("");
     begin_reading(live, "id: 0\n\n");
-    (void)usleep(50000); /* both are waiting */
+    (void)usleep(50000); /* both streams are waiting */
     answer[0] = '\0';
     for (int64_t i = 1; i <= 5000; i++) {
         publish(feed, i, "p", 200);
@@ -460,7 +461,7 @@ static void mh9_a_reader_that_stalls_is_cut_and_delays_nobody(void **state)
     assert_int_equal(count_dense(1), 5000);
     wait_counted("shootd_sse_streams_ended_total{end=\"slow\"} 1\n");
     assert_true(counted("shootd_http_connections_reaped_total 1\n"));
-    begin_reading(stalled, NULL); /* what was on its way, and then the end */
+    begin_reading(stalled, NULL); /* the bytes that were sent before, and then the end */
     assert_true(count_dense(1) < 5000);
     (void)close(stalled);
     (void)close(live);
@@ -473,7 +474,7 @@ static void a_reader_that_fell_behind_catches_up_or_is_reported(void **state)
     begin_reading(fd, "id: 0\n\n");
     (void)usleep(50000);
     int64_t i = 1;
-    for (; i <= 2 * RING + 80; i++) /* out of the ring, within the backlog */
+    for (; i <= 2 * RING + 80; i++) /* outside the ring, within the backlog */
         publish(feed, i, "p", 200);
     answer[0] = '\0';
     char *last CLEANUP_FREE = mem_printf("id: %d\n", (int)i - 1);
@@ -487,7 +488,7 @@ static void a_reader_that_fell_behind_catches_up_or_is_reported(void **state)
     assert_non_null(strstr(answer, "\nretry: "));
     int64_t told = count_dense(2 * RING + 81);
     char *position CLEANUP_FREE = mem_printf("\nid: %d\nretry:", (int)(2 * RING + 80 + told));
-    assert_non_null(strstr(answer, position)); /* where the next one has to begin */
+    assert_non_null(strstr(answer, position)); /* the position for the next stream */
     (void)close(fd);
     wait_counted("shootd_sse_streams_ended_total{end=\"behind\"} 1\n");
 }

@@ -1,6 +1,6 @@
 /*
- * A corpus of mutated API tokens, through the check that each request goes through (AU-2, AU-3, AU-8): none
- * authenticates, and those it was made of do.
+ * A corpus of mutated API tokens. Each goes through the check of a request (AU-2, AU-3, AU-8). No mutated
+ * token authenticates; the original tokens do.
  */
 #include "tests/support/check.h"
 
@@ -23,7 +23,7 @@ enum { TOKENS = 64, MUTATIONS = 100000, TEXT_BYTES = 128, FIELD_BYTES = TEXT_BYT
 static uint64_t seed = UINT64_C(0x7013e5c0de);
 static struct env env;
 static struct api api;
-static struct connection kept; /* knows the credentials of its last request again */
+static struct connection kept; /* stores the credentials of its last request */
 static char tokens[TOKENS][TOKEN_BYTES];
 
 static size_t draw(size_t below)
@@ -47,7 +47,7 @@ static void add_token(char token[static TOKEN_BYTES], int number)
     token_make(env_real(), token);
     token_digest(token, t.digest);
     token_hex(t.digest, hex);
-    t.used_at = token_minute(NOW_US); /* nobody has to hear of its use */
+    t.used_at = token_minute(NOW_US); /* its use was just reported */
     (void)snprintf(t.id, sizeof(t.id), ID_TOKEN "%d", number);
     view_set(api.options.view, VIEW_TOKENS, hex, render_api_token_blob(&t));
 }
@@ -77,7 +77,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Whether a request with this field is let in; by the kept connection, or by one of its own. */
+/* Whether a request with this field passes the check; on the kept connection, or on a separate one. */
 static bool is_let_in(const char *field, bool by_kept)
 {
     static const struct route route = {.operation = "getWhoami", .role = ROLE_VIEWER};
@@ -160,7 +160,7 @@ static void change_prefix(char *text, size_t len)
         memcpy(text, prefixes[draw(ARRAY_LEN(prefixes))], sizeof(TOKEN_PREFIX) - 1);
 }
 
-/* The begin of one token and the end of another. */
+/* Joins the beginning of one token and the end of another. */
 static void join(char *text, size_t len)
 {
     const size_t at = draw(len);
@@ -168,7 +168,7 @@ static void join(char *text, size_t len)
         memcpy(text + at, tokens[draw(TOKENS)] + at, TOKEN_LEN - at);
 }
 
-/* A checksum that is right for what stands before it. */
+/* Adds the right checksum for the text before it. */
 static void put_checksum(char *text)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -192,7 +192,7 @@ static void mutate(char *text)
         ways[draw(ARRAY_LEN(ways))](text, strlen(text));
 }
 
-/* Spaces before a token are none of it. */
+/* Whether the text is a stored token. Blanks before a token are not part of it. */
 static bool is_stored(const char *text)
 {
     text += strspn(text, " ");
@@ -238,7 +238,7 @@ static void mutated_tokens_never_pass(void **state)
         if (is_stored(text))
             continue;
         if (by_kept)
-            assert_true(passes(of, true)); /* the connection knows the good one */
+            assert_true(passes(of, true)); /* the connection stores the valid token */
         if (passes(text, by_kept))
             fail_msg("passes: %s (of %s)", text, of);
         checksums += token_is_wellformed(text);
@@ -246,7 +246,7 @@ static void mutated_tokens_never_pass(void **state)
     }
     for (int i = 0; i < TOKENS; i++)
         assert_true(passes(tokens[i], false));
-    /* Many get as far as the look-up of what would be a token. */
+    /* Many mutated tokens are well-formed and reach the look-up. */
     assert_true(checksums > MUTATIONS / 5);
     assert_int_equal(refused(AUTH_UNKNOWN) - unknown, checksums);
     assert_int_equal(refused(AUTH_MALFORMED) - malformed, MUTATIONS - checksums);

@@ -1,4 +1,4 @@
-/* Traces and web origins, with the rules that they keep. */
+/* Traces and web origins, and their rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void ht51_traceparent_is_read(void **state)
         {"00-" ID "-" PARENT "-01", 1},
         {"00-" ID "-" PARENT "-00", 0},
         {"00-" ID "-" PARENT "-03", 3},
-        {"00-" ID "-" PARENT "-ff", 3}, /* bits are compared, unknown ones go no further */
+        {"00-" ID "-" PARENT "-ff", 3}, /* known bits are read, unknown bits are not passed on */
         {"00-" ID "-" PARENT "-fc", 0},
         {"01-" ID "-" PARENT "-01", 1},
         {"cc-" ID "-" PARENT "-01-what-comes-later", 1},
@@ -72,8 +72,8 @@ static void ht51_outgoing_calls_have_parents_of_their_own(void **state)
     trace_new_span(env_real(), t.span);
     trace_parent(&t, t.span, other);
     assert_int_equal(strlen(one), TRACEPARENT_BYTES - 1);
-    assert_memory_equal(one, "00-" ID "-", 36); /* as version 00 */
-    assert_string_equal(one + 52, "-03");       /* random and sampled as they came */
+    assert_memory_equal(one, "00-" ID "-", 36); /* in the form of version 00 */
+    assert_string_equal(one + 52, "-03");       /* the flags "random" and "sampled" are unchanged */
     assert_memory_not_equal(one + 36, other + 36, 16);
     assert_memory_not_equal(one + 36, PARENT, 16);
     assert_true(trace_parse(one, &read));
@@ -121,7 +121,7 @@ static void ht51_a_trace_is_stored_with_its_operation(void **state)
     assert_string_equal(read->trace.span, PARENT);
     assert_int_equal(read->trace.flags, 3);
     operation_free(read);
-    json_set_str(doc, "trace", ID "-03"); /* as earlier versions wrote it */
+    json_set_str(doc, "trace", ID "-03"); /* in the form of earlier versions */
     read = operation_from_json(doc);
     assert_string_equal(read->trace.id, ID);
     assert_string_equal(read->trace.span, "");
@@ -142,7 +142,7 @@ static void ht51_a_trace_is_stored_with_its_operation(void **state)
         assert_string_equal(read->trace.id, "");
         operation_free(read);
     }
-    (void)json_object_del(doc, "trace"); /* rows of earlier versions */
+    (void)json_object_del(doc, "trace"); /* the form of even earlier versions */
     read = operation_from_json(doc);
     assert_string_equal(read->trace.id, "");
     operation_free(read);
@@ -170,7 +170,7 @@ static void ob13_nothing_is_recorded_until_it_is_wanted(void **state)
     (void)state;
     struct trace t = sampled();
     span_decide(env_real(), &t, false);
-    assert_int_equal(t.flags, 1); /* what came goes on */
+    assert_int_equal(t.flags, 1); /* the caller's flag is passed on */
     assert_false(span_is_recorded(&t));
     const struct span s = span_of(&t);
     span_record(&s);
@@ -257,14 +257,14 @@ static void bytes_that_wait_are_bounded(void **state)
     assert_true(kept < SPANS_MAX);
     struct buffer small CLEANUP_BUFFER, one CLEANUP_BUFFER;
     buffer_init(&small, SPANS_BYTES / SPANS_MAX);
-    assert_int_equal(spans_take(&small, 1), 0); /* it does not fit, and stays */
+    assert_int_equal(spans_take(&small, 1), 0); /* the span does not fit, and stays */
     buffer_init(&one, SPANS_BYTES);
     assert_int_equal(spans_take(&one, 1), 1);
     assert_true(one.len < (SPAN_NOTES_MAX + 3) * (SPAN_TEXT_BYTES + 100));
     assert_true(kept * one.len <= SPANS_BYTES && (kept + 1) * one.len > SPANS_BYTES);
     json_t *doc = json_parse_strict(one.data, one.len, NULL);
     assert_int_equal(json_array_size(json_arr(doc, "events")), SPAN_NOTES_MAX);
-    assert_int_equal(json_array_size(json_arr(doc, "attributes")), 2); /* what is not known is left out */
+    assert_int_equal(json_array_size(json_arr(doc, "attributes")), 2); /* unknown values are left out */
     assert_int_equal(strlen(json_str(json_obj(doc, "status"), "message")), SPAN_TEXT_BYTES);
     json_decref(doc);
     while (spans_take(&one, SPANS_MAX))
@@ -290,7 +290,7 @@ static void what_an_operation_says_is_noted_once(void **state)
     (void)state;
     struct operation *op = operation_new();
     operation_says(op, 1, "first");
-    operation_says(op, 2, "first"); /* no news */
+    operation_says(op, 2, "first"); /* the same text again */
     assert_int_equal(op->note_count, 1);
     operation_says(op, 2, NULL);
     assert_int_equal(op->note_count, 1);
@@ -298,7 +298,7 @@ static void what_an_operation_says_is_noted_once(void **state)
     for (int i = 0; i < OPERATION_MAX_NOTES + 5; i++)
         operation_says(op, 3 + i, i % 2 ? "a" : "b");
     assert_int_equal(op->note_count, OPERATION_MAX_NOTES);
-    assert_int_equal(op->notes_dropped, 6); /* the oldest */
+    assert_int_equal(op->notes_dropped, 6); /* the oldest notes */
     struct operation *copy = operation_copy(op);
     for (int i = 0; i < OPERATION_MAX_NOTES; i++) {
         assert_int_equal(copy->notes[i].at, 3 + 5 + i);

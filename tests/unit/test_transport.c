@@ -1,7 +1,7 @@
 /*
- * The real transport against listeners of its own on loopback, with the webhooks' address policy: whatever
- * the URL looks like and whatever names resolve to, a trap proves that nothing was sent. The resolver is this
- * program's.
+ * The real transport with test listeners on loopback, and with the webhooks' address policy. A trap proves
+ * that nothing was sent, whatever the URL is and whatever address a name resolves to. This program replaces
+ * the resolver.
  */
 #include "tests/support/check.h"
 
@@ -32,8 +32,7 @@ enum { WAIT_S = 10, ANSWER_MAX = 16 * 1024 };
 
 /* ---- the resolver ---- */
 
-/* The address that "rebind.test" resolves to next; a second address may follow. libcurl resolves on a thread
- * of its own. */
+/* The next address of "rebind.test", and possibly a second one. libcurl resolves on a thread of its own. */
 static const char *_Atomic first_address;
 static const char *_Atomic second_address;
 
@@ -54,7 +53,7 @@ static int numeric(const char *address, const char *service, const struct addrin
     return real(address, service, hints, ret);
 }
 
-/* In place of the C library's. */
+/* Replaces the function of the C library. */
 int getaddrinfo(const char *restrict host, const char *restrict service,
                 const struct addrinfo *restrict hints, struct addrinfo **restrict ret)
 {
@@ -79,14 +78,15 @@ struct listener {
     int fd;
     int port;
     pthread_t thread;
-    const char *_Atomic answer; /* the header section; lives until the listener has stopped */
+    const char *_Atomic answer; /* the header section; valid until the listener has stopped */
     _Atomic size_t body_bytes;
     _Atomic unsigned connections;
     _Atomic unsigned requests;
     _Atomic bool stop;
 };
 
-/* Reads one request; its body, if any, comes with its header section. False: the peer is gone. */
+/* Reads one request. A body must come together with its header section. False: the peer has closed the
+ * connection. */
 static bool read_request(struct listener *l, int fd)
 {
     char text[8192];
@@ -149,7 +149,7 @@ static void *listen_main(void *ctx)
     return NULL;
 }
 
-/* At `address`, at any port or at that one. */
+/* Listens at `address`. `port` 0: any port. */
 static void listener_start(struct listener *l, const char *address, int port, const char *answer)
 {
     struct sockaddr_storage name = {0};
@@ -188,12 +188,12 @@ struct fixture {
     struct loop *loop;
     struct transport *transport;
     struct config config;
-    struct listener trap;  /* 127.0.0.1: never to be reached */
+    struct listener trap;  /* 127.0.0.1: no request may arrive here */
     struct listener other; /* 127.0.0.2, at the same port */
-    bool refuse;           /* everything, from now on */
-    char *answer;          /* of `other`, when it is made */
+    bool refuse;           /* the policy refuses every address */
+    char *answer;          /* the answer of `other`, when the test makes it */
     int64_t timeout_us;
-    char host[128]; /* as the policy saw it last */
+    char host[128]; /* the host in the last call of the policy */
     bool done;
     enum http_outcome outcome;
     int status;
@@ -208,7 +208,7 @@ static bool policy(void *ctx, const char *host, const struct sockaddr *address)
     return !f->refuse && webhook_address_allowed(&f->config, host, address);
 }
 
-/* A new transport asks the resolver again; libcurl remembers names for a minute. */
+/* Makes a new transport, which resolves names again. libcurl caches names for a minute. */
 static void transport_renew(struct fixture *f)
 {
     const struct transport_options options = {
@@ -316,7 +316,8 @@ static void wh19_wh20_no_spelling_of_a_host_reaches_loopback(void **state)
         "[64:ff9b::7f00:1]",
         "rebind.test",
         "user:pw@127.0.0.1",
-        "\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1", /* circled digits, which IDNA turns into plain ones */
+        /* circled digits, which IDNA converts to plain digits */
+        "\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1",
         "127\xe3\x80\x82"
         "0\xe3\x80\x82"
         "0\xe3\x80\x82"
@@ -381,7 +382,7 @@ static void wh19_a_name_that_changes_is_judged_by_its_new_address(void **state)
     expect(f, HTTP_ANSWERED, 204, "");
     assert_string_equal(f->host, "rebind.test");
     first_address = "127.0.0.1";
-    post_to(f, "rebind.test", true); /* what was judged is what is used, whatever the name means by now */
+    post_to(f, "rebind.test", true); /* the checked address is used, even when the name has changed */
     expect(f, HTTP_ANSWERED, 204, "");
     transport_renew(f);
     post_to(f, "rebind.test", true);
@@ -421,7 +422,7 @@ static void wh19_an_allowed_host_may_be_private(void **state)
     expect(f, HTTP_NOT_SENT, 0, "address_refused");
 }
 
-/* A connection from before is judged again before anything is sent on it. */
+/* A kept connection is checked again before a request is sent on it. */
 static void wh19_a_kept_connection_is_judged_again(void **state)
 {
     struct fixture *f = *state;
@@ -446,7 +447,7 @@ static void the_policy_sees_hosts_without_brackets(void **state)
     assert_string_equal(f->host, "2001:DB8::1");
 }
 
-/* ---- what the environment and the receiver would like ---- */
+/* ---- influences of the environment and of the receiver ---- */
 
 static void wh21_the_environment_names_no_proxy(void **state)
 {
@@ -503,7 +504,8 @@ static void wh13_an_answer_that_does_not_end_is_a_timeout(void **state)
     assert_int_equal(f->other.requests, 1);
 }
 
-/* libcurl calls it a protocol that it does not speak, as it does before it sends; the peer may have acted. */
+/* libcurl reports an unsupported protocol, as it does before it sends. Here the receiver may have acted on
+ * the request. */
 static void an_answer_that_is_no_http_came_after_the_request(void **state)
 {
     struct fixture *f = *state;
@@ -515,7 +517,7 @@ static void an_answer_that_is_no_http_came_after_the_request(void **state)
     assert_int_equal(f->other.requests, 1);
 }
 
-/* The loop has other things to do than to wait for the thread that resolves. */
+/* The loop must not wait for the thread that resolves a name. */
 static void a_name_that_resolves_slowly_holds_up_nobody(void **state)
 {
     struct fixture *f = *state;
@@ -529,7 +531,7 @@ static void a_name_that_resolves_slowly_holds_up_nobody(void **state)
     for (int i = 0; i < 500 && !slow_names_resolved; i++)
         (void)nanosleep(&moment, NULL);
     assert_int_equal(slow_names_resolved, 1);
-    (void)nanosleep(&moment, NULL); /* its thread ends */
+    (void)nanosleep(&moment, NULL); /* time for the resolver's thread to end */
 }
 
 static void an_endless_header_section_is_cut(void **state)
@@ -547,7 +549,7 @@ static void an_endless_header_section_is_cut(void **state)
     expect(f, HTTP_TOO_LARGE, 200, "too_large");
 }
 
-/* ---- a peer that goes silent ---- */
+/* ---- a peer that sends nothing more ---- */
 
 enum {
     H2_CONNECTIONS = 8,
@@ -560,8 +562,8 @@ enum {
 enum { H2_ACK = 1, H2_END_STREAM = 1, H2_END_HEADERS = 4 };
 
 /*
- * As much of an HTTP/2 server as it takes. On its first connection it answers the first stream only; the
- * others wait until `speaks_again` is set, but for the second one, which is never answered.
+ * The necessary part of an HTTP/2 server. On the first connection it answers only the first stream at once.
+ * It never answers the second stream. The other streams wait until `speaks_again` is set.
  */
 struct h2_server {
     SSL_CTX *tls;
@@ -680,7 +682,7 @@ static int h2_choose(SSL *ssl, const unsigned char **ret, unsigned char *ret_len
     return r == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* With a certificate of its own, which ca_file holds. */
+/* Makes a certificate for the server, and writes it to ca_file. */
 static void h2_certify(struct h2_server *s)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -783,8 +785,8 @@ static void expect_outcome(const struct fixture *f, const struct asked *one, enu
     assert_string_equal(http_outcome_name(one->outcome), http_outcome_name(outcome));
 }
 
-/* libcurl would keep it, since another call on it may still be answered, and give it to every call that
- * comes. */
+/* Otherwise libcurl would keep the connection while another call on it may be answered, and use it for all
+ * new calls. */
 static void up10_a_connection_that_went_silent_is_not_used_again(void **state)
 {
     struct fixture *f = *state;
@@ -832,7 +834,7 @@ static void up10_who_waits_on_it_gets_an_answer_that_comes_late(void **state)
     h2_stop(&s);
 }
 
-/* As webhooks and writes go. */
+/* Webhooks and writes use such a connection. */
 static void up10_a_fresh_connection_is_nobody_elses(void **state)
 {
     struct fixture *f = *state;

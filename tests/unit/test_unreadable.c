@@ -1,4 +1,5 @@
-/* Rows of the store that cannot be read: nobody waits for what nobody can go on with. On a virtual clock. */
+/* Rows of the store that cannot be read. No client waits for work that cannot continue. On a virtual
+ * clock. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
-/* "failed internal_error" of the only operation that is shown. */
+/* `text`: status and code of the only operation in the view, such as "failed internal_error". */
 static void expect_operation(struct running *d, enum operation_type type, const char *text)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -28,7 +29,8 @@ static void expect_operation(struct running *d, enum operation_type type, const 
     assert_string_equal(shown, text);
 }
 
-/* "ready managed" of the cluster "dev", "none" without one. */
+/* `text`: phase and ownership of the cluster "dev", such as "ready managed"; "none" when there is no
+ * cluster. */
 static void expect_cluster(struct running *d, const char *text)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -58,7 +60,7 @@ static void an_operation_without_its_cluster_ends_as_failed(void **state)
     expect_operation(d, OPERATION_DELETE, "failed internal_error");
     expect_cluster(d, "none");
     (void)running_kill(d, false);
-    /* That is so for good; what Cleura has is found again, and is nobody's. */
+    /* The result is permanent. The shoot at Cleura is found again, and is not managed. */
     d->clusters_unreadable = false;
     cleura.away = false;
     running_start(d);
@@ -75,7 +77,7 @@ static const char catalog[] =
     "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
     "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
 
-/* Cleura has no shoots, and cannot make any now. */
+/* Cleura has no shoots, and refuses to create one now. */
 static struct canned_answer cannot_make(void *ctx, const struct seen_request *request)
 {
     (void)ctx;

@@ -21,13 +21,13 @@ struct fixture {
     struct seal_key key;
     struct upstream_account *account;
     struct account_state *remembered;
-    struct canned_answer answer; /* to everything but logins */
+    struct canned_answer answer; /* for all requests except logins */
     struct canned_answer login;
     unsigned logins;
     unsigned done;
     enum upstream_class last;
     int retry_after_s;
-    struct list open; /* calls that were not answered */
+    struct list open; /* calls without an answer */
 };
 
 struct test_call {
@@ -150,7 +150,7 @@ static void urgent_calls_overtake_but_nothing_starves(void **state)
     submit(f, UPSTREAM_CATALOG, LANE_DISCOVERY, 600 * US_PER_S);
     f->answer.latency_us = US_PER_S;
     f->answer.body = "[{\"kubernetes\":{\"versions\":[]}}]";
-    /* A stream of user writes for three minutes; the discovery call must get its turn. */
+    /* Users write for three minutes. The discovery call must still be sent. */
     for (int i = 0; i < 180; i++) {
         submit(f, UPSTREAM_LIST, LANE_USER_WRITE, 600 * US_PER_S);
         virtual_run(&f->world, f->loop, US_PER_S);
@@ -184,7 +184,7 @@ static void full_queue_refuses(void **state)
     assert_int_equal(f->done, 0);
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 600 * US_PER_S);
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 600 * US_PER_S);
-    assert_int_equal(f->done, 0); /* never from within submit */
+    assert_int_equal(f->done, 0); /* submit never calls on_done itself */
     virtual_run(&f->world, f->loop, US_PER_S);
     assert_int_equal(f->done, 1);
     assert_int_equal(f->last, UPSTREAM_OVERLOADED);
@@ -215,7 +215,7 @@ static void outage_is_met_with_growing_pauses(void **state)
         submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, US_PER_S);
         virtual_run(&f->world, f->loop, US_PER_S);
     }
-    /* The bound is computed in test_lane.c, which looks closer. */
+    /* test_lane.c contains the computation of the limit. */
     assert_in_range(f->transport->count, 40, 67);
 }
 
@@ -272,7 +272,7 @@ static void rejected_token_is_renewed_once(void **state)
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 60 * US_PER_S);
     virtual_run(&f->world, f->loop, 5 * US_PER_S);
     assert_int_equal(f->logins, 1);
-    /* The token stays rejected: one login, one repetition, then the truth. */
+    /* The token stays rejected: one login and one repetition, then the call fails. */
     f->answer = (struct canned_answer){
         HTTP_ANSWERED, 403, "{\"error\":{\"code\":403,\"message\":\"Invalid token\"}}", NULL, US_PER_MS};
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 60 * US_PER_S);

@@ -1,4 +1,4 @@
-/* view/: what a publish costs, and that what it makes is what was staged, whatever came before. */
+/* view/: the cost of a publish. A publish shows exactly the staged changes, whatever came before. */
 #include "tests/support/check.h"
 
 #include <pthread.h>
@@ -22,7 +22,8 @@ static void stage(struct view *v, unsigned number, const char *body)
     view_set(v, VIEW_PROJECTS, key, body ? view_blob_new("", mem_strdup(body), 0, NULL, NULL) : NULL);
 }
 
-/* Chunks of now that were not there before; the addresses of before are not used again meanwhile. */
+/* The number of chunks that are not in `before`. The caller keeps the old chunks, so their addresses are not
+ * used again. */
 static size_t new_chunks(struct view *v, struct view_chunk **before, size_t before_count)
 {
     const struct view_section_entries *now = &view_enter(v)->sections[VIEW_PROJECTS];
@@ -54,7 +55,7 @@ static void publish_counted(struct view *v, size_t most)
     assert_in_range(new_chunks(v, before, count), 0, most);
 }
 
-/* One change of ten thousand costs its neighbours, not all of them. */
+/* One change among ten thousand entries copies only the neighbours of the entry. */
 static void b2_a_publish_costs_what_changed(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static void b2_a_publish_costs_what_changed(void **state)
     view_free(v);
 }
 
-/* As a first discovery does it: one after the other, each shown before the next. */
+/* As in a first discovery: one after the other, each published before the next. */
 static void b2_the_first_of_many_are_shown_one_by_one(void **state)
 {
     (void)state;
@@ -147,7 +148,7 @@ static void any_history_is_shown_as_it_was(void **state)
     virtual_init(&w, 11);
     struct view *v = view_new();
     for (unsigned round = 0; round < ROUNDS; round++) {
-        /* Phases in which most come, or most go. */
+        /* In some phases most entries are added, in others removed. */
         bool growing = round / 500 % 2 == 0;
         uint64_t changes = env_random_below(&w.env, round % 100 == 0 ? 1000 : 8);
         unsigned from = (unsigned)env_random_below(&w.env, KEYS);
@@ -217,7 +218,7 @@ static void check_written(const struct view_blob *b, wall_us seen_at)
     assert_string_equal(out.data, both);
 }
 
-/* Times with and without a fraction are of different lengths. */
+/* Times with and without a fraction have different lengths. */
 static void what_was_seen_again_shows_the_newest_time(void **state)
 {
     (void)state;
@@ -239,10 +240,10 @@ static void what_was_seen_again_shows_the_newest_time(void **state)
             view_leave(v);
             check_form(form, times[i]);
             check_written(shown, times[i]);
-            assert_ptr_equal(again, form); /* made once for all readers of one look */
+            assert_ptr_equal(again, form); /* one form for all readers after a read */
             assert_int_equal(form == shown, times[i] == times[first]);
             view_blob_unref(again);
-            view_blob_unref(held); /* an answer may hold a form for longer than the view does */
+            view_blob_unref(held); /* an answer may use a form longer than the view does */
             held = form;
         }
         check_form(held, times[ARRAY_LEN(times) - 1]);
@@ -296,7 +297,8 @@ static void readers_never_see_an_older_look_after_a_newer(void **state)
     view_free(looks.view);
 }
 
-/* For a counter only: the oldest are forgotten, and what never was one is none. */
+/* The former tokens are only for a counter. The oldest are dropped. A text that never was a token is not
+ * among them. */
 static void former_tokens_are_known_for_a_while(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Deliveries end to end but for the network: the real engine and store threads, the in-memory backend, a
- * virtual clock, and a receiver that answers by script. Days of retries pass in milliseconds.
+ * Deliveries without the network: the real engine and store threads, the in-memory backend, a virtual clock,
+ * and a receiver with scripted answers. Days of retries pass in milliseconds.
  */
 #include "tests/support/check.h"
 
@@ -136,12 +136,12 @@ struct fixture {
     struct virtual_world world;
     struct loop *loop;
     struct storage *storage;
-    void *conn; /* keeps the stored state, and looks into it */
+    void *conn; /* keeps the stored state, and reads it */
     struct config config;
     struct seal_key key;
     struct receiver receiver;
     struct webhook_engine *engine;
-    struct subscription *changed; /* what the engine reported last */
+    struct subscription *changed; /* the subscription that the engine reported last */
     unsigned changes;
 };
 
@@ -203,7 +203,7 @@ static void on_written(struct change_set *set, enum store_status status)
     (void)sem_post(done);
 }
 
-/* Stores `set` and everything submitted before it. */
+/* Stores `set` and all sets submitted before it. */
 static void commit(struct fixture *f, struct change_set *set)
 {
     sem_t done;
@@ -260,7 +260,7 @@ static struct delivery make_delivery(struct fixture *f, const char *subscription
     return d;
 }
 
-/* Stores an event with its delivery, as reconcile does, and hands it to the engine. */
+/* Stores an event with its delivery, as reconcile does, and passes it to the engine. */
 static void publish_type(struct fixture *f, const char *subscription, unsigned number, const char *type)
 {
     struct change_set *set = change_set_new();
@@ -317,7 +317,7 @@ static void run(struct fixture *f, int64_t duration_us)
     virtual_run(&f->world, f->loop, duration_us);
 }
 
-/* Waits in real time, with the virtual clock standing, until the receiver has seen `count` requests. */
+/* Waits in real time until the receiver has got `count` requests. The virtual clock stands still. */
 static void run_until_seen(struct fixture *f, unsigned count)
 {
     for (int i = 0; i < REAL_WAIT_MS && f->receiver.count < count; i++) {
@@ -341,7 +341,7 @@ static struct reply status_503(const struct request *request, unsigned number)
     return (struct reply){.status = 503};
 }
 
-/* ---- what is sent ---- */
+/* ---- requests ---- */
 
 static void wh1_wh2_wh3_wh13_sends_the_stored_bytes_signed(void **state)
 {
@@ -349,7 +349,7 @@ static void wh1_wh2_wh3_wh13_sends_the_stored_bytes_signed(void **state)
     f->receiver.reply = status_ok;
     subscribe(f, "wh_a");
     publish(f, "wh_a", 1);
-    assert_int_equal(f->receiver.count, 0); /* never from inside a caller's stack */
+    assert_int_equal(f->receiver.count, 0); /* never called directly by publish */
     run(f, US_PER_S);
     assert_int_equal(f->receiver.count, 1);
     const struct request *seen = &f->receiver.seen[0];
@@ -421,7 +421,7 @@ static void stores_every_attempt(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 2, "http_5xx");
 }
 
-/* ---- what answers mean ---- */
+/* ---- results ---- */
 
 static char retry_after[TIME_TEXT_BYTES];
 
@@ -483,7 +483,7 @@ static struct reply fails_once(const struct request *request, unsigned number)
                   : (struct reply){.status = failing_status, .retry_after = "600"};
 }
 
-/* docs/webhooks.md: any failure with Retry-After holds back everything for the webhook. */
+/* docs/webhooks.md: after any failure with Retry-After, all deliveries of the webhook wait. */
 static void any_failure_may_ask_to_be_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -544,7 +544,7 @@ static void gone_disables_at_once(void **state)
     expect_stored(f, "wh_a", 3, DELIVERY_FAILED, 0, "disabled");
     publish(f, "wh_a", 4);
     expect_stored(f, "wh_a", 4, DELIVERY_FAILED, 0, "disabled");
-    /* A version that was stored before the 410 does not switch it on again; a later version does. */
+    /* A version from before the 410 does not enable the webhook again; a later version does. */
     struct subscription *s = make_subscription(f, "wh_a");
     webhook_engine_set(f->engine, s);
     publish(f, "wh_a", 5);
@@ -624,7 +624,7 @@ static void wh15_gives_up_on_a_receiver_that_is_dead_for_days(void **state)
     publish(f, "wh_a", 1);
     run(f, 72 * HOUR_US);
     publish(f, "wh_a", 2);
-    run(f, 28 * HOUR_US); /* the first has failed, but five days have not passed */
+    run(f, 28 * HOUR_US); /* the first delivery has failed, but five days have not passed */
     assert_int_equal(f->changes, 0);
     run(f, 72 * HOUR_US);
     assert_int_equal(f->changes, 1);
@@ -632,7 +632,7 @@ static void wh15_gives_up_on_a_receiver_that_is_dead_for_days(void **state)
     assert_non_null(strstr(f->changed->disabled_reason, "5 days"));
 }
 
-/* Five days count from the last success that the store knows of, not from the start of the process. */
+/* Five days count from the last stored success, not from the start of the process. */
 static void wh15_counts_the_days_over_restarts(void **state)
 {
     struct fixture *f = *state;
@@ -646,7 +646,7 @@ static void wh15_counts_the_days_over_restarts(void **state)
     webhook_engine_set(f->engine, s);
     subscription_free(s);
     publish(f, "wh_a", 1);
-    run(f, 95 * HOUR_US); /* the schedule ends after some 76 hours */
+    run(f, 95 * HOUR_US); /* the schedule ends after about 76 hours */
     assert_int_equal(f->changes, 1);
     assert_true(f->changed->disabled);
 }
@@ -668,8 +668,8 @@ static void a_waiting_delivery_is_expedited(void **state)
     assert_false(webhook_engine_expedite(f->engine, "dlv_wh_a_001"));
 }
 
-/* The table of docs/webhooks.md: what is kept of the first answer, when the second attempt comes, whether it
- * is over. */
+/* The table of docs/webhooks.md: the stored data of the first answer, the time of the second attempt, and
+ * whether the delivery is over. */
 static struct reply first_reply;
 
 static struct reply first_then_ok(const struct request *request, unsigned number)
@@ -740,7 +740,7 @@ static void the_outcome_of_every_kind_of_answer(void **state)
     }
 }
 
-/* A test is tried once, and neither 410 nor a long failure switches the subscription off. */
+/* A test has one attempt. Neither a 410 nor a long failure disables the webhook. */
 static void a_test_is_tried_once_and_disables_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -780,7 +780,7 @@ static void wh18_the_configuration_of_now_decides(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
 }
 
-/* ---- secrets that go along, and those that come back ---- */
+/* ---- secrets in requests and in answers ---- */
 
 #define OTHER_SECRET "whsec_dGVzdC1zZWNyZXQta2V5LTI0LWJ5dGVzIQ=="
 
@@ -867,7 +867,7 @@ static void wh22_snippets_are_printable(void **state)
         {"\xc2\x9b[0m", " [0m"}, /* C1 */
         {"a\xe2\x80\xae"
          "b",
-         "a b"}, /* reverses the line */
+         "a b"}, /* a mark that reverses the line */
         {"token shd_abc whsec_QUJD", "token shd_*** whsec_****"},
     };
     const struct subscription none = {0};
@@ -880,13 +880,13 @@ static void wh22_snippets_are_printable(void **state)
     }
     snippet_write(snippet, "a\0b", 3, &none, &key);
     assert_string_equal(snippet, "a b");
-    /* Nothing is cut in two. */
+    /* A character of several bytes is not cut. */
     char *wide CLEANUP_FREE = mem_printf("%0255d\xc3\xbc", 0);
     snippet_write(snippet, wide, strlen(wide), &none, &key);
     assert_int_equal(strlen(snippet), 255);
 }
 
-/* ---- who waits for whom ---- */
+/* ---- limits of attempts in flight ---- */
 
 static struct reply slow(const struct request *request, unsigned number)
 {
@@ -930,7 +930,7 @@ static void as_many_at_a_time_as_the_subscription_says(void **state)
     run(f, 29 * US_PER_S + 500 * US_PER_MS);
     assert_int_equal(f->receiver.count, 7);
     assert_int_equal(f->receiver.max_in_flight, 3);
-    s->max_in_flight = 1; /* holds for what has not begun */
+    s->max_in_flight = 1; /* applies to attempts that have not begun */
     s->version = 2;
     webhook_engine_set(f->engine, s);
     subscription_free(s);
@@ -940,7 +940,8 @@ static void as_many_at_a_time_as_the_subscription_says(void **state)
     assert_int_equal(f->receiver.count, 9);
 }
 
-/* A wide subscription whose receiver is dead takes one place of all, not its whole width. */
+/* A subscription with a high limit whose receiver is down takes one place of the common limit, not all of its
+ * own. */
 static void a_failing_receiver_is_tried_one_by_one(void **state)
 {
     struct fixture *f = *state;
@@ -956,7 +957,7 @@ static void a_failing_receiver_is_tried_one_by_one(void **state)
     run(f, 20 * US_PER_S);
     assert_int_equal(f->receiver.count, 11);
     f->receiver.reply = slow;
-    run(f, 12 * US_PER_S); /* the one under way fails, the next one succeeds */
+    run(f, 12 * US_PER_S); /* the current attempt fails, the next one succeeds */
     run(f, 60 * US_PER_S);
     assert_int_equal(f->receiver.in_flight, 0);
     assert_int_equal(f->receiver.max_in_flight, 10);
@@ -1001,13 +1002,13 @@ static void all_together_have_a_limit(void **state)
     }
     run(f, 5 * US_PER_S);
     assert_int_equal(f->receiver.count, LIMIT);
-    webhook_engine_remove(f->engine, "wh_139"); /* one that waits for its turn */
+    webhook_engine_remove(f->engine, "wh_139"); /* a subscription that waits for its turn */
     run(f, 60 * US_PER_S);
     assert_int_equal(f->receiver.count, SUBSCRIPTIONS - 1);
     assert_int_equal(f->receiver.max_in_flight, LIMIT);
 }
 
-/* ---- restarts, removals, oddities ---- */
+/* ---- restarts, removals, special cases ---- */
 
 struct reload {
     struct fixture *f;
@@ -1047,7 +1048,7 @@ static void wh16_sends_again_after_a_restart(void **state)
     subscribe(f, "wh_a");
     publish(f, "wh_a", 1);
     publish(f, "wh_a", 2);
-    run(f, 15 * US_PER_S); /* the first is through, the second under way */
+    run(f, 15 * US_PER_S); /* the first delivery is done, the second is in progress */
     assert_int_equal(f->receiver.count, 2);
     expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 1, "");
     restart_engine(f, 1);
@@ -1079,7 +1080,7 @@ static void keeps_its_place_in_the_schedule_over_a_restart(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 3, "http_5xx");
 }
 
-/* The clock was ahead when it was planned, or has been set back since. */
+/* The clock was ahead when the attempt was planned, or has been set back since then. */
 static void waits_no_longer_than_its_own_delay_over_a_restart(void **state)
 {
     struct fixture *f = *state;
@@ -1105,12 +1106,12 @@ static void a_backlog_keeps_its_bodies_in_the_store(void **state)
     subscribe(f, "wh_a");
     publish(f, "wh_a", 1);
     for (unsigned i = 0; i < BACKLOG; i++) {
-        /* later ones, that only fill the queue */
+        /* later deliveries, which only fill the queue */
         struct delivery d = make_delivery(f, "wh_a", 300 + i);
         d.next_attempt_at += HOUR_US;
         webhook_engine_enqueue(f->engine, &d, "{}");
     }
-    publish(f, "wh_a", 2); /* its body is dropped here */
+    publish(f, "wh_a", 2); /* the engine drops the body here */
     run_until_seen(f, 1);
     run(f, 100 * US_PER_MS);
     run_until_seen(f, 2);
@@ -1157,7 +1158,7 @@ static void removal_stops_what_is_under_way(void **state)
     expect_stored(f, "wh_b", 1, DELIVERY_DELIVERED, 1, "");
 }
 
-/* The read comes back after the endpoint is gone, and after the engine is gone (teardown). */
+/* The read returns after the endpoint was removed, and after the engine was freed. */
 static void removal_while_a_body_is_read(void **state)
 {
     struct fixture *f = *state;
@@ -1206,7 +1207,7 @@ static struct reply slowly_gone(const struct request *request, unsigned number)
     return (struct reply){.status = is_old ? 410 : 200, .latency_us = 10 * US_PER_S};
 }
 
-/* The answer of the former receiver means nothing for the present one. */
+/* The answer of the former receiver does not apply to the present receiver. */
 static void an_attempt_under_way_ends_with_another_url(void **state)
 {
     struct fixture *f = *state;
@@ -1250,7 +1251,7 @@ static void what_is_known_or_final_is_ignored(void **state)
     struct delivery d = make_delivery(f, "wh_a", 1);
     webhook_engine_enqueue(f->engine, &d, "{}");
     run(f, US_PER_S);
-    webhook_engine_enqueue(f->engine, &d, "{}"); /* under way */
+    webhook_engine_enqueue(f->engine, &d, "{}"); /* in progress */
     d = make_delivery(f, "wh_a", 2);
     d.status = DELIVERY_FAILED;
     webhook_engine_enqueue(f->engine, &d, "{}");

@@ -1,4 +1,5 @@
-/* Where webhooks may go: the edges of every denied network, allow lists, and each fault a URL can have. */
+/* The allowed targets of webhooks: the limits of every denied network, allow lists, and each fault of a
+ * URL. */
 #include "tests/support/check.h"
 
 #include <arpa/inet.h>
@@ -29,7 +30,7 @@ static bool allowed(struct config *config, const char *text)
     return allowed_for(config, "hooks.example.org", text);
 }
 
-/* First and last address of each denied network, and their neighbours outside where those are public. */
+/* The first and the last address of each denied network, and the neighbour addresses that are public. */
 static void wh20_knows_the_edges_of_denied_networks(void **state)
 {
     static const struct {
@@ -66,7 +67,7 @@ static void wh20_knows_the_edges_of_denied_networks(void **state)
         {"2001::a00:1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", NULL, NULL}, /* Teredo */
         {"2002:7f00:1::", "2002:a9fe:a9fe::1", NULL, NULL},                  /* 6to4 */
         {"::a00:1", "::ffff:ffff", NULL, NULL},                              /* compatible with IPv4 */
-        /* not given to anybody yet: closed until a row says that it is public */
+        /* not assigned yet: denied until a row says that it is public */
         {"::2", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NULL, "2000::"},
         {"4000::", "fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:ffff::", NULL},
         {"fe00::", "fe7f:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NULL, NULL},
@@ -120,7 +121,8 @@ static void wh20_the_allow_list_opens_what_it_contains(void **state)
     assert_true(allowed(&config, "8.8.8.8"));
 }
 
-/* A host that the operator trusts may live in the house; what no machine of anybody is stays closed. */
+/* A host that the operator trusts may have a private address. Addresses that belong to no host stay
+ * denied. */
 static void wh20_an_allowed_host_may_be_private_but_not_local_to_the_link(void **state)
 {
     static const struct {
@@ -168,8 +170,8 @@ static void wh20_an_allowed_host_may_be_private_but_not_local_to_the_link(void *
     assert_true(allowed_for(&config, "other.internal", "fe80::1"));
 }
 
-/* An address that hands out the secrets of this machine is opened by a network that means it, not by a wide
- * one. */
+/* An address that serves the secrets of this machine needs an entry for a narrow network. A wide network is
+ * not sufficient. */
 static void wh20_hosts_of_clouds_are_named(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * Secrets, signatures and extra headers: the vectors of Standard Webhooks 1.0, what counts as a secret,
- * rotation, and sealing contexts.
+ * Secrets, signatures and extra headers: the vectors of Standard Webhooks 1.0, valid secrets, rotation, and
+ * seal contexts.
  */
 #include "tests/support/check.h"
 
@@ -65,7 +65,7 @@ static void wh3_every_signed_part_counts(void **state)
 
 static void wh4_refuses_what_is_not_a_secret(void **state)
 {
-    /* prefix, alphabet, padding, 23 bytes, 65 bytes */
+    /* faults of prefix, alphabet, padding; 23 bytes, 65 bytes */
     static const char *const bad[] = {
         "",
         "whsec_",
@@ -185,7 +185,7 @@ static void wh4_a_given_secret_has_24_to_64_bytes(void **state)
     }
 }
 
-/* The signatures that the keys of `s` make of an event at `now`; `wanted` are secrets, newest first. */
+/* The keys of `s` must make these signatures of an event at `now`. `wanted` are secrets, newest first. */
 static void expect_signatures(const struct subscription *s, wall_us now, const char *const *wanted)
 {
     char *all CLEANUP_FREE = webhook_sign_all(s, &seal_of_house, "evt_1", now, "{}", 2);
@@ -232,7 +232,7 @@ static void wh6_every_living_key_signs_newest_first(void **state)
     subscription_rotate(s, &key, now, GRACE_S * US_PER_S);
     expect_signatures(s, now, (const char *const[]){pair, new, old, NULL});
 
-    s->keys[0].sealed[0] ^= 1; /* one that cannot be opened does not keep the others from signing */
+    s->keys[0].sealed[0] ^= 1; /* a key that cannot be opened does not affect the others */
     expect_signatures(s, now, (const char *const[]){new, old, NULL});
     expect_signatures(s, now + GRACE_S * US_PER_S, (const char *const[]){NULL});
     subscription_free(s);
@@ -327,7 +327,7 @@ static void a_sealed_header_belongs_to_its_name_and_subscription(void **state)
     char *value CLEANUP_SECRET = webhook_header_open(&seal_of_house, "wh_1", &header);
     assert_string_equal(value, "hidden");
     assert_null(webhook_header_open(&seal_of_house, "wh_2", &header));
-    memcpy(header.name, "x-kEY", 5); /* the case of a name says nothing */
+    memcpy(header.name, "x-kEY", 5); /* the case of a name does not matter */
     char *again CLEANUP_SECRET = webhook_header_open(&seal_of_house, "wh_1", &header);
     assert_string_equal(again, "hidden");
     memcpy(header.name, "X-Oth", 5);

@@ -99,24 +99,24 @@ static void what_waits_is_bounded_and_what_is_left_is_dropped(void **state)
 {
     struct test *t = *state;
     assert_true(submit(t, 0, 100, false));
-    (void)sem_wait(&t->begun); /* it does not wait any more */
+    (void)sem_wait(&t->begun); /* the job does not wait any more */
     assert_false(submit(t, 1, 101, false));
     assert_true(submit(t, 1, 60, false));
     assert_false(submit(t, 2, 41, false));
     assert_true(submit(t, 2, 40, false));
     assert_false(submit(t, 3, 0, false));
-    assert_true(submit(t, 3, 0, true)); /* a part of one that was taken before */
+    assert_true(submit(t, 3, 0, true)); /* a part of an accepted job */
     for (int i = 0; i < 4; i++)
         (void)sem_post(&t->go_on);
     t->worker->free(t->worker);
-    loop_free(t->loop); /* which never turned */
+    loop_free(t->loop); /* the loop has run no turn */
     assert_int_equal(t->done, 0);
     assert_int_equal(t->dropped, 4);
 }
 
 /* ---- the watchdog ---- */
 
-/* The last line that was logged: the sentence, then its fields. */
+/* The last logged line: the message, then its fields. */
 static char logged[512];
 
 static void keep_line(enum log_level level, const char *message, const char *const *keys,
@@ -152,7 +152,7 @@ static void a_stall_is_counted(void **state)
     const char *wall = strstr(out.data, "longest_stall_seconds{clock=\"wall\"} ");
     assert_non_null(wall);
     assert_true(strtod(strchr(wall, ' '), NULL) >= 0.030);
-    /* A reader of the log sees who held it, and whether it worked or waited. */
+    /* The log shows the task that blocked the loop, and whether the task computed or waited. */
     const char *held = strstr(logged, "loop blocked for ");
     assert_non_null(held);
     assert_int_equal(*logged, '0' + LOG_LEVEL_WARNING);
