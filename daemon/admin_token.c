@@ -102,11 +102,11 @@ static enum exit_code acknowledge(int directory, const struct api_token *t, cons
                       json_str_or(answer, "reason", "see its log"));
         return EXIT_DEPENDENCY;
     }
-    const char *when = "is good from now on";
+    const char *when = "is valid from now on";
     if (!answer && is_there(directory, REQUEST_FILE))
-        when = "will be good when shootd runs; it does not now, or not with this state directory";
+        when = "will be valid when shootd runs with this state directory, which is not so now";
     else if (!answer)
-        when = "will be good when shootd has stored it, which it could not until now: see its log";
+        when = "will be valid when shootd has stored it, which has failed so far: see its log";
     (void)printf("%s\n", secret);
     (void)fprintf(stderr, "shootd: token %s, role admin, all projects, for %d days, %s\n", t->id, DAYS, when);
     return EXIT_OK;
@@ -126,8 +126,8 @@ int admin_token_make(const struct config *config)
     if (flock(directory, LOCK_EX | LOCK_NB) < 0 || is_there(directory, REQUEST_FILE)) {
         (void)fprintf(
             stderr,
-            "shootd: a token waits already: shootd takes it when it runs with this state directory; "
-            "remove %s/" REQUEST_FILE " to make another\n",
+            "shootd: an earlier token waits: shootd stores it when it runs with this state directory. "
+            "Remove %s/" REQUEST_FILE " to make another token\n",
             config->state_dir);
         (void)close(directory);
         return EXIT_DEPENDENCY;
@@ -136,7 +136,7 @@ int admin_token_make(const struct config *config)
     json_t *doc CLEANUP_JSON = api_token_to_json(t);
     (void)unlinkat(directory, ANSWER_FILE, 0); /* belongs to an earlier command */
     int failed = write_document(directory, REQUEST_FILE, doc);
-    enum exit_code code = failed ? fail("the token cannot be left in the state directory", -failed)
+    enum exit_code code = failed ? fail("the token cannot be written to the state directory", -failed)
                                  : acknowledge(directory, t, secret);
     explicit_bzero(secret, sizeof(secret));
     api_token_free(t);

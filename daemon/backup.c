@@ -112,7 +112,8 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
     int r = with_seal_key ? key_fit_read(key_path, &key) : 0;
     if (r)
         return fail_with(
-            "the seal key is not in the state directory (a credential is kept by you):", key_path, -r);
+            "the seal key is not in the state directory (shootd cannot copy a systemd credential):", key_path,
+            -r);
     bool in_directory = stat(to, &st) == 0 && S_ISDIR(st.st_mode);
     const char *slash = in_directory && to[strlen(to) - 1] == '/' ? "" : "/";
     char *target CLEANUP_FREE = in_directory
@@ -161,9 +162,8 @@ static int prepare_key(const struct config *config, const char *from)
         return 0;
     if (r) {
         (void)fail_with("cannot read the seal key", beside, -r);
-        (void)fputs(
-            "to do      put the key of the backup there, a file of 32 bytes, or remove what is there\n",
-            stderr);
+        (void)fputs("to do      put the key of the backup there, a file of 32 bytes, or remove that file\n",
+                    stderr);
         return r;
     }
     r = write_private(config->state_dir, KEY_DRAFT, key.bytes, sizeof(key.bytes));
@@ -208,9 +208,10 @@ static int put_away(const struct config *config, const char *name, const char *n
 static const char *after_loss(const struct key_fit_result *look)
 {
     static const char *const words[2][2] = {
-        {"nothing more", "nothing: shootd logs in to Cleura anew by itself"},
-        {"rotate the secrets of webhooks, and set their header fields anew",
-         "rotate the secrets of webhooks, and set their header fields anew; shootd logs in to Cleura anew"}};
+        {"nothing more", "nothing: shootd logs in to Cleura again by itself"},
+        {"rotate the secrets of webhooks, and set their header fields again",
+         "rotate the secrets of webhooks, and set their header fields again; "
+         "shootd logs in to Cleura again by itself"}};
     return words[look->webhooks > 0][look->tokens > 0];
 }
 
@@ -239,10 +240,10 @@ static int place_key(const struct restore *x)
         (void)close(directory);
     if (!placed)
         return end;
-    (void)printf("seal.key   %s", x->loss ? "that beside the backup, which is another one than the backup's"
-                                          : "that of the backup");
+    (void)printf("seal.key   %s", x->loss ? "the key beside the backup, which is not the key of the backup"
+                                          : "the key of the backup");
     if (kept)
-        (void)printf("; the one before is kept as before-restore-%s-seal.key", x->now);
+        (void)printf("; the old key is kept as before-restore-%s-seal.key", x->now);
     (void)printf("\n");
     print_loss(x);
     return EXIT_OK;
@@ -252,10 +253,10 @@ static int place_key(const struct restore *x)
 static void print_key_that_stays(const struct restore *x)
 {
     const bool is_missing = x->unread == -ENOENT;
-    const char *one = is_missing  ? "there is none; shootd makes one at its next start"
-                      : x->unread ? "stays as it is, and cannot be read as a key"
-                      : x->loss   ? "stays as it is: it is not the one of the backup"
-                                  : "stays as it is: it fits the backup";
+    const char *one = is_missing  ? "missing; shootd makes a key at its next start"
+                      : x->unread ? "not changed: it is no valid key"
+                      : x->loss   ? "not changed: it is not the key of the backup"
+                                  : "not changed: it fits the backup";
     (void)printf("seal.key   %s\n", one);
     print_loss(x);
 }
@@ -287,19 +288,19 @@ static void look_at_key(struct restore *x)
 /* Prints the data that would be lost, and how to keep it. */
 static int refuse_key(const struct restore *x)
 {
-    const char *why = x->has_key             ? "the key beside the backup is not the one of the backup"
+    const char *why = x->has_key             ? "the key beside the backup is not the key of the backup"
                       : x->unread == -ENOENT ? "there is no seal.key"
-                      : x->unread            ? "seal.key cannot be read as a key"
+                      : x->unread            ? "seal.key is no valid key"
                                              : "seal.key is not the key of the backup";
     (void)fprintf(stderr,
-                  "shootd: %s: lost would be %s\n"
+                  "shootd: %s: a restore would lose %s\n"
                   "to do      put the key of the backup beside it, as %s.seal.key\n"
-                  "           or add --without-secrets, and after it: %s\n",
+                  "           or add --without-secrets, and do after it: %s\n",
                   why, x->loss, x->from, after_loss(&x->look));
     if (!x->has_key)
         (void)fputs(
-            "           A key that is a credential of systemd is not looked at here: where it is the\n"
-            "           right one, --without-secrets loses nothing\n",
+            "           This command does not read a key that is a credential of systemd. When that key\n"
+            "           is the right one, --without-secrets loses nothing\n",
             stderr);
     return EXIT_DEPENDENCY;
 }
@@ -322,11 +323,12 @@ static int fail_restore(const struct restore *x, enum store_status status, const
             stderr,
             "to do      nothing was changed: take the newest backup that `shootd check-store BACKUP` "
             "finds sound%s%s\n",
-            directory ? "; shootd makes its own in " : "", directory ? directory : "");
+            directory ? "; the backups that shootd makes are in " : "", directory ? directory : "");
     else
-        (void)fputs("to do      the backup is sound: see to the space and the rights in state_dir, then run "
-                    "this again\n",
-                    stderr);
+        (void)fputs(
+            "to do      the backup is sound: check the free space and the permissions of state_dir, then run "
+            "this again\n",
+            stderr);
     return exit_code;
 }
 

@@ -218,7 +218,7 @@ static void note_seal_key(const struct daemon *d)
     if (!strcmp(id, stored))
         return;
     if (*stored)
-        log_error("the seal key is not the one that the store was sealed with: accounts log in again, stored "
+        log_error("the seal key does not fit the store: accounts log in again, stored "
                   "answers of idempotency keys are lost, and webhooks need new secrets",
                   "webhooks", LOG_INT(unreadable));
     if (unreadable)
@@ -300,7 +300,7 @@ static bool is_live(void *ctx, char *why, size_t size)
     struct daemon *d = ctx;
     if (loop_makes_progress(d))
         return true;
-    (void)snprintf(why, size, "the loop is stuck");
+    (void)snprintf(why, size, "the loop makes no progress");
     return false;
 }
 

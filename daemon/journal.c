@@ -142,7 +142,7 @@ bool journal_setup(enum log_format format)
     if (!wanted)
         return true;
     if (format == LOG_FORMAT_JOURNAL && access(journal_address.sun_path, W_OK) < 0) {
-        log_error("there is no journal to write to (log_format)", "path", journal_address.sun_path, "reason",
+        log_error("journal cannot be written (log_format)", "path", journal_address.sun_path, "reason",
                   strerror(errno));
         return false;
     }

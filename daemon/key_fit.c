@@ -62,7 +62,7 @@ char *key_fit_loss(const struct key_fit_result *look)
     } parts[] = {
         {look->webhooks, "the secrets of 1 webhook", "the secrets of ", " webhooks"},
         {look->tokens, "the token of 1 account at Cleura", "the tokens of ", " accounts at Cleura"},
-        {look->answers, "1 kept answer to a keyed request", "", " kept answers to keyed requests"},
+        {look->answers, "1 stored answer to a keyed request", "", " stored answers to keyed requests"},
     };
     char *text = NULL;
     size_t left = 0;
@@ -85,15 +85,15 @@ bool key_fit_check(const char *database, const char *key_path)
 {
     static const char *const words[] = {
         [KEY_FITS] = "fits",
-        [KEY_FITS_NOT] = "is not the one that the store was sealed with: put that one in its "
-                         "place, or start shootd, which says what to do",
-        [KEY_NOT_LOOKED_AT] = "not looked at: the store cannot be read",
+        [KEY_FITS_NOT] = "is not the key of the store: put the right key in its place, or start "
+                         "shootd, whose log says what to do",
+        [KEY_NOT_LOOKED_AT] = "not checked: the store cannot be read",
     };
     struct seal_key key;
     int r = key_fit_read(key_path, &key);
     if (r) {
-        (void)printf("seal key   not looked at: %s: %s%s\n", key_path, strerror(-r),
-                     r == -ENOENT ? " (a credential is kept by you)" : "");
+        (void)printf("seal key   not checked: %s: %s%s\n", key_path, strerror(-r),
+                     r == -ENOENT ? " (a systemd credential is not checked)" : "");
         return r == -ENOENT;
     }
     const struct key_fit_result look = key_fit_examine(database, &key, true);

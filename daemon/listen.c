@@ -129,8 +129,8 @@ bool listener_open(const char *where, const char *scheme, struct listener *ret_l
     l.fd = strncmp(where, "unix:", 5) ? open_inet(where, scheme, &l) : open_unix(where + 5, &l);
     if (l.fd < 0) {
         *ret_error =
-            mem_printf("cannot listen on %s: %s; another address goes into `listen` of the configuration, "
-                       "or SHOOTD_LISTEN when there is none",
+            mem_printf("cannot listen on %s: %s; set another address with `listen` in the configuration, "
+                       "or with SHOOTD_LISTEN when there is no configuration",
                        where, strerror(-l.fd));
         return false;
     }

@@ -41,11 +41,10 @@ static void seal_webhook(void *ctx, struct subscription *s)
     struct rotation *x = ctx;
     if (!webhook_seal_again(s, &x->change)) {
         if (!x->obstacle)
-            x->obstacle =
-                mem_printf("seal.key does not open the secrets of webhook %s: put the key that does "
-                           "in its place, or start shootd, rotate the secret of the webhook and set "
-                           "its header fields anew",
-                           s->id);
+            x->obstacle = mem_printf("seal.key does not open the secrets of webhook %s: put the right key in "
+                                     "its place, or start shootd, rotate the secret of the webhook and set "
+                                     "its header fields again",
+                                     s->id);
         subscription_free(s);
         return;
     }
@@ -68,7 +67,7 @@ static void seal_account(void *ctx, struct account_state *a)
     } else if (a->sealed_token) {
         free(TAKE_PTR(a->sealed_token));
         a->sealed_token_len = 0;
-        (void)printf("account    %s: its token is not kept, it logs in anew\n", a->name);
+        (void)printf("account    %s: its token is dropped, and it logs in again\n", a->name);
     }
     change_put_account(x->set, a);
 }
@@ -126,20 +125,19 @@ static int replace(struct rotation *x, int directory)
         return fail("the rotation was interrupted: run it again, or start shootd", error ? error : "commit");
     r = seal_key_settle(directory, id);
     if (r < 0)
-        return fail("the new key counts, but is not in its place yet: run this again, or start shootd",
+        return fail("the new key is in use, but is not yet seal.key: run this again, or start shootd",
                     strerror(-r));
-    (void)printf("seal.key   new\nsealed     %zu webhooks, %zu tokens of accounts, %zu kept answers\n"
-                 "backups    those made before need the old key, which is only beside them (.seal.key)\n",
+    (void)printf("seal.key   new\nsealed     %zu webhooks, %zu tokens of accounts, %zu stored answers\n"
+                 "backups    earlier ones need the old key, which is only beside them (.seal.key)\n",
                  x->webhooks, x->accounts, x->replays);
     return EXIT_OK;
 }
 
 static const char credential_words[] =
-    "the seal key is a systemd credential, which only you can replace. With shootd stopped: put the key as "
-    "seal.key into the state directory (32 bytes, mode 0600, of the user of shootd; systemd-creds decrypt "
-    "gives it), run shootd rotate-seal-key outside of the unit, move the new seal.key to where the "
-    "credential "
-    "comes from (systemd-creds encrypt), start shootd";
+    "shootd cannot replace a seal key that is a systemd credential. Stop shootd. Write the key as seal.key "
+    "to the state directory (32 bytes, mode 0600, owned by the user of shootd; systemd-creds decrypt prints "
+    "it). Run shootd rotate-seal-key outside of the unit. Make the new seal.key the credential "
+    "(systemd-creds encrypt). Start shootd";
 
 static int rotate(struct rotation *x, int directory)
 {

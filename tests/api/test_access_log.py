@@ -145,4 +145,4 @@ def test_a_journal_that_is_not_there_is_reported(sim, make_shootd):
     d.config.write_text(d.config.read_text() + "log_format: journal\n")
     run = subprocess.run([BUILD / "shootd", "--config", d.config], capture_output=True, text=True, timeout=30, check=False)
     assert run.returncode == 78
-    assert "there is no journal to write to (log_format)" in run.stderr
+    assert "journal cannot be written (log_format)" in run.stderr

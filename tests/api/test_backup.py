@@ -275,10 +275,10 @@ def test_the_way_back_from_an_upgrade(sim, busy):
     good = (busy.state / "seal.key").read_bytes()
     (busy.state / "seal.key").write_bytes(good[::-1])
     code, said, errors = run("restore", busy, "--from", copy)
-    assert (code, said) == (69, "") and "seal.key is not the key of the backup: lost would be the token of 1 account" in errors
+    assert (code, said) == (69, "") and "seal.key is not the key of the backup: a restore would lose the token of 1 account" in errors
     (busy.state / "seal.key").write_bytes(good)
     said = restore(busy, copy)
-    assert f"schema     {newest - 1}\n" in said and said.endswith("seal.key   stays as it is: it fits the backup\n"), said
+    assert f"schema     {newest - 1}\n" in said and said.endswith("seal.key   not changed: it fits the backup\n"), said
     busy.start()
     assert busy.cluster("dev").json()["managed"]
 
@@ -352,25 +352,25 @@ def test_the_seal_key_by_choice(sim, busy, make_shootd, tmp_path):
     theirs = (other.state / "seal.key").read_bytes()
     before = {p.name: p.read_bytes() for p in other.state.iterdir() if p.suffix != ".lock"}
     code, said, errors = run("restore", other, "--from", alone)
-    assert (code, said) == (69, "") and "--without-secrets, and after it: nothing: shootd logs in" in errors
-    assert "seal.key is not the key of the backup: lost would be the token of 1 account at Cleura\n" in errors, errors
+    assert (code, said) == (69, "") and "--without-secrets, and do after it: nothing: shootd logs in" in errors
+    assert "seal.key is not the key of the backup: a restore would lose the token of 1 account at Cleura\n" in errors, errors
     wrong = pathlib.Path(f"{alone}.seal.key")
     wrong.write_bytes(theirs)
     code, said, errors = run("restore", other, "--from", alone)
-    assert (code, said) == (69, "") and "the key beside the backup is not the one of the backup" in errors and "credential" not in errors
+    assert (code, said) == (69, "") and "the key beside the backup is not the key of the backup" in errors and "credential" not in errors
     wrong.unlink()
     assert {p.name: p.read_bytes() for p in other.state.iterdir() if p.suffix != ".lock"} == before
     said = restore(other, alone, "--without-secrets")
-    assert "seal.key   stays as it is: it is not the one of the backup\nlost       the token of 1 account at Cleura\nto do      nothing: " in said, said
+    assert "seal.key   not changed: it is not the key of the backup\nlost       the token of 1 account at Cleura\nto do      nothing: " in said, said
     assert (other.state / "seal.key").read_bytes() == theirs
-    kept = re.search(r"that of the backup; the one before is kept as (\S+)", restore(other, both))[1]
+    kept = re.search(r"the key of the backup; the old key is kept as (\S+)", restore(other, both))[1]
     assert (other.state / kept).read_bytes() == theirs and (other.state / "seal.key").read_bytes() == key.read_bytes()
     shutil.rmtree(other.state)
     assert "there is no seal.key" in run("restore", other, "--from", alone)[2]
-    assert "seal.key   there is none; shootd makes one at its next start\nlost " in restore(other, alone, "--without-secrets")
-    assert "seal.key   that of the backup\n" in restore(other, both)
+    assert "seal.key   missing; shootd makes a key at its next start\nlost " in restore(other, alone, "--without-secrets")
+    assert "seal.key   the key of the backup\n" in restore(other, both)
     said = restore(other, alone)  # the right one is in place
-    assert said.endswith("seal.key   stays as it is: it fits the backup\n"), said
+    assert said.endswith("seal.key   not changed: it fits the backup\n"), said
     (busy.state / "seal.key").unlink()
     code, _, errors = run("backup", busy, "--to", tmp_path / "third.db", "--with-seal-key")
     assert code == 69 and "the seal key is not in the state directory" in errors and not (tmp_path / "third.db").exists()
@@ -384,7 +384,7 @@ def test_a_damaged_seal_key_is_put_away(busy, tmp_path, spoil):
     good = (busy.state / "seal.key").read_bytes()
     busy.stop()
     spoil(busy.state / "seal.key")
-    kept = re.search(r"that of the backup; the one before is kept as (\S+)", restore(busy, path))[1]
+    kept = re.search(r"the key of the backup; the old key is kept as (\S+)", restore(busy, path))[1]
     assert (busy.state / "seal.key").read_bytes() == good and (busy.state / "seal.key").stat().st_mode & 0o777 == 0o600
     assert os.path.lexists(busy.state / kept) and not (busy.state / "seal.key.restored").exists()
     busy.start()
@@ -707,7 +707,7 @@ def test_check_store_knows_each_schema(busy, tmp_path):
     key = pathlib.Path(f"{path}.seal.key")
     key.write_bytes(key.read_bytes()[::-1])
     code, said, errors = check_store(path)
-    assert (code, errors) == (1, "") and "seal key   is not the one that the store was sealed with" in said
+    assert (code, errors) == (1, "") and "seal key   is not the key of the store" in said
     key.write_bytes(key.read_bytes()[::-1])
     with sqlite3.connect(path) as db:
         for table in ("replays", "audit", "quarantine"):

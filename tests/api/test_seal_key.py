@@ -102,7 +102,7 @@ def test_everything_is_sealed_again(sealed):
     d.stop()
     held = os.open(d.state / "seal.key", os.O_RDONLY)
     said = rotate(d)
-    assert "sealed     1 webhooks, 1 tokens of accounts, 1 kept answers" in said
+    assert "sealed     1 webhooks, 1 tokens of accounts, 1 stored answers" in said
     assert sealed.key() != old and (d.state / "seal.key").stat().st_mode & 0o777 == 0o600
     assert os.pread(held, 64, 0) == bytes(32), "the old key is not overwritten"
     os.close(held)
@@ -216,7 +216,7 @@ def test_a_key_that_does_not_fit_is_told_at_once(sealed):
     right = sealed.key()
     (d.state / "seal.key").unlink()
     d.start().wait_upstream()
-    assert "the seal key is not the one that the store was sealed with" in d.log()
+    assert "the seal key does not fit the store" in d.log()
     assert re.search(f"does not open the secrets of a webhook.*{sealed.hook}", d.log())
     assert right not in d.log_path.read_bytes()
     wait_until(lambda: "[!]webhooks whose secrets the seal key does not open: 1 (secrets of GET /v1/webhooks)" in d.http.get("/readyz?verbose").text,
@@ -299,7 +299,7 @@ def test_a_token_of_an_account_that_is_gone_is_not_kept(sealed):
     d.stop()
     config = d.config.read_text()
     d.config.write_text(config.replace("login: demo", "login: other"))
-    assert "account    main: its token is not kept, it logs in anew" in rotate(d)
+    assert "account    main: its token is dropped, and it logs in again" in rotate(d)
     d.config.write_text(config)
     d.start().wait_upstream()
     assert sealed.send_test() is not None

@@ -242,7 +242,7 @@ def admin_token(d, **more):
 def test_who_may_write_the_state_directory_gets_an_admin_token(d):
     process = admin_token(d)
     secret, said = process.communicate(timeout=20)
-    assert process.returncode == 0 and "is good from now on" in said, said
+    assert process.returncode == 0 and "is valid from now on" in said, said
     asked = who(d, secret.strip()).json()
     assert (asked["role"], asked["projects"]) == ("admin", ["*"]) and asked["id"] in said
     token = d.http.get(f"/v1/tokens/{asked['id']}").json()
@@ -259,7 +259,7 @@ def test_a_token_that_was_made_while_shootd_did_not_run_is_good_when_it_does(d):
     other = wait_until(lambda: (d.state / "admin-token.request").exists() and admin_token(d), timeout=10, what="the file")
     assert other.communicate(timeout=20)[0] == "" and other.returncode == 69, "one at a time"
     secret, said = process.communicate(timeout=20)
-    assert process.returncode == 0 and "will be good when shootd runs" in said, said
+    assert process.returncode == 0 and "will be valid when shootd runs" in said, said
     assert secret.strip() not in (d.state / "admin-token.request").read_text()
     d.start()
     wait_until(lambda: who(d, secret.strip()).status_code == 200, timeout=10, what="the token")
@@ -293,7 +293,7 @@ def test_a_token_that_is_refused_is_told_so(d, text, mode, why):
     secret, said = process.communicate(timeout=20)
     assert (process.returncode, secret) == (69, "") and f"refused by the running shootd: {why}\n" in said, said
     secret, said = admin_token(d).communicate(timeout=20)
-    assert "is good from now on" in said and who(d, secret.strip()).status_code == 200
+    assert "is valid from now on" in said and who(d, secret.strip()).status_code == 200
     wait_until(lambda: left(d) == [], what="the files to go")
 
 
@@ -309,7 +309,7 @@ def test_a_file_that_was_left_meanwhile_is_another_one(d):
         second = admin_token(d)
         wait_until(lambda: (d.state / "admin-token.request").exists(), what="the second file")
     secret, said = second.communicate(timeout=20)
-    assert second.returncode == 0 and "is good from now on" in said, said
+    assert second.returncode == 0 and "is valid from now on" in said, said
     assert who(d, secret.strip()).status_code == 200
     assert len(stored_ids(d) - before) == 2
     wait_until(lambda: left(d) == [], what="the files to go")
