@@ -15,7 +15,7 @@
 
 enum {
     ACCESS_LOG_ENTRIES = 2048, /* lines that may wait; about 1 MiB when full */
-    ACCESS_LOG_SLOW_MS = 1000, /* a longer request is logged, unless it asked to wait */
+    ACCESS_LOG_SLOW_MS = 1000, /* a longer request is logged, unless its client asked to wait */
 };
 
 struct access_entry;

@@ -38,7 +38,7 @@ bool jwt_is_one(const char *token);
  * config_current_enter and leave.
  */
 struct view_blob *jwt_caller(struct api *api, const char *token);
-/* The same for a client certificate with a name. */
+/* As jwt_caller, for a client certificate with a name. */
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client);
 /* Whether the caller is still valid: not expired, and its issuer, or the rules and authorities of
  * certificates, have not changed. Any thread. */

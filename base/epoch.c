@@ -16,7 +16,7 @@
 
 struct slot {
     _Alignas(64) _Atomic uint64_t entered; /* epoch of the read section, 0 when outside */
-    _Atomic int in_use;                    /* 0 after its thread has ended */
+    _Atomic int in_use;                    /* 0 after the thread of this slot has ended */
     struct slot *next;
 };
 

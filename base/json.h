@@ -76,7 +76,8 @@ struct json_fault {
  * describes it in `ret_fault` unless that is NULL. The caller owns the result.
  */
 json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault);
-/* The same, but accepts any value and duplicate names. For answers of Cleura, which shootd only reads. */
+/* As json_parse_strict, but accepts any value and duplicate names. For answers of Cleura, which shootd only
+ * reads. */
 json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault);
 
 /*
@@ -97,7 +98,7 @@ json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_lim
 
 /* Compact text, members in insertion order; the caller frees it. */
 char *json_text(const json_t *value);
-/* The same with sorted members, for digests and comparisons. */
+/* As json_text, with sorted members, for digests and comparisons. */
 char *json_canonical(const json_t *value);
 
 /* These readers never fail. They return NULL or the default when a member is absent, null or of another

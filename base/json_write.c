@@ -119,7 +119,7 @@ static void write_value(struct writer *w, const json_t *value)
         (void)buffer_add(w->out, number, len);
         break;
     case JSON_REAL:
-        /* The same form as jansson's: %.17g, with ".0" or an exponent. */
+        /* The form is the same as jansson's: %.17g, with ".0" or an exponent. */
         len = json_dumpb(value, number, sizeof(number), JSON_ENCODE_ANY);
         assert(len <= sizeof(number));
         (void)buffer_add(w->out, number, len);

@@ -12,7 +12,7 @@
 
 #include "base/attrs.h"
 
-/* Allocates zeroed memory for `count` items of `size` bytes; aborts when there is none. */
+/* Allocates zeroed memory for `count` items of `size` bytes; aborts when there is no memory. */
 void *mem_calloc(size_t count, size_t size);
 /* Like realloc for an array, with a check for overflow; aborts when there is no memory. */
 void *mem_realloc_array(void *old, size_t count, size_t size);

@@ -16,7 +16,7 @@ enum {
     NICER = 5, /* gives a third of the share of a thread that answers */
     SHORT_SLICE_NS = 100000,
     PIECE_US = 50,          /* work between two yields */
-    GIVEN_PER_WORK = 4,     /* share of a background thread, matches NICER */
+    GIVEN_PER_WORK = 4,     /* CPU time for others per CPU time of a background thread; matches NICER */
     LONGEST_WORK_US = 4000, /* a tick of Linux's clock */
     LONGEST_PIECE_US = 500,
     REST = 9,          /* pause per work while answering threads are busy */

@@ -9,7 +9,7 @@
 
 struct config_changes {
     json_t *applied; /* array of keys, for example "polling.idle", "accounts.main", "projects.team-a" */
-    json_t *restart_needed; /* the same for changed keys that need a restart */
+    json_t *restart_needed; /* changed keys that need a restart, in the same form */
 };
 
 /*

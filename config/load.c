@@ -276,7 +276,7 @@ static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n
     const char *text = config_scalar(n);
     switch (k->type) {
     case KEY_GROUP:
-        if (!is_empty(n)) /* all its keys may be comments, as in the sample */
+        if (!is_empty(n)) /* all keys of the section may be comments, as in the sample */
             load_group(l, k->group, n, k->name, base);
         break;
     case KEY_ITEMS:

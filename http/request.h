@@ -64,7 +64,7 @@ struct server_request {
     bool is_http_1_0;
     bool has_body;      /* the framing announces a body */
     bool must_close;    /* no further request may be parsed on the connection (6.5) */
-    bool took_time;     /* it had a body or was suspended: `started` is not recent any more */
+    bool took_time;     /* the request had a body or was suspended: `started` is not recent any more */
     bool keeps_body;    /* the operation reads the body */
     bool may_compress;  /* set by the application: the answer contains no secret (HT-53) */
     const char *target; /* without the query */

@@ -214,7 +214,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     if (!r)
         return;
     bool is_stream = r->stream != NULL;
-    if (r->suspension) { /* its client left: the library does not call the handler again */
+    if (r->suspension) { /* the client of `r` left: the library does not call the handler again */
         void *result = suspension_leave(r);
         if (result)
             http->options.application->discard(result);

@@ -58,7 +58,8 @@ struct shoot *shoot_copy(const struct shoot *s);
 /* Whether Gardener can have a shoot of this name: a DNS label without two hyphens in a row (GA-7).
  */
 bool shoot_name_is_possible(const char *name);
-/* The same for a node pool: a DNS label that fits into operation_step.target (GA-9). */
+/* Whether Gardener can have a node pool of this name: a DNS label that fits into operation_step.target
+ * (GA-9). */
 bool pool_name_is_possible(const char *name);
 /* The state of Cleura's last operation, as an enum. */
 enum shoot_run {
@@ -159,9 +160,9 @@ json_t *cluster_to_json(const struct cluster *c);
 struct cluster *cluster_from_json(const json_t *doc);
 
 /*
- * The same, faster. `text` must be the exact output of json_text(cluster_to_json(...)). The documents are
- * copied as text and not parsed. Returns NULL also for text of an earlier version, which cluster_from_json
- * reads.
+ * As cluster_from_json, but faster. `text` must be the exact output of json_text(cluster_to_json(...)). The
+ * documents are copied as text and not parsed. Returns NULL also for text of an earlier version, which
+ * cluster_from_json reads.
  */
 struct cluster *cluster_from_text(const char *text, size_t len);
 
@@ -209,7 +210,7 @@ struct operation {
     char *message;                /* the current message, see operation_says */
     struct operation_note *notes; /* its messages, the oldest first */
     unsigned note_count, notes_dropped;
-    struct operation_step *steps; /* `step_count` of them, at most OPERATION_MAX_STEPS */
+    struct operation_step *steps; /* `step_count` steps, at most OPERATION_MAX_STEPS */
     unsigned step_count;
     unsigned step_index; /* the step in progress */
     int64_t version;
@@ -342,7 +343,7 @@ struct account_state {
     char *token_source; /* how shootd got the token, a word of upstream/; or NULL */
     int login_failures; /* failures in a row; stored so that the limit on logins survives restarts */
     wall_us next_login_at;
-    char *credentials_mark; /* keyed digest of the refused ones: a corrected password is tried at once */
+    char *credentials_mark; /* keyed digest of refused credentials: a corrected password is tried at once */
     bool two_factor;        /* the last refusal demanded a second factor */
     bool failure_announced; /* account.login_failed was emitted, and account.recovered not yet */
 };

@@ -91,7 +91,7 @@ struct command_write {
     bool dry_run; /* only report the effects */
     bool waits;   /* the caller asked to wait for the end of the operation and has the right to */
     /* set by the decider */
-    bool name_is_free; /* Cleura confirmed it */
+    bool name_is_free; /* Cleura confirmed that the name is free */
     bool pool_exists;  /* a node pool with this name exists; for preconditions */
 };
 
@@ -215,7 +215,7 @@ struct command {
     enum command_type type;
     struct command_caller caller;
     enum role least_role;    /* least role that may issue the command */
-    bool needs_all_projects; /* a token with only some projects may not issue it */
+    bool needs_all_projects; /* a token with only some projects may not post it */
     char *request_id;
     const char *action_name; /* operationId of the contract, static; NULL: not requested by a caller */
     struct trace trace;      /* trace of the calls for this command */

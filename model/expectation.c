@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 struct sample {
-    int64_t *us; /* `count` of them */
+    int64_t *us; /* `count` values */
     size_t count;
 };
 

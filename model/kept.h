@@ -19,7 +19,7 @@
  */
 enum audit_outcome {
     AUDIT_SUCCESS,
-    AUDIT_DENIED, /* the caller has no right to it */
+    AUDIT_DENIED, /* the caller has no right to the request */
     AUDIT_ERROR,  /* refused for another reason, or failed */
     AUDIT_OUTCOME_MAX_,
 };

@@ -76,7 +76,8 @@ enum spec_unknown {
  */
 size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_unknown unknown,
                         json_t *differences);
-/* The same for one pool, member by member, without its name. */
+/* As spec_differences, for one pool, member by member, without its name. Returns whether there is no
+ * difference. */
 bool spec_pool_is_met(const json_t *wanted, const json_t *observed, enum spec_unknown unknown);
 /*
  * Returns `observed` with its unreadable (null) members filled in. A null becomes the value in which `spec`
@@ -114,7 +115,7 @@ json_t *spec_step_body(enum step_type type, const char *target, const json_t *wa
  * with `maximum` and `max_surge` of each. Cores and memory are null when the catalog lacks a machine type.
  */
 json_t *spec_quota(const json_t *pools, const struct spec_context *context);
-/* The same computed step by step, for many clusters; starts with SPEC_QUOTA_NONE. */
+/* As spec_quota, computed step by step for many clusters; starts with SPEC_QUOTA_NONE. */
 struct spec_quota_sum {
     int64_t nodes, cores, memory_mib, volume_gib;
     bool types_known; /* the catalog contains all machine types */

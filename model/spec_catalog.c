@@ -181,7 +181,7 @@ static void check_image_version(struct check *k, const char *pointer, const json
               "'%s' is not an offered version of this image", wanted);
 }
 
-/* The pool already has the name and version of `image`, or `image` omits them. */
+/* Whether the pool already has the name and version of `image`, or `image` omits them. */
 static bool image_is_kept(const json_t *image, const json_t *there)
 {
     static const char *const members[] = {"name", "version"};

@@ -38,13 +38,13 @@ struct issuer_options {
 struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config);
 void issuer_free(struct issuer *issuer);
 const struct config_issuer *issuer_config(const struct issuer *issuer);
-/* The same issuer in another configuration. */
+/* Changes the configuration of the issuer. `config` must be of the same issuer. */
 void issuer_rebind(struct issuer *issuer, const struct config_issuer *config);
 /* Called when a token has a key that is not known. */
 void issuer_wants_key(struct issuer *issuer);
 /* Returns NULL when there are none. */
 struct oidc_keys *issuer_keys(const struct issuer *issuer);
-/* When they were read. */
+/* When the keys were read. */
 mono_us issuer_read_at(const struct issuer *issuer);
 
 /* ---- counters of all issuers; any thread ---- */

@@ -26,7 +26,7 @@ struct project_row {
 };
 
 struct published {
-    atomic_uint users; /* the scrapes that read it, and one more while it is current */
+    atomic_uint users; /* number of scrapes that read the set, and one more while the set is current */
     size_t account_count, project_count;
     struct account_row *accounts;
     struct project_row *projects;

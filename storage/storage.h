@@ -190,7 +190,7 @@ struct store_visitor {
     /* Open operations, the newest ended ones, and the one that each cluster names; called after the
      * clusters. */
     void (*operation)(void *ctx, struct operation *op);
-    /* Called before them: all ended operations newer than this id are loaded; "": all. */
+    /* Called before the operations: all ended operations newer than this id are loaded; "": all. */
     void (*operations_left_out)(void *ctx, const char *id);
     void (*subscription)(void *ctx, struct subscription *s);
     void (*delivery)(void *ctx, struct delivery *d); /* pending ones only */

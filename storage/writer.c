@@ -63,7 +63,7 @@ static void queue_move(struct set_queue *to, struct set_queue *from)
 
 static void writer_report(struct writer *w, struct change_set *set, enum store_status status)
 {
-    /* Its transaction was rolled back, and another event may have this number by now. */
+    /* The transaction of the set was rolled back, and another event may have this number by now. */
     for (size_t i = 0; status != STORE_OK && i < set->count; i++)
         if (set->changes[i].kind == CHANGE_EVENT_APPEND)
             set->changes[i].event->sequence = 0;

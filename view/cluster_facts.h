@@ -46,8 +46,8 @@ static inline const struct cluster_facts *cluster_facts_of(const struct view_blo
  * observed state, phase, drift. The caller frees it.
  */
 struct cluster *cluster_of_blob(const struct view_blob *blob);
-/* The same, with the members of its open or last operation that issues need; NULL: none. The caller frees
- * both. */
+/* As cluster_of_blob, with the members of its open or last operation that issues need; NULL: none. The caller
+ * frees both. */
 struct cluster *cluster_with_operation(const struct view_blob *blob, struct operation **ret_operation);
 
 #endif

@@ -27,7 +27,7 @@ json_t *render_api_token(const struct api_token *t);
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
 /* An item of GET /v1/events: the body and its number. */
 void render_event_item(struct buffer *out, const struct event *e);
-/* The same as a block of a text/event-stream, with its empty line (AO-19). */
+/* Writes an event as a block of a text/event-stream, with its empty line (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
 /* Blobs for the view: ETag from id and version. The subject of a cluster is its facts, the subject of an

@@ -27,7 +27,7 @@ struct view_blob {
     size_t brief_len;
     wall_us observed_at; /* clusters: the time of observation in the body, 0: none; catalogs: the time of the
                             fetch; others: 0 */
-    char observed_text[TIME_TEXT_BYTES];        /* the same as text, "" for 0 */
+    char observed_text[TIME_TEXT_BYTES];        /* observed_at as text, "" for 0 */
     size_t observed_in_body, observed_in_brief; /* where the time begins */
     _Atomic wall_us seen_at;  /* time of the newest observation, which found no change: view_seen_again */
     _Atomic mono_us heard_at; /* the same moment on the monotonic clock, for its age; clusters only */

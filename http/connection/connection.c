@@ -25,7 +25,7 @@ enum {
     LINGER_S = 5,
     PIECE = 16 * 1024,
     PIECES_AT_ONCE = 32,
-    RECEIVE_BUFFER = 64 * 1024, /* otherwise the kernel grows it to megabytes for each fast sender */
+    RECEIVE_BUFFER = 64 * 1024, /* otherwise the kernel grows the buffer to megabytes for each fast sender */
 };
 /* Pause between two reads of a lingering peer. It limits the peer's speed. */
 static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;

@@ -27,7 +27,8 @@ struct store_query {
  */
 struct store_query *store_query_question(struct command *cmd, void (*on_found)(struct store_query *s));
 
-/* The store calls them; `ctx` is the query, the result is taken over. Reader thread: they only post it. */
+/* The store calls these functions; `ctx` is the query, the result is taken over. Reader thread: they only
+ * post the query. */
 void store_query_events(void *ctx, enum store_status status, struct event_page *page);
 void store_query_audit(void *ctx, enum store_status status, struct audit_page *page);
 void store_query_replay(void *ctx, enum store_status status, struct replay *replay);

@@ -55,7 +55,7 @@ void command_token_delete(struct reconcile *r, struct command *cmd);
 /* Stores the known state of an account (taken over) until account_add uses it. */
 void account_remember(struct reconcile *r, struct account_state *state);
 void account_add(struct reconcile *r, const struct config_account *config);
-/* Cancels its calls; no command waits for a login. Its known state is kept. */
+/* Cancels the account's calls. No command may wait for a login. The known state of the account is kept. */
 void account_remove(struct account *a);
 void accounts_free(struct reconcile *r);
 void account_show(struct account *a);

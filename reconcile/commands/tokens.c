@@ -300,8 +300,8 @@ void command_token_patch(struct reconcile *r, struct command *cmd)
     api_token_free(t);
 }
 
-/* The same token with a new secret. The current secret stays valid for the grace time; an even older one
- * ends. */
+/* A copy of the token with a new secret. The current secret stays valid for the grace time. An even older
+ * secret ends. */
 static struct api_token *rotated(struct reconcile *r, const struct api_token *old, const json_t *body,
                                  char secret[static TOKEN_BYTES])
 {

@@ -152,7 +152,7 @@ static void wake_waiters(struct project *p, struct problem *problem)
 static void take_catalog(struct project *p, const json_t *catalog)
 {
     assert(!project_is_at_rest(p));
-    /* After a start it is read again: the same catalog is not stored again. */
+    /* After a start the catalog is read again. An equal catalog is not stored again. */
     bool news = !json_equal(p->state->catalog, catalog);
     json_decref(p->state->catalog);
     p->state->catalog = json_deep_copy(catalog);

@@ -79,7 +79,7 @@ static void answer_stale(struct project *p, struct command *cmd)
 static void on_fresh_deadline(struct waiting *w)
 {
     struct project *p = project_find(w->r, w->cmd->project);
-    assert(p); /* it existed when the wait began */
+    assert(p); /* the project existed when the wait began */
     answer_stale(p, wait_take(w));
 }
 

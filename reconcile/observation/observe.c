@@ -225,7 +225,7 @@ void observe(struct entity *e, struct shoot *shoot)
     c->upstream_exists = true;
     if (guard_over)
         c->guard_since = 0;
-    /* others may have hibernated or woken it */
+    /* others may have hibernated or woken the cluster */
     if (d.operation_finished && !entity_has_open_operation(e) && !shoot->hibernated_unknown)
         c->wants_hibernated = shoot->hibernated;
     e->step.tries.absent_reads = 0;

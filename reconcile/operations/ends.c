@@ -181,7 +181,7 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     project_spec_context(e->project, &context);
     context.observed = present;
     json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
-    context.known = body; /* its size was checked at its acceptance */
+    context.known = body; /* the size was checked at the acceptance */
     spec_check_body(body, SPEC_PUT, &context, &faults);
     spec_check_change(json_obj(op->body, "spec"), present, &context, &faults);
     return faults;
@@ -240,7 +240,7 @@ static void on_gone_saved(struct save *save)
     bool replaced = e->seen.other_uid_reads > 0;
     entity_remove(e);
     if (replaced)
-        schedule_list_soon(p); /* a new shoot with its name */
+        schedule_list_soon(p); /* a new shoot has its name */
     view_publish(save->r->o.view);
     project_show(p);
 }

@@ -27,7 +27,7 @@ bool plan_is_foreign(const struct entity *e);
 /* Whether this shoot can be the result of a create with a lost answer: just made, as requested. */
 enum likeness {
     LIKENESS_NONE,     /* impossible */
-    LIKENESS_UNPROVEN, /* too little of it can be read */
+    LIKENESS_UNPROVEN, /* too little of the shoot can be read */
     LIKENESS_PROVEN,
 };
 enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot);

@@ -172,7 +172,7 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
     /* A write that is sent again. A first call is no retry, nor is a read. */
     e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->step.call.on_done = on_done;
-    /* Reads before its begin do not belong to the step. */
+    /* Reads before the begin of the step do not belong to the step. */
     const struct trace trace = current_step(e)->started_at ? operation_trace_of_step(e->op, e->op->step_index)
                                                            : operation_trace(e->op);
     upstream_call_for(&e->step.call, &trace, e->op->request_id);

@@ -26,7 +26,7 @@ static const enum event_type ready_from[PHASE_MAX_] = {
     [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
-/* The same for a cluster that is hibernated before and after. */
+/* The event when a cluster is hibernated before and after a change, by the previous phase. */
 static const enum event_type asleep_from[PHASE_MAX_] = {
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
     [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,

@@ -35,7 +35,7 @@ struct step_run {
     mono_us begun_at;    /* begin of the current step; 0: before the start, or not begun */
     bool storing_intent; /* its intent is being stored: no other call begins meanwhile */
     bool reading_back;
-    bool unread;       /* it could not be read whether a step of the last operation had an effect */
+    bool unread;       /* a read could not show whether a step of the last operation had an effect */
     mono_us looked_at; /* when the shoot was read for the step, with the right uid; 0: it must be read */
     struct problem *refusal; /* definite refusal after a lost answer; used if the read-back finds nothing */
 };
@@ -48,20 +48,20 @@ struct sightings {
     int other_uid_reads;      /* consecutive reads that found another uid */
     unsigned unchanged_polls; /* consecutive; the idle interval grows with them */
     int64_t settled_version;  /* at this version an equal answer needs no processing; 0: none */
-    unsigned listed_in;       /* number of the last list of the project that contained it */
-    unsigned refused_in;      /* number of the last list with a refused row of its name */
+    unsigned listed_in;       /* number of the last list of the project that contained the cluster */
+    unsigned refused_in;      /* number of the last list with a refused row of the cluster's name */
 };
 
 /* The cluster is missing in Cleura's answers. */
 struct absence {
-    int reads;            /* consecutive single reads that did not find it */
-    bool missing_in_list; /* the last list did not contain it */
+    int reads;            /* consecutive single reads that did not find the cluster */
+    bool missing_in_list; /* the last list did not contain the cluster */
     bool read_alone;      /* not found by a list or a read: read it alone before accepting the absence */
     mono_us read_at;      /* last read that confirmed the absence; 0: Cleura could not be read since */
     int64_t confirmed_us; /* how long consecutive reads have confirmed it */
 };
 
-/* Its change sets that are being stored. */
+/* The entity's change sets that are being stored. */
 struct entity_saves {
     unsigned under_way;
     unsigned asked_for;   /* requested changes that are not durable yet */
@@ -113,7 +113,7 @@ void entity_set_operation(struct entity *e, struct operation *op);
 /* Frees data that can be made again (cluster_rest), and data that only the planning of an ended operation
  * needed. */
 void entity_rest(struct entity *e);
-/* Removes its last operation from memory when it ended before `before`; false when it did not, or is
+/* Removes the last operation from memory when it ended before `before`. False when it did not, or is still
  * needed. */
 bool entity_forget_operation(struct entity *e, wall_us before);
 bool entity_has_open_operation(const struct entity *e);
@@ -129,7 +129,7 @@ bool entity_row_was_refused(const struct entity *e);
 bool entity_change_was_in_vain(const struct entity *e);
 /* Whether something is in progress, so the cluster is read often. */
 bool entity_is_active(const struct entity *e);
-/* Whether it is deleted, or a deletion is in progress or waits. */
+/* Whether the cluster is deleted, or a deletion is in progress or waits. */
 bool entity_is_leaving(const struct entity *e);
 /* Whether Cleura's last operation is a deletion, also a failed one. */
 bool entity_is_deleted_at_cleura(const struct entity *e);
@@ -138,7 +138,7 @@ void entity_note_newest(struct entity *e, const struct shoot *shoot);
 /* Stores when the first version that the cluster uses expires: called before it is shown. */
 void entity_note_expiry(struct entity *e);
 
-/* Operations that wait for their turn, in order. The queue owns them. */
+/* Adds an operation to the end of the queue, which owns it. */
 void entity_queue_push(struct entity *e, struct operation *op);
 /* Removes an operation from the queue without ending it; the caller owns it. */
 struct operation *entity_queue_take(struct entity *e, size_t index);

@@ -17,7 +17,7 @@ struct account {
     char *name;
     struct reconcile *r;
     const struct config_account *config;
-    bool ends;         /* the configuration that is being applied lacks it, or has it at another place */
+    bool ends; /* the configuration that is being applied lacks the account, or has it at another place */
     unsigned projects; /* number of its projects in the configuration, set by projects_spread */
     struct upstream_account *lane;
     struct account_state *remembered; /* the state last stored; has failure_announced */
@@ -41,7 +41,7 @@ struct project {
     size_t cluster_count;
     mono_us listed_at;          /* end of the last complete list of this run; 0: none */
     mono_us oldest_observation; /* of its clusters, at the last walk; NOT_OBSERVED: none was observed */
-    mono_us oldest_until_now;   /* the same during the current walk */
+    mono_us oldest_until_now;   /* oldest observation in the current walk so far */
     struct heap due;            /* entities by next poll */
     mono_us discovery_due;
     bool list_again; /* the running list began too early for a waiting reader */
@@ -50,7 +50,7 @@ struct project {
     char *poll_name;     /* shoot of a single read, NULL for a list */
     unsigned lists;      /* number of lists requested; struct sightings refers to it */
     int64_t poll_jitter; /* jitter of this round, in percent */
-    bool unremembered;   /* the store contained no row of it */
+    bool unremembered;   /* the store contained no row of the project */
     bool resting;        /* retired, or its account or place is about to change (reconcile/projects.h) */
     bool set_aside;      /* the configuration has another place than the stored clusters (location.c) */
     unsigned poll_failures;
@@ -72,7 +72,7 @@ struct project {
     char *last_error;
     char *shown;                        /* last published JSON, to publish only changes */
     json_t *catalog_shared;             /* a catalog that is being copied to the other projects; or NULL */
-    struct project *catalog_share_next; /* the next project that gets it */
+    struct project *catalog_share_next; /* the next project that gets catalog_shared */
     struct loop_timer catalog_share;
 };
 
@@ -80,7 +80,7 @@ struct project {
 struct project *project_find(struct reconcile *r, const char *name);
 /* The state for all projects together; made at the first use. */
 struct project_state *project_state_of_all(struct reconcile *r);
-/* Whether nothing is read or sent for it: it is set aside or retired. */
+/* Whether nothing is read or sent for the project: it is set aside or retired. */
 bool project_is_at_rest(const struct project *p);
 void project_spec_context(const struct project *p, struct spec_context *ret);
 struct upstream_account *project_lane(const struct project *p);
@@ -104,7 +104,7 @@ json_t *time_or_null(wall_us at);
 /* The entity tag of a document without a version: a digest of its text (HT-21). */
 enum { TAG_BYTES = 20 };
 void tag_of(const char *text, char etag[static TAG_BYTES]);
-/* Counts its clusters, and their open operations including waiting ones. */
+/* Counts the project's clusters, and their open operations including waiting ones. */
 void project_count(const struct project *p, int64_t *ret_clusters, int64_t *ret_open);
 
 #endif

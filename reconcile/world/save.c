@@ -69,7 +69,7 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
         return;
     struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
     assert(e); /* the entity is removed only with its last change set */
-    /* Its last operation is no longer in memory, and the next one is about to be shown. */
+    /* The last operation of the cluster is no longer in memory, and the next one is about to be shown. */
     if (e->saves.under_way && *change->cluster->operation_id &&
         strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
         !operation_entry(r, change->cluster->operation_id))
@@ -172,7 +172,7 @@ void token_entry_free(struct reconcile *r, struct token_entry *entry)
     free(entry);
 }
 
-/* Removes its digests from the view, except those that `t` still has; NULL: none. */
+/* Removes the token's digests from the view, except those that `t` still has; NULL: none. */
 static void hide_digests(struct reconcile *r, struct token_entry *entry, const struct api_token *t)
 {
     static const uint8_t none[sizeof(entry->shown[0])];

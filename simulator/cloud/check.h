@@ -47,7 +47,7 @@ void check_key(char *out, size_t size, const char *prefix, const char *name);
 /* Checks the members in the rules; ignores others. */
 void check_members(json_t *errors, const char *prefix, const json_t *object, const struct rule *rules,
                    size_t count);
-/* The same for a request to the simulator itself: members without a rule are also faults. */
+/* As check_members, for a request to the simulator itself: members without a rule are also faults. */
 void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count);
 
 #endif

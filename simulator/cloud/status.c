@@ -15,9 +15,9 @@ struct condition {
     const char *bad_reason;
     const char *bad_message;
     const char *early_status; /* status while the create works on it */
-    int begins;               /* create progress from which it is not Unknown */
-    int holds;                /* create progress from which it is True */
-    int gone;                 /* delete progress from which it is lost */
+    int begins;               /* create progress from which the condition is not Unknown */
+    int holds;                /* create progress from which the condition is True */
+    int gone;                 /* delete progress from which the condition is lost */
 };
 
 static const struct condition conditions[] = {

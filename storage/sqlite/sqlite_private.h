@@ -37,8 +37,8 @@ struct sqlite_conn {
 /* Opens and verifies. After a failure nothing is open and nothing was changed. Only the first opening creates
  * a store. */
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
-/* The same for a reader of a database of any known version, returned in *ret_version. Prepares no statements
- * and checks nothing. */
+/* As handle_open, for a reader of a database of any known version, returned in *ret_version. Prepares no
+ * statements and checks nothing. */
 enum store_status handle_open_to_read(struct sqlite_conn *conn, int *ret_version, char **ret_error);
 void handle_close(struct sqlite_conn *conn);
 /* Replaces the text in *ret_error; NULL is allowed. */
@@ -145,7 +145,8 @@ void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size);
 enum store_status sqlite_begin(void *conn, char **ret_error);
 enum store_status sqlite_commit(void *conn, char **ret_error);
 void sqlite_rollback(void *conn);
-/* Stores the number of a transaction with it; and the number of the last one that had effect. */
+/* sqlite_mark stores a number with the current transaction. sqlite_last_marked returns the number of the last
+ * marked transaction that had an effect. */
 enum store_status sqlite_mark(void *conn, int64_t number, char **ret_error);
 enum store_status sqlite_last_marked(void *conn, int64_t *ret_number);
 

@@ -221,10 +221,10 @@ STATEMENT(EVENTS_RANGE, "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM
                         " CASE WHEN ?2 = 9223372036854775807 THEN (SELECT max(sequence) FROM events)"
                         " ELSE (SELECT max(+sequence) FROM events WHERE at < ?2) END")
 /*
- * The same for the audit log, in a number of steps that does not depend on its length. `latest` never
- * decreases with the number, so the period begins at the first entry whose `latest` is in it. It ends at the
- * last entry whose `latest` is before its end, or at a later entry that was written after the clock was set
- * back. Such entries are few and have their own index.
+ * As EVENTS_RANGE, for the audit log, in a number of steps that does not depend on its length. `latest` never
+ * decreases with the number, so the period begins at the first entry whose `latest` is in it. The period ends
+ * at the last entry whose `latest` is before its end, or at a later entry that was written after the clock
+ * was set back. Such entries are few and have their own index.
  */
 STATEMENT(AUDIT_RANGE,
           "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM audit)"

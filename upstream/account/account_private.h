@@ -120,7 +120,7 @@ void exchange_cancel(struct exchange *x);
 /* ---- call_spans.c: the spans of a call that belongs to a recorded trace ---- */
 /* The call no longer waits: it is sent, or ends with this error. */
 void call_waited(struct upstream_call *call, const char *error);
-/* A request has ended. `why`: why the shoot in the answer is not accepted, or NULL. */
+/* A request has ended. `why` is the reason when the shoot in the answer is not accepted, or NULL. */
 void call_answered(const struct upstream_call *call, const struct exchange_end *end, const char *why);
 /* Called before the call's user removes it from the lane. */
 void call_cancelled(struct upstream_call *call);
@@ -213,7 +213,7 @@ void by_hand_done(struct upstream_account *a);
 char *token_file_take(struct upstream_account *a);
 
 /* ---- credential_mark.c ---- */
-/* A keyed digest. It distinguishes secrets but gives no data for guessing them offline. */
+/* Writes a keyed digest of a secret. It distinguishes secrets but gives no data for guessing them offline. */
 void credential_mark(const struct upstream_account *a, const char *secret,
                      char mark[static CREDENTIAL_MARK_BYTES]);
 

@@ -256,8 +256,9 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct excha
     /* The message is never shown, because it may contain the password (CL-1). */
     enum upstream_class class = end->result.class;
     bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
+    /* the answer may nevertheless be a refusal */
     if (unexplained && phase == AUTH_LOGGING_IN)
-        auth_close_guard(a); /* it may nevertheless be a refusal */
+        auth_close_guard(a);
     else if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)
         class = UPSTREAM_REFUSED;
     if (class == UPSTREAM_OK)

@@ -263,7 +263,7 @@ void exchange_cancel(struct exchange *x)
     assert(!x->dropped);
     x->dropped = true;
     if (!x->transfer)
-        return; /* freed when it returns from the worker */
+        return; /* the exchange is freed when the worker returns it */
     x->account->transport->cancel(x->account->transport, x->transfer);
     exchange_free(x);
 }
