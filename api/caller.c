@@ -77,7 +77,7 @@ static struct view_blob *make_caller(struct oidc_identity *identity)
 }
 
 /* The current generation of the issuer, or of the rules for certificates and their authorities. A caller
- * stores the generation by which it was accepted. Both only grow. */
+ * stores the generation by which it was accepted. A generation only grows. */
 static uint64_t generation_in_force(const struct api *api, bool is_certificate, const char *issuer)
 {
     if (!is_certificate)

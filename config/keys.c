@@ -331,7 +331,8 @@ static void write_help(FILE *out, const struct key *k, int indent, bool asleep)
     (void)fputc('\n', out);
 }
 
-/* Lists usually allow something. The sample leaves them empty, so an unchanged sample allows nothing. */
+/* Most lists are lists of allowed values. The sample leaves them empty, so an unchanged sample allows
+ * nothing. */
 static const char *sample_value(const struct key *k)
 {
     return k->preset ? k->preset : is_list(k) && k->example ? "[]" : k->example;

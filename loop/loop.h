@@ -71,7 +71,7 @@ struct loop_watch {
     void (*ready)(struct loop_watch *watch, uint32_t events);
     bool added;
 };
-/* Adds or changes. */
+/* Adds the watch, or changes its events. */
 void loop_watch_set(struct loop *loop, struct loop_watch *watch, uint32_t events);
 /* Accepts a descriptor that is already closed (UP-3). */
 void loop_watch_clear(struct loop *loop, struct loop_watch *watch);

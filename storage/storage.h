@@ -164,8 +164,7 @@ struct event_page {
     int64_t cut;    /* not 0: the search limit was reached, and the page ends at this sequence */
     int64_t oldest; /* smallest stored sequence, 0 when there is none */
     int64_t newest; /* largest sequence assigned */
-    int64_t base; /* newest sequence at the last restore; lower numbers may have been assigned twice; 0: never
-                     restored */
+    int64_t base; /* newest sequence at the last restore: lower numbers may exist twice; 0: never restored */
 };
 void event_page_free(struct event_page *page);
 void event_query_done(struct event_query *q);

@@ -312,7 +312,8 @@ const struct histogram *upstream_durations(enum upstream_op op, enum upstream_cl
 uint64_t upstream_logins_total(bool ok);
 /* How often a breaker opened, including after failed probes. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
-/* The number of rows of lists that were refused, and of those that were known. Any thread. */
+/* Numbers of rows of lists: refused rows, and rows that were already known and not decoded again. Any
+ * thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
 /* Number of members of answers that could not be read. Any thread. */

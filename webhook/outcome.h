@@ -1,7 +1,7 @@
 /*
  * The meaning of an answer for a delivery (docs/webhooks.md), and the sanitized name of a failure (WH-22).
- * Only that name is stored, logged and counted. Also when a delivery is tried again (WH-14). Pure except for
- * env's randomness; any thread.
+ * Only that name is stored, logged and counted. This file also decides when a delivery is tried again
+ * (WH-14). Pure except for env's randomness; any thread.
  */
 #ifndef WEBHOOK_OUTCOME_H
 #define WEBHOOK_OUTCOME_H

@@ -119,9 +119,9 @@ char *webhook_sign_all(const struct subscription *s, const struct seal_key *key,
                        const char *body, size_t body_len);
 
 /*
- * Checks a header field that the owner adds to deliveries. The name is a token of 1..64 bytes, no field of
- * the connection, the message or the signature. The value has 1..1024 printable bytes. Adds every fault, at
- * `pointer`, without name and value. Any thread.
+ * Checks a header field that the owner adds to deliveries. The name is a token of 1..64 bytes. It must not be
+ * a field of the connection, of the message or of the signature. The value has 1..1024 printable bytes. Adds
+ * every fault, at `pointer`, without name and value. Any thread.
  */
 void webhook_check_header(const char *name, const char *value, const char *pointer, struct problem **faults);
 /* Seals the field for a webhook. False when webhook_check_header finds a fault; then nothing is made. */

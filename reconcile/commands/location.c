@@ -2,8 +2,8 @@
  * The place of a project at Cleura: account, base URL, region and project id, remembered in the store. The
  * configuration at a start may have another place, or the store may have none. Then the stored clusters may
  * belong elsewhere: a cluster with the same name at the new place is foreign. The clusters are set aside with
- * their open operations. Nothing is read or sent for the project until an admin says to which place they
- * belong. Loop thread.
+ * their open operations. Nothing is read or sent for the project until an admin confirms the place to which
+ * they belong. Loop thread.
  */
 #include <assert.h>
 #include <string.h>

@@ -48,7 +48,7 @@ struct token_entry {
     bool is_leaving;      /* its row is being removed; the entry is removed with it */
     bool switches_off;    /* as is_leaving, and its webhooks are disabled, too */
     struct reconcile *r;
-    struct overlap overlap; /* of the old secret, once it is watched */
+    struct overlap overlap; /* end of the old secret, once it is watched */
 };
 
 struct subscription_entry {

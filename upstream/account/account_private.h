@@ -185,7 +185,7 @@ void auth_validate(struct upstream_account *a);
 /* The auth call in progress ended. OK: the caller checks the content and calls health_note. REFUSED or an
  * outage: health_note was already called. */
 enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end);
-/* For a 2xx; an answer that is not understood counts as an outage. */
+/* Called after a 2xx to a login. An answer that is not understood counts as an outage. */
 void auth_note_login(struct upstream_account *a, const struct exchange_end *end);
 /* Closes the guard, each time for longer until a login succeeds. */
 void auth_close_guard(struct upstream_account *a);

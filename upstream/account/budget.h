@@ -1,7 +1,7 @@
 /*
- * The retry budget of one account (UP-12): retries are at most a tenth of Cleura's good answers, with at most
- * ten saved up, so they cannot multiply an overload. One retry per 10 s is always allowed, so no call
- * starves. Pure; times are monotonic microseconds. Owner: the loop thread. These functions cannot fail.
+ * The retry budget of one account (UP-12): retries are at most a tenth of Cleura's good answers, so they
+ * cannot multiply an overload. At most ten retries are saved up. One retry per 10 s is always allowed, so no
+ * call starves. Pure; times are monotonic microseconds. Owner: the loop thread. These functions cannot fail.
  */
 #ifndef UPSTREAM_ACCOUNT_BUDGET_H
 #define UPSTREAM_ACCOUNT_BUDGET_H
@@ -16,7 +16,7 @@ struct budget {
     mono_us floor_at; /* when a retry is allowed without a token */
 };
 
-/* Starts full: the first failures after a start are no overload. */
+/* The budget is full at the start, because the first failures after a start show no overload. */
 void budget_init(struct budget *b);
 /* Called after a good answer. */
 void budget_earn(struct budget *b);

@@ -56,7 +56,7 @@ static json_t *decode_observed_v1(struct decoding *d, const json_t *metadata, co
     return ours;
 }
 
-/* The address named external, else the first. */
+/* Returns the address with the name "external", else the first address. */
 static const char *advertised_url(struct decoding *d, const json_t *status)
 {
     const json_t *addresses, *chosen = NULL;
