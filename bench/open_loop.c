@@ -399,7 +399,7 @@ static void open_all(void)
     }
 }
 
-/* Not SCHED_FIFO: Linux takes the processor from it for 50 ms when others have waited for long. */
+/* Does not use SCHED_FIFO: Linux takes the processor from it for 50 ms when others have waited for long. */
 static void go_first(void)
 {
     struct {

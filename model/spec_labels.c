@@ -10,7 +10,7 @@ enum { PREFIX_MAX = 253, NAME_MAX_LEN = 63, VALUE_MAX = 63, ANNOTATIONS_MAX = 25
 /* Reserved by Gardener for nodes whose critical components have not started. */
 #define RESERVED_TAINT "node.gardener.cloud/critical-components-not-ready"
 
-/* Only letters, digits and `inner` characters, with a letter or digit at both ends. */
+/* Whether the text has only letters, digits and `inner` characters, with a letter or digit at both ends. */
 static bool is_word(const char *text, size_t len, bool upper, const char *inner)
 {
     for (size_t i = 0; i < len; i++) {

@@ -325,7 +325,7 @@ struct storage_metrics {
  */
 enum store_status storage_open(const struct store_backend *backend, const char *location, const char *holder,
                                const struct env *env, struct storage **ret_storage, char **ret_error);
-/* Before storage_start, on the caller's thread. */
+/* Passes all stored structs to the visitor. Called before storage_start, on the caller's thread. */
 enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error);
 /* Starts the two threads, and the check that the opening left out. */
 void storage_start(struct storage *s);

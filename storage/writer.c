@@ -72,7 +72,7 @@ static void writer_report(struct writer *w, struct change_set *set, enum store_s
         w->metrics.change_sets++;
     (void)pthread_mutex_unlock(&w->lock.mutex);
     set->on_done(set, status);
-    /* Only after the report: at a depth of 0 every caller has its result. */
+    /* The depth is reduced after the report. At a depth of 0 every caller thus has its result. */
     (void)pthread_mutex_lock(&w->lock.mutex);
     assert(w->metrics.queue_depth);
     w->metrics.queue_depth--;

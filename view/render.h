@@ -17,7 +17,7 @@ char *render_cluster(const struct cluster *c, const struct operation *op);
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
 /* Includes the messages, which the operation inside a cluster omits. */
 json_t *render_operation(const struct operation *op);
-/* Without the secret. */
+/* Renders a webhook without its secret. */
 json_t *render_subscription(const struct subscription *s);
 void render_subscription_etag(const struct subscription *s, char etag[static 64]);
 /* with_snippet: includes the beginning of the receiver's answer. */

@@ -142,7 +142,7 @@ bool webhook_allow_entry_is_valid(const char *entry)
     if (cidr_parse(entry, &cidr))
         return true;
     size_t len = strlen(entry);
-    /* Only digits and dots: an address with a mistake, not a name. */
+    /* An entry with only digits and dots is an address with a mistake, not a name. */
     return len && len <= 253 && strspn(entry, name_chars) == len && strspn(entry, "0123456789.") != len;
 }
 

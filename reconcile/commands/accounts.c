@@ -25,7 +25,7 @@
 
 /* ---- showing ---- */
 
-/* Without its projects, because the visible ones depend on the caller. */
+/* Renders an account without its projects, because the visible projects depend on the caller. */
 static json_t *render_account(const struct account *a)
 {
     struct upstream_account_status status;
@@ -56,7 +56,7 @@ static json_t *render_account(const struct account *a)
     return doc;
 }
 
-/* With all projects, because a caller that may log an account in may see all its projects. */
+/* Renders an account with all its projects. A caller that may log an account in may see all of them. */
 static json_t *render_whole_account(const struct account *a)
 {
     json_t *doc = render_account(a);

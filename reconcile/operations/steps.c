@@ -145,7 +145,8 @@ void step_send_again(struct entity *e)
 
 /* ---- calls ---- */
 
-/* Without a read just before, the call may reach another shoot with the same name. */
+/* Whether the shoot must be read just before the call. Otherwise the call may reach another shoot with the
+ * same name. */
 static bool needs_look(const struct step_kind *kind)
 {
     return kind->exclusive || kind->destroys;
@@ -526,7 +527,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     }
 }
 
-/* After that only a retry, or another delete, helps (CL-18). */
+/* Whether Gardener gave up the deletion. After that only a retry, or another delete, helps (CL-18). */
 static bool deletion_gave_up(const struct shoot *s)
 {
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));

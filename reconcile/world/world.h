@@ -104,7 +104,7 @@ struct reconcile {
     uint64_t open_operations;
     bool purge_again;
     struct {
-        wall_us look_at; /* when the next one may be due */
+        wall_us look_at; /* when the next backup may be due */
         bool under_way;  /* a scheduled backup */
     } backups;
     mono_us started_at;
