@@ -32,7 +32,7 @@ static inline void watchdog_begin(struct watchdog *w, const char *kind)
     w->kind = kind;
     w->what = NULL;
 }
-/* A piece of work has ended: counts its duration, and logs one above WATCHDOG_STALL_MS, at most once in 10
+/* A piece of work has ended. Counts its duration. Logs a duration above WATCHDOG_STALL_MS, at most once in 10
  * s. */
 void watchdog_end(struct watchdog *w, const struct env *env);
 void watchdog_metrics(const struct watchdog *w, struct buffer *out);

@@ -325,7 +325,7 @@ json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
 /* The value that last_used_at gets for a use at `now`: the full minute. */
 wall_us token_minute(wall_us now);
-/* Neither expired nor revoked. */
+/* Whether the token is neither expired nor revoked. */
 bool api_token_is_live(const struct api_token *t, wall_us now);
 bool api_token_sees_project(const struct api_token *t, const char *project);
 /* Whether a NULL-terminated list contains a project, or "*". The project "*" asks for all projects. */

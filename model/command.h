@@ -33,7 +33,7 @@ enum command_type {
     COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
                              */
     COMMAND_CLUSTER_PUT, /* write; project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PATCH,   /* write; project, name, body: merge patch of the above (RFC 7396) */
+    COMMAND_CLUSTER_PATCH,   /* write; project, name, body: merge patch of the PUT body (RFC 7396) */
     COMMAND_CLUSTER_DELETE,  /* write; project, name */
     COMMAND_NODE_POOL,       /* write; project, name, body */
     COMMAND_CLUSTER_ACTION,  /* write; project, name */
@@ -46,7 +46,7 @@ enum command_type {
     COMMAND_OPERATION_WAIT,  /* id: answered when the operation ends or at the deadline, with the operation */
     COMMAND_OPERATION_CANCEL, /* id */
     COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
-    COMMAND_WEBHOOK_PATCH,    /* webhook; id, body: merge patch of the above */
+    COMMAND_WEBHOOK_PATCH,    /* webhook; id, body: merge patch of the body of a create */
     COMMAND_WEBHOOK_DELETE,   /* webhook; id */
     COMMAND_WEBHOOK_ENABLE,   /* webhook; id */
     COMMAND_WEBHOOK_ROTATE,   /* webhook; id, body {signature?, secret?, grace_seconds?} or none */
@@ -124,14 +124,14 @@ struct command_webhook {
 
 struct command_events {
     int64_t after;
-    int64_t before; /* as in struct event_query, as are the members until `limit` */
+    int64_t before; /* this and the members until `limit`: as in struct event_query */
     bool newest_first;
     wall_us since, until;
     int limit;
     char **types;    /* NULL-terminated or NULL */
     char **projects; /* the projects that the caller asked for and may see; NULL: all */
     char *cluster;   /* or NULL */
-    char **actors;   /* as in struct event_query, as is `targets` */
+    char **actors;   /* this and `targets`: as in struct event_query */
     char **targets;
     bool as_stream; /* the answer is the text of a stream (view/render.h), and the members below are set */
     size_t count;   /* events in the answer */
@@ -168,7 +168,7 @@ struct command_caller {
     char token_id[40];                  /* "": shootd itself */
     uint8_t digest[TOKEN_DIGEST_BYTES]; /* of the secret that was used: a rotated token has two */
     char *token_name;
-    char *issuer; /* of a JWT or client certificate, as are its subject and end; else NULL, and 0 */
+    char *issuer; /* with subject and end: of a JWT or client certificate; else NULL, and 0 */
     char *subject;
     wall_us expires_at;
     enum role role;

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "config/config.h"
 
-/* Returns the first rule that matches; NULL when none does. */
+/* Returns the first rule that matches; NULL when no rule matches. */
 const struct config_rule *oidc_rule_for(const struct config_issuer *issuer, const json_t *claims);
 
 #endif

@@ -261,7 +261,7 @@ struct store_backend {
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
-    /* The store's id, made at random with the store. Copies have the same id, other stores do not. */
+    /* The store's id, made at random with the store. Copies have the same id, other stores have other ids. */
     enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
     /* The id of the key (base/seal.h) in the last CHANGE_SEAL_KEY_PUT; "": none. */
     enum store_status (*seal_key)(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);

@@ -29,8 +29,8 @@ enum reach {
 
 /*
  * The first row that contains the address applies; without a row the address is REACH_RESERVED. An address is
- * public when a row at the end lists it and no row before does. The rows contain all of the IANA registries
- * of special addresses (WH-20).
+ * thus public when its first row is one of the public rows at the end. The rows contain all of the IANA
+ * registries of special addresses (WH-20).
  */
 static const struct {
     const char *network;

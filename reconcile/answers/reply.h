@@ -55,7 +55,8 @@ struct project *command_project(struct reconcile *r, struct command *cmd);
 struct entity *command_cluster(struct reconcile *r, struct command *cmd);
 /* Explains why nothing is done for a stopped project (reconcile/projects.h); the caller owns the problem. */
 struct problem *problem_at_rest(const struct project *p);
-/* Answers a command that needs Cleura while the project is stopped or set aside; false: it is neither. */
+/* Answers a command that needs Cleura while the project is stopped or set aside. False: the project is in
+ * use. */
 bool location_refuses(const struct project *p, struct command *cmd);
 
 #endif

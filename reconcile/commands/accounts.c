@@ -269,8 +269,7 @@ void command_account_login(struct reconcile *r, struct command *cmd)
 
 enum { CODE_MAX_DIGITS = 10 };
 
-/* Cleura needs an integer; people paste text, possibly with leading zeros. False when the value is
- * neither. */
+/* Cleura needs an integer; people paste text, possibly with leading zeros. False for any other value. */
 static bool read_code(const json_t *value, int64_t *ret_code)
 {
     const char *text = json_string_value(value);

@@ -95,7 +95,7 @@ void step_lost(struct entity *e)
     try_again(e, 0);
 }
 
-/* Gardener neither works on the shoot nor is about to try again by itself. */
+/* Whether Gardener neither works on the shoot nor is about to try again by itself. */
 static bool seems_idle(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
@@ -170,7 +170,7 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
                                    : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
     if (looked)
         e->step.looked_at = 0; /* each read is valid for one call */
-    /* A write that is sent again. A first call is no retry, nor is a read. */
+    /* Only a write that is sent again is a retry. A first call and a read are not. */
     e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->step.call.on_done = on_done;
     /* Reads before the begin of the step do not belong to the step. */

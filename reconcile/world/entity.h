@@ -100,8 +100,8 @@ void entity_hide(struct entity *e);
 void entity_forget_tries(struct entity *e);
 /* Called when the current step of the operation begins. */
 void entity_note_begin(struct entity *e, struct operation_step *step);
-/* Called when the call of the step was answered. Stores the time when the first call left, if it did. Saved
- * with the changes of the answer. */
+/* Called when the call of the step was answered. Stores the time when the first call left the lane, if a call
+ * left it. Saved with the changes of the answer. */
 void entity_note_sent(struct entity *e, struct operation_step *step);
 /* The microseconds since the first read-back of the step's call; the first call of this function sets that
  * time. */

@@ -77,7 +77,7 @@ struct request_entry {
     char method[12];
     char *path;
     char *shoot;
-    char *traceparent; /* of the request, or NULL; as are the next two */
+    char *traceparent; /* of the request, or NULL; the next two members also belong to the request */
     char *tracestate;
     char *request_id;
 };

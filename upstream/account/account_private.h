@@ -60,7 +60,7 @@ struct upstream_account {
     struct breaker breaker;
     mono_us next_start;      /* minimum spacing */
     mono_us paused_until;    /* back-off and Retry-After, for the whole account */
-    wall_us away_since;      /* since when no request was answered; 0: the last one was */
+    wall_us away_since;      /* since when no request was answered; 0: the last request was answered */
     const char *away_reason; /* static */
     int unwell;              /* consecutive answers that required a back-off */
     wall_us last_contact_at;

@@ -227,8 +227,8 @@ static void note_health(const struct upstream_call *call, const struct exchange_
         health_note(a, answer, end->result.class);
 }
 
-/* Why the shoot in the answer to a GET is not accepted; NULL when it is. The reason does not concern Cleura's
- * health. */
+/* Why the shoot in the answer to a GET is not accepted; NULL: the shoot is accepted. The reason does not
+ * concern Cleura's health. */
 static const char *why_not_believed(const struct upstream_call *call, const struct exchange_end *end)
 {
     if (call->op != UPSTREAM_GET)
