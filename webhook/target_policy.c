@@ -117,7 +117,8 @@ static bool host_is_listed(const struct config *config, const char *host)
 
 /* ---- addresses ---- */
 
-/* For a NAT64 address the IPv4 address inside decides; either of the two may be allowed. */
+/* Whether the policy allows the address. A NAT64 address needs the permission of the IPv4 address inside.
+ * webhooks.allow may contain either of these two addresses. */
 static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
 {
     struct ip embedded;

@@ -1,4 +1,4 @@
-/* An entry comes into a kubeconfig, and nothing else changes. */
+/* An entry is added to a kubeconfig, and nothing else changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
