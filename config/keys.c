@@ -118,8 +118,8 @@ static const struct key event_keys[] = {
 static const struct key_group event_group = {event_keys, ARRAY_LEN(event_keys), 0, 0};
 
 static const struct key operation_keys[] = {
-    {"keep", KEY_DURATION, AT(config, operations_keep_us), "30d", NULL, 3600 * S, 3650 * 86400 * S, NULL, NULL,
-     false, "How long operations are kept after their end."},
+    {"keep", KEY_DURATION, AT(config, operations_keep_us), "30d", NULL, 3600 * S, 3650 * 86400 * S, NULL,
+     NULL, false, "How long operations are kept after their end."},
 };
 static const struct key_group operation_group = {operation_keys, ARRAY_LEN(operation_keys), 0, 0};
 
