@@ -44,7 +44,7 @@ struct member {
 void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
                        const json_t *object, const json_t *there);
 
-/* ---- spec_values.c: small questions, for checks and comparisons ---- */
+/* ---- spec_values.c: small functions for checks and comparisons ---- */
 /* Adds a fault when `value` is not in `list`; a NULL list accepts every value. */
 void spec_check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
                        const char *what);

@@ -1,6 +1,6 @@
 /*
- * Small questions about values of specs, for the files that check and compare them: lists, sets, items by
- * their name. Calls none of them.
+ * Small functions on values of specs: lists, sets, items by their name. The files that check and compare
+ * specs use them.
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The web page at / and the files that it loads: prepared bytes, for everybody. The page asks for a token. */
+/* The web page at / and the files that it loads: prepared bytes, without authentication. The page asks for a
+ * token. */
 #include "api/resources/handlers.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "api/request.h"
 #include "model/problem.h"
 
-/* Its own files and this server, nothing else: no inline script or style, no frame around it. */
+/* The page may load its own files and call this server, nothing else: no inline script or style, no frame
+ * around it. */
 #define POLICY                                                                                            \
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " \
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "   \
@@ -16,7 +18,7 @@
 
 _Static_assert(sizeof(POLICY) <= ANSWER_HEADER_BYTES, "a field that does not fit would be left out");
 
-/* NULL, or why there is no dashboard. */
+/* Why there is no dashboard, or NULL. */
 static struct problem *check_dashboard(const struct request *r)
 {
     if (!api_config(r->api)->dashboard)
@@ -29,7 +31,7 @@ static struct problem *check_dashboard(const struct request *r)
     return NULL;
 }
 
-/* The form that the client likes best; of equal ones the smallest. */
+/* The form that the client prefers; of equally preferred forms the smallest. */
 static const struct dashboard_form *best_form(const struct dashboard_file *file, const char *accept_encoding)
 {
     const struct dashboard_form *best = &file->forms[DASHBOARD_FORMS - 1];
@@ -48,7 +50,7 @@ static struct problem *answer_file(struct request *r, const struct dashboard_fil
 {
     struct answer *a = &r->http.answer;
     const struct dashboard_form *form = best_form(file, r->http.headers.values[HEADER_ACCEPT_ENCODING]);
-    r->http.may_compress = false; /* that is done */
+    r->http.may_compress = false; /* the build made the compressed forms */
     answer_static(a, MHD_HTTP_OK, file->type, form->bytes, form->len);
     answer_field(a, "Cache-Control", caching);
     answer_field(a, "Vary", "Accept-Encoding");

@@ -19,7 +19,7 @@ enum { PATH_MAX_SEGMENTS = 8 };
 
 struct path_segments {
     const char *items[PATH_MAX_SEGMENTS]; /* decoded */
-    unsigned count;                       /* "/" has one, which is empty; 0: a path with more segments */
+    unsigned count;                       /* 1 for "/", with an empty item; 0: a path with more segments */
 };
 
 /* Accepts origin-form, or absolute-form without its authority (6.5); NULL for any other form. Points into
