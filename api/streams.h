@@ -64,7 +64,7 @@ struct stream {
     bool was_live; /* has once sent all existing events */
     bool heartbeat_is_due;
     bool is_unchecked;     /* the position is ahead of the feed: the store must check it */
-    int64_t position;      /* all events up to here are sent or not for this stream */
+    int64_t position;      /* all events up to this number were sent, or are not for this stream */
     int64_t sent_position; /* the id that the client has; 0: not known */
     /* ---- the piece ---- */
     enum stream_piece kind;

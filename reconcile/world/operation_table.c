@@ -99,8 +99,7 @@ void operations_leave_to_store(struct reconcile *r)
     for (unsigned left = ENDED_SLICE;
          left && r->ended_weight > STORE_RECENT_OPERATIONS && (shown = view_next(&place));) {
         struct operation_entry *entry = operation_entry(r, shown->key);
-        /* Waiters are answered at the end of an operation. An operation that ended since then is not shown as
-         * ended yet. */
+        /* Waiters are answered at the end of an operation. The published view may be older than that end. */
         if (!entry || !has_ended(entry) || !list_is_empty(&entry->waiters))
             continue;
         leave_to_store(r, entry);
