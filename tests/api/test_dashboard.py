@@ -143,6 +143,7 @@ def test_totals_filters_and_order_are_in_the_address(world):
     found = world.run("fleet", """
       await page.getByLabel("Search").fill("TEAM=web");
       await page.locator(".tbody [role=row]").nth(1).waitFor({ state: "detached" });
+      await page.getByRole("status").filter({ hasText: /^1 of \\d+ clusters/ }).waitFor({ state: "attached" });
       const searched = page.url();
       await page.getByLabel("Search").fill("");
       await page.getByRole("button", { name: /^Hibernated/ }).click();
@@ -252,7 +253,7 @@ def test_the_cluster_page_tells_all(world):
       await page.getByText("Check by Cleura").waitFor();
       return page.locator("main").innerText();
     """)
-    for piece in ("The shop", "The cluster works.", "b.2c4gb", "Daily 0", "02:00 to 03:00 UTC", "Mon, Tue, Wed, Thu, Fri at 18:00 UTC", "1.33.7", "Recommended",
+    for piece in ("team=web", "The shop", "The cluster works.", "b.2c4gb", "Daily 0", "02:00 to 03:00 UTC", "Mon, Tue, Wed, Thu, Fri at 18:00 UTC", "1.33.7", "Recommended",
                   "kubernetes_version", "Last operation", "Create"):
         assert piece in text, (piece, text)
     world.run("cluster", 'await page.evaluate(() => { location.hash = "/clusters/team-a/broken"; });')
@@ -269,6 +270,7 @@ def test_the_cluster_page_tells_all(world):
       await page.getByRole("heading", { name: "Ready", exact: true }).waitFor();
       const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download", exact: true }).click()]);
       await download.saveAs(args.path);
+      await page.getByRole("status").filter({ hasText: "Saved by the browser" }).waitFor({ state: "attached" });
       return [download.suggestedFilename(), await page.evaluate(() => document.documentElement.outerHTML.includes("kind: Config"))];
     """, path=str(path))
     assert shown == ["shop.kubeconfig.yaml", False] and "kind: Config" in path.read_text(), "it is nowhere in the document"
