@@ -71,18 +71,17 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def shared_world(tmp_path_factory):
     w = World(tmp_path_factory.mktemp("dashboard"))
     yield w
     w.stop()
 
 
-@pytest.fixture(autouse=True)
-def pages(request):
-    """Those of a test are closed with it."""
-    yield
-    if "world" in request.fixturenames:
-        request.getfixturevalue("world").chromium.run(None, "")
+@pytest.fixture
+def world(shared_world):
+    """The pages of a test are closed with it: each holds connections of the browser to the server, of which there are six."""
+    yield shared_world
+    shared_world.chromium.run(None, "")
 
 
 # Names of the rows that are shown, from the top.
