@@ -150,7 +150,7 @@ def test_totals_filters_and_order_are_in_the_address(world):
       await page.reload();
       await page.locator(".tbody", { hasText: "night" }).waitFor();
       return { searched, url: page.url(), pressed: await page.getByRole("button", { name: /^Hibernated/ }).getAttribute("aria-pressed"),
-        count: await page.getByRole("table").getAttribute("aria-rowcount"), said: await page.getByText(/2 of \\d+ clusters/).count() };
+        count: await page.getByRole("table").getAttribute("aria-rowcount"), said: await page.locator("main").getByText(/2 of \\d+ clusters/).count() };
     """)
     assert "q=TEAM%3Dweb" in found["searched"] and "phase=hibernated" in found["url"]
     assert found["pressed"] == "true" and found["count"] == "3" and found["said"] == 1
@@ -365,7 +365,7 @@ def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
     wait_until(lambda: d.http.get("/v1/summary").json()["total"] >= 134, what="all of them")
     world.open("many", "/?q=many")
     seen = world.run("many", """
-      await page.getByText("120 of").waitFor();
+      await page.locator("main").getByText("120 of").waitFor();
       await page.getByRole("link", { name: "many-0002" }).focus();
       await page.evaluate(() => { document.querySelector(".table").scrollTop = 1e6; });
       await page.getByRole("link", { name: "many-0119" }).waitFor();
