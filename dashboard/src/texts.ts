@@ -155,6 +155,8 @@ export const texts = {
     gone: "There is no such cluster, or this token may not see it. Its history is kept for a while.",
     observed: "Read at Cleura",
     protected: "Protected from deletion",
+    labels: "Labels",
+    api: "API:",
     said: (message: string) => `Gardener: ${message}`,
   },
   issues: {

@@ -71,18 +71,17 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def shared_world(tmp_path_factory):
     w = World(tmp_path_factory.mktemp("dashboard"))
     yield w
     w.stop()
 
 
-@pytest.fixture(autouse=True)
-def pages(request):
-    """Those of a test are closed with it."""
-    yield
-    if "world" in request.fixturenames:
-        request.getfixturevalue("world").chromium.run(None, "")
+@pytest.fixture
+def world(shared_world):
+    """The pages of a test are closed with it: each holds connections of the browser to the server, of which there are six."""
+    yield shared_world
+    shared_world.chromium.run(None, "")
 
 
 # Names of the rows that are shown, from the top.
@@ -143,6 +142,7 @@ def test_totals_filters_and_order_are_in_the_address(world):
     found = world.run("fleet", """
       await page.getByLabel("Search").fill("TEAM=web");
       await page.locator(".tbody [role=row]").nth(1).waitFor({ state: "detached" });
+      await page.getByRole("status").filter({ hasText: /^1 of \\d+ clusters/ }).waitFor({ state: "attached" });
       const searched = page.url();
       await page.getByLabel("Search").fill("");
       await page.getByRole("button", { name: /^Hibernated/ }).click();
@@ -150,7 +150,7 @@ def test_totals_filters_and_order_are_in_the_address(world):
       await page.reload();
       await page.locator(".tbody", { hasText: "night" }).waitFor();
       return { searched, url: page.url(), pressed: await page.getByRole("button", { name: /^Hibernated/ }).getAttribute("aria-pressed"),
-        count: await page.getByRole("table").getAttribute("aria-rowcount"), said: await page.getByText(/2 of \\d+ clusters/).count() };
+        count: await page.getByRole("table").getAttribute("aria-rowcount"), said: await page.locator("main").getByText(/2 of \\d+ clusters/).count() };
     """)
     assert "q=TEAM%3Dweb" in found["searched"] and "phase=hibernated" in found["url"]
     assert found["pressed"] == "true" and found["count"] == "3" and found["said"] == 1
@@ -252,7 +252,7 @@ def test_the_cluster_page_tells_all(world):
       await page.getByText("Check by Cleura").waitFor();
       return page.locator("main").innerText();
     """)
-    for piece in ("The shop", "The cluster works.", "b.2c4gb", "Daily 0", "02:00 to 03:00 UTC", "Mon, Tue, Wed, Thu, Fri at 18:00 UTC", "1.33.7", "Recommended",
+    for piece in ("team=web", "The shop", "The cluster works.", "b.2c4gb", "Daily 0", "02:00 to 03:00 UTC", "Mon, Tue, Wed, Thu, Fri at 18:00 UTC", "1.33.7", "Recommended",
                   "kubernetes_version", "Last operation", "Create"):
         assert piece in text, (piece, text)
     world.run("cluster", 'await page.evaluate(() => { location.hash = "/clusters/team-a/broken"; });')
@@ -269,6 +269,7 @@ def test_the_cluster_page_tells_all(world):
       await page.getByRole("heading", { name: "Ready", exact: true }).waitFor();
       const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download", exact: true }).click()]);
       await download.saveAs(args.path);
+      await page.getByRole("status").filter({ hasText: "Saved by the browser" }).waitFor({ state: "attached" });
       return [download.suggestedFilename(), await page.evaluate(() => document.documentElement.outerHTML.includes("kind: Config"))];
     """, path=str(path))
     assert shown == ["shop.kubeconfig.yaml", False] and "kind: Config" in path.read_text(), "it is nowhere in the document"
@@ -364,7 +365,7 @@ def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
     wait_until(lambda: d.http.get("/v1/summary").json()["total"] >= 134, what="all of them")
     world.open("many", "/?q=many")
     seen = world.run("many", """
-      await page.getByText("120 of").waitFor();
+      await page.locator("main").getByText("120 of").waitFor();
       await page.getByRole("link", { name: "many-0002" }).focus();
       await page.evaluate(() => { document.querySelector(".table").scrollTop = 1e6; });
       await page.getByRole("link", { name: "many-0119" }).waitFor();

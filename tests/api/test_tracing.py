@@ -2,17 +2,21 @@
 
 import collections
 import concurrent.futures
+import datetime
 import json
 import re
+import shutil
 import statistics
+import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import jsonschema
 import pytest
+import yaml
 
-from harness import free_port, wait_until
+from harness import ROOT, free_port, wait_until
 
 TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SERVER, CLIENT, INTERNAL, ERROR = 2, 3, 1, 2
@@ -190,6 +194,64 @@ def test_where_the_minutes_went(make, collector, receiver, sim):
     assert values(webhook["attributes"])["http.response.status_code"] == "200"
     seconds = (times(steps["wait_ready"])[1] - times(steps["create_shoot"])[0]) / (times(operation)[1] - times(operation)[0])
     assert 0.5 < seconds <= 1  # where the time went is told
+
+
+def alerts_over(tmp_path, closed):
+    """Which alerts fire minute by minute, when the breaker was closed (1) or not (0) in these minutes."""
+    last = len(closed) - 1
+    series = [{"series": 'shootd_upstream_breaker_state{job="shootd",account="main",state="closed"}', "values": " ".join(map(str, closed))}]
+    asked = [{"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": f"{minute}m", "exp_samples": []} for minute in range(last + 1)]
+    (tmp_path / "story.yaml").write_text(yaml.safe_dump({"rule_files": [str(ROOT / "contrib/prometheus/alerts.yaml")], "evaluation_interval": "1m", "tests": [
+        {"interval": "1m", "input_series": series, "promql_expr_test": asked}]}))
+    run = subprocess.run(["promtool", "test", "rules", tmp_path / "story.yaml"], capture_output=True, text=True, timeout=60)
+    fired = re.findall(r'time: (\d+)m.*?got:.*?alertname="(\w+)"', run.stdout + run.stderr, re.S)
+    return {int(minute): name for minute, name in fired}
+
+
+def test_an_outage_in_the_middle_of_a_create_is_one_story(make, collector, sim, tmp_path):
+    """Trace, steps, durations and alerts have the same gap. A minute of the alerts is one scrape here."""
+    if not shutil.which("promtool"):
+        pytest.skip("promtool is absent; `make deps-test` installs it")
+    d, closed = make(), []
+
+    def scrape(count):
+        for _ in range(count):
+            closed.append(int(metric(d, 'shootd_upstream_breaker_state{account="main",state="closed"}')))
+
+    def step_of(op):
+        return next(s for s in d.operation(op["id"])["steps"] if s["type"] == "wait_ready")
+    with sim.lasting("create"):
+        op = create(d)
+        wait_until(lambda: step_of(op)["messages"], what="Gardener's first words")
+        scrape(4)
+        sim.post("down", down=True)
+        wait_until(lambda: not metric(d, 'shootd_upstream_breaker_state{account="main",state="closed"}'), timeout=40, what="the breaker")
+        began = time.time()
+        scrape(10)
+        time.sleep(1)  # a gap that is longer than what is rounded
+        sim.post("down", down=False)
+        ended = time.time()
+        wait_until(lambda: metric(d, 'shootd_upstream_breaker_state{account="main",state="closed"}'), timeout=40, what="the end of the outage")
+        scrape(4)
+    assert d.wait_operation(op["id"])["status"] == "succeeded"
+    # the alert: after five minutes of it, until it is over
+    fired = alerts_over(tmp_path, closed)
+    assert set(fired.values()) == {"ShootdCleuraAway"} and min(fired) == closed.index(0) + 5 and max(fired) == len(closed) - 5, (closed, fired)
+    # the trace: one step lasted over it, and heard nothing meanwhile
+    whole, = collector.wait("operation create", trace=TRACE)
+    span, = collector.wait("wait_ready", trace=TRACE)
+    assert span["parentSpanId"] == whole["spanId"] and times(span)[0] < began * 1e9 < ended * 1e9 < times(span)[1]
+    assert not [e for e in span["events"] if began * 1e9 < int(e["timeUnixNano"]) < ended * 1e9]
+    # the operation says the same without a collector, to the millisecond
+    step = step_of(op)
+    assert abs(step["waited_ms"] + step["running_ms"] - (times(span)[1] - times(span)[0]) / 1e6) <= 2
+    told = [datetime.datetime.fromisoformat(m["at"].replace("Z", "+00:00")).timestamp() for m in step["messages"]]
+    assert min(told) < began and max(told) > ended - 1 and not [at for at in told if began < at < ended]
+    # and so do the durations
+    shown = next(i for i in d.http.get("/v1/projects/team-a/durations").json()["items"] if i["type"] == "create")
+    assert shown["count"] == 1 and abs(shown["p50_seconds"] - (times(whole)[1] - times(whole)[0]) / 1e9) < 0.1
+    longest = max(shown["steps"], key=lambda s: s["p50_seconds"])
+    assert longest["type"] == "wait_ready" and longest["p50_seconds"] > ended - began
 
 
 def test_a_failed_write_and_a_failed_operation(make, collector, sim):

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { api, ask } from "../api";
+import { announce } from "../live/announce";
 import { mayAs } from "../session";
 import { texts } from "../texts";
 import type { Problem } from "../types";
@@ -60,8 +61,10 @@ export function KubeconfigPanel({ project, name }: { project: string; name: stri
     setShown(null);
     const result = await fetchText(project, name, form);
     setBusy(false);
-    setNote(result.ok ? await use(result.value as unknown as string) : null);
+    const said = result.ok ? await use(result.value as unknown as string) : null;
+    setNote(said);
     if (!result.ok) setProblem({ problem: result.problem });
+    announce(said ?? (result.ok ? texts.kubeconfig.shown : (result.problem?.title ?? texts.problem.away)));
   }
 
   const download = (form: Form) => get(form, (text) => {

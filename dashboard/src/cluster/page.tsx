@@ -17,6 +17,20 @@ import { SpecPanel } from "./spec";
 import { Timeline } from "./timeline";
 import { VersionsPanel } from "./versions";
 
+function Labels({ labels }: { labels: Record<string, string> }) {
+  const entries = Object.entries(labels);
+  if (!entries.length) return null;
+  return (
+    <ul class="labels" aria-label={texts.cluster.labels}>
+      {entries.map(([key, value]) => (
+        <li key={key} class="tag">
+          {visible(value ? `${key}=${value}` : key)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Heading({ data, project, name }: { data: ClusterData; project: string; name: string }) {
   const cluster = data.cluster.value;
   return (
@@ -33,6 +47,7 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
           {cluster.deletion_protection && <span class="tag">{texts.cluster.protected}</span>}
         </p>
       )}
+      {cluster && <Labels labels={cluster.labels ?? {}} />}
       {cluster?.description && <p><Foreign text={cluster.description} /></p>}
     </div>
   );
@@ -53,6 +68,11 @@ function StatePanel({ data }: { data: ClusterData }) {
         <HealthWord health={health} />
       </p>
       {message && <p><Foreign text={texts.cluster.said(message)} /></p>}
+      {cluster.status.api_server_url && (
+        <p class="quiet">
+          {texts.cluster.api} <Foreign mono text={cluster.status.api_server_url} />
+        </p>
+      )}
       <Issues issues={data.issues.value} />
     </section>
   );

@@ -1,6 +1,7 @@
-// The one live region: a summary of what changed, at most every ten seconds, so that a screen reader is not talked over.
-import { useEffect, useState } from "preact/hooks";
+// The one live region. What others changed is summed up, at most every ten seconds, so that a screen reader is not talked over.
+import { useEffect } from "preact/hooks";
 
+import { announce, spoken } from "../live/announce";
 import { link } from "../live/stream";
 import { texts } from "../texts";
 import { changes } from "./store";
@@ -8,7 +9,6 @@ import { changes } from "./store";
 const EVERY_MS = 10_000;
 
 export function Announcer() {
-  const [text, setText] = useState("");
   useEffect(() => {
     let wasAway = false;
     const timer = setInterval(() => {
@@ -21,13 +21,13 @@ export function Announcer() {
       ].filter(Boolean);
       wasAway = away;
       changes.value = { changed: 0, failed: 0 };
-      if (parts.length) setText(parts.join(", "));
+      if (parts.length) announce(parts.join(", "));
     }, EVERY_MS);
     return () => clearInterval(timer);
   }, []);
   return (
     <div class="visually-hidden" role="status" aria-live="polite">
-      {text}
+      {spoken.value}
     </div>
   );
 }

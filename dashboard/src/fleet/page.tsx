@@ -1,17 +1,31 @@
 import { useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
+import { announce } from "../live/announce";
 import { texts } from "../texts";
 import { ProblemNotice } from "../ui/problem";
 import { Filters } from "./filters";
+import { order } from "./order";
 import { clearFilters, isFiltered, query } from "./query";
 import { load, readAll, revision, rows } from "./store";
 import { ClusterTable } from "./table";
 import { Totals } from "./totals";
-import { order } from "./order";
+
+const TYPING_MS = 600;
+
+/** How many fit is said once a filter stands still. */
+function useCountSpoken() {
+  const asked = query.value;
+  useEffect(() => {
+    if (!isFiltered(asked)) return;
+    const timer = setTimeout(() => announce(texts.fleet.count(order.shown.peek().length, rows.size)), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [asked]);
+}
 
 export function FleetPage() {
   const size = useComputed(() => (revision.value, rows.size)).value;
+  useCountSpoken();
   useEffect(() => {
     document.title = texts.fleet.title(size);
   }, [size]);

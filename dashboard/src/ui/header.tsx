@@ -4,6 +4,7 @@ import { oldestList } from "../live/upstream";
 import { lastFleet, route } from "../router";
 import { logOut, session } from "../session";
 import { texts } from "../texts";
+import { visible } from "./foreign";
 import { setTheme, theme, type Theme } from "./theme";
 import { exact, exactTimes, span } from "./time";
 
@@ -68,7 +69,7 @@ export function Header() {
       <Connection />
       <Switches />
       <div class="who">
-        <span class="who-name">{current.who.name}</span>
+        <span class="who-name">{visible(current.who.name)}</span>
         <span class="quiet">{texts.role[current.who.role] ?? current.who.role}</span>
         <button type="button" onClick={logOut}>
           {texts.nav.logOut}

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 
 import { now } from "../live/life";
 import { texts } from "../texts";
+import { visible } from "./foreign";
 
 export const exactTimes = signal(false);
 
@@ -47,7 +48,7 @@ type Props = { at: string | number | null | undefined; none?: string; focusable?
 /** `day`: the exact form in the text is the date only. */
 export function When({ at, none = texts.none, focusable = false, day = false }: Props) {
   const date = at == null ? null : new Date(at);
-  if (!date || Number.isNaN(date.getTime())) return <span class="quiet">{at == null ? none : String(at)}</span>;
+  if (!date || Number.isNaN(date.getTime())) return <span class="quiet">{at == null ? none : visible(String(at))}</span>;
   const text = exactTimes.value ? (day ? dayLocal.format(date) : `${local.format(date)} ${zoneName(date)}`) : relative(date.getTime(), now.value);
   return (
     <time dateTime={date.toISOString()} data-exact={exact(date)} {...(focusable ? { tabIndex: 0 } : {})}>
