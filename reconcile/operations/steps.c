@@ -1,12 +1,11 @@
 /*
  * Runs operations step by step; the moves of a step are in model/moves.c. The intent to make a call is stored
  * before the call. After a crash or a lost answer the shoot is read; a call is never repeated without that. A
- * call that had an effect counts as answered, a call without effect is sent again.
- *
- * Before each call that changes or destroys a shoot, the shoot is read and its uid is compared. At most
- * LOOK_WINDOW_S pass between that answer and the call leaving the lane, usually a few milliseconds. After a
- * longer time the shoot is read again. Changes and actions are also exclusive: they are sent only while
- * Cleura is idle. A 409 because Cleura is busy makes them wait again. Loop thread.
+ * call that had an effect counts as answered, a call without effect is sent again. Before each call that
+ * changes or destroys a shoot, the shoot is read and its uid is compared. At most LOOK_WINDOW_S pass between
+ * that answer and the call leaving the lane, usually a few milliseconds. After a longer time the shoot is
+ * read again. Changes and actions are also exclusive: they are sent only while Cleura is idle. A 409 because
+ * Cleura is busy makes them wait again. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -247,8 +246,8 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     steps_advance(e);
 }
 
-/* Handles a definite refusal. After a lost answer, an earlier attempt that had an effect may be the
- * reason. */
+/* Handles a definite refusal. After a lost answer, the reason may be an earlier attempt that had an
+ * effect. */
 static void step_refused(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
