@@ -20,7 +20,7 @@
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
-static _Atomic uint64_t ended[2]; /* number of readings: with faults, in use */
+static _Atomic uint64_t ended[2]; /* number of reloads: [0] with faults, [1] without */
 static atomic_bool last_failed;
 
 /* ---- accounts ---- */

@@ -1,7 +1,8 @@
 /*
- * Signatures of Standard Webhooks 1.0 (WH-2 to WH-6), and the keys of webhooks: made, given by their owner,
- * and opened to sign with all valid ones. Pure functions except for randomness and the clock of env; any
- * thread. A key is unsealed only within one function, and wiped after use. This file logs nothing.
+ * Signatures of Standard Webhooks 1.0 (WH-2 to WH-6), and the keys of webhooks. A key is made here, or its
+ * owner gives it. A signature opens all valid keys and signs with each of them. Pure functions except for
+ * randomness and the clock of env; any thread. A key is unsealed only within one function, and wiped after
+ * use. This file logs nothing.
  *
  * Ed25519 (v1a) follows svix-server, which introduced the scheme: "whsk_" contains the seed and the public
  * key, 64 bytes, libsodium's form of a secret key. The published test vector is in test_webhook_sign.c. The

@@ -116,8 +116,7 @@ struct shoot_words {
     const char *max_surge, *operation, *operation_at, *hibernated, *last_errors, *task_id, *condition_since,
         *condition_updated;
 };
-/* The member names of one generation for `maintenance`. The objects of the auto-updates and of the window
- * also have different names. */
+/* The names of `maintenance` in one generation: of the objects in it, and of their members. */
 struct maintenance_words {
     const char *update, *kubernetes, *machine_image, *window;
 };
