@@ -39,7 +39,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(NODE_POOL_NOT_FOUND, "node_pool_not_found", 404, "Node pool not found", FAULT_CALLER,                 \
       "GET .../node-pools lists the pools of the cluster.")                                                 \
     X(OPERATION_NOT_FOUND, "operation_not_found", 404, "Operation not found", FAULT_CALLER,                 \
-      "Finished operations are kept for a time, by default 30 days.")                                        \
+      "Finished operations are kept for a time, by default 30 days.")                                       \
     X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                       \
       "GET /v1/webhooks lists the webhooks that this token may see.")                                       \
     X(DELIVERY_NOT_FOUND, "delivery_not_found", 404, "Delivery not found", FAULT_CALLER,                    \
