@@ -115,7 +115,7 @@ static void init_config(struct config *c, size_t projects, const struct polling 
     c->limits.queue_length = 256;
     c->events.keep_us = INT64_C(30) * 86400 * US_PER_S;
     c->events.keep_count = 1000000;
-    c->operations_keep_us = INT64_C(7) * 86400 * US_PER_S;
+    c->operations_keep_us = INT64_C(30) * 86400 * US_PER_S;
     c->audit_keep_us = INT64_C(90) * 86400 * US_PER_S;
 }
 
