@@ -7,7 +7,7 @@
 
 #include "cli/issuer.h"
 
-/* What comes after an answer of the token endpoint. */
+/* The step after an answer of the token endpoint. */
 enum device_step {
     DEVICE_AGAIN,   /* ask again after a pause */
     DEVICE_DONE,    /* it has a token */

@@ -34,7 +34,7 @@ void issuer_post(const char *endpoint, const char *ca_file, const struct form_fi
 /* Whether it is https, or plain http to this machine: else a secret would be read on its way. */
 bool issuer_url_is_good(const char *url);
 
-/* What a token endpoint gave out. */
+/* The tokens that an endpoint gave out. */
 struct issued {
     char *token, *refresh_token; /* secret; the second may be NULL */
     int64_t expires_in_s;        /* -1: not said */

@@ -41,7 +41,7 @@ static bool is_due(const json_t *login)
     return text && time_parse_rfc3339(text, &end) && env_wall(env_real()) >= end - MARGIN_S * US_PER_S;
 }
 
-/* What the context has is what is used from now on. */
+/* The token of the context is used from now on. */
 static void adopt(struct settings *settings, const json_t *context)
 {
     mem_free_secret(settings->token.value);

@@ -12,7 +12,8 @@
  */
 const char *renew_token(void *ctx);
 
-/* What a context keeps of a login, beside its token; NULL when nothing can be renewed. The caller owns it. */
+/* The part of a login that a context keeps beside its token; NULL when nothing can be renewed. The caller
+ * owns it. */
 json_t *renew_kept(const struct issuer *issuer, const struct issued *issued);
 
 #endif

@@ -55,8 +55,8 @@ bool contexts_change(bool (*change)(json_t *file, void *ctx, struct buffer *faul
  */
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
 void settings_done(struct settings *settings);
-/* Who asks, as a part of the names of what is kept: a token, or the person behind tokens that are renewed
- * every few minutes. Secret; lent. */
+/* The one who asks, as a part of the names of what is kept: a token, or the person behind tokens that are
+ * renewed every few minutes. Secret; lent. */
 const char *settings_asker(const struct settings *settings);
 
 /* Whether it is http://host, https://host or unix:/path; else a message. */

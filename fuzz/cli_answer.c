@@ -1,6 +1,6 @@
 /*
  * Answers of a server, printed by each verb. The first line is a command line; below it is an answer a line.
- * What is printed never has a control character, whatever the answers hold.
+ * The text that is printed never has a control character, whatever the answers hold.
  */
 #include "fuzz/fuzz.h"
 

@@ -14,7 +14,7 @@ static bool collect(void *ctx, const char *type, const char *data)
     return buffer_printf(ctx, "[%s|%s]", type, data);
 }
 
-/* What comes out when so many bytes come at once. */
+/* The events when so many bytes come at once. */
 static bool take(const uint8_t *bytes, size_t len, size_t step, struct buffer *seen)
 {
     struct sse sse;

@@ -107,7 +107,7 @@ static json_t *names_of(struct cli *cli, const struct api_target *target)
         mem_printf("%s\n%s\n%s", cli->settings.url.value, target->path.data, settings_asker(&cli->settings));
     token_digest_hex(key, hex);
     buffer_init(&fault, MESSAGE_BYTES);
-    char *file CLEANUP_FREE = mem_printf("names-%.16s", hex);
+    char *file CLEANUP_FREE = mem_printf("names-%s", hex);
     int directory = runtime_open(&fault);
     json_t *kept CLEANUP_JSON = directory < 0 ? NULL : cache_read(directory, file);
     int64_t now = env_wall(env_real()) / US_PER_S, age = now - json_int(kept, "at", 0);

@@ -26,7 +26,8 @@ static char *first_line(const char *text)
     return mem_strndup(begin, len);
 }
 
-/* The token in the file that a flag names, or on standard input (NULL); NULL after saying why there is none. */
+/* The token in the file that a flag names, or on standard input (NULL); NULL after saying why there is none.
+ */
 static char *token_from_file(const char *path)
 {
     struct buffer bytes;

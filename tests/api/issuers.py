@@ -47,7 +47,7 @@ class Issuer:
         self.port = port or harness.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.keys = [Key("one"), Key("two", "ES256")]
-        self.headers = {"Cache-Control": "max-age=3600"}
+        self.headers = {"Cache-Control": "max-age=3600", "Content-Type": "application/json"}
         self.asked = []
         self.padding = ""  # of the keys
         self.may_answer = threading.Event()
