@@ -200,6 +200,24 @@ def test_what_goes_on_goes_on_with_a_new_token(d, issuer, tmp_path):
         assert waiting.communicate(timeout=60)[0] == "op_1: create succeeded\n"
 
 
+def test_a_credential_is_kept_for_the_person_not_for_the_token(d, issuer, tmp_path):
+    issuers.DeviceFlow(issuer)
+    good(run(tmp_path, "login", d.url, "--device", "--project", "team-a"))
+    kept_one = {"expirationTimestamp": "2099-01-01T00:00:00Z", "clientCertificateData": "certificate", "clientKeyData": "key"}
+    with Answers({"*": answer(200, {"apiVersion": "x", "kind": "ExecCredential", "status": kept_one})}) as server:
+        file = tmp_path / "config/shootctl/config.yaml"
+        file.write_text(file.read_text().replace(d.url, server.url))
+        ctl = functools.partial(run, tmp_path, "credential", "dev", XDG_RUNTIME_DIR=str(tmp_path / "run"))
+        good(ctl())
+        ages(tmp_path, 30)
+        good(ctl())
+        assert len(server.requests) == 1 and len(list((tmp_path / "run/shootctl").glob("*.json"))) == 1, "the second is answered by the first"
+        for one in (tmp_path / "run/shootctl").glob("*.json"):
+            one.unlink()
+        good(ctl())
+        assert len({re.search(rb"Bearer (\S+)", request)[1] for request in server.requests}) == 2, "and the token was renewed when one was sent"
+
+
 # ---- a real provider ---------------------------------------------------------------------------------------------------
 
 @pytest.fixture
