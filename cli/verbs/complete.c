@@ -31,7 +31,7 @@ struct typed {
     size_t argument_count;
     const struct flag *flag; /* the word to complete is its value; NULL: it is not */
     bool ended;              /* by -- */
-    bool lost;               /* there is no such command */
+    bool lost;               /* there is no such command or flag */
     const char *word;        /* to complete; of --flag=value the value */
     char *before;            /* what stands before it in the same word; "" for nothing */
     int bits;
@@ -110,15 +110,16 @@ static json_t *names_of(struct cli *cli, const struct api_target *target)
     char *file CLEANUP_FREE = mem_printf("names-%s", hex);
     int directory = runtime_open(&fault);
     json_t *kept CLEANUP_JSON = directory < 0 ? NULL : cache_read(directory, file);
-    int64_t now = env_wall(env_real()) / US_PER_S, age = now - json_int(kept, "at", 0);
-    json_t *names = age >= 0 && age < FRESH_S ? json_incref(json_arr(kept, "names")) : fetch(cli, target);
+    int64_t now = env_wall(env_real()) / US_PER_S, at = json_int(kept, "at", 0);
+    int64_t age = at > 0 && at <= now ? now - at : OLDEST_S;
+    json_t *names = age < FRESH_S ? json_incref(json_arr(kept, "names")) : fetch(cli, target);
     bool is_new = names && names != json_arr(kept, "names");
     if (is_new && directory >= 0) {
         json_t *document CLEANUP_JSON = json_pack("{s:I,s:O}", "at", (json_int_t)now, "names", names);
         char *text CLEANUP_FREE = json_text(document);
         (void)private_file_write(directory, file, text, strlen(text));
     }
-    if (!names && age >= 0 && age < OLDEST_S)
+    if (!names && age < OLDEST_S)
         names = json_incref(json_arr(kept, "names"));
     if (directory >= 0)
         (void)close(directory);
@@ -322,6 +323,7 @@ static void split_word(struct typed *typed)
     if (typed->ended || typed->flag || typed->word[0] != '-' || typed->word[1] != '-' || !equals)
         return;
     typed->flag = parse_flag(typed->command, typed->word);
+    typed->lost = !typed->flag;
     free(typed->before);
     typed->before = mem_strndup(typed->word, (size_t)(equals + 1 - typed->word));
     typed->word = equals + 1;

@@ -54,7 +54,7 @@ def test_commands_and_flags_come_from_the_table(typed, tmp_path):
     ("get de", ["dev", "deploy"], 4), ("get dev we", ["web"], 4), ("delete --yes d", ["dev", "deploy"], 4), ("describe dev ", [], 4), ("create d", [], 4), ("list d", [], 4),
     ("get -p team-b ", ["other"], 4), ("--project team-b get ", ["other"], 4), ("get --project ", ["team-a", "team-b"], 4), ("get --project=team-b o", ["other"], 4),
     ("help de", ["describe", "delete"], 4), ("completion ", ["bash", "zsh", "fish"], 4), ("context ", ["list", "use", "show", "remove"], 4), ("context u", ["use"], 4),
-    ("kubectl d", ["dev", "deploy"], 4), ("kubectl dev -- get no", [], 4), ("nothing ", [], 4), ("get --nothing ", ["dev", "deploy", "web"], 4),
+    ("kubectl d", ["dev", "deploy"], 4), ("kubectl dev -- get no", [], 4), ("nothing ", [], 4), ("get --nothing=d", [], 4), ("get --utc=d", [], 4), ("get --nothing ", ["dev", "deploy", "web"], 4),
 ])
 def test_each_place_has_its_candidates(typed, line, candidates, bits):
     assert typed(*line.split(" ")) == (candidates, bits)
