@@ -88,7 +88,8 @@ HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/
 
 .PHONY: all help deps deps-test run test quick test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets FORCE
 MAN := build/man/shootd.8
-all: $(OUT)/shootd $(OUT)/cleura-sim $(OUT)/shootctl $(if $(filter release,$(VARIANT)),$(MAN))
+COMPLETIONS := build/completion/bash build/completion/zsh build/completion/fish
+all: $(OUT)/shootd $(OUT)/cleura-sim $(OUT)/shootctl $(if $(filter release,$(VARIANT)),$(MAN) $(COMPLETIONS))
 
 help:
 	@echo "make             build build/shootd, build/shootctl and build/cleura-sim"
@@ -183,6 +184,10 @@ $(MAN): build/shootd build/cleura-sim build/shootctl tools/man.py CHANGELOG.md d
 	$(call say,MAN)
 	$(Q)$(PYTHON) tools/man.py $(@D)
 
+$(COMPLETIONS): build/completion/%: build/shootctl
+	@mkdir -p $(@D)
+	$(Q)build/shootctl completion $* > $@
+
 # Units link the whole library: every module is made of parts that stand alone. Those of the command line link its own.
 $(OUT)/tests/unit/test_cli_%: $(OBJ)/tests/unit/test_cli_%.o $(filter-out $(OBJ)/cli/main.o,$(CLI_OBJ)) $(CLI_LIB)
 	@mkdir -p $(@D)
@@ -198,19 +203,33 @@ units: $(UNIT_BIN)
 # Each file of fuzz/ that is no help for the others is a target: with libFuzzer a program of its own; in the
 # replay of their inputs, which needs no clang, a function of its own name.
 FUZZ_SUPPORT := fuzz/fuzz.c fuzz/http_input.c fuzz/odd_members.c
-FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(filter-out $(FUZZ_SUPPORT),$(wildcard fuzz/*.c)))
+# Those of the command line link that; a server of the fuzzer's is in the place of its HTTP.
+FUZZ_CLI_SUPPORT := fuzz/cli_server.c
+FUZZ_CLI_TARGETS := $(patsubst fuzz/%.c,%,$(filter-out $(FUZZ_CLI_SUPPORT),$(wildcard fuzz/cli_*.c)))
+FUZZ_DAEMON_TARGETS := $(patsubst fuzz/%.c,%,$(filter-out $(FUZZ_SUPPORT) fuzz/cli_%,$(wildcard fuzz/*.c)))
+FUZZ_TARGETS := $(FUZZ_DAEMON_TARGETS) $(FUZZ_CLI_TARGETS)
 FUZZ_SUPPORT_OBJ := $(FUZZ_SUPPORT:%.c=$(OBJ)/%.o)
-FUZZ_BIN := $(FUZZ_TARGETS:%=build/fuzz/%)
-FUZZ_REPLAY_OBJ := $(FUZZ_TARGETS:%=$(OBJ)/fuzz/replay_%.o) $(FUZZ_SUPPORT_OBJ)
+FUZZ_CLI_OBJ := $(OBJ)/fuzz/fuzz.o $(FUZZ_CLI_SUPPORT:%.c=$(OBJ)/%.o) $(filter-out $(OBJ)/cli/main.o $(OBJ)/cli/http.o,$(CLI_OBJ)) $(CLI_LIB)
+FUZZ_BIN := $(FUZZ_DAEMON_TARGETS:%=build/fuzz/%)
+FUZZ_CLI_BIN := $(FUZZ_CLI_TARGETS:%=build/fuzz/%)
+FUZZ_REPLAY_OBJ := $(FUZZ_DAEMON_TARGETS:%=$(OBJ)/fuzz/replay_%.o) $(FUZZ_SUPPORT_OBJ)
 
 $(OBJ)/fuzz/replay_%.o: fuzz/%.c build/obj/$(VARIANT)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(BASE_CFLAGS) -DLLVMFuzzerTestOneInput=fuzz_target_$* -MMD -MP -c -o $@ $<
 $(OUT)/tests/unit/test_fuzz_replay: $(FUZZ_REPLAY_OBJ)
+$(OUT)/tests/unit/test_cli_fuzz_replay: $(OBJ)/tests/unit/test_cli_fuzz_replay.o $(FUZZ_CLI_TARGETS:%=$(OBJ)/fuzz/replay_%.o) $(FUZZ_CLI_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(CLI_LIBS) -lcmocka
 
 ifeq ($(VARIANT),fuzz)
-fuzz-targets: $(FUZZ_BIN)
+fuzz-targets: $(FUZZ_BIN) $(FUZZ_CLI_BIN)
+$(FUZZ_CLI_BIN): build/fuzz/%: $(OBJ)/fuzz/%.o $(FUZZ_CLI_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(CLI_LIBS)
 $(FUZZ_BIN): build/fuzz/%: $(OBJ)/fuzz/%.o $(FUZZ_SUPPORT_OBJ) $(LIB_OBJ) $(EMBEDDED)
 	@mkdir -p $(@D)
 	$(call say,LINK)
@@ -298,6 +317,9 @@ install: all
 	install -D -m 0755 build/shootctl $(DESTDIR)$(PREFIX)/bin/shootctl
 	install -D -m 0755 build/cleura-sim $(DESTDIR)$(PREFIX)/bin/cleura-sim
 	install -d $(DESTDIR)$(PREFIX)/share/doc/shootd/docs $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
+	install -D -m 0644 build/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/shootctl
+	install -D -m 0644 build/completion/zsh $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_shootctl
+	install -D -m 0644 build/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/shootctl.fish
 	for page in build/man/*; do install -D -m 0644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/shootd
 	install -m 0644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/shootd/docs

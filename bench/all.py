@@ -15,7 +15,7 @@ import tempfile
 from load import CORES, ROOT, need_tools
 from report import section, table
 
-BENCHMARKS = ("hot_path", "reads", "tls", "refusals", "open_loop", "lists", "scale", "store", "audit", "writes", "latency", "calls", "streams", "deliveries")
+BENCHMARKS = ("hot_path", "reads", "tls", "refusals", "open_loop", "lists", "command_line", "scale", "store", "audit", "writes", "latency", "calls", "streams", "deliveries")
 
 
 def first_line(*argv):

@@ -16,7 +16,7 @@ static const struct {
 
 enum { PATH_MAX_BYTES = 64 * 1024, PAGES_MAX = 1000 };
 
-static void add_escaped(struct buffer *out, const char *text)
+void api_add_escaped(struct buffer *out, const char *text)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -36,7 +36,7 @@ void api_target_init(struct api_target *target, enum api_call call, const char *
     for (const char *brace; (brace = strchr(at, '{')); at = strchr(brace, '}') + 1) {
         assert(next < ARRAY_LEN(values) && values[next]);
         (void)buffer_add(&target->path, at, (size_t)(brace - at));
-        add_escaped(&target->path, values[next++]);
+        api_add_escaped(&target->path, values[next++]);
     }
     (void)buffer_add_str(&target->path, at);
     assert(next == ARRAY_LEN(values) || !values[next]);
@@ -54,7 +54,7 @@ void api_query(struct api_target *target, const char *name, const char *value)
     (void)buffer_add_str(&target->path, strchr(target->path.data, '?') ? "&" : "?");
     (void)buffer_add_str(&target->path, name);
     (void)buffer_add_str(&target->path, "=");
-    add_escaped(&target->path, value);
+    api_add_escaped(&target->path, value);
 }
 
 void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,

@@ -12,6 +12,7 @@
 /* name, method, path */
 #define API_TABLE(X)                                                                \
     X(VERSION, "GET", "/version")                                                   \
+    X(AUTH, "GET", "/v1/auth")                                                      \
     X(WHOAMI, "GET", "/v1/whoami")                                                  \
     X(PROJECTS, "GET", "/v1/projects")                                              \
     X(CATALOG, "GET", "/v1/projects/{project}/catalog")                             \
@@ -48,6 +49,8 @@ void api_target_init(struct api_target *target, enum api_call call, const char *
                      const char *third);
 void api_target_done(struct api_target *target);
 #define CLEANUP_TARGET CLEANUP(api_target_done)
+/* Appends text as it stands in a query or in a form. */
+void api_add_escaped(struct buffer *out, const char *text);
 /* Adds a query parameter, escaped; none when the value is NULL. */
 void api_query(struct api_target *target, const char *name, const char *value);
 

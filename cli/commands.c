@@ -52,7 +52,10 @@ static const struct flag version_flags[] = {
 static const struct flag login_flags[] = {
     {"token-file", 0, FLAG_TEXT, "FILE", NULL, "the token is the first line of this file"},
     {"token-stdin", 0, FLAG_SWITCH, NULL, NULL, "the token is the first line of standard input"},
-    {"name", 0, FLAG_TEXT, "NAME", NULL, "name of the context (the host)"},
+    {"device", 0, FLAG_SWITCH, NULL, NULL, "single sign-on: shows an address and a code to enter there"},
+    {"issuer", 0, FLAG_TEXT, "URL", NULL, "the issuer of single sign-on, when the server has several"},
+    {"issuer-ca-file", 0, FLAG_TEXT, "FILE", NULL, "authorities that sign the issuer's certificate (PEM)"},
+    {"name", 0, FLAG_TEXT, "NAME", NULL, "name of the context (the address)"},
     {0},
 };
 #define WATCH                                                                                   \
@@ -152,8 +155,11 @@ const struct command command_table[] = {
     {"login", "URL", 1, 1, false, login_flags,
      "Stores a server and the token for it as a context, and makes it the current one.",
      "The token is tried at the server first. It is asked for without an echo unless a flag says where it "
-     "is.",
+     "is. With --device a person logs in at the server's issuer, on any machine; a token of an issuer is "
+     "renewed "
+     "before it ends, where the issuer allows that.",
      EXAMPLES("shootctl login https://shootd.example.com",
+              "shootctl login https://shootd.example.com --device",
               "shootctl login http://127.0.0.1:8080 --token-file token --project team-a"),
      verb_login},
     {"context", "[list | use NAME | show | remove NAME]", 0, 2, false, output_flags,
@@ -239,12 +245,22 @@ const struct command command_table[] = {
      EXAMPLES("shootctl events dev", "shootctl events -f --type 'cluster.*'",
               "shootctl events -A -f -o jsonl | jq .type"),
      verb_events},
+    {"completion", "SHELL", 1, 1, false, no_flags, "Prints the completion for bash, zsh or fish.",
+     "The packages install it already. It asks the server for names, for a tenth of a second at most.",
+     EXAMPLES("source <(shootctl completion bash)", "shootctl completion fish | source"), verb_completion},
+    {"__complete", "-- WORDS", 0, 0, true, no_flags, "", "", EXAMPLES("shootctl __complete -- get ''"),
+     verb_complete},
     {"version", "", 0, 0, false, version_flags, "Shows the versions of shootctl and of the server.", "",
      EXAMPLES("shootctl version"), verb_version},
     {"help", "[COMMAND]", 0, 1, false, output_flags, "Shows the commands, or how one is used.", "",
      EXAMPLES("shootctl help create"), verb_help},
     {0},
 };
+
+bool command_is_hidden(const struct command *command)
+{
+    return !*command->summary;
+}
 
 const struct command *command_find(const char *name)
 {

@@ -33,7 +33,7 @@ struct command {
     size_t least, most;    /* how many there are */
     bool takes_rest;       /* words behind `--` are for another program */
     const struct flag *flags;
-    const char *summary;         /* one line */
+    const char *summary;         /* one line; empty: it is for programs, and help does not show it */
     const char *about;           /* what else there is to know; may be empty */
     const char *const *examples; /* command lines, each may have ` # about`; ends with NULL */
     int (*run)(struct cli *cli); /* returns an exit code */
@@ -46,6 +46,7 @@ extern const struct command command_table[];
 /* Those that every command takes. */
 extern const struct flag common_flags[];
 
+bool command_is_hidden(const struct command *command);
 /* NULL when there is none of this name. */
 const struct command *command_find(const char *name);
 /* A flag of the command, or one of the common ones; by its name of `len` bytes, or by its letter when

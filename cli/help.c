@@ -70,7 +70,8 @@ void help_print(FILE *to, const struct command *command)
                       "  shootctl delete dev\n"
                       "\nUsage: shootctl COMMAND [arguments] [flags]\n\nCommands:\n");
     for (const struct command *c = command_table; c->name; c++)
-        (void)fprintf(to, "  %-12s %s\n", c->name, c->summary);
+        if (!command_is_hidden(c))
+            (void)fprintf(to, "  %-12s %s\n", c->name, c->summary);
     print_flags(to, "Flags of every command", common_flags);
     (void)fprintf(to, "\nExit codes:\n");
     for (size_t i = 0; i < ARRAY_LEN(exits); i++)
@@ -111,6 +112,8 @@ json_t *help_table(void)
 {
     json_t *commands = json_array(), *codes = json_array();
     for (const struct command *c = command_table; c->name; c++) {
+        if (command_is_hidden(c))
+            continue;
         json_t *examples = json_array();
         for (const char *const *example = c->examples; *example; example++)
             (void)json_array_append_new(examples, json_string(*example));

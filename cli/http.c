@@ -172,7 +172,8 @@ static struct curl_slist *add_field(struct curl_slist *fields, const char *name,
 static struct curl_slist *header_fields(const struct http *http, const struct http_request *rq)
 {
     bool reads = strcmp(rq->method, "GET") == 0;
-    char *bearer CLEANUP_SECRET = http->options.token ? mem_printf("Bearer %s", http->options.token) : NULL;
+    const char *token = http->options.token_of ? http->options.token_of(http->options.token_ctx) : NULL;
+    char *bearer CLEANUP_SECRET = token ? mem_printf("Bearer %s", token) : NULL;
     struct curl_slist *fields = add_field(NULL, "Accept", rq->accept ? rq->accept : "application/json");
     fields = add_field(fields, "Authorization", bearer);
     fields = add_field(fields, "Content-Type", rq->body ? rq->content_type : NULL);
@@ -202,6 +203,7 @@ static void prepare(struct exchange *x, const char *url, struct curl_slist *fiel
     SET(CURLOPT_ACCEPT_ENCODING, rq->on_bytes ? NULL : "");
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     SET(CURLOPT_TIMEOUT_MS, (long)timeout);
+    SET(CURLOPT_QUICK_EXIT, 1L); /* a resolver that hangs is not waited for at the end */
     SET(CURLOPT_ERRORBUFFER, http->curl_error);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, x);

@@ -17,8 +17,10 @@
 struct http;
 
 struct http_options {
-    const char *url;     /* http://, https:// or unix:/path */
-    const char *token;   /* NULL: none is sent */
+    const char *url;                    /* http://, https:// or unix:/path */
+    const char *(*token_of)(void *ctx); /* called before each attempt, with token_ctx: the token, lent, or
+                                           NULL; itself NULL: none is sent */
+    void *token_ctx;
     const char *ca_file; /* NULL: the authorities of the system */
     unsigned retries;    /* how many times a request may be repeated */
     bool verbose;        /* a line on standard error for each request */

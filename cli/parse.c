@@ -33,7 +33,8 @@ void parse_unknown_command(const char *typed, struct buffer *fault)
     const char *names[100];
     size_t count = 0;
     for (const struct command *c = command_table; c->name && count < ARRAY_LEN(names); c++)
-        names[count++] = c->name;
+        if (!command_is_hidden(c))
+            names[count++] = c->name;
     const char *near = nearest_word(typed, names, count);
     (void)buffer_printf(fault, "unknown command '%s'", typed);
     if (near)
@@ -136,6 +137,12 @@ static const struct flag *flag_of(const struct command *command, const char *wor
     if (word[2])
         *ret_value = word[2] == '=' ? word + 3 : word + 2;
     return flag_find(command, "", 0, word[1]);
+}
+
+const struct flag *parse_flag(const struct command *command, const char *word)
+{
+    const char *value = NULL;
+    return flag_of(command, word, &value);
 }
 
 /* Whether the next word is the value of this one, when the command is not known yet: flags of all commands

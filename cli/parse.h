@@ -48,6 +48,9 @@ int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fal
 
 /* Milliseconds of "250ms", "15s", "5m", "2h", "1d", ten years at most; -1 when it is none. */
 int64_t duration_ms(const char *text);
+/* The flag that a word names, `--name`, `--name=value` or `-n`; of the command, or with NULL one that all
+ * have. */
+const struct flag *parse_flag(const struct command *command, const char *word);
 /* Says "unknown command 'X'", with the nearest one. */
 void parse_unknown_command(const char *typed, struct buffer *fault);
 

@@ -275,7 +275,10 @@ static void set_from_context(struct settings *s, const json_t *context)
     char *source CLEANUP_FREE = mem_printf("context %s", json_str(context, "name"));
     set(&s->context, json_str(context, "name"), source);
     set(&s->url, json_str(context, "url"), source);
+    bool is_own = !s->token.value;
     set(&s->token, json_str(context, "token"), source);
+    if (is_own && s->token.value && json_str(json_obj(context, "login"), "refresh_token"))
+        s->login = json_deep_copy(json_obj(context, "login"));
     set(&s->project, json_str(context, "project"), source);
     set(&s->ca_file, json_str(context, "ca_file"), source);
 }
@@ -312,6 +315,12 @@ bool settings_load(struct settings *settings, const struct parsed *parsed, struc
     return true;
 }
 
+const char *settings_asker(const struct settings *settings)
+{
+    const char *id = json_str(settings->login, "id");
+    return id ? id : settings->token.value ? settings->token.value : "";
+}
+
 void settings_done(struct settings *settings)
 {
     struct setting *all[] = {&settings->context, &settings->url, &settings->token, &settings->project,
@@ -321,4 +330,6 @@ void settings_done(struct settings *settings)
         free(all[i]->source);
         *all[i] = (struct setting){0};
     }
+    json_decref(settings->login);
+    settings->login = NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/attrs.h"
+#include "base/env.h"
 #include "base/json.h"
 
 struct parsed;
@@ -25,12 +26,14 @@ struct settings {
     struct setting token; /* secret */
     struct setting project;
     struct setting ca_file;
+    json_t *login;       /* how the token of the context is renewed (cli/renew.h); NULL: it is not */
+    mono_us renew_after; /* not before, after a renewal that failed */
 };
 
 /*
- * The file as it is: {"current": name, "contexts": [{"name", "url", "token", "project", "ca_file"}]}, members
- * that we do not know included; an empty one when there is no file. NULL with a message in `fault`: others
- * may read it, it is no YAML, it has another shape. The caller owns the result.
+ * The file as it is: {"current": name, "contexts": [{"name", "url", "token", "project", "ca_file",
+ * "login"}]}, members that we do not know included; an empty one when there is no file. NULL with a message
+ * in `fault`: others may read it, it is no YAML, it has another shape. The caller owns the result.
  */
 json_t *contexts_read(struct buffer *fault);
 /* The path of the file, for messages; the caller frees it. */
@@ -52,6 +55,9 @@ bool contexts_change(bool (*change)(json_t *file, void *ctx, struct buffer *faul
  */
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
 void settings_done(struct settings *settings);
+/* The one who asks, as a part of the names of what is kept: a token, or the person behind tokens that are
+ * renewed every few minutes. Secret; lent. */
+const char *settings_asker(const struct settings *settings);
 
 /* Whether it is http://host, https://host or unix:/path; else a message. */
 bool url_is_good(const char *url, struct buffer *fault);

@@ -9,6 +9,7 @@
 #include "cli/api.h"
 #include "cli/glyphs.h"
 #include "cli/progress.h"
+#include "cli/renew.h"
 
 enum { MESSAGE_MAX_BYTES = 64 * 1024 };
 
@@ -60,7 +61,8 @@ struct http *cli_open(struct cli *cli)
     struct buffer fault CLEANUP_BUFFER;
     const struct http_options options = {
         .url = cli->settings.url.value,
-        .token = cli->settings.token.value,
+        .token_of = renew_token,
+        .token_ctx = cli,
         .ca_file = cli->settings.ca_file.value,
         .retries = (unsigned)parsed_number(cli->parsed, "retries", 3),
         .verbose = parsed_on(cli->parsed, "verbose"),

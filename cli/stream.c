@@ -21,8 +21,9 @@ enum {
 struct stream {
     const struct stream_reader *reader;
     struct sse sse;
-    bool heard; /* bytes came since the stream was opened */
-    bool ended; /* by its reader */
+    bool heard;   /* bytes came since the stream was opened */
+    bool reached; /* the server is there, even if it gives no stream */
+    bool ended;   /* by its reader */
     mono_us heard_at;
 };
 
@@ -84,7 +85,7 @@ static bool on_tick(void *ctx)
 static bool on_pause(void *ctx)
 {
     struct stream *s = ctx;
-    s->ended = s->heard && s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
+    s->ended = s->reached && s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
     return s->ended;
 }
 
@@ -107,6 +108,7 @@ static void read_stream(struct cli *cli, struct stream *s, struct http_answer *a
     http_set_tick(cli->http, on_tick, s);
     api_call_raw(cli, &target, &request, answer);
     http_set_tick(cli->http, NULL, NULL);
+    s->reached = s->heard || answer->end == HTTP_ANSWERED;
 }
 
 static bool may_come_back(const struct http_answer *answer)

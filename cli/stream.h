@@ -14,7 +14,7 @@ struct stream_reader {
     bool (*on_event)(void *ctx, json_t *event);
     /* The stream is there, for the first time or again; may be NULL. */
     void (*on_open)(void *ctx);
-    /* About every 100 ms while it is there, and after it has ended before it is there again; it may ask the
+    /* About every 100 ms while it is there, and while the server gives none but answers; it may ask the
      * server over another connection. True ends the stream. May be NULL. */
     bool (*on_tick)(void *ctx);
     void *ctx;

@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "base/mem.h"
+#include "cli/glyphs.h"
 #include "cli/words.h"
 
 struct reading {
@@ -128,6 +129,12 @@ static json_t *sequence(struct reading *r, unsigned depth)
     return NULL;
 }
 
+static bool is_showable(const char *text)
+{
+    char *shown CLEANUP_FREE = glyphs_shown(text);
+    return strcmp(shown, text) == 0;
+}
+
 /* The text of a key; NULL with a fault when it is none, or stands there already. */
 static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *object)
 {
@@ -137,6 +144,10 @@ static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *
         fail(r, line, "a key has to be a word");
     else if (strcmp(text, "<<") == 0)
         fail(r, line, "merge keys (<<) are not known here: write the members out");
+    else if (strlen(text) > YAML_MAX_KEY_BYTES)
+        fail(r, line, "a key has more than %d bytes", (int)YAML_MAX_KEY_BYTES);
+    else if (!is_showable(text))
+        fail(r, line, "a key has a character that cannot be shown");
     else if (json_object_get(object, text))
         fail(r, line, "the key '%s' stands twice", text);
     return r->failed ? NULL : mem_strdup(text);

@@ -12,7 +12,12 @@
 
 #include "base/json.h"
 
-enum { YAML_MAX_BYTES = 8 * 1024 * 1024, YAML_MAX_VALUES = 200000, YAML_MAX_DEPTH = 60 };
+enum {
+    YAML_MAX_BYTES = 8 * 1024 * 1024,
+    YAML_MAX_VALUES = 200000,
+    YAML_MAX_DEPTH = 60,
+    YAML_MAX_KEY_BYTES = 400, /* written with escapes it still is a key that YAML allows */
+};
 
 struct yaml_fault {
     char text[200];

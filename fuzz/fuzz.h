@@ -1,6 +1,6 @@
 /*
- * Declarations shared by the fuzz targets. Each target is a file with LLVMFuzzerTestOneInput. `make fuzz`
- * links it with libFuzzer. tests/unit/test_fuzz_replay.c gives each target its own name and feeds it the
+ * The declarations that the fuzz targets share. Each target is a file with LLVMFuzzerTestOneInput: `make
+ * fuzz` links it with libFuzzer, and tests/unit/fuzz_replay.h, where each has a name of its own, feeds it the
  * files of fuzz/corpus and fuzz/found. A target ends the process when a promise is broken.
  */
 #ifndef FUZZ_FUZZ_H
@@ -31,6 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
     X(row)              \
     X(spec)             \
     X(webhook)
+
+/* Those of the command line, in a program of their own. */
+#define FUZZ_CLI_TARGETS(X) \
+    X(cli_answer)           \
+    X(cli_kubefile)         \
+    X(cli_sse)              \
+    X(cli_yaml)
 
 #define FUZZ_CHECK(condition)                                                                    \
     do {                                                                                         \

@@ -20,7 +20,7 @@ FILES = {
     "reconcile": ["api/test_lifecycle.py", "api/test_cancel.py", "api/test_idempotency.py"],
     "api": ["api/test_tokens.py", "api/test_conditional.py", "api/test_freeze.py"],
     "daemon": ["api/test_start.py", "api/test_stop.py"],
-    "cli": ["api/test_shootctl.py", "api/test_shootctl_watch.py", "api/test_shootctl_terminal.py"],
+    "cli": ["api/test_shootctl.py", "api/test_shootctl_watch.py", "api/test_shootctl_terminal.py", "api/test_shootctl_login.py", "api/test_shootctl_completion.py"],
     "dashboard": ["api/test_dashboard_http.py", "api/test_dashboard.py"],
     "simulator": ["simulator"],
     "fuzz": [],  # the units feed their inputs to the targets

@@ -78,13 +78,13 @@ static void take_lock(int lock)
         (void)nanosleep(&pause, NULL);
 }
 
-/* One file for server, project, cluster and token. */
+/* One file for server, project, cluster and who asks. */
 static void cache_open(struct cache *cache, const struct cli *cli, const char *project, const char *cluster)
 {
     struct buffer fault CLEANUP_BUFFER;
     char hex[TOKEN_HEX_BYTES];
     char *key CLEANUP_SECRET = mem_printf("%s\n%s\n%s\n%s", cli->settings.url.value, project, cluster,
-                                          cli->settings.token.value ? cli->settings.token.value : "");
+                                          settings_asker(&cli->settings));
     token_digest_hex(key, hex);
     buffer_init(&fault, MESSAGE_BYTES);
     (void)snprintf(cache->name, sizeof(cache->name), "%s.json", hex);

@@ -25,5 +25,7 @@ int verb_credential(struct cli *cli);
 int verb_wait(struct cli *cli);
 int verb_apply(struct cli *cli);
 int verb_diff(struct cli *cli);
+int verb_completion(struct cli *cli);
+int verb_complete(struct cli *cli);
 
 #endif

@@ -5,6 +5,7 @@ import contextlib
 import json
 import threading
 import time
+import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from cryptography.hazmat.primitives import hashes
@@ -46,12 +47,14 @@ class Issuer:
         self.port = port or harness.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.keys = [Key("one"), Key("two", "ES256")]
-        self.headers = {"Cache-Control": "max-age=3600"}
+        self.headers = {"Cache-Control": "max-age=3600", "Content-Type": "application/json"}
         self.asked = []
         self.padding = ""  # of the keys
         self.may_answer = threading.Event()
         self.may_answer.set()
         self.discovery = {"issuer": self.url, "jwks_uri": self.url + "/jwks"}
+        self.posts = {}  # by path: what answers a form, as (status, document or bytes)
+        self.forms = []  # (path, form) of each
         self.server = None
 
     def start(self):
@@ -67,6 +70,18 @@ class Issuer:
                 body = json.dumps(answers.get(self.path, {})).encode()
                 self.send_response(200 if self.path in answers else 404)
                 for name, value in {**outer.headers, "Content-Length": str(len(body)), "Connection": "close"}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_POST(self):
+                form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+                outer.forms.append((self.path, form))
+                status, document = outer.posts[self.path](form)
+                is_html = isinstance(document, bytes)
+                body = document if is_html else json.dumps(document).encode()
+                self.send_response(status)
+                for name, value in {"Content-Type": "text/html" if is_html else "application/json", "Content-Length": str(len(body)), "Connection": "close"}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
@@ -109,6 +124,32 @@ def configuration(issuer, rules=None, **more):
                       {"claim": "groups", "contains": "readers", "role": "viewer", "projects": ["team-a"]}]
     one = {"issuer": issuer, "audience": AUDIENCE, "algorithms": ["RS256", "ES256"], "rules": rules, **more}
     return "oidc: " + json.dumps({"issuers": [one]}) + "\n"
+
+
+class DeviceFlow:
+    """The device flow of an issuer: what its token endpoint answers is taken from `answers`, the last of them for ever; a function gets
+    the form. Its tokens end after `lasts` seconds."""
+
+    def __init__(self, issuer, interval=1, expires_in=60, lasts=600, **claims):
+        self.issuer, self.lasts, self.claims, self.serial = issuer, lasts, claims, 0
+        self.start = {"device_code": "device-1", "user_code": "WDJB-MJHT", "verification_uri": issuer.url + "/device", "expires_in": expires_in, "interval": interval}
+        self.answers = [self.issue]
+        self.refresh = "refresh-0"
+        issuer.discovery |= {"token_endpoint": issuer.url + "/token/", "device_authorization_endpoint": issuer.url + "/device_authorization?policy=p"}
+        issuer.posts = {"/token/": self._token, "/device_authorization?policy=p": lambda form: (200, self.start)}
+
+    def _token(self, form):
+        if form["grant_type"] == "refresh_token":
+            return self.issue(form) if form["refresh_token"] == self.refresh else (400, {"error": "invalid_grant"})
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return answer(form) if callable(answer) else answer
+
+    def issue(self, _=None):
+        self.serial += 1
+        self.refresh = f"refresh-{self.serial}"
+        now = int(time.time())
+        return 200, {"access_token": self.issuer.token(iat=now, exp=now + self.lasts, jti=str(self.serial), **self.claims), "token_type": "bearer", "expires_in": self.lasts,
+                     "refresh_token": self.refresh}
 
 
 @contextlib.contextmanager

@@ -106,6 +106,15 @@ def test_nothing_is_left_out(installed):
     assert "ExecStart=/usr/bin/shootd " in (package / "lib/systemd/system/shootd.service").read_text()
 
 
+def test_completions_are_where_the_shells_look(installed):
+    """Of Debian's bash-completion, zsh and fish; also in the package."""
+    lines = (ROOT / "debian/shootd.install").read_text().splitlines()
+    for shell, path in (("bash", "share/bash-completion/completions/shootctl"), ("zsh", "share/zsh/vendor-completions/_shootctl"),
+                        ("fish", "share/fish/vendor_completions.d/shootctl.fish")):
+        told = subprocess.run([installed / "bin/shootctl", "completion", shell], capture_output=True, text=True, check=True).stdout
+        assert (installed / path).read_text() == told and f"usr/{path}" in lines
+
+
 def test_a_new_installation_is_configured_by_the_sample(tmp_path):
     config = tmp_path / "etc/shootd/shootd.yaml"
     install(DESTDIR=tmp_path, PREFIX="/usr")

@@ -37,7 +37,7 @@ MAY_INCLUDE = {
                "api"},
     "cli": {"base", "model"},
     "simulator": {"base"},
-    "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "oidc", "http", "api"},
+    "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "oidc", "http", "api", "cli"},
 }
 # The HTTP engine knows problems and nothing else of the model. Their registry is one list, of its own codes and of ours.
 # The command line knows the words of the contract.

@@ -210,6 +210,15 @@ def test_a_list_that_cannot_be_read_for_a_while_is_read_later(tmp_path):
     assert w.code == NOT_ALLOWED and any("does not take the token" in line for line in w.said)
 
 
+def test_a_server_without_a_stream_to_give_is_looked_at_all_the_same(tmp_path):
+    s = Lists([row("a", "ready")], [problem(503, "too_many_streams", "Retry-After: 60\r\n")])
+    with s.server, Going(tmp_path, "list", "--watch", **s.of()) as w:
+        w.until(lambda: len(w.lines) == 2 and s.times, "the list")
+        s.items = [row("a", "failed")]
+        w.until(lambda: len(w.lines) == 3, "the change")
+    assert len(s.times) == 1
+
+
 @pytest.mark.parametrize("line, words", [("list --watch -o json", "-o jsonl"), ("get dev --watch -o yaml", "-o jsonl"), ("list --watch -o name", "-o jsonl"),
                                          ("wait dev --for=deleted --allow-absent", "--allow-absent")])
 def test_what_has_no_end_has_a_form_of_its_own(tmp_path, line, words):

@@ -1,5 +1,6 @@
-// A real OpenID provider, for tests: node oidc_provider.mjs PORT AUDIENCE. It knows one client, "robot" with the secret "robot-secret", whose
-// access tokens are JWTs for AUDIENCE with the claim groups: ["platform"]. A line "rotate" on standard input gives it a new key, which it signs
+// A real OpenID provider, for tests: node oidc_provider.mjs PORT AUDIENCE. It knows the client "robot" with the secret "robot-secret", and
+// "shootctl", a public one for the device flow, where a person logs in with any name. Access tokens are JWTs for AUDIENCE with the claim
+// groups: ["platform"]. A line "rotate" on standard input gives it a new key, which it signs
 // with from then on; the key before stays published until the next line. Each change is answered with the line "ready KID".
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
@@ -20,13 +21,20 @@ function newProvider() {
     jwks: { keys: [...keys] },
     clients: [
       { client_id: "robot", client_secret: "robot-secret", redirect_uris: [], response_types: [], grant_types: ["client_credentials"], token_endpoint_auth_method: "client_secret_post" },
+      {
+        client_id: "shootctl", redirect_uris: [], response_types: [], application_type: "native", token_endpoint_auth_method: "none",
+        grant_types: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
+      },
     ],
+    scopes: ["openid", "offline_access", "api"],
     features: {
-      devInteractions: { enabled: false },
+      devInteractions: { enabled: true },
+      deviceFlow: { enabled: true },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => `urn:${audience}`,
+        useGrantedResource: () => true,
         getResourceServerInfo: () => ({ audience, scope: "api", accessTokenTTL: 600, accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } }),
       },
     },

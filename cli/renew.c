@@ -1,0 +1,121 @@
+#include "cli/renew.h"
+
+#include <string.h>
+
+#include "base/env.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+
+enum { MARGIN_S = 60, AGAIN_S = 30, MESSAGE_BYTES = 64 * 1024, LONGEST_S = 10 * 365 * 86400 };
+
+/* A time so many seconds from now, as text. */
+static void set_end(json_t *login, int64_t expires_in_s)
+{
+    char text[TIME_TEXT_BYTES];
+    int64_t seconds = expires_in_s < LONGEST_S ? expires_in_s : LONGEST_S;
+    json_set_str(login, "expires_at",
+                 expires_in_s < 0 ? NULL
+                                  : time_rfc3339(env_wall(env_real()) + seconds * US_PER_S, false, text));
+}
+
+json_t *renew_kept(const struct issuer *issuer, const struct issued *issued)
+{
+    if (!issued->refresh_token)
+        return NULL;
+    json_t *login = json_object();
+    json_set_str(login, "issuer", issuer->url);
+    json_set_str(login, "client_id", issuer->client_id);
+    json_set_str(login, "token_endpoint", issuer->token_endpoint);
+    if (issuer->ca_file)
+        json_set_str(login, "ca_file", issuer->ca_file);
+    json_set_str(login, "refresh_token", issued->refresh_token);
+    set_end(login, issued->expires_in_s);
+    return login;
+}
+
+/* Without a time nobody knows; the server says when it has ended. */
+static bool is_due(const json_t *login)
+{
+    wall_us end;
+    const char *text = json_str(login, "expires_at");
+    return text && time_parse_rfc3339(text, &end) && env_wall(env_real()) >= end - MARGIN_S * US_PER_S;
+}
+
+/* The token of the context is used from now on. */
+static void adopt(struct settings *settings, const json_t *context)
+{
+    mem_free_secret(settings->token.value);
+    settings->token.value = mem_strdup(json_str(context, "token"));
+    json_decref(settings->login);
+    settings->login = json_deep_copy(json_obj(context, "login"));
+}
+
+static bool fetch(const json_t *login, struct issued *ret, struct buffer *fault)
+{
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    const char *endpoint = json_str_or(login, "token_endpoint", "");
+    const struct form_field fields[] = {{"grant_type", "refresh_token"},
+                                        {"refresh_token", json_str(login, "refresh_token")},
+                                        {"client_id", json_str(login, "client_id")}};
+    *ret = (struct issued){0};
+    if (!issuer_url_is_good(endpoint)) {
+        (void)buffer_add_str(fault, "the context names no token endpoint");
+        return false;
+    }
+    issuer_post(endpoint, json_str(login, "ca_file"), fields, ARRAY_LEN(fields), &answer);
+    if (answer.end == HTTP_ANSWERED && answer.status == 200 && issued_read(answer.json, ret))
+        return true;
+    char *reason CLEANUP_FREE = issuer_reason(&answer);
+    (void)buffer_add_str(fault, reason);
+    return false;
+}
+
+struct renewal {
+    struct settings *settings;
+    bool done; /* the settings have a good token */
+};
+
+/* Under the lock: another shootctl may have renewed it meanwhile, and a refresh token is good once. */
+static bool renew(json_t *file, void *ctx, struct buffer *fault)
+{
+    struct renewal *r = ctx;
+    struct issued issued CLEANUP_ISSUED = {0};
+    json_t *context = contexts_find(file, r->settings->context.value), *login = json_obj(context, "login");
+    if (!login || !json_str(context, "token")) {
+        (void)buffer_add_str(fault, "its context has no login any more");
+        return false;
+    }
+    if (!is_due(login)) {
+        adopt(r->settings, context);
+        r->done = true;
+        return false; /* nothing is to be written */
+    }
+    if (!fetch(login, &issued, fault))
+        return false;
+    json_set_str(context, "token", issued.token);
+    if (issued.refresh_token)
+        json_set_str(login, "refresh_token", issued.refresh_token);
+    set_end(login, issued.expires_in_s);
+    adopt(r->settings, context);
+    r->done = true;
+    return true;
+}
+
+const char *renew_token(void *ctx)
+{
+    struct cli *cli = ctx;
+    struct settings *s = &cli->settings;
+    struct renewal renewal = {.settings = s};
+    struct buffer fault CLEANUP_BUFFER;
+    if (!s->login || !is_due(s->login) || env_mono(env_real()) < s->renew_after)
+        return s->token.value;
+    buffer_init(&fault, MESSAGE_BYTES);
+    (void)contexts_change(renew, &renewal, &fault);
+    if (fault.len) {
+        cli_note("shootctl: the token could not be renewed at %s: %s", json_str_or(s->login, "issuer", "?"),
+                 fault.data);
+        cli_note("  'shootctl login %s --device' logs in anew", s->url.value);
+        s->renew_after = env_mono(env_real()) + AGAIN_S * US_PER_S;
+    }
+    return s->token.value;
+}

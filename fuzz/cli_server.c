@@ -1,0 +1,94 @@
+#include "fuzz/cli_server.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/http.h"
+#include "fuzz/fuzz.h"
+
+struct http {
+    bool (*tick)(void *ctx);
+    void *ctx;
+};
+
+static const uint8_t *rest;
+static size_t rest_len;
+
+void cli_server_answers(const uint8_t *bytes, size_t len)
+{
+    rest = bytes;
+    rest_len = len;
+}
+
+struct http *http_new(const struct http_options *options, struct buffer *fault)
+{
+    struct http *http = MEM_NEW(struct http);
+    (void)fault;
+    http->tick = options->tick;
+    http->ctx = options->ctx;
+    return http;
+}
+
+void http_free(struct http *http)
+{
+    free(http);
+}
+
+void http_set_tick(struct http *http, bool (*tick)(void *ctx), void *ctx)
+{
+    http->tick = tick;
+    http->ctx = ctx;
+}
+
+void http_never_repeat(struct http *http)
+{
+    (void)http;
+}
+
+void http_answer_done(struct http_answer *answer)
+{
+    json_decref(answer->json);
+    buffer_done(&answer->body);
+    free(answer->etag);
+    free(answer->request_id);
+    *answer = (struct http_answer){0};
+}
+
+/* No time passes. */
+bool http_pause(struct http *http, int64_t ms)
+{
+    (void)ms;
+    return http->tick && http->tick(http->ctx);
+}
+
+/* As cli/http.c has it: an object, or no answer of shootd. */
+static void read_answer(char *line, struct http_answer *ret)
+{
+    static const struct json_limits limits = {1024 * 1024, 100000, 100000};
+    enum json_scan_end end;
+    char *json = strchr(line, ' ');
+    ret->status = strtol(line, NULL, 10);
+    ret->json = json ? json_parse_foreign(json, strlen(json), &limits, &end) : NULL;
+    if (ret->status < 200 || ret->status > 599)
+        ret->status = 200;
+    if (json_is_object(ret->json))
+        return;
+    json_decref(ret->json);
+    ret->json = NULL;
+    ret->end = HTTP_FOREIGN;
+    (void)snprintf(ret->error, sizeof(ret->error), "no object");
+}
+
+void http_call(struct http *http, const struct http_request *request, struct http_answer *ret)
+{
+    (void)http;
+    *ret = (struct http_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
+    buffer_init(&ret->body, 1024);
+    if (!rest_len || request->on_bytes) {
+        ret->status = 401;
+        ret->json = json_pack("{s:s,s:i}", "title", "Unauthenticated", "status", 401);
+        return;
+    }
+    char *line CLEANUP_FREE = fuzz_line(&rest, &rest_len);
+    read_answer(line, ret);
+}
