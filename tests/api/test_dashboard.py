@@ -400,7 +400,8 @@ def test_da31_hostile_texts_are_text(world):
                     turned: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.textContent + document.title),
                     told: document.body.textContent.includes("\\\\u202e") }));
                 """, where=where, width=width)
-                assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False, "told": True}, (place, width)
+                # Of a message of Gardener shootd itself makes a blank of such a mark; of a description it is written out.
+                assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False, "told": where == "main"}, (place, width)
     finally:
         sim.post("clock", advance_seconds=72000)
         d.wait_phase("shop", "ready")

@@ -102,7 +102,7 @@ def test_what_needs_a_restart_is_told_and_keeps_its_value(d):
 # Each key that is no item of a list, and another value for it.
 CHANGES = {
     "listen": "127.0.0.1:1", "tls.certificate": "/c.pem", "tls.key": "/k.pem", "tls.client_ca": "/a.pem",
-    "public_url": "https://shootd.example.com", "trusted_proxies": ["10.0.0.0/8"], "state_dir": "/elsewhere", "log_level": "info",
+    "dashboard": False, "public_url": "https://shootd.example.com", "trusted_proxies": ["10.0.0.0/8"], "state_dir": "/elsewhere", "log_level": "info",
     "log_format": "json", "access_log": "writes", "polling.active": "300ms", "polling.idle": "3s", "polling.discovery": "6s",
     "polling.absent_for": "6m", "polling.fresh_floor": "6s", "webhooks.allow": ["127.0.0.0/9"], "webhooks.allow_http": False,
     "webhooks.ports": [8443], "events.keep": "31d", "events.keep_count": 999999, "operations.keep": "8d", "audit.keep": "91d",

@@ -227,7 +227,7 @@ def test_a_key_that_does_not_fit_is_told_at_once(sealed):
     assert d.create("dev")["name"] == "dev", "what needs no secret is served"
     assert sealed.send_test() is None
     code, said, _ = run("check-store", d)
-    assert code == 1 and f"does not open the secrets of webhook {sealed.hook}" in said and "is not the one" in said
+    assert code == 1 and f"does not open the secrets of webhook {sealed.hook}" in said and "is not the key of the store" in said
     d.stop()
     wrong = sealed.key()
     code, _, errors = run("rotate-seal-key", d)
@@ -271,7 +271,7 @@ def test_a_credential_is_replaced_by_its_keeper(sealed, tmp_path):
     shutil.move(d.state / "seal.key", credentials / "shootd-seal-key")
     for env in ({"CREDENTIALS_DIRECTORY": str(credentials)}, {}):
         code, _, errors = run("rotate-seal-key", d, env=env)
-        assert code == 69 and "the seal key is a systemd credential" in errors and "systemd-creds" in errors
+        assert code == 69 and "a seal key that is a systemd credential" in errors and "systemd-creds" in errors
     assert not list(d.state.glob("seal.key*"))
     # As it says.
     shutil.copy(credentials / "shootd-seal-key", d.state / "seal.key")

@@ -28,6 +28,15 @@ def complete(tmp_path, *words, **more):
     return [line.split("\t")[0] for line in candidates], int(bits[1:])
 
 
+def in_time(ask, wanted):
+    """Names have a tenth of a second: on a busy machine they come with one of the next questions."""
+    for _ in range(20):
+        found = ask()
+        if found == wanted:
+            break
+    return found
+
+
 @pytest.fixture
 def typed(tmp_path):
     with Answers({"*": lists}) as server:
@@ -57,7 +66,7 @@ def test_commands_and_flags_come_from_the_table(typed, tmp_path):
     ("kubectl d", ["dev", "deploy"], 4), ("kubectl dev -- get no", [], 4), ("nothing ", [], 4), ("get --nothing=d", [], 4), ("get --utc=d", [], 4), ("get --nothing ", ["dev", "deploy", "web"], 4),
 ])
 def test_each_place_has_its_candidates(typed, line, candidates, bits):
-    assert typed(*line.split(" ")) == (candidates, bits)
+    assert in_time(functools.partial(typed, *line.split(" ")), (candidates, bits)) == (candidates, bits)
 
 
 def test_contexts_are_completed(tmp_path):
@@ -70,15 +79,18 @@ def test_contexts_are_completed(tmp_path):
 
 def test_names_are_kept_and_nobody_waits_for_them(tmp_path):
     """A tenth of a second, and the names of the last time."""
-    answers = [lists, b""]
-    with Answers({"*": answers}) as server:
+    gives = [lists]
+    with Answers({"*": lambda request: gives[0](request)}) as server:
         ask = functools.partial(complete, tmp_path, "get", "d", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a", XDG_RUNTIME_DIR=str(tmp_path / "run"))
-        assert ask() == (["dev", "deploy"], 4) == ask() and len(server.requests) == 1, "they are fresh"
+        assert in_time(ask, (["dev", "deploy"], 4)) == (["dev", "deploy"], 4)
+        asked = len(server.requests)
+        assert ask() == (["dev", "deploy"], 4) and len(server.requests) == asked, "they are fresh"
         kept = next((tmp_path / "run/shootctl").glob("names-*"))
         assert kept.stat().st_mode & 0o777 == 0o600
         document = json.loads(kept.read_text())
         kept.write_text(json.dumps({**document, "at": document["at"] - 60}))
-        assert ask() == (["dev", "deploy"], 4) and len(server.requests) == 2, "the server gave nothing"
+        gives[0] = lambda request: b""
+        assert ask() == (["dev", "deploy"], 4) and len(server.requests) == asked + 1, "the server gave nothing"
         assert ask(SHOOTD_TOKEN="y") == ([], 4), "they are of one token"
         kept.write_text("{ broken")
         assert ask() == ([], 4)
@@ -135,6 +147,7 @@ def in_bash(tmp_path, line, point=None, **more):
 def test_the_real_bash(tmp_path):
     with Answers({"*": lists}) as server:
         bash = functools.partial(in_bash, tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a", XDG_RUNTIME_DIR=str(tmp_path / "run"))
+        in_time(lambda: bash("shootctl get de"), ["dev", "deploy"])  # the names are kept from now on
         assert bash("shootctl hib") == ["hibernate"] and bash("shootctl   get  de") == ["dev", "deploy"] and bash("shootctl get dev ") == ["dev", "deploy", "web"]
         assert bash("shootctl list --phase=re") == ["ready", "retrying"], "bash replaces what is behind the ="
         assert bash("shootctl wait dev --for=phase=read") == ["ready"] and bash("shootctl list --phase failed,re") == ["failed,ready", "failed,retrying"]

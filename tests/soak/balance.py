@@ -136,7 +136,7 @@ def attempts(books, world):
 
 def streams(books, world):
     opened, read, now = world.ledger.did["event streams"], sum(len(f.ids) for f in world.followers), books.now
-    still, ended, sent = (now.total("shootd_sse_" + name) for name in ("streams", "streams_total", "events_sent_total"))
+    still, ended, sent = (now.total("shootd_sse_" + name) for name in ("streams", "streams_ended_total", "events_sent_total"))
     said = [f"{opened} streams were opened, {ended:.0f} have ended, {still:.0f} are open"] if still or ended != opened else []
     return said + ([f"{read} events were read from streams, {sent:.0f} were sent"] if sent < read else [])
 
