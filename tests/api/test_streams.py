@@ -462,7 +462,8 @@ def test_ao24_lifetime_and_caps(sim, tmp_path):
     assert 'shootd_sse_streams_ended_total{end="lifetime"} 3' in text
     assert re.search(r'shootd_sse_streams_ended_total\{end="client"\} [1-9]', text) and re.search(r"shootd_sse_events_sent_total [1-9]", text)
     assert re.search(r'shootd_events_total\{type="cluster.discovered"\} [1-9]', text)
-    assert re.search(r"request_id=\S+ .*route=/v1/events status=200 .*bytes_out=[1-9]\d* .*outcome=lifetime", d.log()), "the access line comes at the end"
+    line = r"request_id=\S+ .*route=/v1/events status=200 .*bytes_out=[1-9]\d* .*outcome=lifetime"
+    wait_until(lambda: re.search(line, d.log()), what="the access line, which comes at the end")
     d.stop()
 
 
