@@ -188,15 +188,23 @@ $(COMPLETIONS): build/completion/%: build/shootctl
 	@mkdir -p $(@D)
 	$(Q)build/shootctl completion $* > $@
 
-# Units link the whole library: every module is made of parts that stand alone. Those of the command line link its own.
-$(OUT)/tests/unit/test_cli_%: $(OBJ)/tests/unit/test_cli_%.o $(filter-out $(OBJ)/cli/main.o,$(CLI_OBJ)) $(CLI_LIB)
+# Each unit takes of the archives what it needs: there are fifty, and a link with all objects takes twice the time.
+LIB := $(OBJ)/lib.a
+$(LIB): $(LIB_OBJ) $(EMBEDDED)
+	$(Q)rm -f $@ && $(AR) rcsT $@ $^
+CLI_PARTS := $(OBJ)/cli_parts.a
+$(CLI_PARTS): $(filter-out $(OBJ)/cli/main.o,$(CLI_OBJ))
+	$(Q)rm -f $@ && $(AR) rcsT $@ $^
+# Objects before archives, whatever the order in which rules name them.
+objects_first = $(filter %.o,$^) $(filter-out %.o,$^)
+$(OUT)/tests/unit/test_cli_%: $(OBJ)/tests/unit/test_cli_%.o $(CLI_PARTS) $(CLI_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(CLI_LIBS) -lcmocka
-$(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(EMBEDDED)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $(objects_first) $(CLI_LIBS) -lcmocka
+$(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS) -lcmocka
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $(objects_first) $(DAEMON_LIBS) -lcmocka
 
 units: $(UNIT_BIN)
 
