@@ -322,19 +322,21 @@ def test_no_secret_is_in_it(shootd, secret):
 
 # ---- exports ----
 
-ENTRIES = 30000
+ENTRIES = 6000
+GAP = 25000  # more numbers than one page searches
 
 
 @pytest.fixture
 def full(shootd):
-    """A log that is longer than a page, and than what one page looks at."""
+    """A log of many pages, with more than sockets hold, and a gap in its numbers."""
     shootd.create("dev")
     shootd.stop()
     with sqlite3.connect(shootd.state / "shootd.db") as db:
-        [body] = db.execute("SELECT body FROM audit WHERE action = 'createCluster'").fetchone()
-        row = db.execute("SELECT at, token_id, action, project, cluster, outcome FROM audit WHERE action = 'createCluster'").fetchone()
-        db.executemany("INSERT INTO audit (at, token_id, action, project, cluster, outcome, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                       [(*row, body)] * ENTRIES)
+        sequence, *row, body = db.execute(
+            "SELECT sequence, at, token_id, action, project, cluster, outcome, body FROM audit WHERE action = 'createCluster'").fetchone()
+        long = json.dumps({**json.loads(body), "members": [f"{i:02}" + "m" * 100 for i in range(20)]})
+        db.executemany("INSERT INTO audit (sequence, at, token_id, action, project, cluster, outcome, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                       [(sequence + GAP + i, *row, long) for i in range(ENTRIES)])
     db.close()
     return start_again(shootd)
 
@@ -354,7 +356,7 @@ def test_an_export_has_all_entries_one_a_line(full):
     assert numbers == sorted(set(numbers), reverse=True)
     by_accept = d.http.get("/v1/audit", params={"order": "asc"}, headers={"Accept": "application/x-ndjson"})
     assert by_accept.headers["Content-Type"] == "application/x-ndjson" and lines(by_accept) == found[::-1]
-    assert [e["sequence"] for e in lines(d.http.get("/v1/audit", params={"format": "jsonl", "action": "daemon.started"}))] == [ENTRIES + 4, 1]
+    assert [e["sequence"] for e in lines(d.http.get("/v1/audit", params={"format": "jsonl", "action": "daemon.started"}))] == [numbers[0], 1]
     assert d.http.get("/v1/audit", params={"format": "jsonl", "actor": "nobody"}).text == ""
     assert d.http.get("/v1/audit", headers={"Accept": "application/json, application/x-ndjson"}).json()["items"] == found[:50]
     assert d.http.head("/v1/audit", params={"format": "jsonl"}).headers["Content-Type"] == "application/x-ndjson"

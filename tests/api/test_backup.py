@@ -17,7 +17,7 @@ import pytest
 from harness import BUILD, SANITIZED, size, wait_until
 from streams import Stream
 
-TIMES = 8 if SANITIZED else 20
+TIMES = 5 if SANITIZED else size(10, 40)
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 
 
@@ -427,7 +427,7 @@ def test_a_backup_that_is_killed_leaves_no_half(busy, tmp_path):
     began = time.monotonic()
     backup(busy, tmp_path / "whole.db")
     whole = time.monotonic() - began
-    for i in range(size(20, 100)):
+    for i in range(size(6 if SANITIZED else 15, 100)):
         path = tmp_path / f"{i}.db"
         process = subprocess.Popen([BUILD / "shootd", "backup", "--config", busy.config, "--to", path], stdout=subprocess.DEVNULL)
         time.sleep(random.uniform(0, whole))
@@ -448,7 +448,7 @@ def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
     began = time.monotonic()
     restore(busy, path)
     whole = time.monotonic() - began
-    for _ in range(size(20, 100)):
+    for _ in range(size(6 if SANITIZED else 15, 100)):
         key.write_bytes(good[::-1])  # another one, which the restore replaces
         process = subprocess.Popen([BUILD / "shootd", "restore", "--config", busy.config, "--from", random.choice([path, larger])], stdout=subprocess.DEVNULL)
         time.sleep(random.uniform(0, whole))
