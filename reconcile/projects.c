@@ -13,7 +13,6 @@
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/poll.h"
-#include "reconcile/operations/steps.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/save.h"
@@ -142,7 +141,7 @@ void project_take_up_cluster(struct entity *e)
         schedule_soon(e, 0);
     if (e->queued > 1)
         qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
-    steps_advance(e);
+    entity_touch(e);
 }
 
 void project_begin_reading(struct project *p)

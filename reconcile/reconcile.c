@@ -10,6 +10,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "model/moves.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/expected.h"
@@ -61,13 +62,13 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
 {
     struct reconcile *r = MEM_NEW(struct reconcile);
     r->o = *options;
-    r->reactions = (struct reactions){.advance = steps_advance,
-                                      .sighted = observe,
+    r->reactions = (struct reactions){.sighted = observe,
                                       .credentials_rotated = on_credentials_rotated,
                                       .left = on_left,
                                       .decide_again = reconcile_command};
     r->env = loop_env(options->loop);
     r->fetches = fetches_new(r);
+    list_init(&r->touched);
     list_init(&r->name_checks);
     list_init(&r->walks);
     list_init(&r->reload_waiters);
@@ -262,9 +263,15 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
     save_submit(save, false);
 }
 
-static void publish(void *ctx)
+/* The operation of each cluster to which something happened goes on, once for all that happened to it in this
+ * turn. Then the view shows all of that. */
+static void end_turn(void *ctx)
 {
     struct reconcile *r = ctx;
+    for (struct list *item = list_pop(&r->touched); item; item = list_pop(&r->touched)) {
+        steps_advance(CONTAINER_OF(item, struct entity, touched));
+        thread_step_aside();
+    }
     view_publish(r->o.view);
 }
 
@@ -307,9 +314,9 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         project_begin_reading(p);
     audit_daemon(r, "daemon.started");
     housekeeping_start(r);
-    loop_set_after_turn(r->o.loop, publish, r);
+    loop_set_after_turn(r->o.loop, end_turn, r);
     view_set_flags(r->o.view, *ret_first_token == NULL, false);
-    view_publish(r->o.view);
+    end_turn(r);
 }
 
 /* ---- commands ---- */

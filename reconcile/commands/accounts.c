@@ -13,7 +13,6 @@
 #include "reconcile/commands/body.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
-#include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/project.h"
@@ -110,7 +109,7 @@ static unsigned take_up_operation(struct walk *w, struct entity *e)
 {
     if (e->project->account != CONTAINER_OF(w, struct account, resumption) || !entity_has_open_operation(e))
         return WALK_PASSED_BY;
-    steps_advance(e);
+    entity_touch(e);
     return WALK_CHANGED;
 }
 

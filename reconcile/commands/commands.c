@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/operations/ends.h"
-#include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/save.h"
@@ -136,7 +135,7 @@ void command_saved_go_on(struct save *save)
     }
     reply_prepared(save->r, cmd);
     if (e)
-        steps_advance(e);
+        entity_touch(e);
 }
 
 void command_accept(struct entity *e, struct command *cmd, struct operation *op)

@@ -10,7 +10,6 @@
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/operations/plan.h"
-#include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
@@ -32,7 +31,7 @@ static void on_create_saved(struct save *save)
     }
     reply_prepared(e->r, cmd);
     e->saves.first = false;
-    steps_advance(e);
+    entity_touch(e);
 }
 
 /* `replaced`: the id of a record of that name that is replaced, or "". The store must not refuse the create

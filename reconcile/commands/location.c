@@ -17,7 +17,6 @@
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/operations/ends.h"
-#include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
@@ -98,7 +97,7 @@ static unsigned take_up_cluster(struct walk *w, struct entity *e)
     if (e->cluster->deleted)
         return WALK_PASSED_BY;
     schedule_soon(e, 0);
-    steps_advance(e);
+    entity_touch(e);
     return WALK_LOOKED_AT;
 }
 

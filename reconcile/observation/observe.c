@@ -182,24 +182,24 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
     (void)assess_drift(e, save);
     save_entity(save, e);
     save_submit(save, false);
-    steps_advance(e);
+    entity_touch(e);
 }
 
-void observe(struct entity *e, struct shoot *shoot)
+bool observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
     loop_assert_owner(e->r->o.loop);
     assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
     if (!answer_counts(e, shoot)) {
         shoot_free(shoot);
-        return;
+        return false;
     }
     if (is_settled(e) && same_shoot(c->shoot, shoot)) {
         if (is_of_a_list(shoot))
             memcpy(c->shoot->row, shoot->row, sizeof(c->shoot->row));
         shoot_free(shoot);
         seen_again(e);
-        return;
+        return true;
     }
     wall_us now = env_wall(e->r->env);
     e->seen.other_uid_reads = 0;
@@ -233,10 +233,11 @@ void observe(struct entity *e, struct shoot *shoot)
     e->seen.unchanged_polls = changed ? 0 : e->seen.unchanged_polls + 1;
     if (changed || steps_want(e, &d)) {
         save_observed(e, &d, before, is_foreign);
-        return;
+    } else {
+        e->seen.settled_version = c->version;
+        entity_show(e);
     }
-    e->seen.settled_version = c->version;
-    entity_show(e);
+    return true;
 }
 
 /* ---- rows of a list that came before ---- */
@@ -254,7 +255,7 @@ void observe_row(struct entity *e, const uint8_t *row)
     if (!s || memcmp(s->row, row, sizeof(s->row)) != 0)
         return; /* a newer answer came meanwhile */
     if (!is_settled(e))
-        observe(e, shoot_copy(s));
+        (void)observe(e, shoot_copy(s));
     else if (answer_counts(e, s))
         seen_again(e);
 }

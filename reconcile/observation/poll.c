@@ -201,7 +201,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     else if (is_under_way(e))
         shoot_free(shoot); /* a write is in progress: this row may be older */
     else
-        observe(e, shoot);
+        (void)observe(e, shoot);
     mark_listed(p, name, jitter);
 }
 
@@ -310,7 +310,7 @@ static void single_result(struct project *p, struct upstream_result *result)
         return;
     }
     if (result->class == UPSTREAM_OK && idle)
-        observe(e, TAKE_PTR(result->shoot));
+        (void)observe(e, TAKE_PTR(result->shoot));
     schedule_next(e, draw_jitter(p));
 }
 

@@ -109,7 +109,7 @@ static void end_badly(struct entity *e, enum operation_status status, struct pro
     }
     save_entity(save, e);
     save_submit(save, false);
-    steps_advance(e);
+    entity_touch(e);
 }
 
 void entity_fail_operation(struct entity *e, struct problem *problem)

@@ -124,7 +124,7 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
                    (int)utf8_cut(unheard, sizeof(e->step.tries.unheard) - 1), unheard);
     if (probe.complete) {
         step_end(e, STEP_DONE);
-        steps_advance(e);
+        entity_touch(e);
     } else if (!probe.effect) {
         effect_not_met(e);
     } else {

@@ -243,7 +243,7 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     e->step.reading_back = false;
     save_entity(save, e);
     save_submit(save, false);
-    steps_advance(e);
+    entity_touch(e);
 }
 
 /* Handles a definite refusal. After a lost answer, the reason may be an earlier attempt that had an
@@ -327,7 +327,7 @@ static void on_intent_saved(struct save *save)
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
         if (save->status == STORE_OK)
-            steps_advance(e);
+            entity_touch(e);
         else
             try_again(e, 0);
         return;
@@ -438,7 +438,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
         /* counts the sightings until the uid is accepted */
-        e->r->reactions.sighted(e, shoot_copy(result->shoot));
+        (void)e->r->reactions.sighted(e, shoot_copy(result->shoot));
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK && deleted_shoot_is_known(e->project, result->shoot)) {
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
@@ -471,11 +471,9 @@ static void read_back(struct entity *e)
  * again. */
 static void take_look(struct entity *e, const struct shoot *shoot)
 {
-    wall_us before = e->cluster->observed_at;
     e->step.looked_at = env_mono(e->r->env);
-    e->r->reactions.sighted(e, shoot_copy(shoot));
-    if (e->cluster->observed_at != before) {
-        steps_advance(e);
+    if (e->r->reactions.sighted(e, shoot_copy(shoot))) {
+        entity_touch(e);
         return;
     }
     e->step.looked_at = 0;
@@ -566,7 +564,7 @@ static void begin_exclusive(struct entity *e)
             schedule_soon(e, schedule_interval(e));
     } else if (kind->is_met && step_is_met(e, step, c->shoot)) {
         step_end(e, step->attempts ? STEP_DONE : STEP_SKIPPED);
-        steps_advance(e);
+        entity_touch(e);
     } else {
         begin_call(e);
     }
@@ -641,7 +639,7 @@ static void end_operation(struct entity *e)
         assess_settle(e, save);
     save_entity(save, e);
     save_submit(save, false);
-    steps_advance(e);
+    entity_touch(e);
 }
 
 bool step_is_unsent(const struct operation_step *step)

@@ -22,10 +22,16 @@ struct entity *entity_find(struct reconcile *r, const char *project, const char 
     return e;
 }
 
+void entity_touch(struct entity *e)
+{
+    const bool has_work = e->op || e->queued;
+    if (has_work && list_is_detached(&e->touched))
+        list_append(&e->r->touched, &e->touched);
+}
+
 static void on_retry(struct loop_timer *timer)
 {
-    struct entity *e = CONTAINER_OF(timer, struct entity, step.retry);
-    e->r->reactions.advance(e);
+    entity_touch(CONTAINER_OF(timer, struct entity, step.retry));
 }
 
 void entity_hide(struct entity *e)
@@ -115,6 +121,7 @@ void entity_remove(struct entity *e)
     entity_hide(e);
     HASH_DEL(r->entities, e);
     list_remove(&e->in_project);
+    list_remove(&e->touched);
     assert(e->project->cluster_count);
     e->project->cluster_count--;
     problem_free(e->step.refusal);

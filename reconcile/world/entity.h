@@ -77,6 +77,7 @@ struct entity {
     struct reconcile *r;
     struct project *project;
     struct list in_project;
+    struct list touched; /* in the reconciler's list, until the end of the turn */
     struct cluster *cluster;
     struct view_blob *shown;  /* the blob in the view, or in the next snapshot; NULL: none */
     struct operation *op;     /* the open operation, or the last one until the next; may be NULL */
@@ -94,6 +95,9 @@ struct entity *entity_find(struct reconcile *r, const char *project, const char 
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
 /* Removes the cluster from memory and view, and frees it. No call may be active. */
 void entity_remove(struct entity *e);
+/* Something happened to the cluster: at the end of this turn its open operation goes on, or the next one
+ * begins, when it can (reconcile.c). */
+void entity_touch(struct entity *e);
 /* Removes the cluster from the view; it stays in memory. */
 void entity_hide(struct entity *e);
 /* Resets tries and findings since the start: as after a restart only the stored state counts. No call may be

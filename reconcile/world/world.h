@@ -27,10 +27,8 @@ struct project;
 
 /* Set once, by reconcile.c, before any of them is called. */
 struct reactions {
-    /* The open operation may continue (operations/). */
-    void (*advance)(struct entity *e);
-    /* A read that belongs to a step shows the shoot, which is taken over (observation/). */
-    void (*sighted)(struct entity *e, struct shoot *shoot);
+    /* A read that belongs to a step shows the shoot, which is taken over; as observe() of observation/. */
+    bool (*sighted)(struct entity *e, struct shoot *shoot);
     /* Earlier credentials are invalid (lookups/). */
     void (*credentials_rotated)(struct entity *e);
     /* The entity is about to be freed: all references to it must be removed (lookups/). */
@@ -81,6 +79,7 @@ struct reconcile {
     struct project *retired;            /* hash by name: projects that the configuration does not name */
     struct project_state *all_projects; /* state for all projects together (PROJECT_ALL); or NULL */
     struct entity *entities;            /* hash by key */
+    struct list touched;                /* entities whose operation goes on at the end of the turn */
     struct operation_entry *operations; /* hash by id (operation_table.h) */
     size_t ended_weight;                /* memory used by ended operations */
     char left_out[40];                  /* greatest id of an ended operation that is not in memory, or "" */
