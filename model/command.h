@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "base/ids.h"
+#include "base/list.h"
 #include "base/trace.h"
 #include "model/cluster.h"
 #include "model/kept.h"
@@ -246,10 +247,11 @@ struct command {
     void *ctx;                              /* owned by the HTTP side */
     /* Used only by the decider. */
     enum command_stage stage;
-    void *key_held;   /* reserves the idempotency key while the command is decided */
-    bool audited;     /* the audit log has an entry for this command */
-    bool denied;      /* the caller has no right to the command, or no more */
-    void *decided_by; /* set when the decider took the command */
+    void *key_held;       /* reserves the idempotency key while the command is decided */
+    bool audited;         /* the audit log has an entry for this command */
+    bool denied;          /* the caller has no right to the command, or no more */
+    void *decided_by;     /* set when the decider took the command */
+    struct list answered; /* in the decider's list of answered commands, until the end of the turn */
 };
 
 /* Whether commands of this type change stored state. Any thread. */

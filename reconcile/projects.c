@@ -197,7 +197,6 @@ static void on_at_rest(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, moving);
     p->account = NULL;
-    view_publish(p->r->o.view);
     p->moved(p);
 }
 

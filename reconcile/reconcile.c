@@ -69,6 +69,8 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     r->env = loop_env(options->loop);
     r->fetches = fetches_new(r);
     list_init(&r->touched);
+    list_init(&r->committed);
+    list_init(&r->answered);
     list_init(&r->name_checks);
     list_init(&r->walks);
     list_init(&r->reload_waiters);
@@ -248,7 +250,6 @@ static void attach_operations(struct reconcile *r)
 static void on_first_token_saved(struct save *save)
 {
     view_set_flags(save->r->o.view, true, save->r->stopping);
-    view_publish(save->r->o.view);
 }
 
 static void make_first_token(struct reconcile *r, char **ret_first_token)
@@ -264,7 +265,8 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
 }
 
 /* The operation of each cluster to which something happened goes on, once for all that happened to it in this
- * turn. Then the view shows all of that. */
+ * turn. Then the view shows what was committed in this turn, and who is answered, or hears of an event, finds
+ * it there. */
 static void end_turn(void *ctx)
 {
     struct reconcile *r = ctx;
@@ -273,6 +275,8 @@ static void end_turn(void *ctx)
         thread_step_aside();
     }
     view_publish(r->o.view);
+    saves_publish_events(r);
+    replies_give_back(r);
 }
 
 static void log_retired(const struct reconcile *r)
@@ -427,7 +431,7 @@ static void halt(struct reconcile *r)
     loop_timer_clear(r->o.loop, &r->housekeeping);
     loop_timer_clear(r->o.loop, &r->reload.turn);
     view_set_flags(r->o.view, true, true);
-    view_publish(r->o.view);
+    end_turn(r);
 }
 
 void reconcile_stop(struct reconcile *r)

@@ -259,7 +259,6 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
                   outcome->faults);
     else
         report(r, outcome);
-    view_publish(r->o.view);
     LIST_FOR_EACH_SAFE (it, next, &r->reload_waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
         if (w->cmd->reload_number <= outcome->covers)

@@ -77,11 +77,23 @@ static void look_again(struct command *cmd)
 
 void reply_give_back(struct command *cmd)
 {
+    struct reconcile *r = cmd->decided_by;
     assert((cmd->reply.problem || cmd->reply.status) && cmd->give_back);
     look_again(cmd);
     replay_let_go(cmd);
     audit_answered(cmd);
-    cmd->give_back(cmd);
+    if (r)
+        list_append(&r->answered, &cmd->answered);
+    else
+        cmd->give_back(cmd); /* a part of a command of a caller */
+}
+
+void replies_give_back(struct reconcile *r)
+{
+    for (struct list *item = list_pop(&r->answered); item; item = list_pop(&r->answered)) {
+        struct command *cmd = CONTAINER_OF(item, struct command, answered);
+        cmd->give_back(cmd);
+    }
 }
 
 bool reply_if_denied(struct reconcile *r, struct command *cmd)

@@ -35,9 +35,12 @@ void reply_prepare_operation(struct command *cmd, int status, const struct opera
 /* Sends the prepared answer. When the caller asked to wait, the answer waits for the end of the accepted
  * operation. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* The last action of the decider on a command. An answer that only reports something is sent only when the
- * caller still has the right. */
+/* The last action of the decider on a command, which is given back at the end of the turn, when the view is
+ * published. An answer that only reports something is sent only when the caller still has the right. A
+ * command that the decider made for itself is given back at once. */
 void reply_give_back(struct command *cmd);
+/* Gives back the commands that were answered in this turn. */
+void replies_give_back(struct reconcile *r);
 /* Sends the prepared answer of a request that changed nothing. With an Idempotency-Key, the answer is first
  * stored for the key (HT-48). */
 void reply_unchanged(struct reconcile *r, struct command *cmd);

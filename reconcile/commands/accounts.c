@@ -206,17 +206,10 @@ static void on_verify_saved(struct save *save)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
 }
 
-/* Published before the answer, so the next reader sees the same state as the answer. */
-static void show_now(struct account *a)
-{
-    account_show(a);
-    view_publish(a->r->o.view);
-}
-
 static void on_login_end(void *ctx, const struct upstream_login_end *end)
 {
     struct account *a = ctx;
-    show_now(a);
+    account_show(a);
     if (end->outcome == LOGIN_OUTCOME_OK)
         save_account(save_new(a->r, on_login_saved, a), a);
     else if (end->outcome == LOGIN_OUTCOME_CODE_SENT)
@@ -228,7 +221,7 @@ static void on_login_end(void *ctx, const struct upstream_login_end *end)
 static void on_verify_end(void *ctx, const struct upstream_login_end *end)
 {
     struct account *a = ctx;
-    show_now(a);
+    account_show(a);
     if (end->outcome == LOGIN_OUTCOME_OK)
         save_account(save_new(a->r, on_verify_saved, a), a);
     else

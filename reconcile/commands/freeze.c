@@ -85,7 +85,6 @@ static void on_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
     show_all(save->r);
-    view_publish(save->r->o.view);
     if (save->status == STORE_OK)
         reply_prepared(save->r, cmd);
     else

@@ -115,7 +115,6 @@ static void on_place_saved(struct save *save)
         return;
     }
     project_show(p);
-    view_publish(save->r->o.view);
     catalog_fetch(p);
     p->discovery_due = env_mono(save->r->env);
     schedule_rearm(p);

@@ -160,8 +160,6 @@ static void take_catalog(struct project *p, const json_t *catalog)
     if (news)
         project_store(p);
     catalog_show(p);
-    /* Waiters must find the catalog in the view. */
-    view_publish(p->r->o.view);
     wake_waiters(p, NULL);
     expiry_check(p);
     loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);

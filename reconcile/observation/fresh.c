@@ -44,7 +44,6 @@ static unsigned visit_stale(struct walk *w, struct entity *e)
 static void on_marked_stale(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, stale_marks);
-    view_publish(p->r->o.view);
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_failed)
         answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), FRESH_FAILED);
 }
@@ -53,10 +52,7 @@ static void on_marked_stale(struct walk *w)
  * marks. */
 static void on_marking_late(struct waiting *w)
 {
-    struct reconcile *r = w->r;
-    struct command *cmd = wait_take(w);
-    view_publish(r->o.view);
-    answer_fresh(cmd, FRESH_FAILED);
+    answer_fresh(wait_take(w), FRESH_FAILED);
 }
 
 /* Marks clusters that could not be read as stale, then answers the command. */
@@ -72,7 +68,6 @@ static void answer_stale(struct project *p, struct command *cmd)
     }
     if (e)
         (void)observe_mark_stale(e);
-    view_publish(p->r->o.view);
     answer_fresh(cmd, FRESH_FAILED);
 }
 

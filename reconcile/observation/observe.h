@@ -4,8 +4,9 @@
 
 #include "reconcile/world/entity.h"
 
-/* Takes over the shoot. False: the answer does not count, because it is older than the known state, or nothing
- * shows that it is about this cluster. No call of the cluster and no first or last save may be running. */
+/* Takes over the shoot. False: the answer does not count, because it is older than the known state, or
+ * nothing shows that it is about this cluster. No call of the cluster and no first or last save may be
+ * running. */
 bool observe(struct entity *e, struct shoot *shoot);
 /* The digest of the list row of the known state; a row with this digest changes nothing. NULL: such a row
  * might change something. */

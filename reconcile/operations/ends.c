@@ -241,7 +241,6 @@ static void on_gone_saved(struct save *save)
     entity_remove(e);
     if (replaced)
         schedule_list_soon(p); /* a new shoot has its name */
-    view_publish(save->r->o.view);
     project_show(p);
 }
 

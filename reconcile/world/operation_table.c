@@ -106,7 +106,6 @@ void operations_leave_to_store(struct reconcile *r)
         left--;
     }
     view_set_left_out(r->o.view, r->left_out);
-    view_publish(r->o.view);
 }
 
 bool operations_forget(struct reconcile *r, wall_us before)

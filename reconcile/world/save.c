@@ -261,12 +261,6 @@ static void on_committed(struct loop_task *task)
         log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
                   save->key);
     }
-    /* A caller that is answered next must find its own write: publish before on_saved replies. */
-    view_publish(r->o.view);
-    if (save->status == STORE_OK)
-        for (size_t i = 0; i < save->set->count; i++)
-            if (save->set->changes[i].kind == CHANGE_EVENT_APPEND)
-                feed_publish(r->o.feed, save->set->changes[i].event);
     if (save->on_saved)
         save->on_saved(save);
     if (save->status == STORE_OK)
@@ -274,8 +268,19 @@ static void on_committed(struct loop_task *task)
     HASH_FIND_STR(r->entities, save->key, e); /* on_saved may have removed the entity */
     if (e)
         entity_rest(e);
-    save_free(save);
+    list_append(&r->committed, &save->committed);
     operations_leave_to_store(r);
+}
+
+void saves_publish_events(struct reconcile *r)
+{
+    for (struct list *item = list_pop(&r->committed); item; item = list_pop(&r->committed)) {
+        struct save *save = CONTAINER_OF(item, struct save, committed);
+        for (size_t i = 0; save->status == STORE_OK && i < save->set->count; i++)
+            if (save->set->changes[i].kind == CHANGE_EVENT_APPEND)
+                feed_publish(r->o.feed, save->set->changes[i].event);
+        save_free(save);
+    }
 }
 
 static void on_written(struct change_set *set, enum store_status status)

@@ -10,9 +10,11 @@ struct save {
     struct reconcile *r;
     struct change_set *set;
     enum store_status status;
-    /* Loop thread, after the view was updated; status is STORE_OK unless the save was droppable. */
+    /* Loop thread; the view is published before a reply is given back. The status is STORE_OK unless the save
+     * was droppable. */
     void (*on_saved)(struct save *save);
     void *ctx;
+    struct list committed;      /* in the reconciler's list, until the end of the turn */
     bool answers;               /* ctx is a command, which on_saved answers */
     char key[ENTITY_KEY_BYTES]; /* of its entity, which is looked up again because it may have been removed */
 };
@@ -25,6 +27,9 @@ void save_entity(struct save *save, struct entity *e);
 void save_operation(struct save *save, struct operation *op);
 /* Droppable saves may fail; storage retries others until they succeed. */
 void save_submit(struct save *save, bool droppable);
+/* Publishes the events of what was committed in this turn. The view has been published before, so that who
+ * hears of an event finds what it is about. */
+void saves_publish_events(struct reconcile *r);
 /* Saves an entity without a later action. */
 void entity_store(struct entity *e);
 /* Shows an entity without a change in the store. A blob that readers have already is not made again. */

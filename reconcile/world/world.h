@@ -80,6 +80,8 @@ struct reconcile {
     struct project_state *all_projects; /* state for all projects together (PROJECT_ALL); or NULL */
     struct entity *entities;            /* hash by key */
     struct list touched;                /* entities whose operation goes on at the end of the turn */
+    struct list committed;              /* saves of this turn, whose events are published at its end */
+    struct list answered;               /* commands that are given back at the end of the turn */
     struct operation_entry *operations; /* hash by id (operation_table.h) */
     size_t ended_weight;                /* memory used by ended operations */
     char left_out[40];                  /* greatest id of an ended operation that is not in memory, or "" */
