@@ -141,7 +141,7 @@ static void on_housekeeping(struct loop_timer *timer)
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {
         project_show(p);
-        set_aside += p->set_aside;
+        set_aside += p->place.set_aside;
         frozen += project_freeze(p).in_force != NULL;
         if (look_at_versions)
             expiry_check(p);

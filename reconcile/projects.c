@@ -62,24 +62,24 @@ struct project *project_of_row(struct reconcile *r, const char *name)
     if (p)
         return p;
     p = project_new(r, name);
-    p->resting = true;
+    p->place.resting = true;
     HASH_ADD_KEYPTR(hh, r->retired, p->name, strlen(p->name), p);
     return p;
 }
 
 static void project_free(struct project *p)
 {
-    assert(list_is_empty(&p->clusters) && !upstream_call_is_active(&p->poll_call) &&
-           !upstream_call_is_active(&p->catalog_call));
-    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
-    loop_timer_clear(p->r->o.loop, &p->catalog_share);
-    json_decref(p->catalog_shared);
-    heap_done(&p->due);
+    assert(list_is_empty(&p->clusters) && !upstream_call_is_active(&p->poll.call) &&
+           !upstream_call_is_active(&p->catalog.call));
+    loop_timer_clear(p->r->o.loop, &p->catalog.timer);
+    loop_timer_clear(p->r->o.loop, &p->catalog.share);
+    json_decref(p->catalog.shared);
+    heap_done(&p->poll.due);
     deleted_shoots_clear(p);
     project_state_free(p->state);
-    free(p->poll_name);
-    free(p->poll_call.known);
-    free(p->last_error);
+    free(p->poll.name);
+    free(p->poll.call.known);
+    free(p->poll.last_error);
     free(p->shown);
     free(p->region);
     free(p->project_id);
@@ -106,7 +106,7 @@ void project_start(struct project *p)
     assert(p->config && !p->account);
     HASH_FIND_STR(p->r->accounts, p->config->account->name, p->account);
     assert(p->account); /* checked by the loader of the configuration */
-    p->discovery_due = env_mono(p->r->env);
+    p->poll.discovery_due = env_mono(p->r->env);
     catalog_show(p);
 }
 
@@ -134,8 +134,8 @@ void project_take_up_cluster(struct entity *e)
         mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
         entity_store(e);
     }
-    c->stale =
-        e->project->set_aside || (c->observed_at && env_mono(e->r->env) - c->heard_at > schedule_interval(e));
+    c->stale = e->project->place.set_aside ||
+               (c->observed_at && env_mono(e->r->env) - c->heard_at > schedule_interval(e));
     entity_show_stored(e);
     if (c->upstream_exists || entity_open_type(e) == OPERATION_DELETE)
         schedule_soon(e, 0);
@@ -159,11 +159,11 @@ void projects_spread(struct reconcile *r)
     for (size_t i = 0; i < config->project_count; i++) {
         HASH_FIND_STR(r->accounts, config->projects[i].account->name, account);
         assert(account); /* checked by the loader of the configuration */
-        project_of_row(r, config->projects[i].name)->poll_phase = account->projects++;
+        project_of_row(r, config->projects[i].name)->poll.phase = account->projects++;
     }
     for (size_t i = 0; i < config->project_count; i++) {
         HASH_FIND_STR(r->accounts, config->projects[i].account->name, account);
-        project_of_row(r, config->projects[i].name)->poll_phases = account->projects;
+        project_of_row(r, config->projects[i].name)->poll.phases = account->projects;
     }
 }
 
@@ -171,7 +171,7 @@ void projects_spread(struct reconcile *r)
 
 static void answer_all(struct project *p)
 {
-    struct list *const waiting[] = {&p->fresh_next, &p->fresh_now, &p->fresh_failed, &p->catalog_waiters};
+    struct list *const waiting[] = {&p->fresh.next, &p->fresh.now, &p->fresh.failed, &p->catalog.waiters};
     struct problem *problem CLEANUP_PROBLEM = problem_at_rest(p);
     for (size_t i = 0; i < ARRAY_LEN(waiting); i++)
         LIST_FOR_EACH_SAFE (it, next, waiting[i])
@@ -195,23 +195,24 @@ static unsigned put_to_rest(struct walk *w, struct entity *e)
 
 static void on_at_rest(struct walk *w)
 {
-    struct project *p = CONTAINER_OF(w, struct project, moving);
+    struct project *p = CONTAINER_OF(w, struct project, place.moving);
     p->account = NULL;
-    p->moved(p);
+    p->place.moved(p);
 }
 
 static void project_rest(struct project *p, void (*done)(struct project *p))
 {
-    assert(!p->resting && !walk_is_under_way(&p->moving));
-    p->resting = true;
-    p->moved = done;
+    assert(!p->place.resting && !walk_is_under_way(&p->place.moving));
+    p->place.resting = true;
+    p->place.moved = done;
     poll_stop(p);
     catalog_stop(p);
     answer_all(p);
-    mem_set_str(&p->last_error, NULL);
-    p->poll_failures = 0;
-    p->moving = (struct walk){.name = "putting a project to rest", .visit = put_to_rest, .done = on_at_rest};
-    walk_project(p, &p->moving);
+    mem_set_str(&p->poll.last_error, NULL);
+    p->poll.failures = 0;
+    p->place.moving =
+        (struct walk){.name = "putting a project to rest", .visit = put_to_rest, .done = on_at_rest};
+    walk_project(p, &p->place.moving);
 }
 
 void project_pause(struct project *p, void (*done)(struct project *p))
@@ -255,25 +256,25 @@ static unsigned take_up(struct walk *w, struct entity *e)
 
 static void on_taken_up(struct walk *w)
 {
-    struct project *p = CONTAINER_OF(w, struct project, moving);
+    struct project *p = CONTAINER_OF(w, struct project, place.moving);
     project_begin_reading(p);
-    p->moved(p);
+    p->place.moved(p);
 }
 
 void project_resume(struct project *p, const struct config_project *config, void (*done)(struct project *p))
 {
     struct reconcile *r = p->r;
-    assert(p->resting && !p->account && !walk_is_under_way(&p->moving));
+    assert(p->place.resting && !p->account && !walk_is_under_way(&p->place.moving));
     if (!p->config) {
         HASH_DEL(r->retired, p);
         HASH_ADD_KEYPTR(hh, r->projects, p->name, strlen(p->name), p);
     }
     project_configure(p, config);
-    p->resting = p->set_aside = false;
-    p->moved = done;
+    p->place.resting = p->place.set_aside = false;
+    p->place.moved = done;
     project_start(p);
     location_check(p);
     project_show(p);
-    p->moving = (struct walk){.name = "taking a project up", .visit = take_up, .done = on_taken_up};
-    walk_project(p, &p->moving);
+    p->place.moving = (struct walk){.name = "taking a project up", .visit = take_up, .done = on_taken_up};
+    walk_project(p, &p->place.moving);
 }

@@ -407,12 +407,12 @@ static void halt(struct reconcile *r)
     struct entity *e, *next_entity;
     HASH_ITER (hh, r->projects, p, next_project) {
         poll_stop(p);
-        upstream_cancel(&p->catalog_call);
-        loop_timer_clear(r->o.loop, &p->catalog_share);
-        reply_stopping_all(&p->catalog_waiters);
-        reply_stopping_all(&p->fresh_next);
-        reply_stopping_all(&p->fresh_now);
-        reply_stopping_all(&p->fresh_failed);
+        upstream_cancel(&p->catalog.call);
+        loop_timer_clear(r->o.loop, &p->catalog.share);
+        reply_stopping_all(&p->catalog.waiters);
+        reply_stopping_all(&p->fresh.next);
+        reply_stopping_all(&p->fresh.now);
+        reply_stopping_all(&p->fresh.failed);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         loop_timer_clear(r->o.loop, &e->step.retry);

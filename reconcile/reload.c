@@ -143,7 +143,7 @@ static void resume_next(struct reconcile *r)
     while (reload->at < reload->config->project_count) {
         const struct config_project *config = &reload->config->projects[reload->at++];
         struct project *p = project_of_row(r, config->name);
-        if (p->resting) {
+        if (p->place.resting) {
             project_resume(p, config, on_moved);
             return;
         }

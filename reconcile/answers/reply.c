@@ -320,10 +320,10 @@ struct problem *problem_at_rest(const struct project *p)
 
 bool location_refuses(const struct project *p, struct command *cmd)
 {
-    if (p->resting)
+    if (p->place.resting)
         reply_problem(cmd, problem_at_rest(p));
-    if (p->resting || !p->set_aside)
-        return p->resting;
+    if (p->place.resting || !p->place.set_aside)
+        return p->place.resting;
     reply_problem(cmd,
                   problem_new(PROBLEM_PROJECT_SET_ASIDE,
                               "the configuration names another place at Cleura for project '%s' than the "

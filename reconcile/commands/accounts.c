@@ -120,7 +120,7 @@ static void resume_work(struct account *a)
     for (struct project *p = r->projects; p; p = p->hh.next) {
         if (p->account != a)
             continue;
-        p->discovery_due = env_mono(r->env);
+        p->poll.discovery_due = env_mono(r->env);
         schedule_rearm(p);
         if (!p->state->catalog)
             catalog_fetch(p);

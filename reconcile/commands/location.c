@@ -43,8 +43,8 @@ static void settle_here(struct project *p)
     json_decref(state->catalog);
     state->catalog = NULL;
     state->catalog_at = state->bootstrapped_at = state->discovered_at = 0;
-    p->listed_at = 0;
-    p->set_aside = false;
+    p->poll.listed_at = 0;
+    p->place.set_aside = false;
 }
 
 static void set_aside(struct project *p, const json_t *now)
@@ -53,7 +53,7 @@ static void set_aside(struct project *p, const json_t *now)
     char *configured CLEANUP_FREE = json_text(now);
     int64_t clusters, open;
     project_count(p, &clusters, &open);
-    p->set_aside = true;
+    p->place.set_aside = true;
     log_error(
         "project has another location at Cleura in the configuration: its clusters are set aside and nothing "
         "is sent until an admin confirms the location (POST /v1/projects/{project}/confirm-location)",
@@ -71,7 +71,7 @@ void location_check(struct project *p)
 {
     json_t *now CLEANUP_JSON = configured_location(p);
     int64_t clusters, open;
-    assert(!p->set_aside);
+    assert(!p->place.set_aside);
     project_count(p, &clusters, &open);
     if (!p->state->location) {
         /* The project has clusters but its row was lost (quarantine): {} equals no place. */
@@ -110,23 +110,23 @@ static void on_place_saved(struct save *save)
         return;
     }
     /* The configuration was changed in the meantime, and decides instead. */
-    if (!p || p->resting || p->set_aside) {
+    if (!p || p->place.resting || p->place.set_aside) {
         reply_prepared(save->r, cmd);
         return;
     }
     project_show(p);
     catalog_fetch(p);
-    p->discovery_due = env_mono(save->r->env);
+    p->poll.discovery_due = env_mono(save->r->env);
     schedule_rearm(p);
-    p->confirmation = (struct walk){.name = "taking up a project", .visit = take_up_cluster};
-    walk_project(p, &p->confirmation);
+    p->place.confirmation = (struct walk){.name = "taking up a project", .visit = take_up_cluster};
+    walk_project(p, &p->place.confirmation);
     reply_prepared(save->r, cmd);
 }
 
 /* The project is at this place from now on. The clusters to keep or remove are stored already. */
 static void confirm_place(struct project *p, struct command *cmd)
 {
-    assert(p->set_aside && !p->confirming);
+    assert(p->place.set_aside && !p->place.confirming);
     settle_here(p);
     struct save *save = save_answer(p->r, on_place_saved, cmd);
     change_put_project(save->set, project_state_copy(p->state));
@@ -144,16 +144,16 @@ static unsigned forget_cluster(struct walk *w, struct entity *e)
 
 static void on_forgotten(struct walk *w)
 {
-    struct project *p = CONTAINER_OF(w, struct project, confirmation);
-    assert(p->confirming && p->config);
-    confirm_place(p, TAKE_PTR(p->confirming));
+    struct project *p = CONTAINER_OF(w, struct project, place.confirmation);
+    assert(p->place.confirming && p->config);
+    confirm_place(p, TAKE_PTR(p->place.confirming));
 }
 
 static void on_forgetting_stopped(struct walk *w)
 {
-    struct project *p = CONTAINER_OF(w, struct project, confirmation);
-    if (p->confirming)
-        reply_stopping(TAKE_PTR(p->confirming));
+    struct project *p = CONTAINER_OF(w, struct project, place.confirmation);
+    if (p->place.confirming)
+        reply_stopping(TAKE_PTR(p->place.confirming));
 }
 
 void command_location_confirm(struct reconcile *r, struct command *cmd)
@@ -175,13 +175,13 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, faults);
         return;
     }
-    if (p->confirming) {
+    if (p->place.confirming) {
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                                        "project '%s' is confirmed: its clusters are being forgotten",
                                        cmd->project));
         return;
     }
-    if (!p->set_aside) {
+    if (!p->place.set_aside) {
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                                        "project '%s' is where it was: nothing is set aside", cmd->project));
         return;
@@ -192,10 +192,10 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
         confirm_place(p, cmd);
         return;
     }
-    p->confirming = cmd;
-    p->confirmation = (struct walk){.name = "forgetting clusters",
-                                    .visit = forget_cluster,
-                                    .done = on_forgotten,
-                                    .stopped = on_forgetting_stopped};
-    walk_project(p, &p->confirmation);
+    p->place.confirming = cmd;
+    p->place.confirmation = (struct walk){.name = "forgetting clusters",
+                                          .visit = forget_cluster,
+                                          .done = on_forgotten,
+                                          .stopped = on_forgetting_stopped};
+    walk_project(p, &p->place.confirmation);
 }

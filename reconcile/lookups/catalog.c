@@ -87,7 +87,7 @@ static bool announce_expiry(struct entity *e, const json_t *catalog)
 
 static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
 {
-    struct project *p = CONTAINER_OF(w, struct project, expiry);
+    struct project *p = CONTAINER_OF(w, struct project, catalog.expiry);
     if (!p->state->catalog)
         return WALK_PASSED_BY;
     /* A new catalog may have other dates. */
@@ -103,7 +103,7 @@ static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
 void expiry_check(struct project *p)
 {
     if (p->state->catalog && !p->r->stopping)
-        walk_project(p, &p->expiry);
+        walk_project(p, &p->catalog.expiry);
 }
 
 enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 };
@@ -135,7 +135,7 @@ void catalog_show(struct project *p)
 
 static void wake_waiters(struct project *p, struct problem *problem)
 {
-    LIST_FOR_EACH_SAFE (it, next, &p->catalog_waiters) {
+    LIST_FOR_EACH_SAFE (it, next, &p->catalog.waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
         struct reconcile *r = w->r;
         struct command *cmd = wait_take(w);
@@ -162,7 +162,7 @@ static void take_catalog(struct project *p, const json_t *catalog)
     catalog_show(p);
     wake_waiters(p, NULL);
     expiry_check(p);
-    loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);
+    loop_timer_set(p->r->o.loop, &p->catalog.timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);
 }
 
 static bool shares_catalog(const struct project *p, const struct project *from)
@@ -174,25 +174,25 @@ static bool shares_catalog(const struct project *p, const struct project *from)
 /* One project per turn, because each copies and stores the catalog. */
 static void share_catalog(struct project *from)
 {
-    struct project *p = from->catalog_share_next;
-    assert(from->catalog_shared);
+    struct project *p = from->catalog.share_next;
+    assert(from->catalog.shared);
     while (p && !shares_catalog(p, from))
         p = p->hh.next;
-    from->catalog_share_next = p ? p->hh.next : NULL;
+    from->catalog.share_next = p ? p->hh.next : NULL;
     if (!p) {
-        json_decref(from->catalog_shared);
-        from->catalog_shared = NULL;
+        json_decref(from->catalog.shared);
+        from->catalog.shared = NULL;
         return;
     }
-    loop_timer_set(from->r->o.loop, &from->catalog_share, env_mono(from->r->env));
-    upstream_cancel(&p->catalog_call);
-    take_catalog(p, from->catalog_shared);
+    loop_timer_set(from->r->o.loop, &from->catalog.share, env_mono(from->r->env));
+    upstream_cancel(&p->catalog.call);
+    take_catalog(p, from->catalog.shared);
     project_show(p);
 }
 
 static void on_share_turn(struct loop_timer *timer)
 {
-    share_catalog(CONTAINER_OF(timer, struct project, catalog_share));
+    share_catalog(CONTAINER_OF(timer, struct project, catalog.share));
 }
 
 /* One call serves all projects of an account in a region, because the catalog is the same for them. */
@@ -201,18 +201,18 @@ static void catalog_read(struct project *p, const json_t *catalog)
     struct project *other, *next;
     HASH_ITER (hh, p->r->projects, other, next)
         if (shares_catalog(other, p))
-            upstream_cancel(&other->catalog_call);
+            upstream_cancel(&other->catalog.call);
     take_catalog(p, catalog);
     project_show(p);
-    json_decref(p->catalog_shared);
-    p->catalog_shared = json_incref(p->state->catalog);
-    p->catalog_share_next = p->r->projects;
+    json_decref(p->catalog.shared);
+    p->catalog.shared = json_incref(p->state->catalog);
+    p->catalog.share_next = p->r->projects;
     share_catalog(p);
 }
 
 static void on_catalog(struct upstream_call *call, const struct upstream_result *result)
 {
-    struct project *p = CONTAINER_OF(call, struct project, catalog_call);
+    struct project *p = CONTAINER_OF(call, struct project, catalog.call);
     if (result->class == UPSTREAM_OK) {
         catalog_read(p, result->catalog);
         return;
@@ -221,28 +221,28 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
     log_warning("catalog not read", "project", p->name, "error", problem->detail);
     wake_waiters(p, problem);
     int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
-    loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + wait_s * US_PER_S);
+    loop_timer_set(p->r->o.loop, &p->catalog.timer, env_mono(p->r->env) + wait_s * US_PER_S);
     project_show(p);
 }
 
 void catalog_fetch(struct project *p)
 {
-    if (upstream_call_is_active(&p->catalog_call) || p->r->stopping || project_is_at_rest(p))
+    if (upstream_call_is_active(&p->catalog.call) || p->r->stopping || project_is_at_rest(p))
         return;
-    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
-    p->catalog_call.op = UPSTREAM_CATALOG;
-    p->catalog_call.region = p->region;
-    p->catalog_call.project_id = p->project_id;
-    p->catalog_call.priority = list_is_empty(&p->catalog_waiters) ? LANE_DISCOVERY : LANE_USER_WAITING;
-    p->catalog_call.deadline = env_mono(p->r->env) + CATALOG_DEADLINE_S * US_PER_S;
-    p->catalog_call.on_done = on_catalog;
-    call_for_waiters(&p->catalog_call, &p->catalog_waiters);
-    upstream_submit(project_lane(p), &p->catalog_call);
+    loop_timer_clear(p->r->o.loop, &p->catalog.timer);
+    p->catalog.call.op = UPSTREAM_CATALOG;
+    p->catalog.call.region = p->region;
+    p->catalog.call.project_id = p->project_id;
+    p->catalog.call.priority = list_is_empty(&p->catalog.waiters) ? LANE_DISCOVERY : LANE_USER_WAITING;
+    p->catalog.call.deadline = env_mono(p->r->env) + CATALOG_DEADLINE_S * US_PER_S;
+    p->catalog.call.on_done = on_catalog;
+    call_for_waiters(&p->catalog.call, &p->catalog.waiters);
+    upstream_submit(project_lane(p), &p->catalog.call);
 }
 
 static void on_catalog_due(struct loop_timer *timer)
 {
-    catalog_fetch(CONTAINER_OF(timer, struct project, catalog_timer));
+    catalog_fetch(CONTAINER_OF(timer, struct project, catalog.timer));
 }
 
 static void on_wait_deadline(struct waiting *w)
@@ -255,7 +255,7 @@ bool catalog_wait(struct project *p, struct command *cmd)
 {
     if (p->state->catalog)
         return false;
-    (void)wait_new(p->r, cmd, &p->catalog_waiters, on_wait_deadline);
+    (void)wait_new(p->r, cmd, &p->catalog.waiters, on_wait_deadline);
     catalog_fetch(p);
     return true;
 }
@@ -269,23 +269,23 @@ void command_catalog(struct reconcile *r, struct command *cmd)
 
 void catalog_init(struct project *p)
 {
-    list_init(&p->catalog_waiters);
-    p->expiry = (struct walk){.name = "versions that expire", .visit = expiry_of_cluster};
-    p->catalog_timer.fire = on_catalog_due;
-    p->catalog_timer.name = "catalog";
-    p->catalog_share.fire = on_share_turn;
-    p->catalog_share.name = "catalog for another project";
+    list_init(&p->catalog.waiters);
+    p->catalog.expiry = (struct walk){.name = "versions that expire", .visit = expiry_of_cluster};
+    p->catalog.timer.fire = on_catalog_due;
+    p->catalog.timer.name = "catalog";
+    p->catalog.share.fire = on_share_turn;
+    p->catalog.share.name = "catalog for another project";
 }
 
 /* Other projects that share their catalog skip this one. */
 void catalog_stop(struct project *p)
 {
-    upstream_cancel(&p->catalog_call);
-    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
-    loop_timer_clear(p->r->o.loop, &p->catalog_share);
-    json_decref(p->catalog_shared);
-    p->catalog_shared = NULL;
+    upstream_cancel(&p->catalog.call);
+    loop_timer_clear(p->r->o.loop, &p->catalog.timer);
+    loop_timer_clear(p->r->o.loop, &p->catalog.share);
+    json_decref(p->catalog.shared);
+    p->catalog.shared = NULL;
     for (struct project *other = p->r->projects; other; other = other->hh.next)
-        if (other->catalog_share_next == p)
-            other->catalog_share_next = p->hh.next;
+        if (other->catalog.share_next == p)
+            other->catalog.share_next = p->hh.next;
 }

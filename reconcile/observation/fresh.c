@@ -43,8 +43,8 @@ static unsigned visit_stale(struct walk *w, struct entity *e)
 
 static void on_marked_stale(struct walk *w)
 {
-    struct project *p = CONTAINER_OF(w, struct project, stale_marks);
-    LIST_FOR_EACH_SAFE (it, next, &p->fresh_failed)
+    struct project *p = CONTAINER_OF(w, struct project, fresh.stale_marks);
+    LIST_FOR_EACH_SAFE (it, next, &p->fresh.failed)
         answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), FRESH_FAILED);
 }
 
@@ -61,9 +61,9 @@ static void answer_stale(struct project *p, struct command *cmd)
     struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
     if (!cmd->name) {
         cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
-        (void)wait_new(p->r, cmd, &p->fresh_failed, on_marking_late);
-        if (!walk_is_under_way(&p->stale_marks))
-            walk_project(p, &p->stale_marks);
+        (void)wait_new(p->r, cmd, &p->fresh.failed, on_marking_late);
+        if (!walk_is_under_way(&p->fresh.stale_marks))
+            walk_project(p, &p->fresh.stale_marks);
         return;
     }
     if (e)
@@ -80,22 +80,23 @@ static void on_fresh_deadline(struct waiting *w)
 
 void fresh_init(struct project *p)
 {
-    list_init(&p->fresh_next);
-    list_init(&p->fresh_now);
-    list_init(&p->fresh_failed);
-    p->stale_marks = (struct walk){.name = "marking as stale", .visit = visit_stale, .done = on_marked_stale};
+    list_init(&p->fresh.next);
+    list_init(&p->fresh.now);
+    list_init(&p->fresh.failed);
+    p->fresh.stale_marks =
+        (struct walk){.name = "marking as stale", .visit = visit_stale, .done = on_marked_stale};
 }
 
 const char *fresh_take_up(struct project *p)
 {
     const char *only = NULL;
     bool one = true;
-    assert(list_is_empty(&p->fresh_now));
-    for (struct list *it = list_pop(&p->fresh_next); it; it = list_pop(&p->fresh_next)) {
+    assert(list_is_empty(&p->fresh.now));
+    for (struct list *it = list_pop(&p->fresh.next); it; it = list_pop(&p->fresh.next)) {
         const struct command *cmd = CONTAINER_OF(it, struct waiting, link)->cmd;
         one = one && cmd->name && (!only || !strcmp(only, cmd->name));
         only = cmd->name;
-        list_append(&p->fresh_now, it);
+        list_append(&p->fresh.now, it);
     }
     return one ? only : NULL;
 }
@@ -105,14 +106,14 @@ const char *fresh_take_up(struct project *p)
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
-    bool was_listed = !p->poll_name;
+    bool was_listed = !p->poll.name;
     return e && ((was_listed && entity_row_was_refused(e)) || entity_is_committing(e) ||
                  upstream_call_is_active(&e->step.call));
 }
 
 void fresh_answer(struct project *p, bool ok)
 {
-    LIST_FOR_EACH_SAFE (it, next, &p->fresh_now) {
+    LIST_FOR_EACH_SAFE (it, next, &p->fresh.now) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
         if (ok && !was_passed_over(p, cmd->name))
             /* Queued after the changes of the read, because the store keeps the order. A broken store delays
@@ -179,10 +180,10 @@ static bool was_read_moments_ago(struct project *p, const struct command *cmd)
     const struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
     const mono_us now = env_mono(p->r->env);
     const int64_t floor_us = p->r->o.config->polling.fresh_floor_us;
-    const bool all = p->listed_at && now - p->listed_at < floor_us;
+    const bool all = p->poll.listed_at && now - p->poll.listed_at < floor_us;
     const bool it =
         e && e->cluster->observed_at && !e->cluster->stale && now - e->cluster->heard_at < floor_us;
-    return (all || it) && !p->poll_failures;
+    return (all || it) && !p->poll.failures;
 }
 
 void command_fresh(struct reconcile *r, struct command *cmd)
@@ -203,6 +204,6 @@ void command_fresh(struct reconcile *r, struct command *cmd)
         answer_fresh(cmd, FRESH_RECENT);
         return;
     }
-    (void)wait_new(r, cmd, &p->fresh_next, on_fresh_deadline);
+    (void)wait_new(r, cmd, &p->fresh.next, on_fresh_deadline);
     schedule_rearm(p);
 }

@@ -350,7 +350,8 @@ void absence_noted(struct entity *e)
         return;
     }
     if (!ours && !e->absence.missing_in_list) {
-        e->project->discovery_due = env_mono(e->r->env); /* one 404 may come from a gateway: read a list */
+        e->project->poll.discovery_due =
+            env_mono(e->r->env); /* one 404 may come from a gateway: read a list */
     } else if (++e->absence.reads < ABSENT_READS) {
         e->absence.read_alone = true;
     } else {

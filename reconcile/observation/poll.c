@@ -51,7 +51,7 @@ static int64_t backed_off(int64_t interval, unsigned failures)
 static int64_t steady_interval(const struct project *p)
 {
     const struct config *config = p->r->o.config;
-    bool idle_polls = p->due.count && config->polling.idle_us < config->polling.discovery_us;
+    bool idle_polls = p->poll.due.count && config->polling.idle_us < config->polling.discovery_us;
     return idle_polls ? config->polling.idle_us : config->polling.discovery_us;
 }
 
@@ -62,9 +62,9 @@ static int64_t steady_interval(const struct project *p)
 static mono_us last_slot(const struct project *p, int64_t about_us)
 {
     int64_t interval = steady_interval(p);
-    assert(p->poll_phase < p->poll_phases);
+    assert(p->poll.phase < p->poll.phases);
     mono_us latest = env_mono(p->r->env) + about_us + interval / 4;
-    int64_t phase = interval / (int64_t)p->poll_phases * (int64_t)p->poll_phase;
+    int64_t phase = interval / (int64_t)p->poll.phases * (int64_t)p->poll.phase;
     return latest - ((latest - phase) % interval + interval) % interval;
 }
 
@@ -73,12 +73,12 @@ static void schedule_next(struct entity *e, int64_t percent)
 {
     struct project *p = e->project;
     int64_t interval = schedule_interval(e);
-    int64_t wait = backed_off(interval, p->poll_failures);
-    bool steady = !p->poll_failures && !entity_is_active(e) && interval >= e->r->o.config->polling.idle_us;
+    int64_t wait = backed_off(interval, p->poll.failures);
+    bool steady = !p->poll.failures && !entity_is_active(e) && interval >= e->r->o.config->polling.idle_us;
     mono_us at = env_mono(e->r->env) + wait + wait / 100 * percent;
     if (steady && steady_interval(p) <= interval)
         at = last_slot(p, interval);
-    heap_set(&p->due, &e->due, at);
+    heap_set(&p->poll.due, &e->due, at);
 }
 
 static int64_t draw_jitter(const struct project *p)
@@ -130,7 +130,7 @@ static void discover(struct project *p, struct shoot *shoot)
 
 static bool is_listed(const struct entity *e)
 {
-    return e->seen.listed_in == e->project->lists;
+    return e->seen.listed_in == e->project->poll.lists;
 }
 
 static bool waits_to_be_gone(const struct entity *e)
@@ -164,7 +164,7 @@ static void suspect_absent(struct project *p, int64_t jitter)
         } else if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
             e->absence.read_alone = true;
             e->absence.missing_in_list = true;
-            heap_set(&p->due, &e->due, env_mono(p->r->env));
+            heap_set(&p->poll.due, &e->due, env_mono(p->r->env));
         } else if (heap_contains(&e->due)) {
             schedule_next(e, jitter);
         }
@@ -182,7 +182,7 @@ static void mark_listed(struct project *p, const char *name, int64_t jitter)
     struct entity *e = find_in_project(p, name);
     if (!e)
         return;
-    e->seen.listed_in = p->lists;
+    e->seen.listed_in = p->poll.lists;
     schedule_next(e, jitter);
 }
 
@@ -219,19 +219,19 @@ static void take_known(struct project *p, const struct known_row *row, int64_t j
 /* Handles the next rows of the list, few enough for one turn of the loop. */
 static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
 {
-    struct project *p = CONTAINER_OF(call, struct project, poll_call);
-    assert(call->op == UPSTREAM_LIST && !p->poll_name);
+    struct project *p = CONTAINER_OF(call, struct project, poll.call);
+    assert(call->op == UPSTREAM_LIST && !p->poll.name);
     for (size_t i = 0; i < count && upstream_call_is_active(call); i++) {
-        take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
+        take_listed(p, TAKE_PTR(shoots[i]), p->poll.jitter);
         thread_step_aside();
     }
 }
 
 static void on_known(struct upstream_call *call, const struct known_row *const *rows, size_t count)
 {
-    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    struct project *p = CONTAINER_OF(call, struct project, poll.call);
     for (size_t i = 0; i < count && upstream_call_is_active(call); i++) {
-        take_known(p, rows[i], p->poll_jitter);
+        take_known(p, rows[i], p->poll.jitter);
         thread_step_aside();
     }
 }
@@ -239,21 +239,22 @@ static void on_known(struct upstream_call *call, const struct known_row *const *
 /* The row shows at least that the shoot exists. Another row of the list may show more. */
 static void on_refused(struct upstream_call *call, const char *name)
 {
-    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    struct project *p = CONTAINER_OF(call, struct project, poll.call);
     struct entity *e = find_in_project(p, name);
     if (e)
-        e->seen.refused_in = p->lists;
+        e->seen.refused_in = p->poll.lists;
 }
 
 /* All rows of the list were handled. */
 static void end_list(struct project *p)
 {
     struct reconcile *r = p->r;
-    suspect_absent(p, p->poll_jitter);
+    suspect_absent(p, p->poll.jitter);
     p->state->discovered_at = env_wall(r->env);
-    p->listed_at = env_mono(r->env);
-    p->discovery_due = p->list_again ? env_mono(r->env) : last_slot(p, r->o.config->polling.discovery_us);
-    p->list_again = false;
+    p->poll.listed_at = env_mono(r->env);
+    p->poll.discovery_due =
+        p->poll.list_again ? env_mono(r->env) : last_slot(p, r->o.config->polling.discovery_us);
+    p->poll.list_again = false;
 }
 
 /* ---- results ---- */
@@ -268,40 +269,40 @@ static void end_poll(struct project *p, bool ok)
 
 static unsigned mark_failure(struct walk *w, struct entity *e)
 {
-    struct project *p = CONTAINER_OF(w, struct project, poll_failure);
+    struct project *p = CONTAINER_OF(w, struct project, poll.failure);
     bool shown = observe_after_failure(e);
     absence_unread(e);
     if (heap_contains(&e->due) && e->due.key <= env_mono(p->r->env))
-        schedule_next(e, p->poll_jitter);
+        schedule_next(e, p->poll.jitter);
     return shown ? WALK_CHANGED : WALK_PASSED_BY;
 }
 
 static void on_failure_marked(struct walk *w)
 {
-    end_poll(CONTAINER_OF(w, struct project, poll_failure), false);
+    end_poll(CONTAINER_OF(w, struct project, poll.failure), false);
 }
 
 static void poll_failed(struct project *p, const struct upstream_result *result)
 {
     struct reconcile *r = p->r;
-    p->poll_jitter = draw_jitter(p);
-    p->poll_failures++;
+    p->poll.jitter = draw_jitter(p);
+    p->poll.failures++;
     char *message CLEANUP_FREE =
         mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
                    result->message ? result->message : "");
-    mem_set_str(&p->last_error, message);
+    mem_set_str(&p->poll.last_error, message);
     log_debug("poll failed", "project", p->name, "error", message);
-    int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
+    int64_t wait = backed_off(r->o.config->polling.active_us, p->poll.failures);
     if (result->retry_after_s * US_PER_S > wait)
         wait = result->retry_after_s * US_PER_S;
-    if (p->discovery_due <= env_mono(r->env))
-        p->discovery_due = env_mono(r->env) + wait;
-    walk_project(p, &p->poll_failure);
+    if (p->poll.discovery_due <= env_mono(r->env))
+        p->poll.discovery_due = env_mono(r->env) + wait;
+    walk_project(p, &p->poll.failure);
 }
 
 static void single_result(struct project *p, struct upstream_result *result)
 {
-    struct entity *e = find_in_project(p, p->poll_name);
+    struct entity *e = find_in_project(p, p->poll.name);
     if (!e)
         return;
     bool idle = !upstream_call_is_active(&e->step.call) && !entity_is_committing(e);
@@ -316,13 +317,13 @@ static void single_result(struct project *p, struct upstream_result *result)
 
 static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)
 {
-    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    struct project *p = CONTAINER_OF(call, struct project, poll.call);
     /* Shoots are moved out of the result; the lane frees the others. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
-    assert((call->op == UPSTREAM_GET) == (p->poll_name != NULL));
-    bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
-    if (p->poll_name && result->not_believed) { /* the fault concerns only the shoot, not the project */
-        struct entity *e = find_in_project(p, p->poll_name);
+    assert((call->op == UPSTREAM_GET) == (p->poll.name != NULL));
+    bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll.name);
+    if (p->poll.name && result->not_believed) { /* the fault concerns only the shoot, not the project */
+        struct entity *e = find_in_project(p, p->poll.name);
         if (e)
             keep_as_it_was(e, draw_jitter(p));
         end_poll(p, false);
@@ -332,9 +333,9 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
         poll_failed(p, result);
         return;
     }
-    p->poll_failures = 0;
-    mem_set_str(&p->last_error, NULL);
-    if (p->poll_name)
+    p->poll.failures = 0;
+    mem_set_str(&p->poll.last_error, NULL);
+    if (p->poll.name)
         single_result(p, result);
     else
         end_list(p);
@@ -346,13 +347,13 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
 /* The one cluster to read alone, or NULL when a list is better. */
 static struct entity *single_due(struct project *p, mono_us now)
 {
-    size_t due = 0, total = p->due.count;
+    size_t due = 0, total = p->poll.due.count;
     struct entity *only = NULL;
-    if (p->discovery_due <= now)
+    if (p->poll.discovery_due <= now)
         return NULL;
     for (size_t i = 0; i < total; i++) {
-        struct entity *e = CONTAINER_OF(p->due.items[i], struct entity, due);
-        if (p->due.items[i]->key > now)
+        struct entity *e = CONTAINER_OF(p->poll.due.items[i], struct entity, due);
+        if (p->poll.due.items[i]->key > now)
             continue;
         if (e->absence.read_alone)
             return e;
@@ -365,9 +366,9 @@ static struct entity *single_due(struct project *p, mono_us now)
 static enum lane_priority poll_priority(struct project *p, mono_us now)
 {
     enum lane_priority priority = LANE_DISCOVERY;
-    for (size_t i = 0; i < p->due.count; i++) {
-        struct entity *e = CONTAINER_OF(p->due.items[i], struct entity, due);
-        if (p->due.items[i]->key > now)
+    for (size_t i = 0; i < p->poll.due.count; i++) {
+        struct entity *e = CONTAINER_OF(p->poll.due.items[i], struct entity, due);
+        if (p->poll.due.items[i]->key > now)
             continue;
         enum lane_priority mine = entity_is_active(e) ? LANE_OPERATION : LANE_IDLE_POLL;
         if (mine < priority)
@@ -383,7 +384,7 @@ static struct entity *single_wanted(struct project *p, enum lane_priority *prior
     struct entity *e = name ? find_in_project(p, name) : NULL;
     if (*priority > LANE_USER_WAITING)
         *priority = LANE_USER_WAITING;
-    return e && e->cluster->upstream_exists && p->discovery_due > env_mono(p->r->env) ? e : NULL;
+    return e && e->cluster->upstream_exists && p->poll.discovery_due > env_mono(p->r->env) ? e : NULL;
 }
 
 /* A list of idle clusters mostly contains known rows. The caller owns the result. */
@@ -402,42 +403,42 @@ static struct known_rows *known_rows_of(const struct project *p)
 
 static void on_poll_due(struct loop_timer *timer)
 {
-    struct project *p = CONTAINER_OF(timer, struct project, poll_timer);
+    struct project *p = CONTAINER_OF(timer, struct project, poll.timer);
     mono_us now = env_mono(p->r->env);
-    if (upstream_call_is_active(&p->poll_call) || p->r->stopping)
+    if (upstream_call_is_active(&p->poll.call) || p->r->stopping)
         return;
     enum lane_priority priority = poll_priority(p, now);
     struct entity *only = schedule_fresh_is_wanted(p) ? single_wanted(p, &priority) : single_due(p, now);
-    free(p->poll_name);
-    p->poll_name = only ? mem_strdup(only->cluster->name) : NULL;
-    p->lists += !only;
-    p->poll_jitter = draw_jitter(p);
-    p->poll_call.op = only ? UPSTREAM_GET : UPSTREAM_LIST;
-    p->poll_call.region = p->region;
-    p->poll_call.project_id = p->project_id;
-    p->poll_call.name = p->poll_name;
-    p->poll_call.priority = priority;
-    p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
-    free(p->poll_call.known);
-    p->poll_call.known = only ? NULL : known_rows_of(p);
-    p->poll_call.on_known = on_known;
-    p->poll_call.on_shoots = on_shoots;
-    p->poll_call.on_refused = on_refused;
-    p->poll_call.on_done = on_polled;
-    call_for_waiters(&p->poll_call, &p->fresh_now);
-    upstream_submit(project_lane(p), &p->poll_call);
+    free(p->poll.name);
+    p->poll.name = only ? mem_strdup(only->cluster->name) : NULL;
+    p->poll.lists += !only;
+    p->poll.jitter = draw_jitter(p);
+    p->poll.call.op = only ? UPSTREAM_GET : UPSTREAM_LIST;
+    p->poll.call.region = p->region;
+    p->poll.call.project_id = p->project_id;
+    p->poll.call.name = p->poll.name;
+    p->poll.call.priority = priority;
+    p->poll.call.deadline = now + POLL_DEADLINE_S * US_PER_S;
+    free(p->poll.call.known);
+    p->poll.call.known = only ? NULL : known_rows_of(p);
+    p->poll.call.on_known = on_known;
+    p->poll.call.on_shoots = on_shoots;
+    p->poll.call.on_refused = on_refused;
+    p->poll.call.on_done = on_polled;
+    call_for_waiters(&p->poll.call, &p->fresh.now);
+    upstream_submit(project_lane(p), &p->poll.call);
 }
 
 void poll_init(struct project *p)
 {
-    p->poll_timer.fire = on_poll_due;
-    p->poll_timer.name = "poll";
-    p->poll_failure =
+    p->poll.timer.fire = on_poll_due;
+    p->poll.timer.name = "poll";
+    p->poll.failure =
         (struct walk){.name = "a read failed", .visit = mark_failure, .done = on_failure_marked};
 }
 
 void poll_stop(struct project *p)
 {
-    loop_timer_clear(p->r->o.loop, &p->poll_timer);
-    upstream_cancel(&p->poll_call);
+    loop_timer_clear(p->r->o.loop, &p->poll.timer);
+    upstream_cancel(&p->poll.call);
 }

@@ -516,7 +516,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else if (result->class == UPSTREAM_ABSENT) {
         /* The poller decides whether the shoot still exists, because it reads in several ways. */
         if (!e->cluster->absent_since)
-            e->project->discovery_due = env_mono(e->r->env);
+            e->project->poll.discovery_due = env_mono(e->r->env);
         schedule_rearm(e->project);
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else {

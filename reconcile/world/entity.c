@@ -115,7 +115,7 @@ void entity_remove(struct entity *e)
     loop_assert_owner(r->o.loop);
     assert(!upstream_call_is_active(&e->step.call));
     r->reactions.left(e);
-    heap_remove(&e->project->due, &e->due);
+    heap_remove(&e->project->poll.due, &e->due);
     walks_pass(e);
     loop_timer_clear(r->o.loop, &e->step.retry);
     entity_hide(e);
@@ -187,7 +187,7 @@ bool entity_is_committing(const struct entity *e)
 
 bool entity_row_was_refused(const struct entity *e)
 {
-    return e->seen.refused_in == e->project->lists && e->seen.listed_in != e->project->lists;
+    return e->seen.refused_in == e->project->poll.lists && e->seen.listed_in != e->project->poll.lists;
 }
 
 int entity_open_type(const struct entity *e)

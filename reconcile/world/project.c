@@ -31,7 +31,7 @@ void project_spec_context(const struct project *p, struct spec_context *ret)
 
 bool project_is_at_rest(const struct project *p)
 {
-    return p->resting || p->set_aside;
+    return p->place.resting || p->place.set_aside;
 }
 
 struct upstream_account *project_lane(const struct project *p)
@@ -69,7 +69,7 @@ static json_t *render_upstream(const struct project *p)
     json_set_int(doc, "lane_depth", status.queue_depth + status.in_flight);
     json_set_str(doc, "breaker", status.breaker);
     char *away CLEANUP_FREE = status.away_since ? upstream_why_away(p->account->lane) : NULL;
-    json_set_str(doc, "last_error", away ? away : p->last_error);
+    json_set_str(doc, "last_error", away ? away : p->poll.last_error);
     return doc;
 }
 
@@ -86,7 +86,7 @@ void project_count(const struct project *p, int64_t *ret_clusters, int64_t *ret_
 static json_t *location_change(const struct project *p)
 {
     int64_t clusters, open;
-    if (!p->set_aside)
+    if (!p->place.set_aside)
         return json_null();
     project_count(p, &clusters, &open);
     json_t *doc = json_object();
@@ -152,7 +152,7 @@ json_t *project_document(const struct project *p)
 
 void project_show(struct project *p)
 {
-    if (p->resting)
+    if (p->place.resting)
         return;
     json_t *doc CLEANUP_JSON = project_document(p);
     char *text = json_text(doc);

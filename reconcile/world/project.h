@@ -29,6 +29,52 @@ struct account {
 
 #define NOT_OBSERVED INT64_MAX /* value of a mono_us */
 
+/* Reads of the project's clusters (observation/poll.c). */
+struct project_poll {
+    struct heap due; /* entities by next poll */
+    struct loop_timer timer;
+    struct upstream_call call;
+    char *name;     /* shoot of a single read, NULL for a list */
+    unsigned lists; /* number of lists requested; struct sightings refers to it */
+    mono_us discovery_due;
+    bool list_again;        /* the running list began too early for a waiting reader */
+    mono_us listed_at;      /* end of the last complete list of this run; 0: none */
+    int64_t jitter;         /* of this round, in percent */
+    unsigned phase, phases; /* its position among the projects of its account */
+    unsigned failures;
+    struct walk failure; /* handles a failed list */
+    char *last_error;
+};
+
+/* Readers that wait for a fresh read (observation/fresh.c): lists of struct waiting. */
+struct project_fresh {
+    struct list next;   /* for a read that has not begun */
+    struct list now;    /* for the running read */
+    struct list failed; /* answered after stale_marks */
+    struct walk stale_marks;
+};
+
+/* The catalog of the project's region (lookups/catalog.c). */
+struct project_catalog {
+    struct upstream_call call;
+    struct loop_timer timer;
+    struct list waiters; /* struct waiting */
+    json_t *shared;      /* a catalog that is being copied to the other projects; or NULL */
+    struct project *share_next;
+    struct loop_timer share;
+    struct walk expiry; /* versions that expire */
+};
+
+/* Where the project is at Cleura, and its way to a new place (reconcile/projects.h, commands/location.c). */
+struct project_place {
+    bool resting;   /* retired, or its account or place is about to change */
+    bool set_aside; /* the configuration has another place than the stored clusters */
+    struct walk moving;
+    void (*moved)(struct project *p); /* called after `moving` */
+    struct walk confirmation;         /* an admin confirmed the place of the clusters */
+    struct command *confirming;       /* the admin's command while clusters are removed; or NULL */
+};
+
 struct project {
     UT_hash_handle hh;
     char *name;
@@ -37,43 +83,17 @@ struct project {
     char *region, *project_id;           /* its place; used by running calls */
     struct account *account;             /* NULL: the project is retired */
     struct project_state *state;
+    bool unremembered;    /* the store contained no row of the project */
     struct list clusters; /* struct entity */
     size_t cluster_count;
-    mono_us listed_at;          /* end of the last complete list of this run; 0: none */
     mono_us oldest_observation; /* of its clusters, at the last walk; NOT_OBSERVED: none was observed */
     mono_us oldest_until_now;   /* oldest observation in the current walk so far */
-    struct heap due;            /* entities by next poll */
-    mono_us discovery_due;
-    bool list_again; /* the running list began too early for a waiting reader */
-    struct loop_timer poll_timer;
-    struct upstream_call poll_call;
-    char *poll_name;     /* shoot of a single read, NULL for a list */
-    unsigned lists;      /* number of lists requested; struct sightings refers to it */
-    int64_t poll_jitter; /* jitter of this round, in percent */
-    bool unremembered;   /* the store contained no row of the project */
-    bool resting;        /* retired, or its account or place is about to change (reconcile/projects.h) */
-    bool set_aside;      /* the configuration has another place than the stored clusters (location.c) */
-    unsigned poll_failures;
-    unsigned poll_phase, poll_phases; /* its position among the projects of its account */
-    struct list fresh_next;           /* struct waiting: for a read that has not begun */
-    struct list fresh_now;            /* for the running read */
-    struct list fresh_failed;         /* struct waiting: answered after stale_marks */
-    struct walk stale_marks;          /* marks clusters as stale */
-    struct walk poll_failure;         /* handles a failed list (poll.c) */
-    struct walk expiry;               /* versions that expire (catalog.c) */
-    struct walk moving;               /* the project is retired, or returns (reconcile/projects.c) */
-    void (*moved)(struct project *p); /* called after `moving` */
-    struct walk confirmation;         /* an admin confirmed the place of the clusters (location.c) */
-    struct command *confirming;       /* the admin's command while clusters are removed; or NULL */
-    struct upstream_call catalog_call;
-    struct loop_timer catalog_timer;
-    struct list catalog_waiters;          /* struct waiting */
+    struct project_poll poll;
+    struct project_fresh fresh;
+    struct project_catalog catalog;
+    struct project_place place;
     struct deleted_shoot *deleted_shoots; /* see departed.c */
-    char *last_error;
-    char *shown;                        /* last published JSON, to publish only changes */
-    json_t *catalog_shared;             /* a catalog that is being copied to the other projects; or NULL */
-    struct project *catalog_share_next; /* the next project that gets catalog_shared */
-    struct loop_timer catalog_share;
+    char *shown;                          /* last published JSON, to publish only changes */
 };
 
 /* Returns a project of the configuration; NULL when there is none. */

@@ -22,38 +22,38 @@ int64_t schedule_interval(const struct entity *e)
 
 bool schedule_fresh_is_wanted(const struct project *p)
 {
-    return !list_is_empty(&p->fresh_next);
+    return !list_is_empty(&p->fresh.next);
 }
 
 void schedule_rearm(struct project *p)
 {
-    if (p->r->stopping || upstream_call_is_active(&p->poll_call) || walk_is_under_way(&p->poll_failure) ||
+    if (p->r->stopping || upstream_call_is_active(&p->poll.call) || walk_is_under_way(&p->poll.failure) ||
         project_is_at_rest(p))
         return;
-    struct heap_item *first = heap_peek(&p->due);
-    mono_us at = p->discovery_due;
+    struct heap_item *first = heap_peek(&p->poll.due);
+    mono_us at = p->poll.discovery_due;
     if (first && first->key < at)
         at = first->key;
     if (schedule_fresh_is_wanted(p))
         at = env_mono(p->r->env);
-    loop_timer_set(p->r->o.loop, &p->poll_timer, at);
+    loop_timer_set(p->r->o.loop, &p->poll.timer, at);
 }
 
 void schedule_list_soon(struct project *p)
 {
-    p->discovery_due = env_mono(p->r->env);
-    p->list_again = upstream_call_is_active(&p->poll_call);
+    p->poll.discovery_due = env_mono(p->r->env);
+    p->poll.list_again = upstream_call_is_active(&p->poll.call);
     schedule_rearm(p);
 }
 
 void schedule_soon(struct entity *e, int64_t in_us)
 {
     assert(in_us >= 0 && e->project);
-    heap_set(&e->project->due, &e->due, env_mono(e->r->env) + in_us);
+    heap_set(&e->project->poll.due, &e->due, env_mono(e->r->env) + in_us);
     schedule_rearm(e->project);
 }
 
 void schedule_forget(struct entity *e)
 {
-    heap_remove(&e->project->due, &e->due);
+    heap_remove(&e->project->poll.due, &e->due);
 }
