@@ -33,17 +33,8 @@ struct by_hand {
     wall_us next_check_at; /* a wrong code also closes the guard for the next one */
 };
 
-struct upstream_account {
-    struct loop *loop;
-    const struct env *env;
-    struct transport *transport;
-    struct worker *worker; /* reads the answers */
-    const struct config_account *config;
-    const struct generation *generation;
-    const struct seal_key *key;
-    struct upstream_account_events events;
-
-    /* lane */
+/* The calls that wait or are under way (lane.c). */
+struct account_lane {
     struct heap queue;
     struct heap retries; /* calls that also wait for the budget and delay no other call */
     struct budget budget;
@@ -52,11 +43,13 @@ struct upstream_account {
     struct list overloaded;  /* refused because the queue is full; reported in the next turn */
     struct list unreachable; /* refused because the breaker is open; reported in the next turn */
     unsigned in_flight;
-    int queue_length;
+    int length;
     struct loop_timer kick;
     int first_variant[UPSTREAM_OP_MAX_]; /* endpoints below this index are missing at Cleura */
+};
 
-    /* health */
+/* Whether a request may be sent now (health.c). */
+struct account_health {
     struct breaker breaker;
     mono_us next_start;      /* minimum spacing */
     mono_us paused_until;    /* back-off and Retry-After, for the whole account */
@@ -65,10 +58,12 @@ struct upstream_account {
     int unwell;              /* consecutive answers that required a back-off */
     wall_us last_contact_at;
     mono_us heard_at; /* the same moment on the monotonic clock */
+};
 
-    /* auth */
-    enum auth_phase auth;
-    struct exchange *auth_call;
+/* With which token requests are sent (auth.c, by_hand.c, token_file.c). */
+struct account_session {
+    enum auth_phase phase;
+    struct exchange *call;
     char *token; /* secret; NULL: none */
     bool token_checked;
     uint64_t token_generation;
@@ -85,7 +80,20 @@ struct upstream_account {
     char rejected_mark[CREDENTIAL_MARK_BYTES]; /* of the last token that Cleura rejected */
     enum login_state login;
     char *login_message;
+};
 
+struct upstream_account {
+    struct loop *loop;
+    const struct env *env;
+    struct transport *transport;
+    struct worker *worker; /* reads the answers */
+    const struct config_account *config;
+    const struct generation *generation;
+    const struct seal_key *key;
+    struct upstream_account_events events;
+    struct account_lane lane;
+    struct account_health health;
+    struct account_session session;
     struct refused_name *refused_rows, *unread_members; /* see refused_rows.c */
 };
 

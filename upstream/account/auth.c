@@ -54,58 +54,58 @@ static char *credentials_mark(const struct upstream_account *a)
 
 static void set_login(struct upstream_account *a, enum login_state state, const char *message)
 {
-    bool changed = a->login != state;
-    a->login = state;
-    mem_set_str(&a->login_message, message);
+    bool changed = a->session.login != state;
+    a->session.login = state;
+    mem_set_str(&a->session.login_message, message);
     if (changed && a->events.login_changed)
         a->events.login_changed(a->events.ctx, a, state, message);
 }
 
 void auth_report(struct upstream_account *a, enum login_state state, const char *message)
 {
-    if (!a->token)
+    if (!a->session.token)
         set_login(a, state, message);
 }
 
 static void remember(struct upstream_account *a)
 {
     if (a->events.remember)
-        a->events.remember(a->events.ctx, a->remembered);
+        a->events.remember(a->events.ctx, a->session.remembered);
 }
 
 static void drop_token(struct upstream_account *a)
 {
-    mem_free_secret(a->token);
-    a->token = NULL;
-    free(a->remembered->sealed_token);
-    a->remembered->sealed_token = NULL;
-    a->remembered->sealed_token_len = 0;
+    mem_free_secret(a->session.token);
+    a->session.token = NULL;
+    free(a->session.remembered->sealed_token);
+    a->session.remembered->sealed_token = NULL;
+    a->session.remembered->sealed_token_len = 0;
 }
 
 void auth_init(struct upstream_account *a, const struct account_state *remembered)
 {
-    a->remembered = MEM_NEW(struct account_state);
-    a->remembered->name = mem_strdup(a->config->name);
+    a->session.remembered = MEM_NEW(struct account_state);
+    a->session.remembered->name = mem_strdup(a->config->name);
     if (!remembered)
         return;
     char *context CLEANUP_FREE = upstream_token_context(a->config);
     char *mark CLEANUP_FREE = credentials_mark(a);
-    a->token = seal_open(a->key, context, remembered->sealed_token, remembered->sealed_token_len);
-    if (a->token) {
-        a->token_generation++;
-        a->remembered->sealed_token = mem_dup(remembered->sealed_token, remembered->sealed_token_len);
-        a->remembered->sealed_token_len = remembered->sealed_token_len;
-        a->remembered->token_at = remembered->token_at;
-        a->remembered->token_source =
+    a->session.token = seal_open(a->key, context, remembered->sealed_token, remembered->sealed_token_len);
+    if (a->session.token) {
+        a->session.token_generation++;
+        a->session.remembered->sealed_token = mem_dup(remembered->sealed_token, remembered->sealed_token_len);
+        a->session.remembered->sealed_token_len = remembered->sealed_token_len;
+        a->session.remembered->token_at = remembered->token_at;
+        a->session.remembered->token_source =
             mem_strdup(remembered->token_source ? remembered->token_source : "password");
     }
     /* A time beyond the longest delay was stored while the clock was wrong. */
     bool plausible = remembered->next_login_at - env_wall(a->env) <= GUARD_LONGEST_S * US_PER_S;
     if (plausible && remembered->credentials_mark && !strcmp(remembered->credentials_mark, mark)) {
-        a->remembered->login_failures = remembered->login_failures;
-        a->remembered->next_login_at = remembered->next_login_at;
-        a->remembered->credentials_mark = mem_strdup(mark);
-        a->remembered->two_factor = remembered->two_factor;
+        a->session.remembered->login_failures = remembered->login_failures;
+        a->session.remembered->next_login_at = remembered->next_login_at;
+        a->session.remembered->credentials_mark = mem_strdup(mark);
+        a->session.remembered->two_factor = remembered->two_factor;
     }
 }
 
@@ -117,28 +117,28 @@ static bool texts_equal(const char *a, const char *b)
 /* An earlier refusal does not apply to other credentials; a token belongs to its login. */
 static void begin_afresh(struct upstream_account *a, bool other_login)
 {
-    struct account_state *r = a->remembered;
-    if (a->auth_call) {
-        exchange_cancel(a->auth_call);
-        a->auth_call = NULL;
-        a->auth = AUTH_IDLE;
+    struct account_state *r = a->session.remembered;
+    if (a->session.call) {
+        exchange_cancel(a->session.call);
+        a->session.call = NULL;
+        a->session.phase = AUTH_IDLE;
         health_abandoned(a);
     }
     if (other_login) {
-        a->token_generation++;
+        a->session.token_generation++;
         drop_token(a);
     }
     r->login_failures = 0;
     r->next_login_at = 0;
     r->two_factor = false;
     mem_set_str(&r->credentials_mark, NULL);
-    a->needs_person = false;
-    a->useless_logins = 0;
-    a->no_relogin_until = a->next_file_check = 0;
-    a->file_error = NULL;
-    memset(a->file_mark, 0, sizeof(a->file_mark));
+    a->session.needs_person = false;
+    a->session.useless_logins = 0;
+    a->session.no_relogin_until = a->session.next_file_check = 0;
+    a->session.file_error = NULL;
+    memset(a->session.file_mark, 0, sizeof(a->session.file_mark));
     by_hand_interrupt(a);
-    if (!a->token)
+    if (!a->session.token)
         set_login(a, LOGIN_UNKNOWN, NULL);
     remember(a);
 }
@@ -156,28 +156,29 @@ void auth_configure(struct upstream_account *a, const struct config_account *con
 
 void auth_done(struct upstream_account *a)
 {
-    if (a->auth_call)
-        exchange_cancel(a->auth_call);
-    mem_free_secret(a->token);
+    if (a->session.call)
+        exchange_cancel(a->session.call);
+    mem_free_secret(a->session.token);
     by_hand_done(a);
-    free(a->login_message);
-    account_state_free(a->remembered);
+    free(a->session.login_message);
+    account_state_free(a->session.remembered);
 }
 
 void auth_token_rejected(struct upstream_account *a, uint64_t generation)
 {
-    if (generation != a->token_generation || !a->token)
+    if (generation != a->session.token_generation || !a->session.token)
         return;
-    log_info("token rejected by Cleura", "account", a->config->name, "source", a->remembered->token_source);
-    credential_mark(a, a->token, a->rejected_mark);
+    log_info("token rejected by Cleura", "account", a->config->name, "source",
+             a->session.remembered->token_source);
+    credential_mark(a, a->session.token, a->session.rejected_mark);
     drop_token(a);
 }
 
 static void token_confirmed(struct upstream_account *a)
 {
-    struct account_state *r = a->remembered;
-    a->token_checked = true;
-    a->needs_person = false;
+    struct account_state *r = a->session.remembered;
+    a->session.token_checked = true;
+    a->session.needs_person = false;
     r->login_failures = 0;
     r->next_login_at = 0;
     r->two_factor = false;
@@ -187,13 +188,13 @@ static void token_confirmed(struct upstream_account *a)
 
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked)
 {
-    assert(token && token != a->token);
+    assert(token && token != a->session.token);
     char *context CLEANUP_FREE = upstream_token_context(a->config);
     drop_token(a);
-    a->token = token;
-    a->token_checked = checked;
-    a->token_generation++;
-    struct account_state *r = a->remembered;
+    a->session.token = token;
+    a->session.token_checked = checked;
+    a->session.token_generation++;
+    struct account_state *r = a->session.remembered;
     r->sealed_token = seal(a->key, a->env, context, token, &r->sealed_token_len);
     r->token_at = env_wall(a->env);
     mem_set_str(&r->token_source, source);
@@ -209,7 +210,7 @@ void auth_close_guard(struct upstream_account *a)
 {
     /* Seconds of delay after each consecutive refusal. */
     static const int64_t delays_s[] = {5, 10, 20, 40, 80, 160, 320, 600};
-    struct account_state *r = a->remembered;
+    struct account_state *r = a->session.remembered;
     r->login_failures++;
     size_t i = r->login_failures > 0 ? (size_t)r->login_failures - 1 : 0;
     int64_t delay_s = delays_s[i < ARRAY_LEN(delays_s) ? i : ARRAY_LEN(delays_s) - 1];
@@ -223,36 +224,37 @@ void auth_close_guard(struct upstream_account *a)
 
 void auth_refuse(struct upstream_account *a, enum login_state state, const char *message)
 {
-    a->remembered->two_factor = state == LOGIN_TWO_FACTOR;
+    a->session.remembered->two_factor = state == LOGIN_TWO_FACTOR;
     auth_close_guard(a);
     atomic_fetch_add(&logins[0], 1);
     log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state], "reason",
                 message, "next_attempt_s",
-                LOG_INT((a->remembered->next_login_at - env_wall(a->env)) / US_PER_S));
+                LOG_INT((a->session.remembered->next_login_at - env_wall(a->env)) / US_PER_S));
     auth_report(a, state, message);
 }
 
 /* The result for calls that wait for a token, when none is expected soon. */
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
-    wall_us wait = a->remembered->next_login_at - env_wall(a->env);
+    wall_us wait = a->session.remembered->next_login_at - env_wall(a->env);
     /* Frequent requests do not help before a person acts. */
-    if ((a->needs_person || !a->config->password) && wait < PERSON_NEEDED_S * US_PER_S)
+    if ((a->session.needs_person || !a->config->password) && wait < PERSON_NEEDED_S * US_PER_S)
         wait = PERSON_NEEDED_S * US_PER_S;
     *result = (struct upstream_result){
         .class = UPSTREAM_LOGIN_FAILED,
-        .message = mem_printf("account %s: %s%s%s", a->config->name, login_states[a->login],
-                              a->login_message ? ": " : "", a->login_message ? a->login_message : ""),
+        .message = mem_printf("account %s: %s%s%s", a->config->name, login_states[a->session.login],
+                              a->session.login_message ? ": " : "",
+                              a->session.login_message ? a->session.login_message : ""),
         .retry_after_s = wait > 0 ? (int)(wait / US_PER_S) + 1 : 1,
     };
 }
 
 enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end)
 {
-    enum auth_phase phase = a->auth;
-    assert(phase != AUTH_IDLE && a->auth_call);
-    a->auth = AUTH_IDLE;
-    a->auth_call = NULL;
+    enum auth_phase phase = a->session.phase;
+    assert(phase != AUTH_IDLE && a->session.call);
+    a->session.phase = AUTH_IDLE;
+    a->session.call = NULL;
     /* The message is never shown, because it may contain the password (CL-1). */
     enum upstream_class class = end->result.class;
     bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
@@ -278,8 +280,8 @@ void auth_note_login(struct upstream_account *a, const struct exchange_end *end)
 /* The password was right but is not sufficient. */
 static void want_second_factor(struct upstream_account *a, struct login_answer *answer)
 {
-    a->sms = answer->sms;
-    a->webauthn = answer->webauthn;
+    a->session.sms = answer->sms;
+    a->session.webauthn = answer->webauthn;
     if (by_hand_is_login(a) && answer->result != LOGIN_RESULT_OTHER_FACTOR) {
         by_hand_second_factor(a, answer);
         return;
@@ -291,7 +293,7 @@ static void want_second_factor(struct upstream_account *a, struct login_answer *
                     : mem_strdup("the account has no second factor by SMS, and WebAuthn cannot be used over "
                                  "the API: create an API token in Cleura's control panel and hand it over "
                                  "with token_file, or use an account with SMS or without a second factor");
-    a->needs_person = true;
+    a->session.needs_person = true;
     auth_refuse(a, LOGIN_TWO_FACTOR, message);
     by_hand_end_login(a, LOGIN_OUTCOME_NO_SMS, message);
 }
@@ -301,7 +303,7 @@ static void login_unreachable(struct upstream_account *a)
     char *why CLEANUP_FREE = health_why_away(a);
     char *message CLEANUP_FREE = mem_printf("the login failed: %s", why);
     /* A lost manual attempt does not restart the automatic login. */
-    if (!a->needs_person)
+    if (!a->session.needs_person)
         auth_report(a, LOGIN_UNREACHABLE, message);
     by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, message);
 }
@@ -325,7 +327,8 @@ static void on_login(void *ctx, struct exchange_end *end)
     } else {
         want_second_factor(a, answer);
     }
-    if ((a->login == LOGIN_REJECTED || a->login == LOGIN_TWO_FACTOR) && !by_hand_is_login(a)) {
+    if ((a->session.login == LOGIN_REJECTED || a->session.login == LOGIN_TWO_FACTOR) &&
+        !by_hand_is_login(a)) {
         struct upstream_result refusal;
         fill_refusal(a, &refusal);
         lane_fail_waiting(a, &refusal);
@@ -342,10 +345,10 @@ static void on_validated(void *ctx, struct exchange_end *end)
         health_note(a, &end->http, class);
         token_confirmed(a);
     } else if (end->token_rejected && end->result.class != UPSTREAM_THROTTLED) {
-        auth_token_rejected(a, a->token_generation);
+        auth_token_rejected(a, a->session.token_generation);
     } else if (class == UPSTREAM_REFUSED) {
         /* Cleura has no such check here: the first real call shows whether the token is valid. */
-        a->token_checked = true;
+        a->session.token_checked = true;
     } else {
         by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura could not be reached to check the token");
     }
@@ -355,22 +358,22 @@ static void on_validated(void *ctx, struct exchange_end *end)
 void auth_log_in(struct upstream_account *a, bool by_sms)
 {
     struct request_draft draft;
-    assert(a->auth == AUTH_IDLE && !a->auth_call);
+    assert(a->session.phase == AUTH_IDLE && !a->session.call);
     build_auth(a->generation, a->config, AUTH_STEP_PASSWORD, &(struct auth_words){.by_sms = by_sms}, &draft);
-    a->auth = AUTH_LOGGING_IN;
+    a->session.phase = AUTH_LOGGING_IN;
     const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_login}, a);
+    a->session.call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_login}, a);
     request_draft_done(&draft);
 }
 
 void auth_validate(struct upstream_account *a)
 {
     struct request_draft draft = {"POST", mem_strdup(a->generation->validate_path), NULL};
-    assert(a->auth == AUTH_IDLE && !a->auth_call && a->token);
-    a->auth = AUTH_VALIDATING;
+    assert(a->session.phase == AUTH_IDLE && !a->session.call && a->session.token);
+    a->session.phase = AUTH_VALIDATING;
     const struct sending how = {
         .with_token = true, .fresh_connection = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_validated}, a);
+    a->session.call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_validated}, a);
     request_draft_done(&draft);
 }
 
@@ -378,9 +381,10 @@ static const char *no_token_reason(const struct upstream_account *a)
 {
     if (!a->config->token_file)
         return "no password is configured";
-    return a->file_error ? a->file_error
-                         : "Cleura rejected the token of token_file: write a new one there (there is no "
-                           "password to log in with)";
+    return a->session.file_error
+               ? a->session.file_error
+               : "Cleura rejected the token of token_file: write a new one there (there is no "
+                 "password to log in with)";
 }
 
 bool auth_take_file_token(struct upstream_account *a)
@@ -393,21 +397,21 @@ bool auth_take_file_token(struct upstream_account *a)
 
 enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result *ret_refusal)
 {
-    if (a->token && a->token_checked)
+    if (a->session.token && a->session.token_checked)
         return AUTH_READY;
-    if (a->auth != AUTH_IDLE)
+    if (a->session.phase != AUTH_IDLE)
         return AUTH_STARTED;
-    if (a->token || auth_take_file_token(a)) {
+    if (a->session.token || auth_take_file_token(a)) {
         auth_validate(a);
         return AUTH_STARTED;
     }
     if (!a->config->password)
         set_login(a, LOGIN_NO_PASSWORD, no_token_reason(a));
-    else if (!a->needs_person && env_wall(a->env) >= a->remembered->next_login_at) {
+    else if (!a->session.needs_person && env_wall(a->env) >= a->session.remembered->next_login_at) {
         auth_log_in(a, false);
         return AUTH_STARTED;
-    } else if (a->login == LOGIN_UNKNOWN) {
-        set_login(a, a->remembered->two_factor ? LOGIN_TWO_FACTOR : LOGIN_REJECTED,
+    } else if (a->session.login == LOGIN_UNKNOWN) {
+        set_login(a, a->session.remembered->two_factor ? LOGIN_TWO_FACTOR : LOGIN_REJECTED,
                   "refused before the restart; the login guard is still closed");
     }
     fill_refusal(a, ret_refusal);

@@ -16,20 +16,20 @@ enum { FRESH_TOKEN_S = 60 };
 
 bool by_hand_is_login(const struct upstream_account *a)
 {
-    return a->by_hand.step != BY_HAND_NONE && a->by_hand.step != BY_HAND_CHECK_CODE;
+    return a->session.by_hand.step != BY_HAND_NONE && a->session.by_hand.step != BY_HAND_CHECK_CODE;
 }
 
 bool by_hand_is_pending(const struct upstream_account *a)
 {
-    const struct by_hand *h = &a->by_hand;
+    const struct by_hand *h = &a->session.by_hand;
     return h->verification && h->verification_until && env_mono(a->env) < h->verification_until;
 }
 
 static void forget_verification(struct upstream_account *a)
 {
-    mem_free_secret(a->by_hand.verification);
-    a->by_hand.verification = NULL;
-    a->by_hand.verification_until = 0;
+    mem_free_secret(a->session.by_hand.verification);
+    a->session.by_hand.verification = NULL;
+    a->session.by_hand.verification_until = 0;
 }
 
 void by_hand_done(struct upstream_account *a)
@@ -39,9 +39,9 @@ void by_hand_done(struct upstream_account *a)
 
 static void by_hand_end(struct upstream_account *a, enum login_outcome outcome, const char *message)
 {
-    struct by_hand *h = &a->by_hand;
+    struct by_hand *h = &a->session.by_hand;
     assert(h->step != BY_HAND_NONE && h->on_done);
-    wall_us until = h->step == BY_HAND_CHECK_CODE ? h->next_check_at : a->remembered->next_login_at;
+    wall_us until = h->step == BY_HAND_CHECK_CODE ? h->next_check_at : a->session.remembered->next_login_at;
     wall_us wait = until - env_wall(a->env);
     const struct upstream_login_end result = {
         .outcome = outcome, .message = message, .retry_after_s = wait > 0 ? (int)(wait / US_PER_S) + 1 : 0};
@@ -54,7 +54,7 @@ static void by_hand_end(struct upstream_account *a, enum login_outcome outcome, 
 void by_hand_interrupt(struct upstream_account *a)
 {
     forget_verification(a);
-    if (a->by_hand.step != BY_HAND_NONE)
+    if (a->session.by_hand.step != BY_HAND_NONE)
         by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "the configuration of the account was changed meanwhile");
 }
 
@@ -66,7 +66,7 @@ void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, c
 
 void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer)
 {
-    struct by_hand *h = &a->by_hand;
+    struct by_hand *h = &a->session.by_hand;
     assert(by_hand_is_login(a));
     if (answer->result == LOGIN_RESULT_CODE) {
         forget_verification(a);
@@ -86,24 +86,25 @@ static void send_code_step(struct upstream_account *a, enum auth_phase phase, en
                            void (*on_done)(void *ctx, struct exchange_end *end))
 {
     struct request_draft draft;
-    assert(a->auth == AUTH_IDLE && !a->auth_call && a->by_hand.verification);
-    const struct auth_words words = {.verification = a->by_hand.verification, .code = a->by_hand.code};
+    assert(a->session.phase == AUTH_IDLE && !a->session.call && a->session.by_hand.verification);
+    const struct auth_words words = {.verification = a->session.by_hand.verification,
+                                     .code = a->session.by_hand.code};
     build_auth(a->generation, a->config, step, &words, &draft);
-    a->auth = phase;
+    a->session.phase = phase;
     const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_done}, a);
+    a->session.call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_done}, a);
     request_draft_done(&draft);
 }
 
 /* Cleura has sent the SMS, or may have. */
 static void expect_code(struct upstream_account *a)
 {
-    struct by_hand *h = &a->by_hand;
+    struct by_hand *h = &a->session.by_hand;
     h->verification_until = env_mono(a->env) + UPSTREAM_CODE_GOOD_S * US_PER_S;
     h->next_check_at = 0;
     /* An automatic login would end this login at Cleura. */
-    a->needs_person = true;
-    a->remembered->two_factor = true;
+    a->session.needs_person = true;
+    a->session.remembered->two_factor = true;
     auth_close_guard(a);
     char *message CLEANUP_FREE = mem_printf(
         "a code was sent by SMS: POST /v1/accounts/%s/verify takes it for 10 minutes", a->config->name);
@@ -122,7 +123,7 @@ static void on_asked(void *ctx, struct exchange_end *answer)
         break;
     case UPSTREAM_REFUSED:
         forget_verification(a);
-        a->needs_person = true;
+        a->session.needs_person = true;
         auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused to send a code by SMS");
         by_hand_end(a, LOGIN_OUTCOME_REFUSED, "Cleura refused to send a code by SMS");
         break;
@@ -148,7 +149,7 @@ static void on_checked(void *ctx, struct exchange_end *answer)
         auth_note_login(a, answer);
     if (class == UPSTREAM_REFUSED) {
         auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused the code");
-        a->by_hand.next_check_at = a->remembered->next_login_at;
+        a->session.by_hand.next_check_at = a->session.remembered->next_login_at;
         by_hand_end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
     } else if (answer->login.result == LOGIN_RESULT_TOKEN) {
         forget_verification(a);
@@ -168,15 +169,16 @@ static void on_checked(void *ctx, struct exchange_end *answer)
 static bool login_ends_here(struct upstream_account *a)
 {
     wall_us now = env_wall(a->env);
-    wall_us age = now - a->remembered->token_at;
-    if (a->token && !a->token_checked)
+    wall_us age = now - a->session.remembered->token_at;
+    if (a->session.token && !a->session.token_checked)
         return false;
-    if (a->token && (!a->config->password || (age >= 0 && age < FRESH_TOKEN_S * US_PER_S)))
+    if (a->session.token && (!a->config->password || (age >= 0 && age < FRESH_TOKEN_S * US_PER_S)))
         by_hand_end(a, LOGIN_OUTCOME_OK, NULL);
     else if (!a->config->password)
         by_hand_end(a, LOGIN_OUTCOME_NOTHING,
-                    a->file_error ? a->file_error : "there is no password, and no new token in token_file");
-    else if (now < a->remembered->next_login_at)
+                    a->session.file_error ? a->session.file_error
+                                          : "there is no password, and no new token in token_file");
+    else if (now < a->session.remembered->next_login_at)
         by_hand_end(a, LOGIN_OUTCOME_GUARDED, "too many logins were refused or not completed");
     else
         return false;
@@ -188,7 +190,7 @@ static bool check_ends_here(struct upstream_account *a)
     if (!by_hand_is_pending(a))
         by_hand_end(a, LOGIN_OUTCOME_NO_CODE,
                     "no code is awaited: none was sent, or longer than 10 minutes ago");
-    else if (env_wall(a->env) < a->by_hand.next_check_at)
+    else if (env_wall(a->env) < a->session.by_hand.next_check_at)
         by_hand_end(a, LOGIN_OUTCOME_GUARDED, "too many wrong codes");
     else
         return false;
@@ -197,22 +199,22 @@ static bool check_ends_here(struct upstream_account *a)
 
 static bool ends_here(struct upstream_account *a)
 {
-    if (a->by_hand.step == BY_HAND_LOGIN)
+    if (a->session.by_hand.step == BY_HAND_LOGIN)
         return login_ends_here(a);
-    return a->by_hand.step == BY_HAND_CHECK_CODE && check_ends_here(a);
+    return a->session.by_hand.step == BY_HAND_CHECK_CODE && check_ends_here(a);
 }
 
 void by_hand_start(struct upstream_account *a)
 {
-    if (env_mono(a->env) > a->by_hand.deadline) {
+    if (env_mono(a->env) > a->session.by_hand.deadline) {
         by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "the time was over before Cleura could be asked");
         return;
     }
     if (ends_here(a))
         return;
-    switch (a->by_hand.step) {
+    switch (a->session.by_hand.step) {
     case BY_HAND_LOGIN:
-        if (a->token && !a->token_checked)
+        if (a->session.token && !a->session.token_checked)
             auth_validate(a);
         else
             auth_log_in(a, a->generation->names_method);
@@ -234,7 +236,7 @@ void by_hand_start(struct upstream_account *a)
 static void by_hand_begin(struct upstream_account *a, enum by_hand_step step, int64_t code, mono_us deadline,
                           upstream_login_done on_done, void *ctx)
 {
-    struct by_hand *h = &a->by_hand;
+    struct by_hand *h = &a->session.by_hand;
     loop_assert_owner(a->loop);
     if (h->step != BY_HAND_NONE) {
         on_done(ctx, &(struct upstream_login_end){.outcome = LOGIN_OUTCOME_BUSY,
@@ -248,13 +250,13 @@ static void by_hand_begin(struct upstream_account *a, enum by_hand_step step, in
     h->on_done = on_done;
     h->ctx = ctx;
     if (!ends_here(a))
-        loop_timer_set(a->loop, &a->kick, env_mono(a->env));
+        loop_timer_set(a->loop, &a->lane.kick, env_mono(a->env));
 }
 
 void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx)
 {
-    if (!a->token && a->auth == AUTH_IDLE) {
-        a->next_file_check = 0;
+    if (!a->session.token && a->session.phase == AUTH_IDLE) {
+        a->session.next_file_check = 0;
         (void)auth_take_file_token(a);
     }
     by_hand_begin(a, BY_HAND_LOGIN, 0, deadline, on_done, ctx);

@@ -19,7 +19,7 @@ void call_waited(struct upstream_call *call, const char *error)
     const struct span_attribute attributes[] = {
         SPAN_STR("shootd.account", a->config->name),
         SPAN_STR("shootd.call", upstream_op_name(call->op)),
-        SPAN_INT("shootd.calls_in_flight", a->in_flight),
+        SPAN_INT("shootd.calls_in_flight", a->lane.in_flight),
     };
     trace_new_span(a->env, id);
     span_record(&(struct span){.trace = &call->trace,

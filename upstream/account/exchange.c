@@ -228,9 +228,9 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
     if (draft->body)
         headers[n++] = (struct http_header){"Content-Type", "application/json"};
     if (how->with_token) {
-        assert(a->token);
+        assert(a->session.token);
         headers[n++] = (struct http_header){"X-AUTH-LOGIN", a->config->login};
-        headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->token};
+        headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->session.token};
     }
     if (call && call->trace.id[0]) {
         trace_parent(&call->trace, call->span, traceparent);

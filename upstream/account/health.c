@@ -48,19 +48,21 @@ int answer_retry_after_s(const struct upstream_account *a, const struct http_ans
 
 mono_us health_next_start(const struct upstream_account *a)
 {
-    mono_us at = a->next_start > a->paused_until ? a->next_start : a->paused_until;
-    return a->breaker.state != BREAKER_CLOSED && a->breaker.until > at ? a->breaker.until : at;
+    mono_us at =
+        a->health.next_start > a->health.paused_until ? a->health.next_start : a->health.paused_until;
+    return a->health.breaker.state != BREAKER_CLOSED && a->health.breaker.until > at ? a->health.breaker.until
+                                                                                     : at;
 }
 
 unsigned health_max_in_flight(const struct upstream_account *a)
 {
     /* A probe is sent alone, so that its result is not confused with that of an earlier call. */
-    return a->breaker.state == BREAKER_CLOSED ? (unsigned)a->config->max_in_flight : 1;
+    return a->health.breaker.state == BREAKER_CLOSED ? (unsigned)a->config->max_in_flight : 1;
 }
 
 bool health_breaker_is_open(const struct upstream_account *a)
 {
-    return breaker_state(&a->breaker, env_mono(a->env)) == BREAKER_OPEN;
+    return breaker_state(&a->health.breaker, env_mono(a->env)) == BREAKER_OPEN;
 }
 
 int health_retry_after_s(const struct upstream_account *a)
@@ -71,21 +73,22 @@ int health_retry_after_s(const struct upstream_account *a)
 
 wall_us health_breaker_until(const struct upstream_account *a)
 {
-    return a->breaker.state == BREAKER_CLOSED ? 0
-                                              : env_wall(a->env) + (health_next_start(a) - env_mono(a->env));
+    return a->health.breaker.state == BREAKER_CLOSED
+               ? 0
+               : env_wall(a->env) + (health_next_start(a) - env_mono(a->env));
 }
 
 void health_started(struct upstream_account *a)
 {
-    assert(breaker_admits(&a->breaker, env_mono(a->env)));
-    a->next_start = env_mono(a->env) + a->config->min_spacing_us;
-    breaker_started(&a->breaker);
+    assert(breaker_admits(&a->health.breaker, env_mono(a->env)));
+    a->health.next_start = env_mono(a->env) + a->config->min_spacing_us;
+    breaker_started(&a->health.breaker);
 }
 
 /* Counts and logs a change of the state; `before` is the previous state. */
 static void follow_breaker(struct upstream_account *a, enum breaker_state before)
 {
-    enum breaker_state now = a->breaker.state;
+    enum breaker_state now = a->health.breaker.state;
     if (now == before)
         return;
     if (before == BREAKER_CLOSED || now == BREAKER_CLOSED)
@@ -104,14 +107,14 @@ static void follow_breaker(struct upstream_account *a, enum breaker_state before
 /* Full jitter, added to the time that Cleura requested. The pause applies to the whole account. */
 static void back_off(struct upstream_account *a, int64_t retry_after_us)
 {
-    int64_t ceiling_ms = BACK_OFF_BASE_MS << (a->unwell < 7 ? a->unwell : 7);
+    int64_t ceiling_ms = BACK_OFF_BASE_MS << (a->health.unwell < 7 ? a->health.unwell : 7);
     if (ceiling_ms > BACK_OFF_CAP_MS)
         ceiling_ms = BACK_OFF_CAP_MS;
-    a->unwell++;
+    a->health.unwell++;
     int64_t jitter_us = (int64_t)env_random_below(a->env, (uint64_t)(ceiling_ms * US_PER_MS));
     mono_us until = env_mono(a->env) + retry_after_us + jitter_us;
-    if (until > a->paused_until)
-        a->paused_until = until;
+    if (until > a->health.paused_until)
+        a->health.paused_until = until;
 }
 
 /* For the breaker, an answer that is no 5xx is a success, even a 429: Cleura is reachable. */
@@ -147,37 +150,37 @@ char *health_why_away(const struct upstream_account *a)
     char since[TIME_TEXT_BYTES];
     const char *scheme_end = strstr(a->config->url, "://");
     const char *host = scheme_end ? scheme_end + 3 : a->config->url;
-    if (!a->away_since)
+    if (!a->health.away_since)
         return mem_printf("Cleura (%s) cannot be asked now", host);
     return mem_printf("Cleura (%s) cannot be reached since %s: %s", host,
-                      time_rfc3339(a->away_since, false, since), a->away_reason);
+                      time_rfc3339(a->health.away_since, false, since), a->health.away_reason);
 }
 
 void health_note(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class)
 {
     mono_us now = env_mono(a->env);
     int64_t retry_after_us = answer_retry_after_s(a, answer) * US_PER_S;
-    enum breaker_state before = a->breaker.state;
+    enum breaker_state before = a->health.breaker.state;
     bool well = answer->outcome == HTTP_ANSWERED && answer->status < 500 && class != UPSTREAM_THROTTLED &&
                 class != UPSTREAM_UNREACHABLE;
     if (answer->outcome == HTTP_ANSWERED) {
-        a->last_contact_at = env_wall(a->env);
-        a->heard_at = now;
+        a->health.last_contact_at = env_wall(a->env);
+        a->health.heard_at = now;
     }
     if (is_failure(answer)) {
-        if (!a->away_since)
-            a->away_since = env_wall(a->env);
-        a->away_reason = reason_of(answer);
-        breaker_failure(&a->breaker, a->env, now);
+        if (!a->health.away_since)
+            a->health.away_since = env_wall(a->env);
+        a->health.away_reason = reason_of(answer);
+        breaker_failure(&a->health.breaker, a->env, now);
     } else {
-        a->away_since = 0;
-        breaker_success(&a->breaker, now);
+        a->health.away_since = 0;
+        breaker_success(&a->health.breaker, now);
     }
     if (well) {
-        a->unwell = 0;
-        budget_earn(&a->budget);
-    } else if (a->breaker.state == BREAKER_OPEN) {
-        breaker_hold(&a->breaker, now + retry_after_us);
+        a->health.unwell = 0;
+        budget_earn(&a->lane.budget);
+    } else if (a->health.breaker.state == BREAKER_OPEN) {
+        breaker_hold(&a->health.breaker, now + retry_after_us);
     } else {
         back_off(a, retry_after_us);
     }
@@ -186,14 +189,14 @@ void health_note(struct upstream_account *a, const struct http_answer *answer, e
 
 void health_abandoned(struct upstream_account *a)
 {
-    enum breaker_state before = a->breaker.state;
-    breaker_abandoned(&a->breaker, a->env, env_mono(a->env));
-    if (a->breaker.state != before)
+    enum breaker_state before = a->health.breaker.state;
+    breaker_abandoned(&a->health.breaker, a->env, env_mono(a->env));
+    if (a->health.breaker.state != before)
         lane_breaker_opened(a);
 }
 
 void health_done(struct upstream_account *a)
 {
-    if (a->breaker.state != BREAKER_CLOSED)
+    if (a->health.breaker.state != BREAKER_CLOSED)
         atomic_fetch_sub(&breakers_open, 1);
 }

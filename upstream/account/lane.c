@@ -79,24 +79,24 @@ static void call_move(struct upstream_call *call, enum call_state to)
         move_impossible("call", upstream_op_name(call->op), call_state_names[call->state],
                         call_state_names[to]);
     if (call->state == CALL_SENT) {
-        assert(a->in_flight);
-        a->in_flight--;
+        assert(a->lane.in_flight);
+        a->lane.in_flight--;
         call->exchange = NULL;
     }
-    a->in_flight += to == CALL_SENT;
+    a->lane.in_flight += to == CALL_SENT;
     call->state = to;
 }
 
 /* Only moves the timer earlier: one kick too many is harmless, a late answer to a refused call is not. */
 static void kick_at(struct upstream_account *a, mono_us at)
 {
-    if (!loop_timer_is_set(&a->kick) || a->kick.item.key > at)
-        loop_timer_set(a->loop, &a->kick, at);
+    if (!loop_timer_is_set(&a->lane.kick) || a->lane.kick.item.key > at)
+        loop_timer_set(a->loop, &a->lane.kick, at);
 }
 
 static size_t waiting_count(const struct upstream_account *a)
 {
-    return a->queue.count + a->retries.count;
+    return a->lane.queue.count + a->lane.retries.count;
 }
 
 static void enqueue(struct upstream_call *call, struct heap *queue, mono_us turn)
@@ -113,7 +113,7 @@ static void leave_queue(struct upstream_call *call, bool sent)
     struct upstream_account *a = call->account;
     if (heap_contains(&call->queue_item))
         heap_remove(call->queue, &call->queue_item);
-    fairness_leave(&a->fairness, &call->ticket, sent);
+    fairness_leave(&a->lane.fairness, &call->ticket, sent);
     loop_timer_clear(a->loop, &call->expiry);
 }
 
@@ -145,10 +145,11 @@ static void finish_call(struct upstream_call *call, const struct upstream_result
 static struct upstream_call **list_waiting(const struct upstream_account *a)
 {
     struct upstream_call **waiting = mem_calloc(waiting_count(a) + 1, sizeof(struct upstream_call *));
-    for (size_t i = 0; i < a->queue.count; i++)
-        waiting[i] = CONTAINER_OF(a->queue.items[i], struct upstream_call, queue_item);
-    for (size_t i = 0; i < a->retries.count; i++)
-        waiting[a->queue.count + i] = CONTAINER_OF(a->retries.items[i], struct upstream_call, queue_item);
+    for (size_t i = 0; i < a->lane.queue.count; i++)
+        waiting[i] = CONTAINER_OF(a->lane.queue.items[i], struct upstream_call, queue_item);
+    for (size_t i = 0; i < a->lane.retries.count; i++)
+        waiting[a->lane.queue.count + i] =
+            CONTAINER_OF(a->lane.retries.items[i], struct upstream_call, queue_item);
     return waiting;
 }
 
@@ -168,7 +169,7 @@ void lane_breaker_opened(struct upstream_account *a)
     struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
         if (waiting[i]->priority == LANE_USER_WAITING)
-            refuse_call(waiting[i], &a->unreachable);
+            refuse_call(waiting[i], &a->lane.unreachable);
 }
 
 static void requeue_in_front(struct upstream_call *call)
@@ -178,9 +179,9 @@ static void requeue_in_front(struct upstream_call *call)
     call->queued_at = env_mono(a->env);
     /* The call waits again. It must not wait for long, because the necessary login may fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
-        refuse_call(call, &a->unreachable);
+        refuse_call(call, &a->lane.unreachable);
     else
-        enqueue(call, &a->queue, INT64_MIN);
+        enqueue(call, &a->lane.queue, INT64_MIN);
 }
 
 static bool try_next_variant(struct upstream_call *call)
@@ -199,9 +200,10 @@ static bool try_next_variant(struct upstream_call *call)
  */
 static void distrust_rejections(struct upstream_account *a)
 {
-    int64_t wait_s = (int64_t)RELOGIN_PAUSE_S << (a->useless_logins < 6 ? a->useless_logins : 6);
-    a->useless_logins++;
-    a->no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
+    int64_t wait_s = (int64_t)RELOGIN_PAUSE_S
+                     << (a->session.useless_logins < 6 ? a->session.useless_logins : 6);
+    a->session.useless_logins++;
+    a->session.no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
 }
 
 /* The user's time limit ended the call, not Cleura's. */
@@ -218,7 +220,7 @@ static void note_health(const struct upstream_call *call, const struct exchange_
     struct upstream_account *a = call->account;
     const struct http_answer *answer = &end->http;
     int64_t duration = end->answered_at - call->started_at;
-    fairness_measure(&a->fairness, duration);
+    fairness_measure(&a->lane.fairness, duration);
     /* A transfer with too little time gives no information about Cleura, however it ended. */
     bool was_cut_short = call->timeout_us < FAIR_CHANCE_S * US_PER_S && was_cut(call, answer, duration);
     if (answer->outcome == HTTP_CANCELLED || was_cut_short)
@@ -262,10 +264,10 @@ static void note_unread(const struct upstream_call *call, struct exchange_end *e
 static bool try_other_token(struct upstream_call *call, bool unexplained)
 {
     struct upstream_account *a = call->account;
-    if (call->auth_retried || env_mono(a->env) < a->no_relogin_until)
+    if (call->auth_retried || env_mono(a->env) < a->session.no_relogin_until)
         return false;
     if (unexplained)
-        a->token_checked = false; /* Cleura must confirm whether the token is valid */
+        a->session.token_checked = false; /* Cleura must confirm whether the token is valid */
     else
         auth_token_rejected(a, call->token_generation);
     call->auth_retried = true;
@@ -292,7 +294,7 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
     log_call(call, end);
     if (end->http.outcome == HTTP_TIMEOUT && was_cut(call, &end->http, end->answered_at - call->started_at))
         result->class = UPSTREAM_EXPIRED;
-    if (end->http.outcome != HTTP_ANSWERED && a->away_since) {
+    if (end->http.outcome != HTTP_ANSWERED && a->health.away_since) {
         free(result->message);
         result->message = health_why_away(a);
     }
@@ -304,17 +306,17 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
         goto out;
     if (end->token_rejected && !unexplained && call->auth_retried)
         distrust_rejections(a);
-    result->unexplained =
-        unexplained && a->last_ok_at && env_mono(a->env) - a->last_ok_at < ANSWERED_LATELY_S * US_PER_S;
+    result->unexplained = unexplained && a->session.last_ok_at &&
+                          env_mono(a->env) - a->session.last_ok_at < ANSWERED_LATELY_S * US_PER_S;
     if (result->class == UPSTREAM_ABSENT && try_next_variant(call))
         goto out;
     if (refused)
         note_not_believed(call, result, refused);
     if (result->class == UPSTREAM_OK) {
-        a->last_ok_at = env_mono(a->env);
-        a->useless_logins = 0;
-        a->no_relogin_until = 0;
-        a->first_variant[call->op] = call->variant;
+        a->session.last_ok_at = env_mono(a->env);
+        a->session.useless_logins = 0;
+        a->session.no_relogin_until = 0;
+        a->lane.first_variant[call->op] = call->variant;
         result->class = classify_unread(upstream_op_is_write(call->op), end->read);
         if (end->read != READ_OK && !refused)
             note_unread(call, end);
@@ -354,14 +356,14 @@ static int64_t transfer_timeout(const struct upstream_account *a, const struct u
 static void start_call(struct upstream_account *a, struct upstream_call *call)
 {
     struct request_draft draft;
-    assert(a->token && a->in_flight < health_max_in_flight(a));
-    if (call->queue == &a->retries)
-        budget_spend(&a->budget, env_mono(a->env));
+    assert(a->session.token && a->lane.in_flight < health_max_in_flight(a));
+    if (call->queue == &a->lane.retries)
+        budget_spend(&a->lane.budget, env_mono(a->env));
     call_waited(call, NULL);
     leave_queue(call, true);
     call_move(call, CALL_SENT);
-    list_append(&a->running, &call->link);
-    call->token_generation = a->token_generation;
+    list_append(&a->lane.running, &call->link);
+    call->token_generation = a->session.token_generation;
     call->started_at = env_mono(a->env);
     build_request(a->generation, a->config, call, &draft);
     call->method = draft.method;
@@ -391,21 +393,21 @@ static void report_refused(struct list *refused, const struct upstream_result *r
 static void report_all_refused(struct upstream_account *a)
 {
     const struct upstream_result overloaded = {.class = UPSTREAM_OVERLOADED, .retry_after_s = 5};
-    report_refused(&a->overloaded, &overloaded);
-    if (list_is_empty(&a->unreachable))
+    report_refused(&a->lane.overloaded, &overloaded);
+    if (list_is_empty(&a->lane.unreachable))
         return;
     struct upstream_result unreachable = {.class = UPSTREAM_UNREACHABLE,
                                           .message = health_why_away(a),
                                           .retry_after_s = health_retry_after_s(a)};
-    report_refused(&a->unreachable, &unreachable);
+    report_refused(&a->lane.unreachable, &unreachable);
     upstream_result_done(&unreachable);
 }
 
 /* Returns the call whose turn it is. The budget must permit at least one call to start. */
 static struct upstream_call *most_urgent(const struct upstream_account *a)
 {
-    struct heap_item *first = heap_peek(&a->queue), *retry = heap_peek(&a->retries);
-    if (retry && (!first || retry->key < first->key) && budget_ready_at(&a->budget) <= env_mono(a->env))
+    struct heap_item *first = heap_peek(&a->lane.queue), *retry = heap_peek(&a->lane.retries);
+    if (retry && (!first || retry->key < first->key) && budget_ready_at(&a->lane.budget) <= env_mono(a->env))
         first = retry;
     assert(first);
     return CONTAINER_OF(first, struct upstream_call, queue_item);
@@ -414,16 +416,16 @@ static struct upstream_call *most_urgent(const struct upstream_account *a)
 void lane_kick(struct upstream_account *a)
 {
     loop_assert_owner(a->loop);
-    while (a->auth == AUTH_IDLE && a->in_flight < health_max_in_flight(a) &&
-           (waiting_count(a) || a->by_hand.step)) {
+    while (a->session.phase == AUTH_IDLE && a->lane.in_flight < health_max_in_flight(a) &&
+           (waiting_count(a) || a->session.by_hand.step)) {
         mono_us at = health_next_start(a);
-        if (!heap_peek(&a->queue) && !a->by_hand.step && budget_ready_at(&a->budget) > at)
-            at = budget_ready_at(&a->budget);
+        if (!heap_peek(&a->lane.queue) && !a->session.by_hand.step && budget_ready_at(&a->lane.budget) > at)
+            at = budget_ready_at(&a->lane.budget);
         if (env_mono(a->env) < at) {
             kick_at(a, at);
             return;
         }
-        if (a->by_hand.step) {
+        if (a->session.by_hand.step) {
             by_hand_start(a);
             continue;
         }
@@ -446,7 +448,7 @@ void lane_kick(struct upstream_account *a)
 
 static void on_kick(struct loop_timer *timer)
 {
-    struct upstream_account *a = CONTAINER_OF(timer, struct upstream_account, kick);
+    struct upstream_account *a = CONTAINER_OF(timer, struct upstream_account, lane.kick);
     report_all_refused(a);
     lane_kick(a);
 }
@@ -457,7 +459,7 @@ static void on_expiry(struct loop_timer *timer)
     const struct upstream_account *a = call->account;
     assert(call->state == CALL_WAITING);
     struct upstream_result result = {.class = UPSTREAM_EXPIRED};
-    char *away CLEANUP_FREE = a->away_since || a->unwell ? health_why_away(a) : NULL;
+    char *away CLEANUP_FREE = a->health.away_since || a->health.unwell ? health_why_away(a) : NULL;
     result.message = mem_printf("not sent in time; %s", away ? away : "other calls were ahead");
     finish_call(call, &result);
     upstream_result_done(&result);
@@ -466,11 +468,11 @@ static void on_expiry(struct loop_timer *timer)
 static void take_turn(struct upstream_account *a, struct upstream_call *call)
 {
     mono_us now = env_mono(a->env);
-    int64_t cost = fairness_cost(&a->fairness, a->config->min_spacing_us, a->config->max_in_flight);
-    mono_us turn = fairness_join(&a->fairness, &call->ticket, call->region, call->project_id,
+    int64_t cost = fairness_cost(&a->lane.fairness, a->config->min_spacing_us, a->config->max_in_flight);
+    mono_us turn = fairness_join(&a->lane.fairness, &call->ticket, call->region, call->project_id,
                                  (int)call->priority, cost, now);
-    enqueue(call, call->retry ? &a->retries : &a->queue, call->next ? INT64_MIN : turn);
-    if (call->retry && !budget_covers(&a->budget, a->retries.count, now))
+    enqueue(call, call->retry ? &a->lane.retries : &a->lane.queue, call->next ? INT64_MIN : turn);
+    if (call->retry && !budget_covers(&a->lane.budget, a->lane.retries.count, now))
         atomic_fetch_add(&retries_delayed, 1);
     /* The timer is used because on_done must never run inside upstream_submit. */
     kick_at(a, now);
@@ -496,16 +498,16 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call)
     call->queued_at = env_mono(a->env);
     call->started_at = 0;
     call->auth_retried = false;
-    call->variant = a->first_variant[call->op];
+    call->variant = a->lane.first_variant[call->op];
     call->link = (struct list){0};
     call->queue = NULL;
     call->queue_item = (struct heap_item){0};
     call->ticket = (struct fair_ticket){0};
     call->expiry = (struct loop_timer){.fire = on_expiry, .name = "deadline of a call"};
-    if (waiting_count(a) >= (size_t)a->queue_length)
-        refuse_call(call, &a->overloaded);
+    if (waiting_count(a) >= (size_t)a->lane.length)
+        refuse_call(call, &a->lane.overloaded);
     else if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
-        refuse_call(call, &a->unreachable);
+        refuse_call(call, &a->lane.unreachable);
     else
         take_turn(a, call);
 }
@@ -545,13 +547,13 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
     a->generation = config->api == API_V1 ? &generation_v1 : &generation_v2;
     a->key = key;
     a->events = *events;
-    a->queue_length = queue_length;
-    a->kick.fire = on_kick;
-    a->kick.name = "lane";
-    list_init(&a->running);
-    list_init(&a->overloaded);
-    list_init(&a->unreachable);
-    budget_init(&a->budget);
+    a->lane.length = queue_length;
+    a->lane.kick.fire = on_kick;
+    a->lane.kick.name = "lane";
+    list_init(&a->lane.running);
+    list_init(&a->lane.overloaded);
+    list_init(&a->lane.unreachable);
+    budget_init(&a->lane.budget);
     auth_init(a, remembered);
     return a;
 }
@@ -561,7 +563,7 @@ void upstream_account_configure(struct upstream_account *a, const struct config_
 {
     loop_assert_owner(a->loop);
     assert(!strcmp(config->url, a->config->url) && config->api == a->config->api);
-    a->queue_length = queue_length;
+    a->lane.length = queue_length;
     auth_configure(a, config);
     lane_kick(a);
 }
@@ -570,19 +572,19 @@ void upstream_account_free(struct upstream_account *a)
 {
     if (!a)
         return;
-    loop_timer_clear(a->loop, &a->kick);
-    struct list *lists[] = {&a->running, &a->overloaded, &a->unreachable};
+    loop_timer_clear(a->loop, &a->lane.kick);
+    struct list *lists[] = {&a->lane.running, &a->lane.overloaded, &a->lane.unreachable};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         LIST_FOR_EACH_SAFE (it, next, lists[i])
             upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
-    struct heap *heaps[] = {&a->queue, &a->retries};
+    struct heap *heaps[] = {&a->lane.queue, &a->lane.retries};
     for (size_t i = 0; i < ARRAY_LEN(heaps); i++) {
         while (heap_peek(heaps[i]))
             upstream_cancel(CONTAINER_OF(heap_peek(heaps[i]), struct upstream_call, queue_item));
         heap_done(heaps[i]);
     }
-    loop_timer_clear(a->loop, &a->kick);
-    assert(!a->in_flight && list_is_empty(&a->running));
+    loop_timer_clear(a->loop, &a->lane.kick);
+    assert(!a->lane.in_flight && list_is_empty(&a->lane.running));
     auth_done(a);
     health_done(a);
     refused_rows_done(a);
@@ -597,20 +599,20 @@ char *upstream_why_away(const struct upstream_account *a)
 void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret)
 {
     *ret = (struct upstream_account_status){
-        .login = a->login,
-        .login_message = a->login_message,
+        .login = a->session.login,
+        .login_message = a->session.login_message,
         .queue_depth = (unsigned)waiting_count(a),
-        .in_flight = a->in_flight,
-        .sms = a->sms,
-        .webauthn = a->webauthn,
+        .in_flight = a->lane.in_flight,
+        .sms = a->session.sms,
+        .webauthn = a->session.webauthn,
         .verification_pending = by_hand_is_pending(a),
-        .token_source = a->token ? a->remembered->token_source : NULL,
-        .token_at = a->token ? a->remembered->token_at : 0,
-        .last_contact_at = a->last_contact_at,
-        .heard_at = a->heard_at,
-        .next_login_at = a->remembered->next_login_at,
-        .away_since = a->away_since,
-        .breaker = breaker_state_name(breaker_state(&a->breaker, env_mono(a->env))),
+        .token_source = a->session.token ? a->session.remembered->token_source : NULL,
+        .token_at = a->session.token ? a->session.remembered->token_at : 0,
+        .last_contact_at = a->health.last_contact_at,
+        .heard_at = a->health.heard_at,
+        .next_login_at = a->session.remembered->next_login_at,
+        .away_since = a->health.away_since,
+        .breaker = breaker_state_name(breaker_state(&a->health.breaker, env_mono(a->env))),
         .breaker_until = health_breaker_until(a),
     };
 }

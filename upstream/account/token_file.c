@@ -15,9 +15,9 @@ enum { LOOK_EVERY_S = 1 };
 static void note_error(struct upstream_account *a, const char *reason, const char *detail)
 {
     /* Logs each kind of error once, because the file is read for every call that waits. */
-    if (a->file_error != reason)
+    if (a->session.file_error != reason)
         log_warning("token_file cannot be used", "account", a->config->name, "error", detail);
-    a->file_error = reason;
+    a->session.file_error = reason;
 }
 
 static char *read_token(struct upstream_account *a)
@@ -45,20 +45,20 @@ static char *read_token(struct upstream_account *a)
 char *token_file_take(struct upstream_account *a)
 {
     mono_us now = env_mono(a->env);
-    if (!a->config->token_file || now < a->next_file_check)
+    if (!a->config->token_file || now < a->session.next_file_check)
         return NULL;
-    a->next_file_check = now + LOOK_EVERY_S * US_PER_S;
+    a->session.next_file_check = now + LOOK_EVERY_S * US_PER_S;
     char *token = read_token(a);
     if (!token)
         return NULL;
     char mark[CREDENTIAL_MARK_BYTES];
     credential_mark(a, token, mark);
-    a->file_error = NULL;
-    if (!strcmp(mark, a->file_mark) || !strcmp(mark, a->rejected_mark)) {
+    a->session.file_error = NULL;
+    if (!strcmp(mark, a->session.file_mark) || !strcmp(mark, a->session.rejected_mark)) {
         mem_free_secret(token);
         return NULL;
     }
-    memcpy(a->file_mark, mark, sizeof(mark));
+    memcpy(a->session.file_mark, mark, sizeof(mark));
     log_info("token taken from token_file", "account", a->config->name);
     return token;
 }
