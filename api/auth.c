@@ -475,7 +475,7 @@ bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
 bool auth_still_holds(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES])
 {
     char key[TOKEN_HEX_BYTES];
-    (void)sodium_bin2hex(key, sizeof(key), digest, TOKEN_DIGEST_BYTES);
+    token_hex(digest, key);
     const struct view_snapshot *snapshot = view_enter(api->options.view);
     struct view_blob *blob = view_find(snapshot, VIEW_TOKENS, key);
     bool holds = blob && token_is_live(api, blob->subject);

@@ -1,7 +1,6 @@
 #include "api/streams.h"
 
 #include <assert.h>
-#include <sodium.h>
 #include <string.h>
 #include <time.h>
 
@@ -50,7 +49,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     char key[TOKEN_HEX_BYTES];
     if (s->caller)
         return caller_holds(api, s->caller->subject);
-    (void)sodium_bin2hex(key, sizeof(key), s->token_digest, TOKEN_DIGEST_BYTES);
+    token_hex(s->token_digest, key);
     const struct view_snapshot *snapshot = view_enter(api->options.view);
     struct view_blob *blob = view_find(snapshot, VIEW_TOKENS, key);
     bool holds = blob && token_is_live(api, blob->subject) && sees_what_is_sent(blob->subject, s);
