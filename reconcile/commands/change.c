@@ -164,62 +164,123 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
     return rest;
 }
 
-void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
+/* A change while it is decided. */
+struct change_request {
+    struct entity *e;
+    struct command *cmd;
+    const json_t *body;
+    json_t *spec;                      /* that is requested */
+    const struct operation *under_way; /* the open change that brings about the stored spec; or NULL */
+    bool is_same_spec;                 /* the stored spec is requested again */
+    json_t *present;                   /* what is at Cleura */
+    json_t *goal;                      /* the part of `spec` that can be brought about */
+    json_t *plan;
+};
+
+enum verdict {
+    CHANGE_ANSWERED, /* refused, or it waits for the catalog */
+    CHANGE_SETTLED,  /* nothing must be sent to Cleura beyond what is under way */
+    CHANGE_PREVIEWED,
+    CHANGE_ACCEPTED,
+};
+
+static void change_done(struct change_request *q)
 {
-    struct cluster *c = e->cluster;
-    struct spec_context context;
+    json_decref(q->spec);
+    json_decref(q->present);
+    json_decref(q->goal);
+    json_decref(q->plan);
+}
+
+/* Whether the request repeats the spec of the open change, whose acceptance included all checks. */
+static bool repeats_open_change(const struct change_request *q)
+{
+    return q->is_same_spec && q->under_way && !q->cmd->write.dry_run;
+}
+
+/* Whether the step from the present state to the spec is possible, and the one from the goal of the running
+ * update, which ends before this one begins. The caller owns the problem. */
+static struct problem *faults_of_step(const struct change_request *q, const struct spec_context *context)
+{
     struct problem *faults = NULL;
-    assert(command_write_of(cmd) && !e->saves.asked_for);
-    if (!command_fits(cmd, body, SPEC_PART_BODY, c) || catalog_wait(e->project, cmd))
-        return;
-    json_t *spec CLEANUP_JSON = desired_spec(body);
-    const struct operation *change = change_under_way(e);
-    bool same = c->managed && json_equal(json_doc_tree(c->spec), spec);
-    bool as_before = same && desired_metadata_is_equal(c, body) && !entity_is_leaving(e);
-    if (as_before && change && !cmd->write.dry_run) { /* its acceptance included this check */
-        if (command_precondition(cmd, e))
-            settle_desired(e, cmd, body, change);
-        return;
-    }
-    json_t *present CLEANUP_JSON = present_state(e, spec);
-    if (!change_is_possible(e, cmd, body, present))
-        return;
-    project_spec_context(e->project, &context);
-    if (same && change && !cmd->write.dry_run) {
-        if (command_precondition(cmd, e))
-            settle_desired(e, cmd, body, change);
-        return;
-    }
-    spec_check_change(spec, present, &context, &faults);
-    if (!same && !faults && goal_of_running(e)) /* the running update ends before this one begins */
-        spec_check_change(spec, goal_of_running(e), &context, &faults);
-    if (faults && !same) {
-        if (!dry_run_faults(cmd, faults))
-            reply_problem(cmd, faults);
-        return;
-    }
-    if (!command_precondition(cmd, e)) {
-        problem_free(faults);
-        return;
+    const json_t *running = goal_of_running(q->e);
+    spec_check_change(q->spec, q->present, context, &faults);
+    if (!q->is_same_spec && !faults && running)
+        spec_check_change(q->spec, running, context, &faults);
+    return faults;
+}
+
+/* Finds what can be brought about, and how. False when the request was refused and answered. */
+static bool plan_change(struct change_request *q)
+{
+    struct spec_context context;
+    project_spec_context(q->e->project, &context);
+    struct problem *faults = faults_of_step(q, &context);
+    if (faults && !q->is_same_spec) {
+        if (!dry_run_faults(q->cmd, faults))
+            reply_problem(q->cmd, faults);
+        return false;
     }
     /* An equal spec is accepted although a part of it cannot be brought about: that part stays as drift, the
      * other parts are corrected. */
-    json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
+    q->goal = faults ? without_faults(q->spec, faults) : json_incref(q->spec);
     problem_free(faults);
-    json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
-    if (cmd->write.dry_run) {
-        dry_run_change(e, cmd, body, goal, present, plan);
-        return;
+    if (!command_precondition(q->cmd, q->e))
+        return false;
+    q->plan = spec_plan(q->goal, q->present, &context);
+    return true;
+}
+
+static enum verdict decide_change(struct change_request *q)
+{
+    struct entity *e = q->e;
+    if (!command_fits(q->cmd, q->body, SPEC_PART_BODY, e->cluster) || catalog_wait(e->project, q->cmd))
+        return CHANGE_ANSWERED;
+    q->spec = desired_spec(q->body); /* its size was checked */
+    q->under_way = change_under_way(e);
+    q->is_same_spec = e->cluster->managed && json_equal(json_doc_tree(e->cluster->spec), q->spec);
+    const bool is_as_before = desired_metadata_is_equal(e->cluster, q->body) && !entity_is_leaving(e);
+    if (repeats_open_change(q) && is_as_before)
+        return command_precondition(q->cmd, e) ? CHANGE_SETTLED : CHANGE_ANSWERED;
+    q->present = present_state(e, q->spec);
+    if (!change_is_possible(e, q->cmd, q->body, q->present))
+        return CHANGE_ANSWERED;
+    if (repeats_open_change(q))
+        return command_precondition(q->cmd, e) ? CHANGE_SETTLED : CHANGE_ANSWERED;
+    if (!plan_change(q))
+        return CHANGE_ANSWERED;
+    if (q->cmd->write.dry_run)
+        return CHANGE_PREVIEWED;
+    return json_array_size(q->plan) || q->under_way ? CHANGE_ACCEPTED : CHANGE_SETTLED;
+}
+
+static void accept_change(const struct change_request *q)
+{
+    struct operation *op = command_operation(q->e, q->cmd, OPERATION_UPDATE);
+    op->body = json_pack("{sO sO*}", "spec", q->goal, "before", asked_before(q->e));
+    plan_update(q->e, op);
+    take_desired(q->e, q->cmd, q->body);
+    command_accept(q->e, q->cmd, op);
+}
+
+void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
+{
+    assert(command_write_of(cmd) && !e->saves.asked_for);
+    struct change_request q = {.e = e, .cmd = cmd, .body = body};
+    switch (decide_change(&q)) {
+    case CHANGE_ANSWERED:
+        break;
+    case CHANGE_SETTLED:
+        settle_desired(e, cmd, body, q.under_way);
+        break;
+    case CHANGE_PREVIEWED:
+        dry_run_change(e, cmd, body, q.goal, q.present, q.plan);
+        break;
+    case CHANGE_ACCEPTED:
+        accept_change(&q);
+        break;
     }
-    if (!json_array_size(plan) && !change) {
-        settle_desired(e, cmd, body, NULL);
-        return;
-    }
-    struct operation *op = command_operation(e, cmd, OPERATION_UPDATE);
-    op->body = json_pack("{sO sO*}", "spec", goal, "before", asked_before(e));
-    plan_update(e, op);
-    take_desired(e, cmd, body);
-    command_accept(e, cmd, op);
+    change_done(&q);
 }
 
 void command_cluster_put(struct reconcile *r, struct command *cmd)
