@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/assertion.h"
 #include "base/env.h"
 #include "base/metric.h"
 
@@ -31,6 +32,7 @@ static inline void watchdog_begin(struct watchdog *w, const char *kind)
 {
     w->kind = kind;
     w->what = NULL;
+    assertion_about(NULL, NULL);
 }
 /* A piece of work has ended. Counts its duration. Logs a duration above WATCHDOG_STALL_MS, at most once in 10
  * s. */

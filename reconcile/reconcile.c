@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assertion.h"
 #include "base/attrs.h"
 #include "base/heap.h"
 #include "base/log.h"
@@ -382,6 +383,7 @@ static void refuse_while_broken(struct reconcile *r, struct command *cmd)
 void reconcile_command(struct reconcile *r, struct command *cmd)
 {
     loop_assert_owner(r->o.loop);
+    assertion_about("request", cmd->request_id);
     assert(cmd->type < COMMAND_TYPE_MAX_ && commands[cmd->type] && cmd->give_back);
     cmd->decided_by = r;
     if (r->stopping) {

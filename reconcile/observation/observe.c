@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assertion.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -189,6 +190,7 @@ bool observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
     loop_assert_owner(e->r->o.loop);
+    assertion_about("cluster", e->key);
     assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
     if (!answer_counts(e, shoot)) {
         shoot_free(shoot);

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/assertion.h"
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -277,6 +278,7 @@ static void on_step_answer(struct upstream_call *call, const struct upstream_res
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
+    assertion_about("cluster", e->key);
     entity_note_sent(e, current_step(e));
     json_decref(e->step.body);
     e->step.body = NULL;
@@ -667,6 +669,7 @@ static bool fail_unsupported(struct entity *e, const struct operation_step *step
 
 void steps_advance(struct entity *e)
 {
+    assertion_about("cluster", e->key);
     if (e->r->stopping || project_is_at_rest(e->project) || entity_is_committing(e) ||
         upstream_call_is_active(&e->step.call) || (!e->op && !e->queued))
         return;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assertion.h"
 #include "base/attrs.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -239,6 +240,7 @@ static void on_committed(struct loop_task *task)
     struct save *save = CONTAINER_OF(task, struct save, task);
     struct reconcile *r = save->r;
     loop_assert_owner(r->o.loop);
+    assertion_about("change of", save->key);
     struct entity *e;
     HASH_FIND_STR(r->entities, save->key, e);
     if (e && e->saves.under_way)

@@ -1,6 +1,7 @@
 /* base/ and view/: the parts that all other folders use. */
 #include "tests/support/check.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assertion.h"
 #include "base/buffer.h"
 #include "base/cidr.h"
 #include "base/epoch.h"
@@ -884,6 +886,40 @@ static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(voi
         fail_msg("worked %lld us while another process worked %lld", (long long)own_us, (long long)rival_us);
 }
 
+/* Runs in the child: its stderr goes to `fd`. */
+static void fail_an_assertion(int fd)
+{
+    (void)signal(SIGABRT, SIG_DFL);
+    (void)dup2(fd, STDERR_FILENO);
+    log_set_sink(NULL, NULL);
+    assertion_about("cluster", "team-a/dev");
+    log_hold();
+    __assert_fail("count > 0", "somewhere.c", 7, "a_function");
+}
+
+static void a_failed_assertion_is_logged_with_what_it_is_about(void **state)
+{
+    (void)state;
+    int ends[2], status;
+    char text[1024] = "";
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child)
+        fail_an_assertion(ends[1]);
+    (void)close(ends[1]);
+    size_t len = 0;
+    ssize_t n;
+    while ((n = read(ends[0], text + len, sizeof(text) - 1 - len)) > 0)
+        len += (size_t)n;
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(text, "error   assertion failed, the process is aborted"));
+    assert_non_null(strstr(text, "expression=\"count > 0\" place=somewhere.c:7 function=a_function"));
+    assert_non_null(strstr(text, "about=\"cluster team-a/dev\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -908,6 +944,7 @@ int main(void)
         cmocka_unit_test(log_lines_are_quoted_where_needed),
         cmocka_unit_test(a_log_line_can_be_json),
         cmocka_unit_test(held_lines_are_written_together),
+        cmocka_unit_test(a_failed_assertion_is_logged_with_what_it_is_about),
         cmocka_unit_test(foreign_text_can_be_printed),
         cmocka_unit_test(logs_and_problems_hold_printable_text),
         cmocka_unit_test(messages_are_sentences),
