@@ -6,6 +6,7 @@
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/lookups/lookup.h"
+#include "reconcile/operations/action_kinds.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/walk.h"
@@ -243,18 +244,13 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }
 
-/* Actions that replace nodes, or may do so. A rotation begins with new certificates on every node.
- * Maintenance carries out updates that wait for their window. */
-static const char *const action_reasons[OPERATION_TYPE_MAX_] = {
-    [OPERATION_ROTATE_CA_PREPARE] = "every node gets certificates of the new authority",
-    [OPERATION_MAINTAIN] = "updates that are due may replace nodes",
-};
-
 void dry_run_action(struct command *cmd, const struct operation *op)
 {
+    const struct action_kind *kind = action_kind(cmd->write.action);
     json_t *steps = json_array();
+    assert(kind);
     for (unsigned i = 0; op && i < op->step_count; i++)
-        preview_step(steps, step_type_name(op->steps[i].type), op->steps[i].target,
-                     op->type == OPERATION_ROTATE_CA_PREPARE, action_reasons[op->type]);
+        preview_step(steps, step_type_name(op->steps[i].type), op->steps[i].target, kind->rolls_nodes,
+                     kind->reason);
     reply_forecast(cmd, true, &(struct forecast){.steps = steps});
 }

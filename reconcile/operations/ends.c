@@ -14,6 +14,7 @@
 #include "model/issues.h"
 #include "model/moves.h"
 #include "model/spec.h"
+#include "reconcile/operations/action_kinds.h"
 #include "reconcile/operations/durations.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/operations/spans.h"
@@ -135,12 +136,15 @@ bool queue_is_due(const struct entity *e)
     return e->queued && (e->queue[0]->type == OPERATION_DELETE || !entity_has_open_operation(e));
 }
 
+static bool is_power_action(enum operation_type type)
+{
+    return action_kind(type) && action_kind(type)->is_power;
+}
+
 static bool makes_void(enum operation_type later, enum operation_type earlier)
 {
-    bool power = earlier == OPERATION_HIBERNATE || earlier == OPERATION_WAKE;
-    if (later == OPERATION_DELETE || later == earlier)
-        return true;
-    return power && (later == OPERATION_HIBERNATE || later == OPERATION_WAKE);
+    return later == OPERATION_DELETE || later == earlier ||
+           (is_power_action(later) && is_power_action(earlier));
 }
 
 static void supersede(struct entity *e, struct save *save, struct operation *op, const struct operation *by)

@@ -6,6 +6,7 @@
 
 #include "model/moves.h"
 #include "model/spec.h"
+#include "reconcile/operations/action_kinds.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 
@@ -161,19 +162,7 @@ void plan_update(struct entity *e, struct operation *op)
 
 void plan_action(struct operation *op)
 {
-    static const struct {
-        enum step_type type;
-        const char *target;
-    } steps[OPERATION_TYPE_MAX_] = {
-        [OPERATION_HIBERNATE] = {STEP_HIBERNATE, ""},
-        [OPERATION_WAKE] = {STEP_WAKE, ""},
-        [OPERATION_RECONCILE] = {STEP_RECONCILE, ""},
-        [OPERATION_RETRY] = {STEP_RETRY, ""},
-        [OPERATION_MAINTAIN] = {STEP_MAINTAIN, ""},
-        [OPERATION_ENABLE_HA] = {STEP_ENABLE_HA, ""},
-        [OPERATION_ROTATE_CA_PREPARE] = {STEP_ROTATE_CA, "Prepare"},
-        [OPERATION_ROTATE_CA_COMPLETE] = {STEP_ROTATE_CA, "Complete"},
-    };
-    assert(steps[op->type].target);
-    (void)operation_add_step(op, steps[op->type].type, steps[op->type].target);
+    const struct action_kind *kind = action_kind(op->type);
+    assert(kind);
+    (void)operation_add_step(op, kind->step, kind->target);
 }

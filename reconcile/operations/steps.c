@@ -278,7 +278,6 @@ static void on_step_answer(struct upstream_call *call, const struct upstream_res
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
-    assertion_about("cluster", e->key);
     entity_note_sent(e, current_step(e));
     json_decref(e->step.body);
     e->step.body = NULL;

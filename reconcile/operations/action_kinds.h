@@ -1,0 +1,28 @@
+/* Actions on clusters: one row for each, with everything that is particular to it. Loop thread. */
+#ifndef RECONCILE_OPERATIONS_ACTION_KINDS_H
+#define RECONCILE_OPERATIONS_ACTION_KINDS_H
+
+#include "model/cluster.h"
+#include "model/names.h"
+#include "model/problem.h"
+
+struct action_kind {
+    /* Its only step (step_kinds.c has the call), and what the step is about. */
+    enum step_type step;
+    const char *target; /* NULL: the operation is no action */
+    /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: never.
+     */
+    bool (*is_done)(const struct cluster *c);
+    /* Returns why the action is not possible now, or NULL. */
+    struct problem *(*refuse)(const struct cluster *c);
+    const char *stage;   /* stage of a rotation, read from Cleura first; must be one of `from` */
+    const char *from[3]; /* ends with NULL */
+    bool is_power;       /* an action of this kind replaces waiting ones of this kind */
+    bool rolls_nodes;    /* in each case */
+    const char *reason;  /* why nodes are replaced, or may be; NULL: they never are */
+};
+
+/* The row of an action, NULL for other operations. */
+const struct action_kind *action_kind(enum operation_type type);
+
+#endif
