@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Runs every benchmark, one after the other, and prints one report: docs/benchmarks.md is such a report. Runs on a quiet machine
-only: what else runs is in the figures."""
+"""Runs all benchmarks in turn and prints one report; docs/benchmarks.md is such a report. The machine must be quiet: other programs
+would change the figures."""
 
 import datetime
 import json
@@ -37,7 +37,7 @@ def machine():
 
 
 def run(name, goals):
-    """What one benchmark prints; its goals go into the file."""
+    """The output of one benchmark; its goals are written to the file."""
     print(f"{datetime.datetime.now():%H:%M:%S} {name}", file=sys.stderr, flush=True)
     return subprocess.run([sys.executable, ROOT / "bench" / f"{name}.py"], env=os.environ | {"BENCH_GOALS": goals}, stdout=subprocess.PIPE,
                           text=True, check=True).stdout

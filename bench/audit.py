@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The audit log when it is full: the first page of a time, newest and oldest first, beside a log that is short; and its export, which
-must not cost memory. The entries are copies of one that shootd wrote, a second apart, made while it is stopped."""
+"""A full audit log: the first page of a time, newest and oldest first, compared with a short log; and its export, which must not cost
+memory. The entries are copies of one that shootd wrote, one second apart, made while shootd is stopped."""
 
 import pathlib
 import sqlite3
@@ -12,7 +12,7 @@ from load import Client, quiet, resident, shipped
 from report import goal, section, table
 import harness
 
-ENTRIES, SHORT, ROUNDS = 990000, 1000, 50  # a purge at a million would be measured, too
+ENTRIES, SHORT, ROUNDS = 990000, 1000, 50  # below a million, where a purge would be measured, too
 MIB = 2**20
 DAY = 86400
 
@@ -22,7 +22,7 @@ def stamp(seconds_ago):
 
 
 def fill(d, count):
-    """The log has `count` entries afterwards, the newest of them now."""
+    """Fills the log with `count` entries; the newest is of the present moment."""
     with sqlite3.connect(d.state / "shootd.db") as db:
         db.execute("CREATE TEMP TABLE one AS SELECT * FROM audit ORDER BY sequence DESC LIMIT 1")
         db.execute("DELETE FROM audit")
@@ -38,7 +38,7 @@ PAGES = {"the newest": "", "the oldest": "order=asc", "of the last hour, oldest 
 
 
 def first_pages(d, count):
-    """Median milliseconds of each."""
+    """Median milliseconds of each page."""
     client, took = Client(d), {}
     times = {"hour": stamp(3600), "half": stamp(count / 2), "day_later": stamp(max(0, count / 2 - DAY))}
     for name, query in PAGES.items():
@@ -54,7 +54,7 @@ def first_pages(d, count):
 
 
 def export(d):
-    """Entries, seconds, and the largest growth of the memory meanwhile."""
+    """The number of entries, the seconds, and the largest growth of memory meanwhile."""
     quiet(d.process.pid)
     before, most, lines, began = resident(d.process.pid), 0, 0, time.monotonic()
     with d.http.stream("GET", "/v1/audit", params={"format": "jsonl"}) as answer:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""How often Cleura is called in an hour, for 1 to 10,000 clusters with 1 and with 1,000 clients that watch them, counted at the simulator; against
-the fewest calls possible, and against clients that poll Cleura by themselves. The clock of shootd and the simulator goes faster: an hour takes
-three minutes."""
+"""Calls to Cleura in an hour, counted at the simulator, for 1 to 10,000 clusters with 1 and with 1,000 clients that watch them. The
+counts are compared with the fewest possible calls, and with clients that poll Cleura themselves. The clocks of shootd and the simulator
+run faster: an hour takes three minutes."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ FEWEST = HOUR_S // IDLE_S + HOUR_S // CATALOG_S
 
 
 class Watched:
-    """A daemon with so many clusters, and clients that watch them."""
+    """A daemon with a number of clusters, and clients that watch them."""
 
     def __init__(self, directory, clusters, clients):
         self.clusters, self.clients = clusters, clients
@@ -39,7 +39,7 @@ class Watched:
         self.f.wait_for_all()
 
     def watch(self):
-        """Each client has an event stream, and asks for a cluster as often as it would ask Cleura."""
+        """Each client has an event stream, and reads a cluster as often as it would read it from Cleura."""
         d, path = self.f.d, self.f.path(0)
         client = Client(d)
         tag = client.ask(path).header("ETag")
@@ -49,7 +49,7 @@ class Watched:
                                   more=["-n", "-H", f"If-None-Match: {tag}"])
 
     def left(self, until):
-        """Seconds until its clock shows so many since its start."""
+        """Seconds until the daemon's clock shows this time since its start."""
         return max(0, self.began + until / SPEED - time.monotonic())
 
     def calls(self, at):
@@ -61,7 +61,7 @@ class Watched:
         bad = [call for call in self.f.sim.requests() if not 200 <= call["status"] < 300]
         assert not bad, bad
         reads = self.watchers.told()
-        assert reads["answered"] > reads["sent"] * 0.99, reads  # a second of the daemon is not long: some connections may be ended as idle
+        assert reads["answered"] > reads["sent"] * 0.99, reads  # shootd's clock runs fast, so it may close a few connections as idle
         calls = {name: count - before.get(name, 0) for name, count in after.items()}
         count, alone = sum(calls.values()), self.clients * HOUR_S // CLIENT_S
         others = count - calls.get(LISTS, 0) - calls.get(CATALOGS, 0)

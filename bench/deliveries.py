@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""Deliveries beside reads: many subscriptions to the events of newly found clusters, a receiver that does nothing, and
-reads of one cluster at a fixed rate. Rounds with and without the subscriptions alternate, all else (the clusters, their
-events, the polls) is the same in both. The load, the receiver and the simulator have one core, shootd the other: its
-reads and its deliveries share one. What is measured is signing, a connection for each delivery, and the log of it
-stored and printed; not TLS, and not a disk that is slow to sync."""
+"""Deliveries beside reads: many subscriptions to the events of newly found clusters, a receiver that does nothing, and reads of one
+cluster at a fixed rate. Rounds with and without the subscriptions alternate; clusters, events and polls are the same in both. The load,
+the receiver and the simulator share one core; shootd has the other one for its reads and deliveries. The figures include signing, one
+connection per delivery, and the delivery log, which is stored and printed. They do not include TLS or a disk with slow syncs."""
 
 import pathlib
 import statistics
@@ -57,7 +56,7 @@ class Bench:
         return [answer.json()["id"] for answer in made]
 
     def happen(self, until):
-        """New clusters, a tenth of a second's worth at a time."""
+        """Makes clusters, those of a tenth of a second at a time."""
         due = time.monotonic()
         while due < until:
             self.sim.post("shoots", count=EVENTS_PER_SECOND // 10, prefix=f"n{self.batches:04d}".translate(LETTERS),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""How long it takes to be there again: a backup and what is done with it, an empty state directory, a lost seal key; and what writes beside a
-backup wait. For 1,000 and 10,000 clusters, each with a hundred events in the store. docs/operations.md has the figures of one run."""
+"""The time until shootd serves again after a disaster: from a backup, with an empty state directory, with a lost seal key. Also the
+delay of writes beside a backup. For 1,000 and 10,000 clusters with a hundred events each; docs/operations.md has the figures of one run."""
 
 import contextlib
 import os
@@ -18,21 +18,21 @@ from scale import FRESH, Fleet, first_answer
 from store import Rows, copied_events
 
 SIZES = [int(size) for size in sys.argv[1:]] or [1000, 10000]
-EVENTS, ROUNDS = 100, 3  # events of each cluster
+EVENTS, ROUNDS = 100, 3  # events per cluster
 PAUSE, CALM_SECONDS = 0.01, 5
 SLOWEST = "the slowest"
 MIB = 2**20
 
 
 def command(name, *argv):
-    """Seconds of `shootd name`."""
+    """Runs `shootd name`; returns the seconds."""
     watch = Stopwatch()
     subprocess.run([BUILD / "shootd", name, *argv], check=True, stdout=subprocess.DEVNULL)
     return watch.seconds()
 
 
 def with_a_past(f):
-    """The events of the discovery, copied: as if something had happened to each cluster every few days."""
+    """Copies the events of the discovery, as if each cluster had an event every few days."""
     f.d.start()
     f.wait_for_all()
     quiet(f.pid)
@@ -51,14 +51,15 @@ def right_answer(f):
 
 
 def before_others(pid):
-    """All threads of a process go before all other programs, where that is allowed: what else the machine does is not measured."""
+    """Gives all threads of a process priority over other programs, if that is allowed, so that other load is not measured."""
     for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(PermissionError):
             os.sched_setscheduler(int(thread.name), os.SCHED_FIFO, os.sched_param(1))
 
 
 def write_on(pipe, d, path, first):
-    """Work for Beside: changes the description of a token, one write at a time with a pause before each; tells in ms how long each took."""
+    """Work for Beside: changes the description of a token, one write at a time with a pause before each; sends the duration of each in
+    ms."""
     if first:
         before_others(os.getpid())
     client, times = Client(d), []
@@ -73,7 +74,7 @@ def write_on(pipe, d, path, first):
 
 
 def written_beside(f, what, first, work):
-    """Figures of the writes while `work` is done."""
+    """Figures of the writes while `work` runs."""
     writer = Beside(write_on, f.d, "/v1/tokens/" + f.d.http.get("/v1/whoami").json()["id"], first)
     work()
     times = writer.stop()
@@ -82,7 +83,7 @@ def written_beside(f, what, first, work):
 
 
 def writes(f, path):
-    """Without and beside a backup, as the machine is and before all other programs."""
+    """Writes without and beside a backup; both with ordinary priority and with priority over other programs."""
     def backup():
         path.unlink(missing_ok=True)
         command("backup", "--config", f.d.config, "--to", path)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Instructions and allocations of a cached read, under callgrind: what tests/api/test_hot_path.py bounds."""
+"""Instructions and allocations of a cached read, under callgrind; tests/api/test_hot_path.py bounds them."""
 
 import pathlib
 import tempfile

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""From a change at Cleura until a webhook and a stream tell of it. Somebody else puts clusters to sleep, at moments that have nothing to do with
-the polls; shootd looks once in an interval, which is short here, so that many changes fit into half a minute."""
+"""The time from a change at Cleura to its webhook and its event in a stream. Another client puts clusters to sleep at moments
+independent of the polls. The poll interval is short, so that many changes fit into half a minute."""
 
 import datetime
 import json
@@ -21,7 +21,7 @@ EVENT = "cluster.hibernated"
 
 
 class Hook:
-    """A receiver that notes when it heard of which cluster."""
+    """A receiver that records when each cluster's event arrived."""
 
     def __init__(self):
         told = self.told = {}
@@ -49,7 +49,7 @@ class Hook:
 
 
 class Stream:
-    """A client of the event stream that does the same; and the events themselves."""
+    """A client of the event stream that records the same, and the events."""
 
     def __init__(self, d):
         self.told, self.events = {}, {}
@@ -82,7 +82,7 @@ def seconds(timestamp):
 
 
 def change_all(sim, d, hook, stream):
-    """When each cluster was changed."""
+    """The time at which each cluster was changed."""
     somebody, changed, chance = SomebodyElse(sim), {}, random.Random(1)
     for i in range(CLUSTERS):
         name = f"c-{i:04d}"
@@ -96,7 +96,7 @@ def change_all(sim, d, hook, stream):
 
 def measure(directory):
     sim = harness.Sim(directory)
-    # What Cleura was told is done at once, else it would be the time of the simulated hibernation that is measured.
+    # The simulator applies changes at once; else the figures would include the simulated hibernation.
     sim.post("settings", stale_seconds=0, care_seconds=0, durations={"hibernate": 1})
     sim.post("shoots", count=CLUSTERS, prefix="c", state="ready")
     d = harness.Shootd(directory / "d", sim.url)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Lists, searches and counts over 10,000 clusters, and a page of operations that ended: how long an answer takes, and the CPU time of shootd for
-it. One connection, one request at a time; shootd as it ships, polls when they are asked for."""
+"""Lists, searches and counts over 10,000 clusters, and a page of ended operations: the time of an answer, and the CPU time of shootd for
+it. One connection sends one request at a time. shootd has its default configuration, except that polls happen on request."""
 
 import pathlib
 import statistics
@@ -14,7 +14,7 @@ import harness
 
 CLUSTERS, OPERATIONS, ROUNDS = 10000, 13900, 50
 
-LISTS = (  # what, path, header fields, goal in milliseconds
+LISTS = (  # name, path, header fields, goal in milliseconds
     ("`/v1/summary`", "/v1/summary", (), 2),
     ("first page of 50", "/v1/clusters?limit=50", (), ""),
     ("`sort=version`, first 50", "/v1/clusters?limit=50&sort=version", (), 2),
@@ -52,7 +52,7 @@ def clusters(directory):
 
 
 def operations(directory):
-    """Rows that are copies of what shootd wrote, behind those that it holds in memory: the page comes from the store."""
+    """Adds copies of rows that shootd wrote, older than those in memory: the page comes from the store."""
     sim = harness.Sim(directory)
     d = harness.Shootd(directory / "d", sim.url)
     shipped(d, polling="{active: 200ms, idle: 1s}")

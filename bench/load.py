@@ -1,4 +1,4 @@
-"""What the benchmarks share: cores, CPU time, memory, the configuration as it ships, a client, somebody else at Cleura, and wrk."""
+"""Parts that the benchmarks share: cores, CPU time, memory, the default configuration, a client, another user at Cleura, and wrk."""
 
 import contextlib
 import multiprocessing
@@ -18,7 +18,7 @@ BUILD = ROOT / "build"
 sys.path.insert(0, str(ROOT / "tests/api"))
 import web  # noqa: E402
 
-OF_TESTS = ("log_level: ", "access_log: ", "    min_spacing: ", "polling: ")  # what harness.Shootd sets and the defaults do not
+OF_TESTS = ("log_level: ", "access_log: ", "    min_spacing: ", "polling: ")  # set by harness.Shootd, unlike the defaults
 
 CORES = (sorted(os.sched_getaffinity(0)) * 2)[:2]
 
@@ -30,7 +30,7 @@ def need_tools(*names):
 
 
 def cpu_seconds(pid):
-    """Of a process and its children that live."""
+    """CPU seconds of a process and its running children."""
     children = (pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()).split()
     return own_cpu_seconds(pid) + sum(own_cpu_seconds(child) for child in children)
 
@@ -41,17 +41,17 @@ def own_cpu_seconds(pid):
 
 
 def cpu_clock(pid):
-    """The same of one process, to the nanosecond: its clock, whose number the kernel makes of the pid (clock_getcpuclockid)."""
+    """The CPU time of one process in nanoseconds: the kernel derives the number of its clock from the pid (clock_getcpuclockid)."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
 def resident(pid):
-    """Bytes."""
+    """Resident memory in bytes."""
     return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) * 1024
 
 
 def quiet(pid, seconds=60):
-    """Waits until the process has nothing to do: three tenths of a second with no more than a few milliseconds of work."""
+    """Waits until the process is idle: at most a few milliseconds of work in three tenths of a second."""
     end, calm, last = time.monotonic() + seconds, 0, cpu_clock(pid)
     while calm < 3:
         if time.monotonic() > end:
@@ -63,7 +63,7 @@ def quiet(pid, seconds=60):
 
 
 def shipped(d, **keys):
-    """The configuration as it ships, but for where Cleura is and that webhooks may go to loopback; `keys` in place of defaults."""
+    """The default configuration, except for the address of Cleura and the permission of webhooks to loopback; `keys` replace defaults."""
     lines = d.config.read_text().splitlines(keepends=True)
     d.config.write_text("".join(line for line in lines if not line.startswith(OF_TESTS)) +
                         "".join(f"{key}: {value}\n" for key, value in keys.items()))
@@ -74,7 +74,7 @@ def metric(d, name):
 
 
 class Answer:
-    """Of one request: its parts, and when they came in seconds after it was sent."""
+    """An answer: its parts, and their times of arrival in seconds after the request was sent."""
 
     def __init__(self, head, body, first, last):
         self.status, self.head, self.body = int(head.split(b" ", 2)[1]), head, body
@@ -85,7 +85,7 @@ class Answer:
 
 
 class Client:
-    """One kept connection, with as little between the socket and the clock as Python allows."""
+    """One open connection, with as little code between the socket and the clock as Python allows."""
 
     def __init__(self, d):
         self.socket = socket.create_connection(("127.0.0.1", d.port), timeout=90)
@@ -118,7 +118,7 @@ class Client:
         return Answer(bytes(head), bytes(body), first - began, time.monotonic() - began)
 
     def chunks(self, rest):
-        """The body that comes in pieces, each behind its length."""
+        """Reads a body in chunks, each after its length."""
         body, length = bytearray(), None
         while length != 0:
             while b"\r\n" not in rest:
@@ -142,7 +142,7 @@ class Client:
 
 
 def open_stream(d, query=""):
-    """The socket of an event stream."""
+    """Opens the socket of an event stream."""
     s = socket.create_connection(("127.0.0.1", d.port))
     s.sendall((f"GET /v1/events{query} HTTP/1.1\r\nHost: bench\r\nAccept: text/event-stream\r\n"
                f"Authorization: Bearer {d.token()}\r\n\r\n").encode())
@@ -150,8 +150,8 @@ def open_stream(d, query=""):
 
 
 class Beside:
-    """A process that does something beside what is measured: `work(pipe, ...)` sends None when it is ready, works until `pipe` has something for
-    it, and then sends what it has to tell."""
+    """A process that works beside the measured one. `work(pipe, ...)` sends None when it is ready, works until `pipe` has input, and
+    then sends its result."""
 
     def __init__(self, work, *args):
         self.pipe, end = multiprocessing.Pipe()
@@ -168,7 +168,7 @@ class Beside:
 
 
 def listen(pipe, d, count):
-    """Work for Beside: reads so many event streams and opens each that ends anew; tells how many events came."""
+    """Work for Beside: reads a number of event streams, reopens each one that ends, and sends the number of events."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     epoll, streams, events, quiet_ones = select.epoll(), {}, 0, count
 
@@ -197,7 +197,7 @@ def listen(pipe, d, count):
 
 
 class SomebodyElse:
-    """Works at Cleura with the same account, past shootd."""
+    """Another user of the same account, who works at Cleura without shootd."""
 
     def __init__(self, sim):
         login = web.post(sim.url + "/auth/v2/tokens", json={"login": "demo", "password": "demo"}).json()
@@ -218,7 +218,7 @@ class SomebodyElse:
 
 
 def pin(pid, core):
-    """All threads of a process and of its children."""
+    """Binds all threads of a process and of its children to cores."""
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         os.sched_setaffinity(int(task.name), {core})
         for child in (task / "children").read_text().split():
@@ -226,7 +226,7 @@ def pin(pid, core):
 
 
 def wrk(url, token, connections, seconds, *more):
-    """Requests that were answered and the 99th percentile of their time in milliseconds."""
+    """The number of answered requests, and the 99th percentile of their time in milliseconds."""
     run = subprocess.run(["taskset", "-c", str(CORES[0]), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency",
                           *more, "-H", f"Authorization: Bearer {token}", url], capture_output=True, text=True, check=True)
     if "Non-2xx" in run.stdout:
@@ -237,7 +237,8 @@ def wrk(url, token, connections, seconds, *more):
 
 
 def h2load(url, token, connections, seconds, *more):
-    """Answers 304 and their rate. wrk waits for the body of a 304 that tells its length, which has none (RFC 9110, 15.4.5)."""
+    """The number of 304 answers and their rate. wrk cannot count them: a 304 states the length of its body and has none (RFC 9110,
+    15.4.5), and wrk waits for it."""
     run = subprocess.run(["taskset", "-c", str(CORES[0]), "h2load", "--h1", "-t1", f"-c{connections}", f"-D{seconds}",
                           *more, "-H", f"Authorization: Bearer {token}", url], capture_output=True, text=True, check=True)
     return int(re.search(r"(\d+) 3xx", run.stdout).group(1))

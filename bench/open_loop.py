@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Reads of one cluster at a fixed rate, timed from when they were due, while shootd has other things to do: creates, polls of 10,000 clusters,
-2,000 event streams, an outage of Cleura, a log line for each request, and 100 clients that count, sort and search."""
+"""Reads of one cluster at a fixed rate, timed from the moment when they were due, while shootd is busy: creates, polls of 10,000
+clusters, 2,000 event streams, an outage of Cleura, a log line for each request, and 100 clients that count, sort and search."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ CLUSTERS, ROUNDS, SECONDS, CONNECTIONS, MOST = 10000, 9, 3, 64, 2
 CREATES, STREAMS, READERS = 1000, 2000, 100
 LISTS = ("/v1/summary", "/v1/clusters?limit=50&sort=version", "/v1/clusters?limit=50&q=c-07")
 LIMITS = f"{{requests_per_minute: 1000000000, connections_per_address: 0, streams_per_token: {STREAMS}}}"
-LOOK = ("/v1/clusters?limit=1", FRESH, "Prefer: wait=50")  # a poll of all clusters, when it can be had
+LOOK = ("/v1/clusters?limit=1", FRESH, "Prefer: wait=50")  # a poll of all clusters, if shootd allows one
 
 
 class Generator:
@@ -41,10 +41,10 @@ class Generator:
         return told
 
 
-# ---- what happens beside the reads ----
+# ---- load beside the reads ----
 
 def poll_on(pipe, d):
-    """A look at all clusters each second, or when the last one is over."""
+    """Polls all clusters each second, or when the last poll ends."""
     client, due, looks = Client(d), time.monotonic(), []
     pipe.send(None)
     while not pipe.poll(max(0, due - time.monotonic())):
@@ -63,8 +63,8 @@ def create(client, d, name):
 
 
 def create_on(pipe, d):
-    """At a fixed rate, too, each on a connection of its own: an answer may take seconds, as Cleura is asked for the name. Tells when each was
-    answered, in seconds after the first was due."""
+    """Creates at a fixed rate, each on its own connection: an answer may take seconds, because shootd asks Cleura for the name. Sends
+    the time of each answer, in seconds after the first create was due."""
     clients, epoll, took, sent = [Client(d) for _ in range(CREATES)], select.epoll(), [], 0
     by_fd = {client.socket.fileno(): client for client in clients}
     pipe.send(None)
@@ -84,7 +84,7 @@ def create_on(pipe, d):
 
 
 def tell_on(pipe, d, prefix):
-    """A create each second, whose events every stream gets."""
+    """Creates a cluster each second; every stream gets its events."""
     client, count = Client(d), 0
     pipe.send(None)
     while not pipe.poll(1):
@@ -97,7 +97,8 @@ def tell_on(pipe, d, prefix):
 
 
 class Scene:
-    """10,000 clusters at Cleura and two daemons that know them: one as it ships, one that logs each request. Server and load have a core each."""
+    """10,000 clusters at Cleura and two daemons that know them: one with the default configuration, one that logs each request. Server
+    and load have a core each."""
 
     def __init__(self, directory):
         self.fleet = Fleet(directory, CLUSTERS, limits=LIMITS)
@@ -107,12 +108,12 @@ class Scene:
 
     def start(self, *daemons):
         for d in daemons:
-            os.sched_setaffinity(0, {CORES[1]})  # not afterwards: it counts the processors that it may use
+            os.sched_setaffinity(0, {CORES[1]})  # before the start: the daemon counts its processors at the start
             d.start()
             os.sched_setaffinity(0, {CORES[0]})
             harness.wait_until(lambda: d.http.get("/v1/summary").json()["total"] == CLUSTERS, timeout=120, what="discovery")
             client = Client(d)
-            client.ask(*LOOK)  # the first poll after the discovery finds more to do than those after it
+            client.ask(*LOOK)  # the first poll after the discovery does more than later ones
             client.close()
             quiet(d.process.pid)
         somebody = SomebodyElse(self.sim)
@@ -137,7 +138,7 @@ class Scene:
 
     @contextlib.contextmanager
     def polls(self, changed=False):
-        """The simulator plays lists back: to make them costs it half a second of its core, which the load needs most of."""
+        """The simulator replays stored lists: making each one would take half a second of its core, which the load needs."""
         for i in range(SECONDS + 2):
             answer = {"operation": "list_shoots", "status": 200, "headers": {}, "body": self.lists[changed and i % 2]}
             self.sim.http.post("/_sim/replay", json={"answers": [answer]}).raise_for_status()
@@ -161,7 +162,7 @@ class Scene:
         self.forget_streams()
 
     def forget_streams(self):
-        """Their clients are gone; shootd sees that when it has something to tell them."""
+        """Waits until shootd closes streams of clients that are gone; it notices them when it sends an event."""
         client = Client(self.d)
         for i in range(100):
             if not metric(self.d, "shootd_sse_streams"):
@@ -216,13 +217,13 @@ def measure(scene, situation, rate):
 
 
 def saturation(scene):
-    """Answers a second to clients that ask again at once."""
+    """Answers per second to clients that send the next request at once."""
     answers, _ = wrk(scene.d.url + scene.fleet.path(0), scene.d.token(), CONNECTIONS, 2)
     return answers / 2
 
 
 def steady(rounds):
-    """The rate, of each situation its results beside those of idle in the same round, and the share of log lines that were dropped."""
+    """Returns the rate, the results of each situation beside those of idle in the same round, and the share of dropped log lines."""
     with tempfile.TemporaryDirectory() as directory:
         scene = Scene(directory)
         try:
@@ -240,7 +241,7 @@ def steady(rounds):
 
 
 def burst(rounds, rate):
-    """What was created goes on for minutes, so each round has a daemon of its own."""
+    """Creates continue for minutes, so each round has a new daemon."""
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as directory:
             scene = Scene(directory)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a cached read costs: CPU time of each answer of shootd as it ships against a bare libmicrohttpd server with the same bytes and header
-fields, and against nginx and Varnish as caches in front of shootd, in alternating rounds of one run."""
+"""The cost of a cached read: CPU time per answer of shootd with its default configuration. It is compared with a bare libmicrohttpd
+server that sends the same bytes and header fields, and with nginx and Varnish as caches in front of shootd. All alternate in one run."""
 
 import pathlib
 import statistics
@@ -52,7 +52,7 @@ class Server:
         pin(process.pid, CORES[1])
 
     def load(self, path, fields):
-        """CPU microseconds of an answer, answers a second, 99th percentile in milliseconds."""
+        """CPU microseconds per answer, answers per second, 99th percentile in milliseconds."""
         if "If-None-Match" in fields:
             fields = fields | {"If-None-Match": self.tag(path)}
         more = [word for name, value in fields.items() for word in ("-H", f"{name}: {value}")]
@@ -64,7 +64,7 @@ class Server:
         return (cpu_seconds(self.process.pid) - before) / answers * 1e6, answers / SECONDS, p99
 
     def tag(self, path):
-        """The tag that this server shows now: a cache has that of when it asked."""
+        """The ETag that this server shows now; a cache shows an older one."""
         answer = subprocess.run(["curl", "-sD-", "-o", "/dev/null", "-H", f"Authorization: Bearer {self.token}", self.url + path],
                                 capture_output=True, text=True, check=True).stdout
         return next((line.split(": ", 1)[1] for line in answer.splitlines() if line.lower().startswith("etag: ")), '"none"')
@@ -75,7 +75,7 @@ class Server:
 
 
 class Bare(Server):
-    """One for each kind of answer: what shootd says, to whatever is asked."""
+    """A bare server for each kind of answer: it sends shootd's answer to any request."""
 
     def __init__(self, directory, d, path, fields):
         client = Client(d)
@@ -114,7 +114,7 @@ def start_varnish(directory, d):
 
 
 def compare(what, servers, path, fields, goals):
-    """Rows of the table: medians, and the ratio of shootd's CPU time to each in the same round."""
+    """Rows of the table: medians, and the ratio of shootd's CPU time to that of each server in the same round."""
     rounds = {server: [] for server in servers}
     for _ in range(ROUNDS):
         for server in servers:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Whether the time of a refusal tells why a token was refused: unknown, revoked, malformed, nearly right. Answers of shootd on one kept
-connection, kinds in random order, compared with the differences between groups of tokens that differ in nothing."""
+"""Whether the time of a refusal reveals why a token was refused: unknown, revoked, malformed, nearly right. shootd answers on one open
+connection, in random order. Differences are compared with those between groups of equal tokens."""
 
 import gc
 import pathlib
@@ -18,16 +18,16 @@ import harness
 import issuers
 import web
 
-ROUNDS, BLOCKS, RESAMPLES, TOKENS, SAME = 20000, 200, 1000, 200, 7  # a round asks once with a token of each group; medians are compared in each block of rounds
+ROUNDS, BLOCKS, RESAMPLES, TOKENS, SAME = 20000, 200, 1000, 200, 7  # a round sends a token of each group once; each block of rounds has medians, which are compared
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
-CHECKED = 36  # characters: prefix and random ones; six of checksum follow
+CHECKED = 36  # characters of prefix and random part; six of checksum follow
 LIMITS = "limits: {requests_per_minute: 1000000000, auth_failures_per_minute: 1000000000}\n"
 
 UNKNOWN, CONTROL = "unknown", "shorter by one character, which ends at once (it shows what this can see)"
 
 
 def whole(checked):
-    """With the checksum that belongs to it."""
+    """The token with its checksum."""
     crc, checksum = zlib.crc32(checked.encode()), ""
     for _ in range(6):
         crc, digit = divmod(crc, 62)
@@ -103,7 +103,7 @@ class Asker:
 
 
 def measure(d, groups, rounds):
-    """Nanoseconds of each answer, by group, in the order of the rounds."""
+    """Nanoseconds of each answer by group, in the order of the rounds."""
     asker = Asker(d)
     requests = {name: [asker.request(token) for token in tokens] for name, tokens in groups.items()}
     times, order = {name: [] for name in groups}, list(groups)
@@ -123,8 +123,7 @@ def medians(times):
 
 
 def compare(times, first):
-    """Of each other group: the median over the blocks of how far its median is from that of the first, and the ends of the interval that holds
-    it with 95 % (bootstrap)."""
+    """For each other group: the median over all blocks of its difference from the first group's median, and a 95 % interval (bootstrap)."""
     base = medians(times[first])
     for name in times:
         if name != first:

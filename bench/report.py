@@ -1,4 +1,4 @@
-"""What every benchmark prints: Markdown, so that docs/benchmarks.md is the output of one run (bench/all.py)."""
+"""The output of every benchmark is Markdown, so that docs/benchmarks.md is the output of one run (bench/all.py)."""
 
 import json
 import os
@@ -12,7 +12,7 @@ def section(title, *paragraphs):
 
 
 def table(columns, rows):
-    """Cells are texts or numbers; numbers are written with what tells something."""
+    """Prints a table. Cells are texts or numbers; numbers are printed with their significant digits."""
     print("| " + " | ".join(columns) + " |", flush=True)
     print("|" + "---|" * len(columns), flush=True)
     for row in rows:
@@ -21,7 +21,7 @@ def table(columns, rows):
 
 
 def goal(what, now, goal):
-    """A row of the table that bench/all.py puts before everything: what was to be reached."""
+    """A row of the table of goals, which bench/all.py prints first."""
     path = os.environ.get("BENCH_GOALS")
     if path:
         with open(path, "a") as file:
@@ -35,7 +35,7 @@ def cell(value):
 
 
 def percentile(values, share):
-    """The smallest value that is not exceeded by `share` (0.99) of them."""
+    """The smallest value that at least `share` (0.99) of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 

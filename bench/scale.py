@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What grows with the number of clusters, and what does not: 100 to 50,000 of them, the same steps for each. shootd runs as it ships but for
-polls: they happen when they are asked for, so that none falls into what is measured. And where the memory of a cluster goes, by massif."""
+"""Costs that grow with the number of clusters, and costs that do not, for 100 to 50,000 clusters in the same steps. shootd has its
+default configuration, except that polls happen on request, outside the measured time. Also the memory of a cluster by part, from massif."""
 
 import collections
 import contextlib
@@ -19,7 +19,7 @@ from report import Stopwatch, goal, section, table
 import harness
 
 SIZES = (100, 1000, 10000, 50000)
-OF_A_PROJECT = 10000  # a list of 50,000 would be 125 MB; shootd takes 64 MiB and 20,000 rows
+OF_A_PROJECT = 10000  # a list of 50,000 would have 125 MB; shootd accepts 64 MiB and 20,000 rows
 RESTARTS, POLLS, PAGES, CHANGES, SINGLES = 3, 2, 20, 10, 1000
 BY_HAND = "{active: 1h, idle: 1h, discovery: 1h, fresh_floor: 0s}"
 FRESH = "Cache-Control: no-cache"
@@ -33,7 +33,7 @@ GOALS = {RESTARTED: 150, READ: 200, ANSWERED: 500, POLLED: 300, PAGED: 30, CHANG
 
 
 class Fleet:
-    """A simulator with so many clusters, and shootd before its first start."""
+    """A simulator with a number of clusters, and shootd before its first start."""
 
     def __init__(self, directory, count, polling=BY_HAND, speed=720, **keys):
         self.count, directory = count, pathlib.Path(directory)
@@ -42,7 +42,7 @@ class Fleet:
         self.d = harness.Shootd(directory / "d", self.sim.url, projects=[(f"p{i}", "Sto2", id) for i, id in enumerate(self.ids)])
         shipped(self.d, polling=polling, **keys)
         shoots = [{"name": self.name(i), "project": self.ids[i % len(self.ids)]} for i in range(count)]
-        # The order `shoots` looks through all that are there for each one that it makes; this one does not. Its answer is the whole state.
+        # The order `shoots` searches all existing shoots for each new one; this request does not. Its answer is the whole state.
         with self.sim.http.stream("PUT", "/_sim/state", json={"bootstrapped": [], "shoots": shoots}, timeout=300) as answer:
             collections.deque(answer.iter_raw(MIB), maxlen=0)
             assert answer.status_code == 200
@@ -66,7 +66,7 @@ class Fleet:
 
 
 def first_answer(d, path, right):
-    """Starts shootd; seconds from exec until the first right answer, and the CPU time until then."""
+    """Starts shootd. Returns the seconds from exec to the first right answer, and the CPU time until then."""
     request = f"GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nAuthorization: Bearer {d.token()}\r\n\r\n".encode()
     watch = Stopwatch()
     d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path)
@@ -106,7 +106,7 @@ def restart(f):
 
 def unchanged_poll(f, client):
     spent = []
-    for _ in range(POLLS + 1):  # the first one is not counted: it finds what nobody has looked at since the start
+    for _ in range(POLLS + 1):  # the first one is not counted: it reads rows for the first time since the start
         before = cpu_clock(f.pid)
         answer = client.ask("/v1/clusters?limit=1", FRESH, "Prefer: wait=50")
         assert b"fwd=request; stored" in answer.head, answer.head
@@ -122,11 +122,11 @@ def page(client):
 
 
 def changed(f, client):
-    """Time of a fresh read of one cluster that has changed; without what the simulator takes, which looks through all that it has."""
+    """The time of a fresh read of one changed cluster, without the simulator's time, which searches all shoots."""
     somebody, spans = SomebodyElse(f.sim), []
     for i in range(CHANGES):
         somebody.act(f.ids[i % len(f.ids)], f.name(i), "hibernate")
-        time.sleep(0.4)  # simulated: 290 s, hibernation takes 95
+        time.sleep(0.4)  # 290 simulated seconds; hibernation takes 95
         f.sim.forget()
         answer = client.ask(f.path(i), FRESH)
         assert answer.status == 200 and b'"phase":"hibernated"' in answer.body, answer.body
@@ -156,7 +156,7 @@ def singles(f, *headers):
 
 
 def mix_of_reads(f):
-    """Side by side, twice: what is made for readers and kept shows in memory."""
+    """Reads of all kinds at once, twice: cached forms of answers show in memory."""
     jobs = [lambda: walk(f.d, ""), lambda: walk(f.d, "&sort=version"), lambda: walk(f.d, "&sort=-updated_at,name"), lambda: walk(f.d, "&q=c-0"),
             lambda: walk(f.d, "&fields=summary"), lambda: walk(f.d, "", "Accept-Encoding: gzip"), lambda: singles(f),
             lambda: singles(f, "Accept-Encoding: gzip")]
@@ -184,7 +184,7 @@ def measure(count):
 
 
 def writes_of_polls():
-    """Polls that find nothing new, commits and change sets meanwhile."""
+    """Polls without changes; commits and change sets meanwhile."""
     with tempfile.TemporaryDirectory() as directory:
         f = Fleet(directory, 1000, "{active: 500ms, idle: 500ms, discovery: 500ms}")
         try:
@@ -200,9 +200,9 @@ def writes_of_polls():
             f.stop()
 
 
-# ---- where the memory goes ----
+# ---- memory by part ----
 
-PARTS = (  # the first one of which a function of the call chain begins so
+PARTS = (  # a call chain counts for the first part whose prefix one of its functions has
     ("store's page cache and statements (bounded)", ("sqlite3",)),
     ("recent events for streams (bounded)", ("feed_",)),
     ("body", ("render_", "cluster_seen_again", "observed_again", "view_blob")),
@@ -212,7 +212,7 @@ PARTS = (  # the first one of which a function of the call chain begins so
 
 
 def leaves(path):
-    """Bytes and the functions on the way to them, of each last line of a snapshot of massif."""
+    """The last lines of a massif snapshot: bytes, and the functions on the way to them."""
     stack = []
     for line in pathlib.Path(path).read_text().splitlines():
         found = re.match(r"( *)n(\d+): (\d+) (?:0x\w+: (\S+))?", line)
@@ -240,7 +240,7 @@ def snapshot(f, path):
 
 
 def state_bytes():
-    """Bytes of a cluster in memory, by part: two snapshots of the heap with a thousand clusters between them."""
+    """Bytes of a cluster in memory, by part: the difference of two heap snapshots with a thousand clusters between them."""
     more = 1000
     with tempfile.TemporaryDirectory() as directory:
         f, directory = Fleet(directory, 1000), pathlib.Path(directory)

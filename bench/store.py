@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""A store that has been in use for long: how large it is for each event, delivery and operation, how fast shootd starts with it, and what the
-operations in it cost in memory. Its rows are copies, with ids and times of their own, of rows that shootd wrote. They are made while it is
-stopped, by SQLite alone."""
+"""A store after long use: bytes per event, delivery and operation, the time of a start, and the memory of its operations. Its rows are
+copies of rows that shootd wrote, with new ids and times. SQLite makes them while shootd is stopped."""
 
 import itertools
 import pathlib
@@ -16,7 +15,7 @@ from scale import first_answer
 import harness
 
 CLUSTERS, WEBHOOKS, RESTARTS = 10, 5, 3
-FINISHED, EVENTS, DELIVERED = (0, 13900, 200000), 1000000, 20000  # of so many events the deliveries are there, too
+FINISHED, EVENTS, DELIVERED = (0, 13900, 200000), 1000000, 20000  # the newest events also have their deliveries
 WAITS = 50
 MIB = 2**20
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -24,7 +23,7 @@ TIMES = 10**15  # larger numbers are microseconds since 1970
 
 
 def live(d):
-    """Something to be copied: each cluster was made, slept and was woken, five webhooks heard of it."""
+    """Makes rows to copy: each cluster is created, hibernated and woken, and five webhooks receive the events."""
     receiver = harness.Receiver()
     d.start().wait_upstream()
     for i in range(WEBHOOKS):
@@ -42,14 +41,14 @@ def live(d):
 
 
 class Rows:
-    """The store of a stopped daemon, and rows of it to be copied."""
+    """The store of a stopped daemon; its rows can be copied."""
 
     def __init__(self, d):
         self.db = sqlite3.connect(d.state / "shootd.db", isolation_level=None)
         self.db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000;")
 
     def close(self):
-        # As the daemon left it, and in the file rather than in its memory or a log beside it.
+        # Restores the journal mode of the daemon, with all data in the file.
         self.db.execute("PRAGMA journal_mode = WAL")
         self.db.close()
 
@@ -64,7 +63,7 @@ class Rows:
         return (pages - free) * bytes_
 
     def add(self, into, rows):
-        """Bytes that the file grew by."""
+        """Adds rows; returns the growth of the file in bytes."""
         before, columns = self.size(), self.columns(into)
         self.db.execute("BEGIN")
         self.db.executemany(f"INSERT INTO {into} ({','.join(columns)}) VALUES ({','.join('?' * len(columns))})",
@@ -74,7 +73,7 @@ class Rows:
 
 
 def copy(row, i, of_all, ids):
-    """With other ids, and a millisecond after the copy before it."""
+    """A copy with other ids, one millisecond after the copy before it."""
     def other(value):
         if isinstance(value, int):
             return value - (of_all - i) * 1000 if value > TIMES else value
@@ -85,7 +84,7 @@ def copy(row, i, of_all, ids):
 
 
 def new_id(old, i):
-    """Of the same length, older than all that were given out, and in order, as ids are."""
+    """An id of the same length, older than all existing ids, in the order of the copies."""
     return f"{old.split('_')[0]}_01m0{i:022d}"
 
 
@@ -100,7 +99,7 @@ def copied_events(rows, count):
 
 
 def packed(id):
-    """The 16 bytes of an id, as deliveries hold them."""
+    """The 16 bytes of an id, as the table of deliveries stores it."""
     number = 0
     for digit in id.split("_")[1]:
         number = number * 32 + DIGITS.index(digit)
@@ -116,7 +115,7 @@ def copied_deliveries(events, deliveries, count, of_all):
 
 
 def grow_operations(d, samples, have, want):
-    """Bytes for each that was added. The first time those that shootd ended itself are taken away."""
+    """Bytes per added operation. The first call removes the operations that shootd itself made."""
     rows = Rows(d)
     if not have:
         rows.db.execute("DELETE FROM operations")
@@ -126,7 +125,7 @@ def grow_operations(d, samples, have, want):
 
 
 def grow_events(d):
-    """Bytes of an event, bytes of a delivery."""
+    """Bytes of an event and of a delivery."""
     rows = Rows(d)
     events, deliveries = rows.all("events", "sequence"), rows.all("deliveries", "id")
     assert len(deliveries) == WEBHOOKS * len(events)
@@ -147,7 +146,7 @@ def restarted(d):
 
 
 def walk_operations(d):
-    """All of them, in pages of 1000; and waits for some that have ended."""
+    """Reads all operations in pages of 1000, and waits for some ended ones."""
     client, cursor, ids = Client(d), "", []
     while cursor is not None:
         body = client.ask(f"/v1/operations?limit=1000{cursor}").body
@@ -179,7 +178,7 @@ def operations_in_memory(d, samples):
 
 
 def restarts(d):
-    """Median of the seconds to the first right answer; resident bytes when all is done that a start does."""
+    """The median of the seconds to the first right answer, and the resident bytes after all work of the start."""
     times = []
     for _ in range(RESTARTS):
         times.append(restarted(d))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Thousands of event streams of one token: how long an event takes to reach the last of them, and what a stream costs in
-memory. The clients are one process with epoll, on the same cores as the server; a part of them stalls."""
+"""Thousands of event streams of one token: the time until an event reaches the last of them, and the memory of a stream. One process
+with epoll is all clients, on the same cores as the server; some clients stall."""
 
 import datetime
 import pathlib
@@ -18,7 +18,7 @@ DISCOVERED = "?type=cluster.discovered"
 
 
 def memory(pid):
-    """Private resident memory in bytes; smaps is closed to others of the same user."""
+    """Private resident memory in bytes, from `status`: the kernel closes smaps even to the same user."""
     text = pathlib.Path(f"/proc/{pid}/status").read_text()
     return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("RssAnon:")) * 1024
 
@@ -28,7 +28,7 @@ def seconds(timestamp):
 
 
 class Crowd:
-    """Reads all streams; notes when each got each event."""
+    """Reads all streams and records when each received each event."""
 
     def __init__(self, d, count):
         self.epoll, self.rest, self.got = select.epoll(), {}, {}

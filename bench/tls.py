@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What TLS and JWTs cost: CPU time of a cached read of one cluster over TLS 1.3 on kept connections and with a handshake for each request, against
-nginx that ends TLS as a cache; and with a JWT that was seen before against a token of shootd's."""
+"""The cost of TLS and JWTs. A cached read of one cluster over TLS 1.3, on open connections and with a handshake per request, is compared
+with nginx as a cache with TLS. A JWT that shootd has seen before is compared with a token of shootd."""
 
 import pathlib
 import re
@@ -17,11 +17,11 @@ import test_tls
 
 TLS = "ssl_certificate {0}; ssl_certificate_key {1}; ssl_protocols TLSv1.3;"
 LIMITS = "limits: {requests_per_minute: 1000000000}\n"
-SAME = "TLS_AES_256_GCM_SHA384"  # what all of them agree on with OpenSSL's clients, which wrk is
+SAME = "TLS_AES_256_GCM_SHA384"  # every server agrees on this suite with OpenSSL clients such as wrk
 
 
 class Reader(Server):
-    """A server, asked in one way: `close` makes a connection for each request."""
+    """A server, and how it is read: `close` makes a connection for each request."""
 
     def __init__(self, name, process, port, token, scheme="https", close=False):
         super().__init__(name, process, port, token)
@@ -32,7 +32,7 @@ class Reader(Server):
 
 
 def agreed(port):
-    """Version and cipher suite, by an OpenSSL client that names none."""
+    """Version and cipher suite that an OpenSSL client without preferences gets."""
     told = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}"], input="", capture_output=True, text=True, check=False).stdout
     return re.search(r"New, (\S+), Cipher is (\S+)", told).groups()
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A burst of creates from many connections, and reads of one cluster at a fixed rate beside it: how fast creates are accepted, against what the
-disk can sync, and what the reads feel of it. The reads come from a process of their own, in its turn before all others where that is allowed."""
+"""A burst of creates from many connections, and reads of one cluster at a fixed rate beside it: the rate of accepted creates against the
+syncs of the disk, and the delay of the reads. A separate process sends the reads, with priority over other programs if that is allowed."""
 
 import contextlib
 import multiprocessing
@@ -21,7 +21,7 @@ ACCOUNT = "  - name: main\n"
 
 
 def syncs_per_second(directory):
-    """Of a file that grows, one after the other."""
+    """Syncs per second of a growing file, one after the other."""
     path, count, watch = directory / "sync", 0, Stopwatch()
     with open(path, "wb", buffering=0) as file:
         while watch.seconds() < SYNC_SECONDS:
@@ -33,7 +33,7 @@ def syncs_per_second(directory):
 
 
 def read_on(d, path, pipe):
-    """Until it is told to end: when each read was due, and how long after that it was answered."""
+    """Reads until it must end; returns when each read was due and how long after that it was answered."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     client, reads, due = Client(d), [], time.monotonic()
@@ -60,7 +60,7 @@ class Reader:
 
 
 class Burst:
-    """Each connection sends its next create when its last one was answered."""
+    """Each connection sends its next create after the answer to the last one."""
 
     def __init__(self, d):
         self.d, self.clients, self.epoll = d, {}, select.epoll()
@@ -75,7 +75,7 @@ class Burst:
         self.clients[client.socket.fileno()] = (client, began)
 
     def run(self):
-        """Seconds that it took."""
+        """Returns the duration in seconds."""
         clients, watch = [Client(self.d) for _ in range(CONNECTIONS)], Stopwatch()
         for client in clients:
             self.epoll.register(client.socket, select.EPOLLIN)
@@ -96,7 +96,7 @@ class Burst:
 
 
 class Counted:
-    """Of the store, over the time of a `with`."""
+    """Counts commits and change sets of the store during a `with` block."""
 
     NAMES = ("shootd_store_commits_total", "shootd_store_change_sets_total", "shootd_store_commit_seconds_total")
 

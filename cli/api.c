@@ -119,7 +119,7 @@ static int each_item(json_t *page, int (*item)(void *ctx, json_t *one), void *ct
     return code;
 }
 
-/* One page; *ret_cursor is that of the next, or NULL. */
+/* Reads one page. *ret_cursor is the cursor of the next page, or NULL. */
 static int one_page(struct cli *cli, const struct api_target *target, const char *cursor,
                     int (*item)(void *ctx, json_t *one), void *ctx, char **ret_cursor,
                     struct http_answer *answer)

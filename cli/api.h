@@ -1,6 +1,6 @@
 /*
- * The calls of the REST API that shootctl makes: one table, which a test compares with openapi.yaml.
- * Functions say on standard error what failed and return an exit code. One thread.
+ * The calls of the REST API that shootctl makes, in one table; a test compares it with openapi.yaml.
+ * Functions report failures on standard error and return an exit code. One thread.
  */
 #ifndef CLI_API_H
 #define CLI_API_H
@@ -39,8 +39,7 @@ enum api_call {
 #undef API_MEMBER
 };
 
-/* A call and its path: the parameters in order, escaped, as many as the path has. The path is freed by
- * whoever makes it. */
+/* A call and its path. The path holds the parameters in order, escaped. api_target_done frees it. */
 struct api_target {
     enum api_call call;
     struct buffer path;
@@ -49,32 +48,35 @@ void api_target_init(struct api_target *target, enum api_call call, const char *
                      const char *third);
 void api_target_done(struct api_target *target);
 #define CLEANUP_TARGET CLEANUP(api_target_done)
-/* Appends text as it stands in a query or in a form. */
+/* Appends text, escaped for a query or a form. */
 void api_add_escaped(struct buffer *out, const char *text);
-/* Adds a query parameter, escaped; none when the value is NULL. */
+/* Adds a query parameter, escaped. A NULL value adds nothing. */
 void api_query(struct api_target *target, const char *name, const char *value);
 
-/* Fills in method and path and calls; nothing is said. `request` may be NULL. */
+/* Sends the request with the method and path of the target. Reports nothing. `request` may be NULL. */
 void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
                   struct http_answer *ret);
-/* The same; a failure is said. END_OK for any 2xx and 304. */
+/* The same, but reports a failure. END_OK for any 2xx and 304. */
 int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
              struct http_answer *ret);
-/* Whether a success has an object with it: else END_UNREACHABLE after saying that it is no shootd. */
+/* END_OK when the body of a successful answer is an object. Else END_UNREACHABLE, after reporting that the
+ * server is not shootd. */
 int api_check_object(const struct cli *cli, const json_t *json);
-/* GET of an object; the caller owns *ret_json, which is an object when it is END_OK, else NULL. */
+/* Reads an object with GET. The caller owns *ret_json: an object on END_OK, else NULL. */
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json);
 
 /*
- * All pages of a list, one in memory at a time: `item` gets each of them, lent, and returns END_OK to go on.
+ * Reads all pages of a list, one in memory at a time. `item` receives each item, lent, and returns END_OK to
+ * continue.
  */
 int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
               void *ctx);
-/* The same, but a request that failed is not said: *ret_failure is its answer (zeroed: no request failed),
- * which is freed with http_answer_done either way. */
+/* The same, but a failed request is not reported: *ret_failure is its answer (zeroed when no request
+ * failed). The caller frees it with http_answer_done in both cases. */
 int api_pages_quiet(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
                     void *ctx, struct http_answer *ret_failure);
-/* The items of a page; NULL after saying that it has none, which is END_UNREACHABLE. Lent. */
+/* The items of a page, lent. NULL after reporting that the page has none; the exit code is then
+ * END_UNREACHABLE. */
 json_t *api_items(const json_t *page);
 
 #endif

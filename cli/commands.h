@@ -1,6 +1,6 @@
 /*
- * The table of commands: parser, help, manual page and suggestions are made from it. All of it is
- * static and never changes.
+ * The table of commands. The parser, the help, the manual page and the suggestions use it. All data is
+ * static and constant.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
@@ -19,38 +19,38 @@ enum flag_kind {
 };
 
 struct flag {
-    const char *name; /* without its dashes; NULL ends an array of flags */
+    const char *name; /* without dashes; NULL ends an array of flags */
     char letter;      /* its short form, or 0 */
     enum flag_kind kind;
-    const char *value;        /* how help calls its value */
-    const char *const *words; /* of FLAG_CHOICE, ends with NULL */
-    const char *help;         /* one line */
+    const char *value;        /* the name of its value in the help */
+    const char *const *words; /* the values of a FLAG_CHOICE, ends with NULL */
+    const char *help;         /* one line of help */
 };
 
 struct command {
     const char *name;      /* NULL ends the table */
-    const char *arguments; /* as usage shows them */
-    size_t least, most;    /* how many there are */
-    bool takes_rest;       /* words behind `--` are for another program */
+    const char *arguments; /* as the usage line shows them */
+    size_t least, most;    /* the least and largest number of arguments */
+    bool takes_rest;       /* words after `--` belong to another program */
     const struct flag *flags;
-    const char *summary;         /* one line; empty: it is for programs, and help does not show it */
-    const char *about;           /* what else there is to know; may be empty */
-    const char *const *examples; /* command lines, each may have ` # about`; ends with NULL */
+    const char *summary; /* one line; empty: the command is for programs, and the help does not show it */
+    const char *about;   /* more text for the help; may be empty */
+    const char *const *examples; /* command lines, each may end with ` # about`; the array ends with NULL */
     int (*run)(struct cli *cli); /* returns an exit code */
 };
 
-/* The words of -o, in the order of enum output_form; ends with NULL. */
+/* The values of -o, in the order of enum output_form; ends with NULL. */
 extern const char *const output_forms[];
 
 extern const struct command command_table[];
-/* Those that every command takes. */
+/* The flags that every command takes. */
 extern const struct flag common_flags[];
 
 bool command_is_hidden(const struct command *command);
-/* NULL when there is none of this name. */
+/* NULL when no command has this name. */
 const struct command *command_find(const char *name);
-/* A flag of the command, or one of the common ones; by its name of `len` bytes, or by its letter when
- * `letter` is not 0. NULL when there is none. `command` may be NULL. */
+/* A flag of the command, or a common one. It is found by its name of `len` bytes, or by its letter when
+ * `letter` is not 0. NULL when there is none. `command` may be NULL: then only common flags are found. */
 const struct flag *flag_find(const struct command *command, const char *name, size_t len, char letter);
 
 #endif

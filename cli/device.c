@@ -19,7 +19,8 @@ enum {
     LONGEST_BACKOFF_MS = 60000
 };
 
-/* The pause before the next question; expired when the code is not good for so long. */
+/* The step for another request, with the pause before it. DEVICE_EXPIRED when the code expires during the
+ * pause. */
 static enum device_step again(const struct device_poll *poll, const struct http_answer *answer,
                               int64_t now_ms, int64_t *ret_pause_ms)
 {
@@ -30,7 +31,7 @@ static enum device_step again(const struct device_poll *poll, const struct http_
     return now_ms + *ret_pause_ms < poll->ends_ms ? DEVICE_AGAIN : DEVICE_EXPIRED;
 }
 
-/* No answer of the issuer, or that of something in its place. */
+/* Whether this is not an answer of the issuer: there is none, or something between answered. */
 static bool is_none(const struct http_answer *answer)
 {
     bool foreign = answer->end == HTTP_FOREIGN && (answer->status < 300 || answer->status >= 400);
@@ -71,7 +72,7 @@ static int64_t bounded(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Address and code are always shown: who sits at another machine opens the one and types the other. */
+/* Always shows address and code: the user may open the page on another machine. */
 static void show_code(const json_t *code, int64_t good_for_s)
 {
     char *lasting CLEANUP_FREE = when_lasting(good_for_s);

@@ -1,32 +1,33 @@
 /*
- * The device flow (RFC 8628): a person opens a page anywhere, types a code there, and this program gets a
- * token. One thread; blocking.
+ * The device flow (RFC 8628): the user opens a page on any device and types a code there; then this program
+ * receives a token. One thread; blocking.
  */
 #ifndef CLI_DEVICE_H
 #define CLI_DEVICE_H
 
 #include "cli/issuer.h"
 
-/* The step after an answer of the token endpoint. */
+/* The next step after an answer of the token endpoint. */
 enum device_step {
     DEVICE_AGAIN,   /* ask again after a pause */
-    DEVICE_DONE,    /* it has a token */
-    DEVICE_DENIED,  /* the person said no */
-    DEVICE_EXPIRED, /* the time of the code is over */
-    DEVICE_FAILED,  /* anything else, for good */
+    DEVICE_DONE,    /* the answer has a token */
+    DEVICE_DENIED,  /* the user refused */
+    DEVICE_EXPIRED, /* the code has expired */
+    DEVICE_FAILED,  /* any other error, which is final */
 };
 
 struct device_poll {
-    int64_t interval_ms; /* between two questions; slow_down makes it longer for good */
-    int64_t ends_ms;     /* the code is good until then, on the clock of `now_ms` */
-    unsigned failures;   /* answers that were none, one after the other */
+    int64_t interval_ms; /* between two requests; each slow_down makes it longer for the rest of the flow */
+    int64_t ends_ms;     /* the code expires then, on the clock of `now_ms` */
+    unsigned failures;   /* failed requests in a row */
 };
 
-/* Pure. *ret_pause_ms is how long to wait before the next question. */
+/* Pure. *ret_pause_ms is the time to wait before the next request. */
 enum device_step device_judge(struct device_poll *poll, const struct http_answer *answer, int64_t now_ms,
                               int64_t *ret_pause_ms);
 
-/* Shows address and code, and waits for the token. END_OK, or an exit code after saying why there is none. */
+/* Shows the address and the code, and waits for the token. END_OK, or an exit code after reporting the
+ * reason. */
 int device_login(const struct issuer *issuer, struct issued *ret);
 
 #endif

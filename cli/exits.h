@@ -1,5 +1,5 @@
-/* How shootctl ends: the exit codes, one table. docs/shootctl.md, --help and the manual page have the same.
- */
+/* The exit codes of shootctl, in one table. docs/shootctl.md, --help and the manual page show the same
+ * codes. */
 #ifndef CLI_EXITS_H
 #define CLI_EXITS_H
 

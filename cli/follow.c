@@ -30,10 +30,10 @@ struct following {
     struct followed *list;
     size_t count;
     mono_us deadline;
-    mono_us away_since; /* the server cannot be reached since then; 0: it can */
-    unsigned failures;  /* one after the other */
-    int64_t pause_ms;   /* that the server asked for with the last of them */
-    size_t first;       /* the round begins with this one: behind the one that had no answer */
+    mono_us away_since; /* the server cannot be reached since then; 0: it can be reached */
+    unsigned failures;  /* failed requests in a row */
+    int64_t pause_ms;   /* the pause that the server requested in its last refusal */
+    size_t first;       /* the round begins with this index; after a failure, with the next one */
 };
 
 void followed_done(struct followed *one)
@@ -95,8 +95,7 @@ static void look_at_operation(struct following *f, size_t i, const json_t *opera
         ends(one, succeeded ? END_OK : END_OPERATION_FAILED);
 }
 
-/* The operation of a cluster that has come into being: it is waited for; without one there is nothing to wait
- * for. */
+/* Waits for the operation of a cluster that now exists. Without an operation the wait ends. */
 static void adopt_operation(struct following *f, size_t i, const json_t *cluster)
 {
     struct followed *one = &f->list[i];
@@ -173,7 +172,7 @@ static void note_return(struct following *f)
     f->pause_ms = 0;
 }
 
-/* A cluster or operation that is not there. */
+/* The answer says that the cluster or the operation does not exist. */
 static void look_at_absence(struct following *f, size_t i, const struct http_answer *answer)
 {
     struct followed *one = &f->list[i];
@@ -193,22 +192,21 @@ static void look_at_absence(struct following *f, size_t i, const struct http_ans
     ends(one, END_NOT_FOUND);
 }
 
-/* Until the end of the wait; at least 0. */
+/* The time until the end of the wait, at least 0. */
 static int64_t left_ms(const struct following *f)
 {
     int64_t left = (f->deadline - env_mono(env_real())) / US_PER_MS;
     return left > 0 ? left : 0;
 }
 
-/* How long one request may take: a server that hangs does not make the wait longer than it was meant to be.
- */
+/* The timeout of one request: a server that hangs must not make the wait longer. */
 static int64_t patience_ms(const struct following *f)
 {
     int64_t left = left_ms(f);
     return left > WAIT_TIMEOUT_MS ? WAIT_TIMEOUT_MS : left > LEAST_TIMEOUT_MS ? left : LEAST_TIMEOUT_MS;
 }
 
-/* Asks for one; false when the wait ends for all. */
+/* Requests the state of one cluster or operation. False when the wait ends for all. */
 static bool look(struct following *f, size_t i, bool alone, int *ret_code)
 {
     struct followed *one = &f->list[i];
@@ -259,7 +257,7 @@ static size_t open_count(const struct following *f)
     return count;
 }
 
-/* A word for the shell: in quotes where it needs them. The caller frees it. */
+/* Quotes a word for the shell where necessary. The caller frees it. */
 static char *shell_word(const char *text)
 {
     static const char harmless[] =
@@ -275,8 +273,7 @@ static char *shell_word(const char *text)
     return buffer_take(&word, NULL);
 }
 
-/* The flags of this command that say which server is meant, each with a blank before it. The caller frees it.
- */
+/* The flags of this command that choose the server, each after a blank. The caller frees it. */
 static char *server_flags(const struct cli *cli)
 {
     static const char *const names[] = {"context", "url", "ca-file"};
@@ -296,7 +293,7 @@ static const char *goal_text(const struct followed *one)
     return one->goal == GOAL_OPERATION ? "operation" : one->goal == GOAL_DELETED ? "deleted" : "phase";
 }
 
-/* The command that goes on with the wait. */
+/* Prints the commands that continue the waits. */
 static void say_how_to_come_back(struct following *f)
 {
     char *flags CLEANUP_FREE = server_flags(f->cli);
@@ -348,7 +345,7 @@ static int time_is_over(struct following *f)
     return END_TIMED_OUT;
 }
 
-/* The operation knows its cluster; a wait for an operation by its id does not. */
+/* A wait for an operation id does not know the cluster, but the operation names it. */
 static void say_where_more_is(const struct cli *cli, const struct followed *one, const json_t *operation)
 {
     const char *cluster = json_str_or(operation, "cluster", one->cluster);
@@ -377,8 +374,8 @@ static void say_failures(const struct following *f)
     }
 }
 
-/* One round; false when the wait ends for all. It is left early when the server is away, which it is for the
- * others too, and when the time is over. */
+/* One round. False when the wait ends for all. The round ends early when the server cannot be reached,
+ * because the next request would fail too, and when the time is over. */
 static bool look_at_all(struct following *f, bool alone, int *ret_code)
 {
     size_t first = f->first;
@@ -402,13 +399,14 @@ int follow_all(struct cli *cli, struct followed *list, size_t count, int64_t tim
 {
     struct following f = {.cli = cli, .list = list, .count = count};
     int code = END_OK;
-    f.deadline = env_mono(env_real()) + timeout_ms * US_PER_MS; /* durations have a bound */
+    f.deadline = env_mono(env_real()) + timeout_ms * US_PER_MS; /* does not overflow: durations are bounded */
     progress_begin(cli, count);
     for (unsigned round = 0; open_count(&f); round++) {
         mono_us began = env_mono(env_real());
         if (round > 0 && !left_ms(&f))
             return time_is_over(&f);
-        /* The first answer comes at once: there is something to show. The last is not waited for either. */
+        /* The first and the last request do not wait at the server: the first shows a state at once, the
+         * last must end in time. */
         bool alone = count == 1 && round > 0 && left_ms(&f) > LONG_LOOK_MS;
         if (!look_at_all(&f, alone, &code))
             return code;

@@ -1,6 +1,6 @@
 /*
- * Text on a screen: how many columns it takes, and how foreign text is shown so that it cannot move
- * the cursor, change colours or turn the line round. Pure functions, any thread.
+ * The width of text on a screen, and safe display of foreign text: it cannot move the cursor, change colours
+ * or turn the direction of a line. Pure functions, any thread.
  */
 #ifndef CLI_GLYPHS_H
 #define CLI_GLYPHS_H
@@ -10,24 +10,26 @@
 
 struct buffer;
 
-/* Whether it is UTF-8. */
+/* Whether the text is valid UTF-8. */
 bool glyphs_are_text(const char *text);
 /*
- * Columns that the text takes: of each grapheme cluster the largest width of its code points; 2 for a flag
- * and for what U+FE0F makes an emoji. Bytes that are no UTF-8 count 1 each.
+ * The columns that the text takes. A grapheme cluster is as wide as its widest code point; a flag takes 2,
+ * an emoji made by U+FE0F too. Each byte that is not UTF-8 counts 1.
  */
 size_t glyphs_width(const char *text);
-/* The bytes of the longest beginning that takes at most `width` columns; ends between two clusters. */
+/* The length in bytes of the longest beginning that takes at most `width` columns. It ends between two
+ * grapheme clusters. */
 size_t glyphs_fit(const char *text, size_t width);
 
 /*
- * Appends foreign text: controls (C0, DEL, C1), line and paragraph separators, marks that turn the direction,
- * and bytes that are no UTF-8 become escapes: \n, \x1b, \u202e.
+ * Appends foreign text. These become escapes such as \x1b or \u202e: controls (C0, DEL, C1), line and
+ * paragraph separators, marks that turn the direction, and bytes that are not UTF-8.
  */
 void glyphs_show(struct buffer *out, const char *text);
-/* The same as a copy; NULL becomes "-". The caller frees it. */
+/* The same as a new string; NULL becomes "-". The caller frees it. */
 char *glyphs_shown(const char *text);
-/* JSON text as it may be shown: the same characters, which stand in strings only, become \uXXXX. */
+/* Appends JSON text for display. The same characters become \uXXXX; valid JSON has them only inside
+ * strings. */
 void glyphs_show_json(struct buffer *out, const char *json);
 
 #endif

@@ -1,4 +1,4 @@
-/* Help, made of the table of commands. One thread. */
+/* Help, made from the table of commands. One thread. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -7,11 +7,11 @@
 #include "base/json.h"
 #include "cli/commands.h"
 
-/* Prints that of one command, its examples first; that of all of them when it is NULL. */
+/* Prints the help of one command, its examples first; with NULL the help of the program. */
 void help_print(FILE *to, const struct command *command);
-/* One line: usage and where there is more. */
+/* Prints one line: the usage and where to find more. */
 void help_usage(FILE *to, const struct command *command);
-/* The whole table as JSON: commands, common flags, exit codes, for the manual page. The caller owns it. */
+/* The whole table as JSON, for the manual page: commands, common flags, exit codes. The caller owns it. */
 json_t *help_table(void);
 
 #endif

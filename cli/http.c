@@ -13,7 +13,7 @@
 #include "base/version.h"
 #include "cli/glyphs.h"
 
-/* Bounds of one answer, that is of one page of a list: a larger one is refused. */
+/* Bounds of one answer (a list has one answer per page). A larger answer is refused. */
 enum {
     BODY_MAX_BYTES = 64 * 1024 * 1024,
     BODY_MAX_VALUES = 2000000,
@@ -27,13 +27,13 @@ enum {
 struct http {
     struct http_options options;
     char *url, *socket; /* base address; path of a Unix socket or NULL */
-    bool has_answered;  /* it is a host that there is */
+    bool has_answered;  /* an answer came, thus the host name exists */
     CURLM *multi;
     CURL *easy;
     char curl_error[CURL_ERROR_SIZE];
 };
 
-/* An attempt under way. */
+/* An attempt in progress. */
 struct exchange {
     struct http *http;
     const struct http_request *request;
@@ -88,7 +88,7 @@ void http_answer_done(struct http_answer *answer)
 {
     json_decref(answer->json);
     if (answer->body.data)
-        explicit_bzero(answer->body.data, answer->body.len); /* kubeconfigs */
+        explicit_bzero(answer->body.data, answer->body.len); /* may hold a kubeconfig */
     buffer_done(&answer->body);
     free(answer->etag);
     free(answer->request_id);
@@ -102,7 +102,7 @@ static bool has_type(const struct exchange *x, const char *word)
     return x->content_type && strcasestr(x->content_type, word);
 }
 
-/* A stream of events, as it was asked for. */
+/* Whether the answer is the stream of events that was requested. */
 static bool is_stream(const struct exchange *x)
 {
     long status = 0;
@@ -181,7 +181,7 @@ static struct curl_slist *header_fields(const struct http *http, const struct ht
     fields = add_field(fields, "Last-Event-ID", rq->last_event_id);
     fields = add_field(fields, reads ? "If-None-Match" : "If-Match", rq->etag);
     fields = add_field(fields, "If-None-Match", rq->only_new ? "*" : NULL);
-    return add_field(fields, "Expect", ""); /* no waiting for a 100 */
+    return add_field(fields, "Expect", ""); /* libcurl must not wait for a 100 Continue */
 }
 
 #define SET(option, value) (void)curl_easy_setopt(easy, option, value)
@@ -195,7 +195,7 @@ static void prepare(struct exchange *x, const char *url, struct curl_slist *fiel
     curl_easy_reset(easy);
     http->curl_error[0] = '\0';
     SET(CURLOPT_URL, url);
-    SET(CURLOPT_PATH_AS_IS, 1L); /* a name may be `..`, and is no way up */
+    SET(CURLOPT_PATH_AS_IS, 1L); /* libcurl must not remove `..`, which may be a name */
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_CUSTOMREQUEST, rq->method);
     SET(CURLOPT_HTTPHEADER, fields);
@@ -203,7 +203,7 @@ static void prepare(struct exchange *x, const char *url, struct curl_slist *fiel
     SET(CURLOPT_ACCEPT_ENCODING, rq->on_bytes ? NULL : "");
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     SET(CURLOPT_TIMEOUT_MS, (long)timeout);
-    SET(CURLOPT_QUICK_EXIT, 1L); /* a resolver that hangs is not waited for at the end */
+    SET(CURLOPT_QUICK_EXIT, 1L); /* at the end libcurl must not wait for a resolver that hangs */
     SET(CURLOPT_ERRORBUFFER, http->curl_error);
     SET(CURLOPT_WRITEFUNCTION, on_body);
     SET(CURLOPT_WRITEDATA, x);
@@ -221,13 +221,13 @@ static void prepare(struct exchange *x, const char *url, struct curl_slist *fiel
     }
 }
 
-/* True when the caller wants it to end. */
+/* True when the caller wants to end the request. */
 static bool ticks(const struct http *http)
 {
     return http->options.tick && http->options.tick(http->options.ctx);
 }
 
-/* The result of the transfer; CURLE_ABORTED_BY_CALLBACK when tick ended it. */
+/* The result of the transfer; CURLE_ABORTED_BY_CALLBACK when `tick` or `on_bytes` ended it. */
 static CURLcode transfer(struct exchange *x)
 {
     struct http *http = x->http;
@@ -261,7 +261,7 @@ static void ends(struct exchange *x, enum http_end end, const char *format, ...)
     va_end(args);
 }
 
-/* Address, certificate or authorities are wrong, not the moment. */
+/* Whether the address, the certificate or its authority is wrong: a repetition would fail too. */
 static bool is_mistake(CURLcode result, const char *reason)
 {
     static const CURLcode mistakes[] = {
@@ -274,18 +274,20 @@ static bool is_mistake(CURLcode result, const char *reason)
     for (size_t i = 0; i < ARRAY_LEN(mistakes); i++)
         if (result == mistakes[i])
             return true;
-    /* A handshake that the other side refused; with this word it broke, as while a server restarts. */
+    /* The server refused the handshake. With "SSL_connect:" in the reason the connection broke instead, as
+     * during a restart of the server. */
     return result == CURLE_SSL_CONNECT_ERROR && !strstr(reason, "SSL_connect:");
 }
 
-/* It spoke, but not as HTTP has it; HTTP/0.9, which is whatever comes, is "not supported". */
+/* Whether the server sent something other than HTTP. libcurl reports plain text, which it takes for
+ * HTTP/0.9, as an unsupported protocol. */
 static bool is_foreign_speech(CURLcode result)
 {
     return result == CURLE_BAD_CONTENT_ENCODING || result == CURLE_WEIRD_SERVER_REPLY ||
            result == CURLE_UNSUPPORTED_PROTOCOL;
 }
 
-/* A transfer that failed. */
+/* Sets the result of a transfer that failed. */
 static void ends_by_curl(struct exchange *x, CURLcode result)
 {
     const char *reason = x->http->curl_error[0] ? x->http->curl_error : curl_easy_strerror(result);
@@ -306,7 +308,7 @@ static void ends_by_curl(struct exchange *x, CURLcode result)
     x->answer->unknown_host = result == CURLE_COULDNT_RESOLVE_HOST && !x->http->has_answered;
 }
 
-/* A whole answer: is it one of shootd? */
+/* Checks that a complete answer comes from shootd. */
 static void look_at_body(struct exchange *x)
 {
     static const struct json_limits limits = {BODY_MAX_BYTES, BODY_MAX_VALUES, BODY_MAX_VALUES};
@@ -314,7 +316,7 @@ static void look_at_body(struct exchange *x)
     enum json_scan_end end = JSON_SCAN_OK;
     bool succeeded = answer->status >= 200 && answer->status < 300;
     bool reads = strcmp(x->request->method, "GET") == 0;
-    /* Without a condition a 304 has nothing to refer to, and a GET of ours is never answered with 204. */
+    /* A 304 answers only a request with an ETag, and our GET requests are never answered with 204. */
     bool needs_none = (answer->status == 204 && !reads) ||
                       (answer->status == 304 && reads && x->request->etag) || is_stream(x);
     if (answer->status >= 300 && answer->status < 400 && answer->status != 304) {
@@ -384,7 +386,7 @@ static bool is_safe(const struct http_request *rq)
     return strcmp(rq->method, "POST") != 0 || rq->idempotency_key;
 }
 
-/* Whether the same request may have another answer soon. */
+/* Whether a repetition may succeed. */
 static bool may_pass(const struct http_answer *answer)
 {
     switch (answer->end) {

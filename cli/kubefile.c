@@ -26,7 +26,7 @@ static const char *text_of(yaml_document_t *doc, int id)
     return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
 }
 
-/* The pair of this key in a mapping, or NULL. Lent until a node is added. */
+/* The pair with this key in a mapping, or NULL. Valid until a node is added. */
 static yaml_node_pair_t *pair_of(yaml_document_t *doc, int map, const char *key)
 {
     yaml_node_t *node = yaml_document_get_node(doc, map);
@@ -40,7 +40,7 @@ static yaml_node_pair_t *pair_of(yaml_document_t *doc, int map, const char *key)
 
 static int add_text(yaml_document_t *doc, const char *text, yaml_scalar_style_t style)
 {
-    unsigned char *bytes = (unsigned char *)(uintptr_t)text; /* it is copied */
+    unsigned char *bytes = (unsigned char *)(uintptr_t)text; /* libyaml copies it */
     int id = yaml_document_add_scalar(doc, NULL, bytes, (int)strlen(text), style);
     if (!id)
         abort();
@@ -79,7 +79,7 @@ static void set_member(yaml_document_t *doc, int map, const char *key, int value
         (void)yaml_document_append_mapping_pair(doc, map, add_text(doc, key, YAML_PLAIN_SCALAR_STYLE), value);
 }
 
-/* The item of the list with this name: its place, or NULL. */
+/* The item of the list that has this name, or NULL. */
 static yaml_node_item_t *item_named(yaml_document_t *doc, int list, const char *name)
 {
     yaml_node_t *node = yaml_document_get_node(doc, list);
@@ -97,8 +97,8 @@ static bool is_empty_node(yaml_document_t *doc, int id)
     return text && (!*text || strcmp(text, "null") == 0 || strcmp(text, "~") == 0);
 }
 
-/* A text of its own: one that stands twice in the document would be written with an anchor. Others stay what
- * they are. */
+/* A copy of a scalar; other nodes are returned unchanged. A node that is used twice would be written with an
+ * anchor. */
 static int copy_of_text(yaml_document_t *doc, int id)
 {
     const yaml_node_t *node = yaml_document_get_node(doc, id);
@@ -111,9 +111,8 @@ static int copy_of_text(yaml_document_t *doc, int id)
     return copy;
 }
 
-/* A mapping with the same pairs, which may be changed: aliases in the file share the old one. 0 when it is
- * none.
- */
+/* A copy of a mapping that may be changed: aliases in the file share the original. 0 when the node is not a
+ * mapping. */
 static int copy_of_mapping(yaml_document_t *doc, int map)
 {
     yaml_node_t *node = yaml_document_get_node(doc, map);
@@ -131,7 +130,7 @@ static int copy_of_mapping(yaml_document_t *doc, int map)
     return copy;
 }
 
-/* Sets our members in what stands under `member` of an item; those of the user stay. */
+/* Sets our members in the mapping `member` of an item. The user's members stay. */
 static void update_item(yaml_document_t *doc, int item, const char *member, const json_t *value)
 {
     yaml_node_pair_t *pair = pair_of(doc, item, member);
@@ -147,7 +146,7 @@ static void update_item(yaml_document_t *doc, int item, const char *member, cons
     set_member(doc, item, member, map);
 }
 
-/* Puts {name, member: value} into a list of the root; false when what stands there is no list. */
+/* Puts {name, member: value} into a list of the root. False when that member of the root is not a list. */
 static bool put_entry(yaml_document_t *doc, const char *list_name, const char *name, const char *member,
                       const json_t *value)
 {
@@ -209,7 +208,7 @@ static int on_output(void *ctx, unsigned char *bytes, size_t len)
     return buffer_add(ctx, bytes, len);
 }
 
-/* Takes the document. */
+/* Writes the document as text and frees it. */
 static bool emit(yaml_document_t *doc, struct buffer *out)
 {
     yaml_emitter_t emitter;
@@ -225,7 +224,7 @@ static bool emit(yaml_document_t *doc, struct buffer *out)
     return good && !out->overflow;
 }
 
-/* The only document of a text; a new mapping where there is none. False with a message. */
+/* Loads a text with at most one document; an empty text becomes a new mapping. False with a message. */
 static bool load(const char *text, size_t len, yaml_document_t *doc, struct buffer *fault)
 {
     yaml_parser_t parser;
@@ -259,7 +258,7 @@ static bool load(const char *text, size_t len, yaml_document_t *doc, struct buff
     return good;
 }
 
-/* The text with the entry in it, or, without `puts_entry`, with its name as the current context only. */
+/* Appends the text with the entry added; without `puts_entry` only the current context changes. */
 static bool change(const char *text, size_t len, const struct kube_entry *entry, bool puts_entry,
                    struct buffer *out, struct buffer *fault)
 {
@@ -331,7 +330,7 @@ static bool has_entry(const json_t *file, const char *name)
     return named(file, "contexts", name) || named(file, "clusters", name) || named(file, "users", name);
 }
 
-/* The files of the list, as far as they decide. */
+/* The files of KUBECONFIG that decide where an entry goes. */
 struct found {
     char *with_entry, *with_current, *first_there, *last;
     bool hidden;
@@ -393,7 +392,7 @@ static bool says(struct buffer *fault, const char *path, const char *doing, int 
     return false;
 }
 
-/* As kubectl does, which does not wait for us: for ten seconds we wait for it. */
+/* Locks the file as kubectl does. kubectl fails at once when the lock is taken; we try for ten seconds. */
 static bool take_lock(const char *lock, struct buffer *fault)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
@@ -412,7 +411,7 @@ static bool take_lock(const char *lock, struct buffer *fault)
     return false;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int write_whole(int fd, const struct buffer *text, mode_t mode)
 {
     if (fchmod(fd, mode) < 0)
@@ -426,7 +425,7 @@ static int write_whole(int fd, const struct buffer *text, mode_t mode)
     return fsync(fd) < 0 ? errno : 0;
 }
 
-/* A new name in a directory is there for good when the directory is synced. */
+/* Syncs the directory, so that a new name in it survives a power failure. */
 static void sync_directory_of(const char *path)
 {
     char *copy CLEANUP_FREE = mem_strdup(path);
@@ -492,7 +491,7 @@ static void make_directory_of(const char *path)
     if (!slash || slash == copy)
         return;
     *slash = '\0';
-    (void)files_make_directory(copy); /* what is missing is said of the file in it */
+    (void)files_make_directory(copy); /* a failure is reported when the file is opened */
 }
 
 static bool change_file(const char *path, const struct kube_entry *entry, bool puts_entry,

@@ -1,4 +1,4 @@
-/* shootctl: the command line of shootd. Speaks the REST API only. */
+/* shootctl, the command line of shootd. It uses the REST API only. */
 #include <locale.h>
 
 #include "base/buffer.h"
@@ -7,7 +7,7 @@
 
 enum { MESSAGE_MAX_BYTES = 64 * 1024 };
 
-/* Output that does not arrive, on a full disk, is a failure. */
+/* Output that cannot be written, for example on a full disk, is a failure. */
 static int flushed(int code)
 {
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == END_OK)

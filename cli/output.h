@@ -4,7 +4,8 @@
 
 #include "cli/shootctl.h"
 
-/* A list of documents on its way out: collected until output_end, or, as lines, printed at once. */
+/* A list of documents for standard output. It is collected until output_end, but JSON lines are printed at
+ * once. */
 struct output {
     struct cli *cli;
     enum output_form form;
@@ -13,22 +14,22 @@ struct output {
 };
 
 void output_begin(struct output *output, struct cli *cli);
-/* One of the list, lent; `name` is what -o name prints. Not for tables. END_OK, or an exit code after saying
- * why. */
+/* Adds a document, lent; -o name prints `name`. Not for tables. END_OK, or an exit code after reporting the
+ * reason. */
 int output_add(struct output *output, const json_t *document, const char *name);
-/* Prints what was collected, an empty list as []; frees. */
+/* Prints the collected documents, an empty list as [], and frees them. */
 int output_end(struct output *output);
-/* Frees without printing: after a failure nothing stands half on standard output. */
+/* Frees the documents without printing, so that a failure leaves no half list on standard output. */
 void output_drop(struct output *output);
 
-/* One document by itself, in the form of -o, which is no table. */
+/* Prints one document in the form of -o, which must not be a table. */
 int output_one(struct cli *cli, const json_t *document, const char *name);
-/* A value within a line: compact JSON, "null" without a value. The caller frees it. */
+/* A value as compact JSON within a line; "null" for a NULL pointer. The caller frees it. */
 char *output_text(const json_t *value);
-/* Whether -o asks for documents, not for a table. */
+/* Whether -o asks for documents instead of a table. */
 bool output_is_document(const struct cli *cli);
-/* Whether -o has a form for what goes on until Ctrl-C, as `flag` asks for: false after saying that it has
- * none. */
+/* Whether the form of -o suits output that continues until Ctrl-C, as `flag` asks for. False after reporting
+ * that it does not. */
 bool output_may_be_endless(const struct cli *cli, const char *flag);
 
 #endif

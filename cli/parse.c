@@ -57,7 +57,7 @@ int64_t duration_ms(const char *text)
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         if (strcmp(text + digits, units[i].unit) != 0)
             continue;
-        int64_t ms = strtoll(text, NULL, 10) * units[i].ms; /* nine digits of days fit */
+        int64_t ms = strtoll(text, NULL, 10) * units[i].ms; /* nine digits of days do not overflow */
         return ms <= DURATION_MAX_MS ? ms : -1;
     }
     return -1;
@@ -69,7 +69,7 @@ static bool is_number(const char *text)
     return digits && digits <= 7 && !text[digits] && strtol(text, NULL, 10) <= 1000000;
 }
 
-/* False with a message. */
+/* Whether the value suits the flag; if not, `fault` has a message. */
 static bool value_is_good(const struct flag *flag, const char *value, struct buffer *fault)
 {
     bool good = *value != '\0';
@@ -125,7 +125,8 @@ static bool is_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
 }
 
-/* The flag that a word names, of this command or (NULL) of any; its value within the word, or NULL. */
+/* The flag that a word names, of this command or, with NULL, of all commands. *ret_value is its value in the
+ * same word, or NULL. */
 static const struct flag *flag_of(const struct command *command, const char *word, const char **ret_value)
 {
     *ret_value = NULL;
@@ -145,8 +146,9 @@ const struct flag *parse_flag(const struct command *command, const char *word)
     return flag_of(command, word, &value);
 }
 
-/* Whether the next word is the value of this one, when the command is not known yet: flags of all commands
- * that have the same name are alike, and of a letter that is not the command behind it decides. */
+/* Whether the next word is the value of flag i, before the command is known. Flags with the same name are
+ * alike in all commands. A letter may differ: then the next word decides, if it is a command whose flag is a
+ * switch. */
 static bool takes_next(const struct line *line, int i)
 {
     const char *value = NULL;
@@ -192,8 +194,8 @@ static bool unknown_flag(const struct line *line, const char *word)
     return false;
 }
 
-/* Reads the flag at word i, and perhaps its value behind it; returns the index of the last word, -1 on a
- * fault. */
+/* Reads the flag at word i and its value, which may be the next word. Returns the index of the last word it
+ * read, -1 on a fault. */
 static int take_flag(const struct line *line, int i)
 {
     struct parsed *parsed = line->parsed;

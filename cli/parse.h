@@ -1,6 +1,6 @@
 /*
- * Reads a command line by the table of commands: exact names, `--a=b`, `--a b`, `-o b`, flags
- * before and behind the command, `--` ends them. Pure; one thread.
+ * Parses a command line by the table of commands. Names must be exact. Flags are `--a=b`, `--a b` or `-o b`,
+ * before or after the command; `--` ends them. Pure; one thread.
  */
 #ifndef CLI_PARSE_H
 #define CLI_PARSE_H
@@ -15,43 +15,43 @@ struct buffer;
 
 struct given_flag {
     const struct flag *flag;
-    const char *value; /* NULL of a switch */
+    const char *value; /* NULL for a switch */
 };
 
 struct parsed {
     const struct command *command; /* NULL: none was named */
-    bool help;                     /* --help was there: it wins over all else */
+    bool help;                     /* --help was given; nothing else counts then */
     const char **arguments;        /* ends with NULL */
     size_t argument_count;
-    size_t rest; /* index of the first argument behind `--`; argument_count without one */
+    size_t rest; /* index of the first argument after `--`; argument_count without `--` */
     struct given_flag *given;
     size_t given_count;
 };
 
 /*
- * The strings are lent from `argv` and are UTF-8, but those behind `--` for another program. False with a
- * message for people, which says what is wrong and what would be right, in `fault`; `ret` is filled as far as
- * it was understood. Freed with parsed_done either way.
+ * The strings are lent from `argv`. They are UTF-8, except words after `--` for another program. False with
+ * a message for people in `fault`, which names the fault and the valid values; `ret` is then filled up to
+ * the fault. The caller frees `ret` with parsed_done in any case.
  */
 bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *fault);
 void parsed_done(struct parsed *parsed);
 
-/* The last value of a flag that the command has, NULL when it was not given. */
+/* The last value of a flag that the command has; NULL when the flag was not given. */
 const char *parsed_text(const struct parsed *parsed, const char *name);
 /* Whether a switch was given. */
 bool parsed_on(const struct parsed *parsed, const char *name);
-/* The value after the `nth` (from 0) of a flag that may be repeated; NULL behind the last. */
+/* The `nth` value (from 0) of a flag that may be repeated; NULL after the last. */
 const char *parsed_nth(const struct parsed *parsed, const char *name, size_t nth);
-/* Milliseconds of a duration, `fallback` when it was not given. */
+/* Milliseconds of a duration; `fallback` when the flag was not given. */
 int64_t parsed_duration_ms(const struct parsed *parsed, const char *name, int64_t fallback);
 int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fallback);
 
-/* Milliseconds of "250ms", "15s", "5m", "2h", "1d", ten years at most; -1 when it is none. */
+/* Milliseconds of "250ms", "15s", "5m", "2h", "1d", ten years at most; -1 when the text is not a duration. */
 int64_t duration_ms(const char *text);
-/* The flag that a word names, `--name`, `--name=value` or `-n`; of the command, or with NULL one that all
- * have. */
+/* The flag that a word names: `--name`, `--name=value` or `-n`. It belongs to the command, or with NULL to
+ * all commands. */
 const struct flag *parse_flag(const struct command *command, const char *word);
-/* Says "unknown command 'X'", with the nearest one. */
+/* Writes "unknown command 'X'" with the most similar command name into `fault`. */
 void parse_unknown_command(const char *typed, struct buffer *fault);
 
 #endif

@@ -12,7 +12,7 @@ static void print_value(const struct terminal *to, const json_t *value)
     (void)fputs(shown, to->file);
 }
 
-/* Signs beside the colours: + what comes, - what goes, ~ what changes. */
+/* Prints a sign beside the colour: + for added, - for removed, ~ for changed. */
 static void print_change(const struct terminal *to, const json_t *change)
 {
     const json_t *old = json_object_get(change, "old"), *new = json_object_get(change, "new");

@@ -77,7 +77,7 @@ static void print_valid(const struct terminal *to, const json_t *valid)
     (void)fputc('\n', to->file);
 }
 
-/* "#/spec/node_pools/0/name" is spec.node_pools.0.name for people. */
+/* Turns "#/spec/node_pools/0/name" into spec.node_pools.0.name for people. */
 static char *place_of(const json_t *error)
 {
     const char *pointer = json_str(error, "pointer");

@@ -1,23 +1,23 @@
-/* A failed request in words for people, and its exit code. One thread. */
+/* Reports a failed request to people, and finds its exit code. One thread. */
 #ifndef CLI_PROBLEM_H
 #define CLI_PROBLEM_H
 
 #include "cli/http.h"
 #include "cli/shootctl.h"
 
-/* The code, END_OK for success; says nothing. */
+/* The exit code of an answer, END_OK for success. Reports nothing. */
 enum exit_code problem_code(const struct http_answer *answer);
-/* Whether the same request may have an answer later: the server restarts or is busy, a network or a proxy in
- * between fails. */
+/* Whether the same request may succeed later: the server restarts or is busy, or a network or proxy fails. */
 bool problem_may_pass(const struct http_answer *answer);
-/* Whether it says that there is no such cluster, which is not the same as no such project. */
+/* Whether the answer means that the cluster does not exist. A project that does not exist is another
+ * problem. */
 bool problem_is_absent_cluster(const struct http_answer *answer);
-/* Milliseconds that the server asks for before the next request (Retry-After); 0 when it does not. */
+/* The pause in milliseconds that the server requests (Retry-After); 0 when it requests none. */
 int64_t problem_pause_ms(const struct http_answer *answer);
-/* Says what failed: of a problem its title and detail, the faults of members with what would be valid, the
- * advice and the request id; else why there is no answer. */
+/* Reports a failed request. A problem shows its title and detail, the faulty members with their valid
+ * values, the advice and the request id. Without an answer the reason is shown. */
 void problem_say(const struct cli *cli, const struct http_answer *answer);
-/* Writes a problem, or the error of an operation, in lines of its own. */
+/* Prints a problem, or the error of an operation, on separate lines. */
 void problem_print(const struct terminal *to, const json_t *problem, const char *request_id);
 
 #endif

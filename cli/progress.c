@@ -18,8 +18,8 @@ enum {
     EVERY_MS = 100,
     SIGN_OF_LIFE_MS = 10000,
     BAR_MAX = 24,
-    BAR_LEAST_WIDTH = 15, /* of the terminal: below it there is no bar */
-    STEP_PERCENT = 10,    /* a change worth a line of its own where no bar can be */
+    BAR_LEAST_WIDTH = 15, /* a terminal with fewer columns shows no bar */
+    STEP_PERCENT = 10,    /* without bars, a change of so many percent prints a line */
     FRAME_MAX_BYTES = 1024 * 1024,
 };
 
@@ -30,7 +30,7 @@ struct item {
     int percent, said_percent;
     enum progress_state state;
     bool is_set;
-    bool changed; /* since its last line */
+    bool changed; /* since its last printed line */
 };
 
 struct progress {
@@ -38,9 +38,9 @@ struct progress {
     struct item *items;
     size_t count;
     mono_us began, drawn_at, said_at;
-    char *frame;    /* what stands there; NULL: nothing */
-    unsigned rows;  /* of it */
-    size_t *widths; /* of each of them */
+    char *frame;    /* the frame on the screen; NULL: none */
+    unsigned rows;  /* the number of its rows */
+    size_t *widths; /* the width of each row */
     struct sigaction before;
 };
 
@@ -70,7 +70,7 @@ void progress_begin(struct cli *cli, size_t count)
     p->mode = mode_of(cli);
     p->items = mem_calloc(count, sizeof(*p->items));
     p->count = count;
-    p->widths = mem_calloc(count + 1, sizeof(*p->widths)); /* "and 7 more" is one more */
+    p->widths = mem_calloc(count + 1, sizeof(*p->widths)); /* one more for the row "and 7 more" */
     p->began = p->said_at = env_mono(env_real());
     interrupted = 0;
     (void)sigaction(SIGINT, &action, &p->before);
@@ -132,21 +132,22 @@ static enum style style_of(const struct item *item)
 
 /* ---- a frame of bars ---- */
 
-/* To the begin of what stands there. In a terminal that got narrower each line may stand in several by now.
- */
+/* Moves the cursor to the beginning of the frame. If the terminal became narrower, a line may now fill
+ * several rows. */
 static void go_back(const struct cli *cli)
 {
     const struct progress *p = cli->progress;
     size_t up = 0, width = terminal_width(&cli->err), height = terminal_height(&cli->err);
     for (unsigned i = 0; i < p->rows; i++)
         up += p->widths[i] > width ? (p->widths[i] + width - 1) / width : 1;
-    up = up < height ? up : height; /* the rest has left the screen */
+    up = up < height ? up : height; /* rows above have left the screen */
     if (up > 1)
         (void)fprintf(cli->err.file, "\033[%zuA", up - 1);
     (void)fputc('\r', cli->err.file);
 }
 
-/* Those that go on come first; returns how many do not fit. `widths` gets that of each row. */
+/* Composes the rows, open items first. Returns how many items do not fit; `widths` receives the width of
+ * each row. */
 static size_t compose(const struct cli *cli, struct buffer *frame, size_t *widths, unsigned *ret_rows)
 {
     const struct progress *p = cli->progress;
@@ -184,7 +185,7 @@ static void draw(struct cli *cli)
     size_t left = compose(cli, &frame, widths, &rows);
     if (left) {
         (void)buffer_printf(&frame, "\nand %zu more\033[K", left);
-        widths[rows++] = 0; /* short: it is in one row always */
+        widths[rows++] = 0; /* short enough for one row in any terminal */
     }
     if (!rows || mem_same_str(frame.data, p->frame))
         return;

@@ -1,7 +1,8 @@
 /*
- * How far things are, on standard error: on a terminal a line with a bar for each, drawn
- * over the old ones; elsewhere a line for each change and a sign of life. While it is there Ctrl-C is a wish:
- * the first one sets a flag, a second one ends the program at once. One thread, one at a time.
+ * Shows progress on standard error. On a terminal each item has a line with a bar, which is redrawn in
+ * place. Elsewhere each change is a line, and a line now and then shows that the program still waits.
+ * Meanwhile Ctrl-C sets a flag, and a second Ctrl-C ends the program at once. One thread, one progress at a
+ * time.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -16,21 +17,21 @@ struct progress;
 
 enum progress_state { PROGRESS_GOES_ON, PROGRESS_SUCCEEDED, PROGRESS_FAILED };
 
-/* Shows nothing yet. The caller ends it by progress_end. */
+/* Starts a progress of `count` lines and prints nothing. The caller ends it with progress_end. */
 void progress_begin(struct cli *cli, size_t count);
-/* Line `i`: its text is copied. `percent` below 0: not known. `since` is an RFC 3339 time or NULL. */
+/* Sets line `i` and copies the texts. `percent` below 0: unknown. `since` is an RFC 3339 time or NULL. */
 void progress_set(struct cli *cli, size_t i, const char *label, int percent, const char *message,
                   const char *since, enum progress_state state);
-/* A line that stays, above those that move. Foreign text is escaped. */
+/* Prints a line that stays, above the bars. Foreign text is escaped. */
 void progress_note(struct cli *cli, const char *format, ...) ATTR_PRINTF(2, 3);
-/* Shows the last state once more, leaves it there, and gives Ctrl-C its usual meaning back. */
+/* Draws the last state, leaves it on the screen, and restores the usual effect of Ctrl-C. */
 void progress_end(struct cli *cli);
 
-/* Draws what is due; true after Ctrl-C. `ctx` is the struct cli: what http calls while it waits. Without a
- * progress it does nothing. */
+/* Redraws when it is time. True after Ctrl-C. The HTTP client calls it while it waits; `ctx` is the struct
+ * cli. Without a progress it does nothing. */
 bool progress_tick(void *ctx);
 
-/* One bar line of at most `width` columns: pure, for tests. The caller frees it. */
+/* One line with a bar, at most `width` columns wide. Pure, so that tests can call it. The caller frees it. */
 char *progress_line(const char *label, int percent, const char *message, const char *elapsed, size_t width);
 
 #endif

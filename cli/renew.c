@@ -8,7 +8,7 @@
 
 enum { MARGIN_S = 60, AGAIN_S = 30, MESSAGE_BYTES = 64 * 1024, LONGEST_S = 10 * 365 * 86400 };
 
-/* A time so many seconds from now, as text. */
+/* Sets `expires_at` to so many seconds from now; below 0: unknown. */
 static void set_end(json_t *login, int64_t expires_in_s)
 {
     char text[TIME_TEXT_BYTES];
@@ -33,7 +33,8 @@ json_t *renew_kept(const struct issuer *issuer, const struct issued *issued)
     return login;
 }
 
-/* Without a time nobody knows; the server says when it has ended. */
+/* Whether the token expires soon. Without a time it is not renewed; the server reports when it has
+ * expired. */
 static bool is_due(const json_t *login)
 {
     wall_us end;
@@ -41,7 +42,7 @@ static bool is_due(const json_t *login)
     return text && time_parse_rfc3339(text, &end) && env_wall(env_real()) >= end - MARGIN_S * US_PER_S;
 }
 
-/* The token of the context is used from now on. */
+/* Uses the token of the context from now on. */
 static void adopt(struct settings *settings, const json_t *context)
 {
     mem_free_secret(settings->token.value);
@@ -72,10 +73,11 @@ static bool fetch(const json_t *login, struct issued *ret, struct buffer *fault)
 
 struct renewal {
     struct settings *settings;
-    bool done; /* the settings have a good token */
+    bool done; /* the settings have a valid token */
 };
 
-/* Under the lock: another shootctl may have renewed it meanwhile, and a refresh token is good once. */
+/* Runs under the lock. Another shootctl may have renewed the token meanwhile, and a refresh token can be
+ * used only once. */
 static bool renew(json_t *file, void *ctx, struct buffer *fault)
 {
     struct renewal *r = ctx;
@@ -88,7 +90,7 @@ static bool renew(json_t *file, void *ctx, struct buffer *fault)
     if (!is_due(login)) {
         adopt(r->settings, context);
         r->done = true;
-        return false; /* nothing is to be written */
+        return false; /* nothing to write */
     }
     if (!fetch(login, &issued, fault))
         return false;

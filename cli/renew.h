@@ -1,18 +1,18 @@
-/* Tokens of single sign-on end soon: they are replaced before that, by the refresh token of their context.
- * One thread; blocking. */
+/* Renews tokens of single sign-on before they expire, with the refresh token of their context. One thread;
+ * blocking. */
 #ifndef CLI_RENEW_H
 #define CLI_RENEW_H
 
 #include "cli/issuer.h"
 
 /*
- * The token to send now, lent; NULL: none. `ctx` is the struct cli. One that is about to end is renewed
- * first, under the lock of the file of contexts, so that of many shootctl at once one does it. A failure is
- * said, and the old token is sent.
+ * The token to send now, lent; NULL: none. `ctx` is the struct cli. A token that expires soon is renewed
+ * first, under the lock of the file of contexts: of several shootctl at once, one renews it. A failure is
+ * reported, and the old token is sent.
  */
 const char *renew_token(void *ctx);
 
-/* The part of a login that a context keeps beside its token; NULL when nothing can be renewed. The caller
+/* The login data that a context stores beside its token; NULL when the token cannot be renewed. The caller
  * owns it. */
 json_t *renew_kept(const struct issuer *issuer, const struct issued *issued);
 

@@ -54,7 +54,8 @@ static json_t *empty_file(void)
     return json_pack("{s:n,s:[]}", "current", "contexts");
 }
 
-/* The file of the documents, or NULL with a message when it has another shape. Takes the reference. */
+/* The file of contexts in the documents, or NULL with a message when it has another shape. Takes the
+ * reference. */
 static json_t *checked(json_t *documents, struct buffer *fault)
 {
     json_t *file CLEANUP_JSON =
@@ -122,7 +123,8 @@ json_t *contexts_find(const json_t *file, const char *name)
     return NULL;
 }
 
-/* The directory, made with its parents where it is missing; a negative errno. */
+/* Opens the directory, and makes it and its parents if they are missing. Returns a negative errno on
+ * failure. */
 static int open_directory(void)
 {
     char *path CLEANUP_FREE = directory_path();
@@ -226,7 +228,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* The context that is meant: by name, or the one with the address that a flag or variable names. */
+/* The context in force: the one with this name, or the one with the address that a flag or variable names. */
 static json_t *choose_context(const json_t *file, const char *name, const char *url)
 {
     if (name || !url)
@@ -242,7 +244,8 @@ static json_t *choose_context(const json_t *file, const char *name, const char *
     return NULL;
 }
 
-/* Flags and the file of contexts are UTF-8 already; variables of the environment may be anything. */
+/* Checks for UTF-8. Flags and the file of contexts are UTF-8 already; a variable of the environment may hold
+ * any bytes. */
 static bool is_text(const struct setting *setting, struct buffer *fault)
 {
     bool good = !setting->value || glyphs_are_text(setting->value);
@@ -251,7 +254,8 @@ static bool is_text(const struct setting *setting, struct buffer *fault)
     return good;
 }
 
-/* SHOOTD_TOKEN is for the server of SHOOTD_URL, where that is set: --url of another one does not get it. */
+/* Whether SHOOTD_TOKEN may go to this address. If SHOOTD_URL is set, the token belongs to that server
+ * only. */
 static bool is_of_environment(const char *url)
 {
     const char *own = variable("SHOOTD_URL");

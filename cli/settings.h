@@ -1,6 +1,7 @@
 /*
- * Where shootctl talks to and as whom: flags win over the environment, that over the file of contexts.
- * The file is $XDG_CONFIG_HOME/shootctl/config.yaml, mode 0600; it holds tokens. One thread; blocking.
+ * The server, the token and the project in force. Flags win over the environment, the environment over the
+ * file of contexts. The file is $XDG_CONFIG_HOME/shootctl/config.yaml, mode 0600; it holds tokens. One
+ * thread; blocking.
  */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
@@ -14,26 +15,27 @@
 struct parsed;
 struct buffer;
 
-/* A value and where it is from, for people. */
+/* A value, and its source for people. */
 struct setting {
     char *value; /* NULL: not set */
     char *source;
 };
 
 struct settings {
-    struct setting context; /* the name of the one that is used */
+    struct setting context; /* the name of the context in use */
     struct setting url;
     struct setting token; /* secret */
     struct setting project;
     struct setting ca_file;
-    json_t *login;       /* how the token of the context is renewed (cli/renew.h); NULL: it is not */
-    mono_us renew_after; /* not before, after a renewal that failed */
+    json_t *login;       /* how to renew the token of the context (cli/renew.h); NULL: it cannot be renewed */
+    mono_us renew_after; /* after a renewal that failed: the earliest time of the next */
 };
 
 /*
- * The file as it is: {"current": name, "contexts": [{"name", "url", "token", "project", "ca_file",
- * "login"}]}, members that we do not know included; an empty one when there is no file. NULL with a message
- * in `fault`: others may read it, it is no YAML, it has another shape. The caller owns the result.
+ * Reads the file of contexts: {"current": name, "contexts": [{"name", "url", "token", "project", "ca_file",
+ * "login"}]}. Unknown members are included. Without a file the result has no contexts. NULL with a message
+ * in `fault` when others may read the file, it is not YAML, or it has another shape. The caller owns the
+ * result.
  */
 json_t *contexts_read(struct buffer *fault);
 /* The path of the file, for messages; the caller frees it. */
@@ -42,33 +44,33 @@ char *contexts_path(void);
 json_t *contexts_find(const json_t *file, const char *name);
 
 /*
- * Reads the file, lets `change` alter it and puts it in the place of the old one, all under a lock, so that
- * two logins at once lose nothing. False with a message; `change` may return false with one of its own.
+ * Reads the file, lets `change` alter it and replaces it, all under a lock, so that two logins at once lose
+ * nothing. False with a message. `change` may return false with a message of its own.
  */
 bool contexts_change(bool (*change)(json_t *file, void *ctx, struct buffer *fault), void *ctx,
                      struct buffer *fault);
 
 /*
- * Joins flags, environment and file. A token of the file is for the address of its context only, and one of
- * the environment for SHOOTD_URL where that is set: with another address it is not used. False with a
- * message. Freed with settings_done either way.
+ * Combines flags, environment and file. A token of the file is sent only to the address of its context. A
+ * token of the environment is sent only to SHOOTD_URL, if that is set. False with a message. The caller
+ * frees `settings` with settings_done in any case.
  */
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
 void settings_done(struct settings *settings);
-/* The one who asks, as a part of the names of what is kept: a token, or the person behind tokens that are
- * renewed every few minutes. Secret; lent. */
+/* The identity that is a part of the names of cached files: the token, or, for tokens that are renewed every
+ * few minutes, the person who logged in. Secret; lent. */
 const char *settings_asker(const struct settings *settings);
 
-/* Whether it is http://host, https://host or unix:/path; else a message. */
+/* Whether the address is http://host, https://host or unix:/path; if not, `fault` has a message. */
 bool url_is_good(const char *url, struct buffer *fault);
-/* A copy without slashes at its end; the caller frees it. */
+/* A copy without slashes at the end; the caller frees it. */
 char *url_trimmed(const char *url);
-/* The address in short, as the name of a server: host, port and path, the host in lower case; the path of a
+/* A short name for a server, made from its address: host in lower case, port and path; or the path of a
  * socket. The caller frees it. */
 char *url_label(const char *url);
-/* Whether a token would be sent in clear to another machine. */
+/* Whether a token would go unencrypted to another machine. */
 bool url_is_open(const char *url);
-/* A token is one line of visible ASCII. */
+/* Whether the token is one line of visible ASCII, so that a header can hold it. */
 bool token_is_sendable(const char *token);
 
 #endif

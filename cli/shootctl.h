@@ -1,6 +1,6 @@
 /*
- * One run of shootctl: what every verb works with. Verbs return an exit code (cli/exits.h); what they print
- * on standard output is data, everything else goes to standard error. One thread.
+ * One run of shootctl: the data that every verb uses. Verbs return an exit code (cli/exits.h). They print
+ * data on standard output and everything else on standard error. One thread.
  */
 #ifndef CLI_SHOOTCTL_H
 #define CLI_SHOOTCTL_H
@@ -21,30 +21,30 @@ struct progress;
 struct cli {
     const struct parsed *parsed;
     struct terminal out, err;
-    bool utc; /* times in UTC */
+    bool utc; /* show times in UTC */
     struct settings settings;
     struct http *http;         /* NULL before cli_connect */
-    struct progress *progress; /* what is shown while something is waited for, or NULL */
+    struct progress *progress; /* the progress on the screen, or NULL */
 };
 
-/* Says on standard error what failed and returns the code. Foreign text in it is escaped. */
+/* Reports a failure on standard error, with foreign text escaped, and returns the code. */
 int cli_fail(enum exit_code code, const char *format, ...) ATTR_PRINTF(2, 3);
-/* A line on standard error. */
+/* Prints a line on standard error. */
 void cli_note(const char *format, ...) ATTR_PRINTF(1, 2);
 
-/* The value of -o; a table without it. The command has the flag. */
+/* The form that -o asks for; a table without -o. The command must have the flag. */
 enum output_form cli_form(const struct cli *cli);
 
-/* Whether people can be asked: there is a terminal, and no --no-input. */
+/* Whether the user can be asked: standard input is a terminal, and --no-input is not given. */
 bool cli_can_ask(const struct cli *cli);
 
-/* A connection with the settings in force; NULL after saying why there is none. The caller frees it. */
+/* A connection with the settings in force; NULL after reporting the reason. The caller frees it. */
 struct http *cli_open(struct cli *cli);
-/* Reads the settings and prepares for requests; 0, or an exit code after saying why not. */
+/* Reads the settings and prepares the connection. 0, or an exit code after reporting the reason. */
 int cli_connect(struct cli *cli);
 /*
- * The project that is meant; when none is named and the token sees one only, that one. NULL with the exit
- * code in `ret_code` after saying why. Lent.
+ * The project in force. When none is named and the token sees only one project, that one. Lent. NULL with
+ * the exit code in `ret_code` after reporting the reason.
  */
 const char *cli_project(struct cli *cli, int *ret_code);
 

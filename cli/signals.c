@@ -13,5 +13,5 @@ void signals_die(int number)
     (void)signal(number, SIG_DFL);
     (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
     (void)raise(number);
-    _Exit(128 + number); /* one whose default action is to be ignored */
+    _Exit(128 + number); /* for a signal that by default is ignored */
 }

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 
-/* Ends the program by this signal, after writing what is buffered: the shell sees what it was. */
+/* Writes buffered output and ends the program by this signal, so that the shell sees the signal. */
 void signals_die(int number) ATTR_NORETURN;
 
 #endif

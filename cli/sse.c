@@ -36,7 +36,7 @@ static void take_field(struct sse *sse, const char *name, const char *value)
     }
 }
 
-/* One line without its end; a comment is a sign of life. */
+/* Parses one line without its end. A comment line only shows that the stream is alive. */
 static void take_line(struct sse *sse, char *line)
 {
     char *colon = strchr(line, ':');

@@ -8,7 +8,7 @@
 #include "cli/problem.h"
 #include "cli/sse.h"
 
-/* A stream sends a sign of life every 15 seconds, and ends by itself after 15 minutes. */
+/* shootd sends a comment line every 15 seconds and ends each stream after 15 minutes. */
 enum {
     SILENCE_MS = 40000,
     STREAM_MS = 20 * 60 * 1000,
@@ -21,9 +21,9 @@ enum {
 struct stream {
     const struct stream_reader *reader;
     struct sse sse;
-    bool heard;   /* bytes came since the stream was opened */
-    bool reached; /* the server is there, even if it gives no stream */
-    bool ended;   /* by its reader */
+    bool heard;   /* bytes arrived since the stream was opened */
+    bool reached; /* the server answered, even if it gave no stream */
+    bool ended;   /* the reader ended it */
     mono_us heard_at;
 };
 
@@ -71,7 +71,7 @@ static bool on_bytes(void *ctx, const char *bytes, size_t len)
     return goes_on;
 }
 
-/* A connection that is silent for too long is dead. */
+/* Ends the transfer when the connection is silent for too long, or when the reader asks for it. */
 static bool on_tick(void *ctx)
 {
     struct stream *s = ctx;
@@ -81,7 +81,7 @@ static bool on_tick(void *ctx)
     return s->ended;
 }
 
-/* Between two streams. */
+/* Called in the pause between two streams. */
 static bool on_pause(void *ctx)
 {
     struct stream *s = ctx;
@@ -89,7 +89,7 @@ static bool on_pause(void *ctx)
     return s->ended;
 }
 
-/* One stream, until it ends. */
+/* Reads one stream until it ends. */
 static void read_stream(struct cli *cli, struct stream *s, struct http_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
@@ -117,8 +117,8 @@ static bool may_come_back(const struct http_answer *answer)
     return ended || problem_may_pass(answer);
 }
 
-/* As long as the stream asked for (retry) or the server (Retry-After), and longer the more often it failed.
- */
+/* The pause before the next stream. It is as long as the stream (retry) or the server (Retry-After)
+ * requests, and grows with the failures in a row. */
 static int64_t pause_ms(const struct stream *s, const struct http_answer *answer, unsigned failures)
 {
     int64_t first = s->sse.retry_ms < 0 ? FIRST_PAUSE_MS : s->sse.retry_ms;
@@ -161,7 +161,7 @@ static int follow(struct cli *cli, struct stream *s)
         http_set_tick(cli->http, NULL, NULL);
         if (s->ended)
             return END_OK;
-        sse_done(&s->sse); /* half a block comes again */
+        sse_done(&s->sse); /* an incomplete block is sent again */
     }
 }
 

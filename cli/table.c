@@ -17,8 +17,8 @@ struct cell {
 struct table {
     const struct column *columns;
     size_t column_count;
-    size_t *content; /* of each column: the width of its widest cell so far, the title included */
-    size_t *least;   /* and that it has at least, where there is room */
+    size_t *content; /* for each column: the width of its widest cell so far, the title included */
+    size_t *least;   /* for each column: its least width, if the terminal has the room */
     struct cell *cells;
     size_t count, capacity;
 };
@@ -83,8 +83,8 @@ size_t table_rows(const struct table *table)
     return table->count / table->column_count;
 }
 
-/* Takes from the widest flexible column until the line fits, or none of them can give more; the width that is
- * left. */
+/* Narrows the widest flexible column, again and again, until the line fits or no flexible column can be
+ * narrowed. Returns the new width of the line. */
 static size_t squeeze_flexible(const struct table *table, size_t *widths, size_t sum, size_t available)
 {
     while (sum > available) {
@@ -102,7 +102,7 @@ static size_t squeeze_flexible(const struct table *table, size_t *widths, size_t
     return sum;
 }
 
-/* Columns give back what they have beyond their content; the width that is left. */
+/* Narrows columns to the width of their content. Returns the new width of the line. */
 static size_t squeeze_padding(const struct table *table, size_t *widths, size_t sum, size_t available)
 {
     for (size_t c = table->column_count; c-- > 0 && sum > available;) {
@@ -114,7 +114,8 @@ static size_t squeeze_padding(const struct table *table, size_t *widths, size_t 
     return sum;
 }
 
-/* Where that is not enough the last columns are cut, and left out (0) where nothing of them could be read. */
+/* Makes the line fit. As a last step it cuts the last columns; a column too narrow to read is left out
+ * (width 0). */
 static void squeeze(const struct table *table, size_t *widths, size_t available)
 {
     size_t sum = (table->column_count - 1) * GAP;
@@ -158,7 +159,7 @@ static void print_row(const struct table *table, const struct terminal *to, cons
     (void)fputc('\n', to->file);
 }
 
-/* The widths of the columns; the caller frees them. */
+/* The printed width of each column; the caller frees the array. */
 static size_t *widths_of(const struct table *table, const struct terminal *to)
 {
     size_t *widths = mem_calloc(table->column_count, sizeof(*widths));

@@ -13,7 +13,7 @@
 #include "cli/glyphs.h"
 #include "cli/signals.h"
 
-/* Only the 16 colours of ANSI, so that the theme of the terminal decides. */
+/* Only the 16 colours of ANSI, so that the theme of the terminal applies. */
 static const char *const sequences[STYLE_MAX_] = {
     [STYLE_PLAIN] = "",       [STYLE_GOOD] = "\033[32m", [STYLE_BUSY] = "\033[33m",
     [STYLE_BAD] = "\033[31m", [STYLE_DIM] = "\033[2m",   [STYLE_BOLD] = "\033[1m",
@@ -25,7 +25,7 @@ static bool is_set(const char *variable)
     return value && *value;
 }
 
-/* FORCE_COLOR and CLICOLOR_FORCE count unless they are 0. */
+/* Whether FORCE_COLOR or CLICOLOR_FORCE is set to something other than 0. */
 static bool is_forced(const char *variable)
 {
     return is_set(variable) && strcmp(getenv(variable), "0") != 0;
@@ -91,12 +91,13 @@ static void on_signal(int number)
     ask_signal = number;
 }
 
-/* The state before a question, which is restored after it. */
+/* The state before a question, which is restored afterwards. */
 struct asking {
     bool secret;
     struct termios echoed;
     struct sigaction before[ARRAY_LEN(caught)];
-    sigset_t mask; /* while it is waited for: at all other times the signals are held back */
+    sigset_t mask; /* the signals that may arrive while the program waits for the line; at other times they
+                      are blocked */
 };
 
 static void asking_begin(struct asking *a)
@@ -131,7 +132,7 @@ static void asking_end(const struct asking *a)
     (void)sigprocmask(SIG_SETMASK, &a->mask, NULL);
 }
 
-/* The line, or NULL at the end of the input and after a signal. */
+/* Reads the line. NULL at the end of input and after a signal. */
 static char *read_line(const struct asking *a)
 {
     char line[65536];
@@ -161,7 +162,7 @@ static char *ask(const char *question, bool secret)
     for (;;) {
         struct asking asking = {.secret = secret && terminal_can_ask()};
         asking_begin(&asking);
-        (void)fprintf(stderr, "%s", shown); /* nobody answers before the echo is off */
+        (void)fprintf(stderr, "%s", shown); /* shown after the echo is off */
         (void)fflush(stderr);
         char *line = read_line(&asking);
         asking_end(&asking);
@@ -169,7 +170,7 @@ static char *ask(const char *question, bool secret)
             return line;
         if (ask_signal != SIGTSTP)
             signals_die(ask_signal);
-        (void)raise(SIGTSTP); /* Ctrl-Z: the question comes again when the shell goes on with it */
+        (void)raise(SIGTSTP); /* Ctrl-Z: when the shell continues the program, the loop asks again */
     }
 }
 
@@ -181,7 +182,7 @@ char *terminal_ask(const char *question)
 char *terminal_ask_secret(const char *question, bool *ret_too_long)
 {
     char *line = ask(question, true);
-    /* A terminal drops what is behind its 4095th byte without a word. */
+    /* A terminal silently discards everything after byte 4095 of a line. */
     *ret_too_long = line && strlen(line) >= TERMINAL_LINE_MAX;
     if (!*ret_too_long)
         return line;

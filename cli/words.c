@@ -10,7 +10,8 @@ static unsigned least_of(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that make one word of the other. */
+/* The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the
+ * other. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned rows[3][LONGEST_WORD + 1];

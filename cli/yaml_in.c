@@ -51,7 +51,7 @@ static bool is_integer(const char *text)
     return len > 0 && len <= 18 && strspn(digits, "0123456789") == len && (len == 1 || digits[0] != '0');
 }
 
-/* YAML 1.2's core schema, but for fractions. */
+/* The value of a plain scalar in the core schema of YAML 1.2; fractions stay text. */
 static json_t *plain_value(const char *text)
 {
     static const char *const nothing[] = {"", "~", "null", "Null", "NULL", NULL};
@@ -135,7 +135,7 @@ static bool is_showable(const char *text)
     return strcmp(shown, text) == 0;
 }
 
-/* The text of a key; NULL with a fault when it is none, or stands there already. */
+/* The text of a key. NULL with a fault when it is not a valid key, or when the object already has it. */
 static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *object)
 {
     size_t line = event->start_mark.line + 1;

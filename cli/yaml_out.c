@@ -13,7 +13,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Words of YAML 1.1 that are no texts. */
+/* Whether YAML 1.1 reads the word as something other than text. */
 static bool is_word_of_yaml(const char *text)
 {
     static const char *const words[] = {"y",    "n",     "yes",  "no",  "on", "off",
@@ -24,7 +24,8 @@ static bool is_word_of_yaml(const char *text)
     return false;
 }
 
-/* Begins with a letter, so that it is neither number nor date nor sign, and has harmless characters only. */
+/* Whether the text needs no quotes: it begins with a letter, so that it is no number, date or sign, and has
+ * harmless characters only. */
 static bool is_plain(const char *text)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
@@ -79,7 +80,7 @@ static bool is_block(const json_t *value)
 
 static void write_block(struct buffer *out, const json_t *value, unsigned depth, bool goes_on);
 
-/* Behind "key:" or "-", on the same line when it fits there. */
+/* Writes a value after "key:" or "-", on the same line where possible. */
 static void write_below(struct buffer *out, const json_t *value, unsigned depth, bool in_sequence)
 {
     if (!is_block(value)) {
@@ -95,7 +96,7 @@ static void write_below(struct buffer *out, const json_t *value, unsigned depth,
     }
 }
 
-/* With `goes_on` the first line is begun already: the member of a sequence's item. */
+/* With `goes_on` the first line already has its indentation: the value follows "- ". */
 static void write_block(struct buffer *out, const json_t *value, unsigned depth, bool goes_on)
 {
     size_t i;

@@ -1,7 +1,7 @@
 /*
- * JSON as YAML for people: block style, two blanks a level. Every text that some reader of YAML 1.1 or 1.2
- * takes for a number, boolean, null or date stands in quotes, and what text from outside could do to
- * a terminal is escaped. Pure; one thread.
+ * Writes JSON as YAML for people: block style, two blanks per level. A text that a reader of YAML 1.1 or 1.2
+ * could take for a number, boolean, null or date is quoted. Characters that could control a terminal are
+ * escaped. Pure; one thread.
  */
 #ifndef CLI_YAML_OUT_H
 #define CLI_YAML_OUT_H
@@ -10,7 +10,7 @@
 
 struct buffer;
 
-/* Appends one document, without `---`, with a newline at its end. */
+/* Appends one document without `---`, ended by a newline. */
 void yaml_write(struct buffer *out, const json_t *value);
 
 #endif

@@ -1,6 +1,5 @@
 #!/bin/bash
-# Kubernetes clusters on Cleura through shootd, in five verbs. `cleura-shoot.sh --help` tells the rest.
-# Needs bash, curl and jq.
+# Manages Kubernetes clusters on Cleura through shootd, with five verbs. `cleura-shoot.sh --help` has the details. Needs bash, curl and jq.
 set -euo pipefail
 
 readonly REFUSED=1 USAGE=2 UNREACHABLE=3 FAILED=4 TIMED_OUT=5
@@ -46,9 +45,8 @@ die() { # CODE MESSAGE...
 
 # ---- requests --------------------------------------------------------------------------------------------------------
 
-# request METHOD PATH [BODY] leaves the answer in $answer; anything but success ends the program.
-# The token goes through a file descriptor: arguments are seen by every user of the machine. `-q`: a ~/.curlrc may add to
-# the answer what is no JSON, or print the token.
+# request METHOD PATH [BODY] stores the answer in $answer; any failure ends the program. The token goes through a file descriptor, because
+# every user of the machine sees arguments. `-q`: a ~/.curlrc could print the token or change the answer.
 request() {
     local method=$1 path=$2 status
     local more=()
@@ -66,7 +64,7 @@ request() {
     esac
 }
 
-# The problem in $answer, for people: what is wrong, where, what would be valid, what to do.
+# Shows the problem in $answer: the fault, its place, the valid values, the advice.
 explain() { # STATUS
     jq -er --arg who "cleura-shoot.sh: ${name:+$name: }" 'if .title and .advice then . else error("no problem") end
         | "\($who)\(.title): \(.detail)",
@@ -134,7 +132,7 @@ wait_for() {
             return
             ;;
         esac
-        # Nothing of shootd's own is under way: the phase tells.
+        # shootd has no operation of its own: the phase decides.
         phase=$(get .status.phase)
         case $phase in
         ready | hibernated | degraded)
@@ -148,7 +146,7 @@ wait_for() {
     done
 }
 
-# Waits for one operation; the server holds each request until the operation ends or 55 seconds are over.
+# Waits for one operation; the server delays each answer until the operation ends or 55 seconds pass.
 follow() { # OPERATION
     local deadline=$((SECONDS + timeout)) told='' now status left
     while :; do
@@ -174,7 +172,7 @@ follow() { # OPERATION
 
 # ---- arguments -------------------------------------------------------------------------------------------------------
 
-# Verb: function, whether it takes a name, its options (with = when they take a value).
+# Verb: function, whether it takes a name, its options (with = if they take a value).
 declare -A verbs=(
     [list]='list no' [create]='create yes version= spec= wait' [wait]='wait_for yes'
     [kubeconfig]='kubeconfig yes ttl= output=' [delete]='delete yes wait')
@@ -221,7 +219,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ "$takes_name" = no ] || [ -n "$name" ] || die "$USAGE" "$verb needs the name of a cluster"
-# A name is one segment of a path; whether it is a good one, shootd says.
+# A name is one segment of a path; shootd checks whether it is valid.
 [[ $name != *[!a-zA-Z0-9._-]* ]] || die "$USAGE" "'$name' is not a name: only letters, digits, '.', '_' and '-'"
 
 for program in curl jq; do

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Receives the webhooks of shootd, keeps what it saw, and hands each event on once. `webhook-consumer.py --help` tells the rest.
+"""Receives the webhooks of shootd, stores the events, and hands on each event once. `webhook-consumer.py --help` has the details.
 
-An example to copy. Needs Python 3.9 and nothing else. What it rests on is in docs/webhooks.md: deliveries come at least once and
-in any order, so the id is the key of the table; a 2xx is said behind the commit, so what was acknowledged is never lost; and what
-shootd could not deliver is read from its event log behind the last sequence that was seen.
+An example to copy. Needs Python 3.9 and nothing else. It relies on these rules of docs/webhooks.md. Deliveries come at least once and in
+any order, so the id is the key of the table. The consumer answers 2xx after the commit, so an acknowledged event is never lost. Events
+that shootd could not deliver are read from its event log, after the last sequence seen.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def say(text):
 
 
 def read_private(path):
-    """The words of a file that nobody else may read."""
+    """The words of a file that only its owner may read."""
     with open(path, encoding="ascii") as f:
         if os.fstat(f.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ValueError(f"{path} can be read by others: chmod 600 {path}")
@@ -70,7 +70,7 @@ def read_keys(path):
 
 
 def is_genuine(keys, headers, body):
-    """Whether one of the signatures, of which there are several in a rotation, is of one of the keys, and made just now."""
+    """Whether one of the signatures (a rotation has several) was made just now with one of the keys."""
     id, stamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not id or not (stamp.isascii() and stamp.isdigit()) or abs(time.time() - int(stamp)) > TOLERANCE_S:
         return False
@@ -80,16 +80,16 @@ def is_genuine(keys, headers, body):
     return any(hmac.compare_digest(w, g) for w in wanted for g in given)
 
 
-# ---- what was seen ---------------------------------------------------------------------------------------------------
+# ---- the store of received events ------------------------------------------------------------------------------------
 
 class Store:
-    """Events by id, which of them were handed on, and the last sequence that was read. Any thread."""
+    """Events by id, whether each was handed on, and the last sequence read from the log. Any thread."""
 
     def __init__(self, path):
         self.lock = threading.Lock()
         self.changed = threading.Event()
         self.db = sqlite3.connect(path, check_same_thread=False, timeout=1)
-        # Exclusive: a second consumer on the same file would hand everything on once more.
+        # Exclusive: a second consumer with the same file would hand on every event again.
         self.db.executescript("""
             PRAGMA locking_mode = EXCLUSIVE;
             PRAGMA journal_mode = WAL;
@@ -101,7 +101,7 @@ class Store:
         """)
 
     def add(self, events, sequence=None):
-        """Commits what is new of them, in their order, and how far the log was read. How many were new."""
+        """Commits new events in their order, and how far the log was read. Returns the number of new events."""
         rows = [(e["id"], json.dumps(e, separators=(",", ":")), int(time.time())) for e in events]
         with self.lock, self.db:
             before = self.db.total_changes
@@ -119,7 +119,7 @@ class Store:
         return row[0] if row else None
 
     def waiting(self):
-        """What is to be handed on next: (id, line), or None."""
+        """The next event to hand on: (id, line), or None."""
         with self.lock:
             return self.db.execute("SELECT id, line FROM event WHERE handed = 0 ORDER BY rowid LIMIT 1").fetchone()
 
@@ -142,7 +142,7 @@ class Deliveries(BaseHTTPRequestHandler):
         try:
             status = self.take()
         except (json.JSONDecodeError, TypeError, KeyError):
-            status = 400  # it is of shootd and no event: another program signs with this secret
+            status = 400  # the signature is right, but it is not an event: another program signs with this secret
         except (OSError, ValueError, sqlite3.Error) as e:
             say(f"cannot take a delivery: {e}")
             status = 503  # shootd sends it again
@@ -166,7 +166,7 @@ class Deliveries(BaseHTTPRequestHandler):
         if event["id"] != self.headers["webhook-id"]:
             return 400
         self.server.store.add([event])
-        return 204  # and not a moment earlier: it is committed
+        return 204  # after the commit, never before
 
     def log_message(self, *args):
         pass
@@ -175,14 +175,14 @@ class Deliveries(BaseHTTPRequestHandler):
 # ---- the event log ---------------------------------------------------------------------------------------------------
 
 class Log:
-    """GET /v1/events of shootd. No proxy of the environment, no redirects: they would get the token."""
+    """GET /v1/events of shootd. It follows no proxy setting and no redirect, because they would receive the token."""
 
     def __init__(self, options, store):
         self.base = urllib.parse.urlsplit(options.url)
         self.options, self.store = options, store
 
     def page(self, after):
-        """A page, and the sequences that the log has: (page, oldest, newest); (newest + 1, newest) when it is empty."""
+        """A page, and the sequences in the log: (page, oldest, newest). For an empty log oldest is newest + 1."""
         query = {"after": after, "limit": PAGE, "type": self.options.type, "project": self.options.project}
         kind = http.client.HTTPSConnection if self.base.scheme == "https" else http.client.HTTPConnection
         connection = kind(self.base.netloc, timeout=30)
@@ -199,14 +199,14 @@ class Log:
         return page, page["oldest_sequence"] or page["newest_sequence"] + 1, page["newest_sequence"]
 
     def begin(self):
-        """The first time of all."""
+        """The start of the very first run."""
         _, oldest, newest = self.page(0)
         sequence = newest if self.options.begin == "now" else max(int(self.options.begin), oldest - 1)
         self.store.add([], sequence)
         return sequence
 
     def catch_up(self):
-        """Stores everything behind the last sequence; what came as a delivery is there already."""
+        """Stores all events after the last sequence; those that were delivered are stored already."""
         after = self.store.sequence()
         if after is None:
             after = self.begin()
@@ -226,14 +226,14 @@ class Log:
         self.store.forget(self.options.keep_days)
 
     def begin_anew(self, after, oldest, newest):
-        """The log does not reach back to what was seen last, or is another one (restored from a backup)."""
+        """The log does not reach back to the last seen event, or it is another log (restored from a backup)."""
         say(f"{after} was seen last, the log has {oldest} to {newest}: events are missing, read the clusters anew")
         gap = {"id": f"gap_{after}_{oldest}_{newest}", "type": "consumer.gap", "data": {"after": after, "oldest": oldest, "newest": newest}}
         self.store.add([gap], oldest - 1)
         return oldest - 1
 
     def note_restore(self, after, base, oldest, newest):
-        """The server was restored from a backup, once for each: what came between is in no log."""
+        """Adds one gap for each restore of the server from a backup: events before the restore may be in no log."""
         gap = {"id": f"gap_restored_{base}", "type": "consumer.gap", "data": {"after": after, "oldest": oldest, "newest": newest}}
         if self.store.add([gap], after):
             say("the server was restored from a backup: events are missing, read the clusters anew")
@@ -242,7 +242,7 @@ class Log:
 # ---- handing on ------------------------------------------------------------------------------------------------------
 
 def hand_on(command, line):
-    """False: not taken."""
+    """False when the command did not accept the event."""
     if not command:
         with open(1, "w", closefd=False) as out:
             out.write(line + "\n")
@@ -269,11 +269,11 @@ class Consumer:
         self.end_read, self.end_write = os.pipe()
 
     def end(self):
-        """Safe in a signal handler, where no lock may be taken."""
+        """Safe in a signal handler, because it takes no lock."""
         os.write(self.end_write, b".")
 
     def guarded(self, work):
-        """A thread that cannot go on ends the program: whoever watches it starts it again."""
+        """A thread that fails ends the program, so that a supervisor can start it again."""
         def run():
             try:
                 work()
@@ -288,7 +288,7 @@ class Consumer:
     def hand_on_all(self):
         pause = FIRST_RETRY_S
         while True:
-            self.store.changed.clear()  # before anything is looked at
+            self.store.changed.clear()  # before the store is read
             if self.stopping.is_set():
                 return
             waiting = self.store.waiting()
@@ -317,13 +317,13 @@ class Consumer:
             good = self.try_to_catch_up()
 
     def run(self):
-        signals(lambda *_: sys.exit(STOPPED))  # what was stored is committed, and nothing else is under way yet
+        signals(lambda *_: sys.exit(STOPPED))  # stored events are committed, and nothing else runs yet
         threads = []
-        # What was missed comes before what is delivered from now on.
+        # Missed events come before new deliveries.
         good = self.log is None or self.try_to_catch_up()
         host, _, port = self.options.listen.rpartition(":")
         with ThreadingHTTPServer((host, int(port)), Deliveries) as server:
-            server.daemon_threads = False  # a stop waits for deliveries under way
+            server.daemon_threads = False  # a stop waits for open deliveries
             server.store, server.secrets = self.store, self.options.secrets
             signals(lambda *_: self.end())
             threads.append(self.guarded(server.serve_forever))

@@ -1,5 +1,5 @@
-"""A plugin of pytest: writes how each test ended, and its seconds of processor time, to the file TEST_OUTCOMES, a line of JSON each, for
-tools/test.py."""
+"""A plugin of pytest for tools/test.py. It writes the outcome of each test and its seconds of processor time to the file TEST_OUTCOMES,
+one line of JSON each."""
 
 import collections
 import json
@@ -9,24 +9,25 @@ import resource
 
 import pytest
 
-SANITIZER_EXITS = (98, 99)  # as tools/test.py sets them
+SANITIZER_EXITS = (98, 99)  # set by tools/test.py
 REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer\b|runtime error: |\bexit 9[89]\b")
 
 
 def of_a_sanitizer(text, code=0):
-    """Whether this failure is a report of a sanitizer, which is no chance."""
+    """Whether this failure is a report of a sanitizer; such a report is never by chance."""
     return code in SANITIZER_EXITS or REPORT.search(text) is not None
 
 
 def first_line(report):
-    """The line that says why."""
+    """The line that gives the reason."""
     crash = getattr(report.longrepr, "reprcrash", None)
     lines = (crash.message if crash else report.longreprtext).strip().splitlines()
     return lines[0][:200] if lines else "no reason"
 
 
 class Clock:
-    """In each worker: the processor time of each phase goes with its report. That of a daemon is in the phase that waited for its end."""
+    """Runs in each worker. The processor time of each phase goes with its report; the time of a daemon is in the phase that waited for
+    its end."""
 
     def __init__(self):
         self.last = self.seconds()
@@ -46,7 +47,7 @@ class Writer:
         self.path, self.outcomes, self.cpu = path, {}, collections.Counter()
 
     def pytest_runtest_logreport(self, report):
-        """A test has up to three reports: set-up, call, and what comes after it. A failure of any of them is its outcome."""
+        """A test has up to three reports: set-up, call and tear-down. A failure in any of them is its outcome."""
         id = report.nodeid.rsplit("@", 1)[0] if report.nodeid.rfind("@") > report.nodeid.rfind("]") else report.nodeid
         self.cpu[id] += sum(value for name, value in report.user_properties if name == "cpu_s")
         before = self.outcomes.get(id, {}).get("outcome")

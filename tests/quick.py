@@ -1,9 +1,10 @@
-"""Which black-box tests `make quick` runs: those of the folders that differ from main, and changed test files themselves."""
+"""The black-box tests that `make quick` runs: those of the folders that differ from main, and changed test files."""
 
 import re
 import subprocess
 
-# Folder -> files of tests/ that show the most of it in the least time. test_layout.py and test_words.py look at all sources, so they always run.
+# Folder -> files of tests/ that test the most of it in the least time. test_layout.py and test_words.py read all sources, so they always
+# run.
 ALWAYS = ["api/test_layout.py", "api/test_words.py"]
 FILES = {
     "base": ["api/test_start.py"],
@@ -23,7 +24,7 @@ FILES = {
     "cli": ["api/test_shootctl.py", "api/test_shootctl_watch.py", "api/test_shootctl_terminal.py", "api/test_shootctl_login.py", "api/test_shootctl_completion.py"],
     "dashboard": ["api/test_dashboard_http.py", "api/test_dashboard.py"],
     "simulator": ["simulator"],
-    "fuzz": [],  # the units feed their inputs to the targets
+    "fuzz": [],  # the units run the targets with their inputs
     "systemd": ["api/test_systemd.py"],
     "contrib": ["api/test_contrib.py"],
     "docs": ["api/test_rules.py"],
@@ -32,7 +33,7 @@ FILES = {
 
 
 def changed(root):
-    """Paths that differ from main, committed or not."""
+    """The paths that differ from main, committed or not."""
     def lines(*command):
         return subprocess.run(["git", *command], cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
     base = lines("merge-base", "main", "HEAD")[0]
@@ -40,7 +41,7 @@ def changed(root):
 
 
 def chosen(paths):
-    """Names below tests/, of these changed paths."""
+    """The test files below tests/ for these changed paths."""
     names = set(ALWAYS)
     for path in paths:
         own = re.fullmatch(r"tests/((api|simulator)/test_\w+\.py)", path)
@@ -49,6 +50,6 @@ def chosen(paths):
 
 
 def suites(root):
-    """The files, by suite: each suite has a conftest of its own."""
+    """The files, by suite: each suite has its own conftest."""
     names = sorted(n for n in chosen(changed(root)) if (root / "tests" / n).exists())
     return [[root / "tests" / n for n in names if n.split("/")[0] == suite] for suite in ("simulator", "api")]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""embed_dashboard.py DIRECTORY: prints what dashboard/build.mjs made there as C source (see api/dashboard_files.h); of an empty one
-a program without a dashboard."""
+"""embed_dashboard.py DIRECTORY: prints the files that dashboard/build.mjs made there as C source (see api/dashboard_files.h). For an
+empty directory it prints a program without a dashboard."""
 
 import base64
 import hashlib
@@ -25,7 +25,7 @@ def c_array(name, data):
 
 
 def c_file(path, number):
-    """Prints the bytes of its forms, and returns the initializer of its row."""
+    """Prints the bytes of the file's forms, and returns the initializer of its row."""
     forms = []
     for coding, suffix in FORMS:
         data = path.with_name(path.name + suffix).read_bytes()

@@ -30,10 +30,10 @@ COLOURS = ["#1f60c4", "#c4321f", "#37872d", "#a0600a", "#8f3bb8", "#0f7f86", "#c
 LEGEND_LINES = 4
 
 
-# ---- a busy day, and what Prometheus saw of it --------------------------------------------------------------------------------
+# ---- a busy day, and the metrics that Prometheus scraped -------------------------------------------------------------------------
 
 class Day:
-    """shootd, cleura-sim, a receiver of webhooks and Prometheus, in a directory that is gone afterwards."""
+    """shootd, cleura-sim, a receiver of webhooks and Prometheus in a temporary directory."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
@@ -97,7 +97,7 @@ class Day:
         self.sim.stop()
 
     def series(self, target, began, ended):
-        """(legend, [(time, value)]) of each line that an expression gives. Raises what Prometheus complains of."""
+        """(legend, [(time, value)]) of each line that an expression returns. Raises the error that Prometheus reports."""
         expression = target["expr"].replace("$__rate_interval", "15s").replace("$job", "shootd").replace("$instance", ".*")
         answer = web.get(self.url, params={"query": expression, "start": began, "end": ended, "step": max(1, (ended - began) / POINTS)}).json()
         if answer["status"] != "success":
@@ -126,7 +126,7 @@ def in_unit(value, unit):
 
 
 def ceiling(most):
-    """The next of 1, 2, 5, 10 and so on."""
+    """The next larger number of 1, 2, 5, 10 and so on."""
     if most <= 0:
         return 1
     power = 10 ** math.floor(math.log10(most))
@@ -172,7 +172,7 @@ STYLE = ("text{font:11px sans-serif;fill:#4a4f57}.title{font-size:13px;font-weig
 
 
 def draw(dashboard, series, began, ended):
-    """The whole page; series(target) gives the lines of a target."""
+    """Draws the whole page; series(target) returns the lines of a target."""
     panels = dashboard["panels"]
     width = 24 * COLUMN + GAP
     height = max(p["gridPos"]["y"] + p["gridPos"]["h"] for p in panels) * ROW_OF_GRID + GAP

@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = sorted({p.parent.relative_to(ROOT).as_posix() for p in ROOT.glob("*/**/*.c")
                   if p.relative_to(ROOT).parts[0] not in ("build", "tests", "fuzz", "bench")})
 TOPS = sorted({folder.split("/")[0] for folder in FOLDERS})
-# The largest circle that each top folder may have; those of the others have at most ORDINARY files. These go down only.
+# The largest allowed circle of each top folder, in files; folders without an entry may have ORDINARY files. The numbers may only go down.
 ORDINARY = 5
 CEILING = {"api": 13, "cli": 22, "reconcile": 52}
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -39,7 +39,7 @@ def code_of(path):
 
 
 def functions(code):
-    """(name, is static, lines of the body, the body)"""
+    """(name, is static, lines of the body, the body) of each function."""
     for match in DEFINITION.finditer(code):
         yield match[2], match[1].startswith("static"), match[3].count("\n"), match[3]
 
@@ -79,7 +79,7 @@ def components(graph):
 
 
 def elements(text):
-    """The parts of an initializer or of arguments, split at commas that no bracket encloses."""
+    """The parts of an initializer or of arguments, split at commas outside brackets."""
     parts, depth, begin = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "({[") - (c in ")}]")
@@ -90,7 +90,7 @@ def elements(text):
 
 
 def arguments(text, begin):
-    """Those of the call whose bracket opens before `begin`."""
+    """The arguments of the call whose bracket opens before `begin`."""
     depth, i = 1, begin
     while depth and i < len(text):
         depth += (text[i] == "(") - (text[i] == ")")
@@ -99,7 +99,7 @@ def arguments(text, begin):
 
 
 def member_names(body):
-    """Of the body of a struct, in order."""
+    """The names of the members in the body of a struct, in order."""
     for declaration in body.split(";"):
         pointer = POINTER.search(declaration)
         if pointer:
@@ -109,7 +109,7 @@ def member_names(body):
 
 
 class Calls:
-    """Who calls whom in one top folder: {file: {other file: (caller, callee)}}."""
+    """The calls within one top folder: {file: {other file: (caller, callee)}}."""
 
     def __init__(self, top):
         paths = sorted((ROOT / top).glob("**/*.[ch]"))
@@ -127,13 +127,13 @@ class Calls:
             self.add_calls(path)
 
     def place(self, path, name):
-        """The file of a function, as a file sees it; or None."""
+        """The file of the function that this name means in a file; or None."""
         return path if name in self.own[path] else self.home.get(name)
 
     def find_stored(self):
-        """{member: {(file, function)}}"""
+        """The functions stored under each member: {member: {(file, function)}}."""
         stored = collections.defaultdict(set)
-        self.stores = collections.defaultdict(set)  # file: the functions that it stores, which is no call of them
+        self.stores = collections.defaultdict(set)  # file: the functions that it stores; storing is not calling
 
         def store(path, member, value):
             name = value.strip().lstrip("&")
@@ -187,7 +187,7 @@ def largest_circle(graph):
 
 
 def size_of_circle(top):
-    """Files in the largest circle; 0: no file calls one that calls it."""
+    """The number of files in the largest circle; 0 when no two files call each other."""
     circle = largest_circle(calls_in(top).graph)
     return len(circle) if len(circle) > 1 else 0
 
@@ -242,14 +242,14 @@ def show_callers(name):
 
 
 def used_words(path, code):
-    """Those of a file that are no mere declarations."""
+    """The words of a file, except those in declarations."""
     if path.suffix == ".h":
         code = "".join(re.findall(r"^(?:#define(?:[^\n]|\\\n)*|DEFINE_\w+\(.*)|^static inline[^;{]*\n\{.*?^\}", code, re.M | re.S))
     return re.findall(r"\b\w+\b", code)
 
 
 def unused():
-    """[(file, function, whether a test calls it)]"""
+    """The functions without a caller: [(file, function, whether a test calls it)]."""
     codes = {p: c for top in TOPS for p, c in calls_in(top).codes.items()}
     used = collections.Counter(word for p, code in codes.items() for word in used_words(p, code))
     tests = {word for folder in ("tests", "fuzz", "bench") for p in (ROOT / folder).glob("**/*.[ch]") for word in re.findall(r"\b\w+\b", p.read_text())}
@@ -263,7 +263,7 @@ def show_unused():
 
 
 def check():
-    """How many folders have a larger circle than they may, and how many functions nobody calls."""
+    """The number of folders with a circle that is too large, plus the number of functions without a caller."""
     dead = [(path, name) for path, name, by_tests in unused() if not by_tests]
     for path, name in dead:
         print(f"{path}: nobody calls {name}")

@@ -1,4 +1,4 @@
-/* `help` and `version`. */
+/* The commands `help` and `version`. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* `apply` and `diff`: documents of clusters against what there is. */
+/* The commands `apply` and `diff`: compare documents with the clusters at the server. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,10 +11,10 @@
 #include "cli/verbs/clusters.h"
 #include "cli/verbs/verbs.h"
 
-/* One document, ready to be sent. */
+/* One document, ready to send. */
 struct wanted {
     char *project, *name, *body;
-    json_t *document; /* the same as the body */
+    json_t *document; /* the parsed body */
 };
 
 struct all_wanted {
@@ -34,7 +34,7 @@ static void wanted_done(struct all_wanted *all)
     *all = (struct all_wanted){0};
 }
 
-/* A cluster stands in one document only: the order of two would decide. */
+/* Refuses two documents for one cluster: their order would decide the result. */
 static int check_once(const struct all_wanted *all, const char *source)
 {
     const struct wanted *last = &all->items[all->count - 1];
@@ -61,7 +61,7 @@ static int add_wanted(struct cli *cli, const struct document *document, struct a
     return check_once(all, document->source);
 }
 
-/* All documents are read and checked before the first one is sent. */
+/* Reads and checks all documents before the first is sent. */
 static int read_wanted(struct cli *cli, struct all_wanted *all)
 {
     struct documents documents;
@@ -77,17 +77,17 @@ static int read_wanted(struct cli *cli, struct all_wanted *all)
 
 /* ---- apply ---- */
 
-/* Members that a PUT replaces. */
+/* The members that a PUT replaces. */
 static const char *const replaced[] = {"spec", "labels", "description", "deletion_protection"};
 
-/* A member that is left out is empty. */
+/* Whether the value equals a missing member. */
 static bool is_empty(const json_t *value)
 {
     return !value || json_is_null(value) || json_is_false(value) ||
            (json_is_object(value) && !json_object_size(value));
 }
 
-/* Whether a PUT that makes one of the other would replace nothing. */
+/* Whether the replaced members of both are equal. */
 static bool is_alike(const json_t *a, const json_t *b)
 {
     for (size_t i = 0; i < ARRAY_LEN(replaced); i++) {
@@ -104,21 +104,21 @@ static bool has_same_operation(const json_t *a, const json_t *b)
 }
 
 /*
- * The word for what became of it. The same operation is the one that was under way already; a new one
- * repairs what drifted. One that waits behind another is shown by the PUT only: then the version has not
- * moved.
+ * The word for the result of a PUT. "unchanged" needs the same operation as before: a new one repairs drift.
+ * There is one exception. An operation that waits behind another is shown only by the PUT; then an equal
+ * version means "unchanged".
  */
 static const char *result_of(const json_t *before, const json_t *after)
 {
     if (!before || !mem_same_str(json_str(before, "id"), json_str(after, "id")))
-        return "created"; /* also in the place of one that was never made */
+        return "created"; /* another id: a new cluster replaced one that was never made */
     bool adopted = !json_bool(before, "managed", true) && json_bool(after, "managed", true);
     bool same_version = json_int(before, "version", -1) == json_int(after, "version", -2);
     bool same = is_alike(before, after) && !adopted && (has_same_operation(before, after) || same_version);
     return same ? "unchanged" : "configured";
 }
 
-/* A plan that removes a pool, replaces nodes or ends the protection is asked about. */
+/* Asks before a write whose plan removes a pool, replaces nodes or ends the protection. */
 static int confirm(struct cli *cli, const struct wanted *one, const struct api_target *target,
                    const struct http_request *request)
 {
@@ -136,8 +136,8 @@ static int confirm(struct cli *cli, const struct wanted *one, const struct api_t
     return change_refusal(cli);
 }
 
-/* After a 412: it may be as the document says by now, by a first try whose answer was lost or by others. Then
- * the cluster as it is now is the answer. */
+/* After a 412: the cluster may already be as the document says, by an earlier attempt whose answer was lost
+ * or by another user. Then the current cluster replaces the answer. */
 static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct http_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
@@ -153,7 +153,7 @@ static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct ht
     return true;
 }
 
-/* Sends it, about the cluster that was looked at and no other. */
+/* Sends the PUT for the cluster in the state that was read before. */
 static int put(struct cli *cli, const struct wanted *one, const struct seen_cluster *seen,
                struct http_answer *answer)
 {
@@ -201,7 +201,7 @@ int verb_apply(struct cli *cli)
         int one = apply_one(cli, &all.items[i], &output);
         first = first == END_OK ? one : first;
         if (one == END_UNREACHABLE || one == END_NOT_ALLOWED)
-            code = one; /* the others would end in the same way */
+            code = one; /* the other documents would fail in the same way */
     }
     if (code == END_OK && output_is_document(cli))
         (void)output_end(&output);

@@ -1,4 +1,4 @@
-/* `catalog`: the choices that a project has, and what a create uses without saying. */
+/* The command `catalog`: the choices of a project, and the defaults of a create. */
 #include <inttypes.h>
 
 #include "base/mem.h"

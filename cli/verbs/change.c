@@ -45,7 +45,7 @@ bool change_confirmed(const struct cli *cli, const char *question)
     return yes;
 }
 
-/* The operation that the answer names. */
+/* Stores the operation that the answer names. */
 static void note_operation(struct change *change, const json_t *cluster)
 {
     const json_t *operation = json_obj(cluster, "operation");
@@ -53,7 +53,7 @@ static void note_operation(struct change *change, const json_t *cluster)
     change->type = mem_strdup(json_str_or(operation, "type", "operation"));
 }
 
-/* Whether a merge patch would change nothing. */
+/* Whether the value already is as the merge patch would make it. */
 static bool has_already(const json_t *value, const json_t *patch)
 {
     const char *name;
@@ -69,8 +69,8 @@ static bool has_already(const json_t *value, const json_t *patch)
     return true;
 }
 
-/* The first try was carried out when its answer was lost: the second finds a cluster that changed. Then the
- * cluster as it is now is the answer. */
+/* A repeated PATCH fails with 412 if the first attempt was carried out and only its answer was lost. If the
+ * cluster already has the patch, the current cluster replaces the answer. */
 static void forgive_second_try(struct cli *cli, const char *project, const char *cluster, const char *patch,
                                struct http_answer *answer)
 {
@@ -130,7 +130,7 @@ static void print_line(const struct cli *cli, const struct change *change, bool 
         (void)fprintf(cli->out.file, "%s: %s accepted as %s\n", name, type, id);
 }
 
-/* The cluster as it is now; where it is gone, as it was, with its operation. */
+/* The current cluster. If it no longer exists: the cluster of the answer, with its operation. */
 static json_t *document_of(struct cli *cli, const struct changes *changes, const struct change *change)
 {
     struct api_target target CLEANUP_TARGET;
@@ -145,7 +145,7 @@ static json_t *document_of(struct cli *cli, const struct changes *changes, const
 
 static void print_results(struct cli *cli, const struct changes *changes, const struct followed *followed)
 {
-    /* The command line decides about the form, not how many of its names were there. */
+    /* One name on the command line prints one document, several print a list, however many succeed. */
     bool documents = output_is_document(cli), one = cli->parsed->argument_count <= 1;
     struct output output;
     output_begin(&output, cli);

@@ -1,6 +1,6 @@
 /*
- * Writes: they are sent, their operations are waited for unless --no-wait, and the result is printed, one
- * line each or as documents. One thread.
+ * Sends writes, waits for their operations unless --no-wait is given, and prints the results, one line each
+ * or as documents. One thread.
  */
 #ifndef CLI_VERBS_CHANGE_H
 #define CLI_VERBS_CHANGE_H
@@ -9,10 +9,10 @@
 
 struct change {
     char *cluster;
-    char *operation;  /* id; NULL: nothing goes on */
+    char *operation;  /* id; NULL: no operation is open */
     char *type;       /* of the operation */
-    const char *done; /* what is said when nothing goes on: "unchanged", "already hibernated" */
-    json_t *document; /* the cluster as the answer has it, or NULL */
+    const char *done; /* printed when no operation is open: "unchanged", "already hibernated" */
+    json_t *document; /* the cluster in the answer, or NULL */
 };
 
 struct changes {
@@ -22,22 +22,23 @@ struct changes {
 };
 
 /*
- * Sends a write about one cluster and notes its answer. `done` is what a 200 means. A failure is said; END_OK
- * or an exit code. A DELETE that is sent again after a lost answer and finds nothing has succeeded.
+ * Sends a write for one cluster and adds its answer to `changes`. A 200 is printed as `done`. Reports a
+ * failure; END_OK or an exit code. A repeated DELETE that finds no cluster has succeeded: the first answer
+ * was lost.
  */
 int change_send(struct cli *cli, struct changes *changes, const char *cluster,
                 const struct api_target *target, const struct http_request *request, const char *done);
-/* Waits and prints; frees. `code` is what went wrong before, or END_OK: the first failure is the exit code.
- */
+/* Waits, prints the results and frees them. `code` is the exit code so far; the first failure is the exit
+ * code. */
 int changes_finish(struct cli *cli, struct changes *changes, int code);
 
-/* 32 hex digits for an Idempotency-Key: the same for every repetition of one write. */
+/* 32 hex digits for an Idempotency-Key, the same for every repetition of one write. */
 enum { KEY_BYTES = 33 };
 const char *change_key(char key[static KEY_BYTES]);
-/* Asks "question [y/N]"; --yes answers it. False, after saying that --yes is missing, when nobody can be
- * asked. */
+/* Asks "question [y/N]"; --yes answers it. When the user cannot be asked: false, after reporting that --yes
+ * is missing. */
 bool change_confirmed(const struct cli *cli, const char *question);
-/* The exit code of what was not confirmed: --yes is missing, or somebody said no. */
+/* The exit code when change_confirmed returned false: --yes is missing, or the user refused. */
 int change_refusal(const struct cli *cli);
 
 #endif

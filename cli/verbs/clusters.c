@@ -1,4 +1,5 @@
-/* `list` and `get`: rows of clusters. The columns are a contract; new ones come into the wide form only. */
+/* The commands `list` and `get`: rows of clusters. The narrow columns are a contract: new columns are added
+ * to the wide form only. */
 #include "cli/verbs/clusters.h"
 
 #include <inttypes.h>
@@ -73,7 +74,7 @@ bool cluster_is_busy(const json_t *summary)
     return strcmp(status, "pending") == 0 || strcmp(status, "running") == 0;
 }
 
-/* How far it is, in front of what is said, while something is under way. */
+/* The message; "(stale)" or, while an operation is open, its percentage stands before it. */
 static char *message_of(const json_t *summary)
 {
     const json_t *operation = json_obj(summary, "operation");
@@ -99,7 +100,7 @@ static void add_wide(const struct cli *cli, struct table *table, const json_t *s
     table_add_take(table, when_column(cli, json_str(summary, "observed_at")), STYLE_PLAIN);
 }
 
-/* Columns whose words change while somebody watches: as wide as their longest. */
+/* Columns whose words change during --watch are as wide as their longest word. */
 enum { PHASE_COLUMN = 2, HEALTH_COLUMN = 3, LONGEST_PHASE = 11, LONGEST_HEALTH = 11 };
 
 struct table *clusters_table(bool is_wide)
@@ -127,7 +128,7 @@ void clusters_add(const struct cli *cli, struct table *table, bool is_wide, cons
 
 /* ---- list ---- */
 
-/* Flags that are parameters of the query, by the same name. */
+/* Flags with the same name as a query parameter, except that - becomes _. */
 static const char *const filters[] = {"phase",  "health",  "version", "label",          "q",
                                       "region", "managed", "sort",    "expiring-before"};
 
@@ -145,10 +146,10 @@ static void add_filters(const struct cli *cli, struct api_target *target)
 
 struct listing {
     struct cli *cli;
-    struct table *table; /* NULL: documents */
+    struct table *table; /* NULL: prints documents */
     struct output output;
     bool is_wide;
-    bool is_all; /* names stand behind their projects: two of them may have the same */
+    bool is_all; /* prints PROJECT/NAME, because two projects may have clusters of one name */
 };
 
 static int list_one(void *ctx, json_t *cluster)
@@ -173,7 +174,8 @@ static int finish_listing(struct listing *listing, int code)
     else if (table_rows(listing->table))
         table_print(listing->table, &cli->out);
     else if (!cli->out.is_terminal)
-        table_print(listing->table, &cli->out); /* the titles: a script sees a table without rows */
+        table_print(listing->table,
+                    &cli->out); /* no rows, but titles, so that a script always reads a table */
     else
         cli_note("no clusters%s%s", cli->settings.project.value ? " in project " : "",
                  cli->settings.project.value ? cli->settings.project.value : "");

@@ -1,6 +1,6 @@
 /*
- * `__complete`: what may stand at the end of a command line, for the shells. Lines "word<TAB>about", then
- * ":BITS". Silent: a fault is no candidate.
+ * The command `__complete` lists the words that may end a command line; the scripts of the shells call it.
+ * It prints lines "word<TAB>about", then ":BITS". It reports no failures: a failure means no words.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,26 +18,26 @@
 #include "cli/words.h"
 #include "model/names.h"
 
-/* As the scripts of cobra have them: then plug-ins of kubectl's completion can use the same lines. */
+/* The number that cobra's scripts use, so that completion plug-ins of kubectl can read the same lines. */
 enum { BIT_NO_FILES = 4 };
-/* Nobody waits longer for names; they are asked for again after some seconds. */
+/* A request for names takes DEADLINE_MS at most; names older than FRESH_S are requested again. */
 enum { DEADLINE_MS = 100, FRESH_S = 10, OLDEST_S = 86400, CACHE_BYTES = 256 * 1024, MESSAGE_BYTES = 4096 };
 
-/* The line so far. */
+/* The command line so far. */
 struct typed {
     struct cli *cli;
-    const struct command *command; /* NULL: not yet */
-    const char *arguments[2];      /* the first ones */
+    const struct command *command; /* NULL: no word names it yet */
+    const char *arguments[2];      /* the first arguments */
     size_t argument_count;
-    const struct flag *flag; /* the word to complete is its value; NULL: it is not */
-    bool ended;              /* by -- */
-    bool lost;               /* there is no such command or flag */
-    const char *word;        /* to complete; of --flag=value the value */
-    char *before;            /* what stands before it in the same word; "" for nothing */
+    const struct flag *flag; /* the word to complete is the value of this flag; NULL: of none */
+    bool ended;              /* a `--` was read */
+    bool lost;               /* no such command or flag: nothing is offered */
+    const char *word;        /* to complete; after `--flag=` only the value */
+    char *before;            /* the part of the same word before it, or "" */
     int bits;
 };
 
-/* Only words that mean the same in every shell without quotes: names are foreign text, too. */
+/* Offers a word only if no shell needs quotes for it; names come from the server. */
 static void offer(const struct typed *typed, const char *word, const char *about)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,=-";
@@ -56,7 +56,7 @@ static void offer_words(const struct typed *typed, const char *const *words)
         offer(typed, *words, NULL);
 }
 
-/* ---- names that are kept ---- */
+/* ---- cached names ---- */
 
 static json_t *cache_read(int directory, const char *name)
 {
@@ -70,10 +70,10 @@ static json_t *cache_read(int directory, const char *name)
 static const char *token_of(void *ctx)
 {
     const struct cli *cli = ctx;
-    return cli->settings.token.value; /* as it is: nothing is renewed for a list of names */
+    return cli->settings.token.value; /* completion does not renew tokens */
 }
 
-/* The names of the list, newly asked for; NULL when there is no answer in time. */
+/* Requests the names of the list. NULL when no answer arrives in time. */
 static json_t *fetch(struct cli *cli, const struct api_target *target)
 {
     struct buffer fault CLEANUP_BUFFER;
@@ -98,7 +98,8 @@ static json_t *fetch(struct cli *cli, const struct api_target *target)
     return names;
 }
 
-/* Kept ones when they are fresh, or nobody answers; else those of the server. The caller owns the list. */
+/* The cached names when they are fresh or the server does not answer, else the names from the server. The
+ * caller owns the list. */
 static json_t *names_of(struct cli *cli, const struct api_target *target)
 {
     struct buffer fault CLEANUP_BUFFER;
@@ -139,7 +140,7 @@ static void offer_names(struct typed *typed, enum api_call call, const char *pro
         offer(typed, json_string_value(name), NULL);
 }
 
-/* Settings in force for the line that is typed, its flags included; false when no server is named. */
+/* Loads the settings for the typed line, with its flags. False when no server is configured. */
 static bool load(struct typed *typed)
 {
     struct buffer fault CLEANUP_BUFFER;
@@ -147,7 +148,7 @@ static bool load(struct typed *typed)
     return settings_load(&typed->cli->settings, typed->cli->parsed, &fault) && typed->cli->settings.url.value;
 }
 
-/* ---- what a place takes ---- */
+/* ---- words for a position ---- */
 
 static void offer_clusters(struct typed *typed)
 {
@@ -181,7 +182,7 @@ static void offer_commands(struct typed *typed)
             offer(typed, c->name, c->summary);
 }
 
-/* The last word of a list with commas. */
+/* Completes the last item of a list with commas. */
 static void offer_phases(struct typed *typed)
 {
     const char *comma = strrchr(typed->word, ',');
@@ -225,7 +226,7 @@ static void offer_health(struct typed *typed)
     offer_words(typed, words);
 }
 
-/* Flags whose values have names. Those of FLAG_CHOICE have their words in the table of commands. */
+/* Flags with known values. The values of a FLAG_CHOICE are in the table of commands. */
 static const struct {
     const char *flag;
     void (*offer)(struct typed *typed);
@@ -234,7 +235,7 @@ static const struct {
     {"health", offer_health},    {"for", offer_goals},
 };
 
-/* Arguments, by what usage calls them. */
+/* Arguments, by their name in the usage line. */
 static const struct {
     const char *arguments;
     void (*offer)(struct typed *typed);
@@ -272,7 +273,7 @@ static void offer_arguments(struct typed *typed)
         offer_commands(typed);
         return;
     }
-    bool is_new = command->run == verb_create; /* its name is not there yet */
+    bool is_new = command->run == verb_create; /* the name of a new cluster cannot be offered */
     size_t most = command->takes_rest ? 1 : command->most;
     for (size_t i = 0; i < ARRAY_LEN(places) && !is_new && typed->argument_count < most; i++)
         if (strncmp(command->arguments, places[i].arguments, strlen(places[i].arguments)) == 0) {
@@ -283,7 +284,7 @@ static void offer_arguments(struct typed *typed)
 
 /* ---- the line ---- */
 
-/* A flag of the line; true when its value is the next word. */
+/* Whether the word is a flag whose value is the next word. */
 static bool takes_next(const struct typed *typed, const char *word)
 {
     const struct flag *flag = parse_flag(typed->command, word);
@@ -316,7 +317,7 @@ static void read_words(struct typed *typed, const char *const *words, size_t cou
     typed->word = words[count - 1];
 }
 
-/* --flag=value: the value is completed, and what is before it stays. */
+/* Completes the value of --flag=value; `before` retains the part up to the equals sign. */
 static void split_word(struct typed *typed)
 {
     const char *equals = strchr(typed->word, '=');
@@ -329,8 +330,8 @@ static void split_word(struct typed *typed)
     typed->word = equals + 1;
 }
 
-/* The line without the word to complete: its flags say which server and project are meant. Its faults are not
- * said. The caller ends it, and frees the array. */
+/* Parses the line without the word to complete, for its flags that choose server and project. Faults are
+ * ignored. The caller ends `ret` with parsed_done and frees the array. */
 static const char **parse_typed(const char *const *words, size_t count, struct parsed *ret)
 {
     struct buffer fault CLEANUP_BUFFER;

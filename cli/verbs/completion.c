@@ -1,7 +1,7 @@
 /*
- * `completion`: the scripts that ask `shootctl __complete` while somebody types. They hold nothing of the
- * table of commands, so that an old one goes with a new program. The words are passed on as they are: no
- * shell reads them a second time.
+ * The command `completion` prints the scripts that call `shootctl __complete` while the user types. The
+ * scripts contain nothing from the table of commands, so that an old script works with a new program. They
+ * pass the words unchanged: no shell evaluates them again.
  */
 #include "cli/verbs/completion.h"
 
@@ -14,7 +14,7 @@
 
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
-/* bash splits words at = and : and replaces only what is behind the last of them. */
+/* bash splits words at = and : and replaces only the part after the last of them. */
 static const char bash[] = "# bash completion for shootctl\n"
                            "_shootctl() {\n"
                            "    local line word cut bits=0 tab=$'\\t' before=${COMP_LINE:0:COMP_POINT}\n"

@@ -1,4 +1,4 @@
-/* `context`: which servers there are, and which one is used. */
+/* The command `context`: lists the servers and chooses the one in use. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -83,7 +83,7 @@ static void add_setting(struct table *table, const char *name, const struct sett
     table_add(table, setting->source, STYLE_PLAIN);
 }
 
-/* Each value with where it is from. */
+/* Prints each setting with its source. */
 static int show_settings(struct cli *cli)
 {
     static const struct column columns[] = {

@@ -1,4 +1,4 @@
-/* `create`: a cluster from flags, from a file, or from the defaults of its project. */
+/* The command `create`: a cluster from flags, from a file, or from the defaults of its project. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "cli/verbs/change.h"
 #include "cli/verbs/verbs.h"
 
-/* Words of --pool, and the members that they set. */
+/* The keys of --pool, and the members that they set. */
 static const struct {
     const char *word, *member;
     bool is_number;
@@ -37,7 +37,7 @@ static bool set_pool_word(json_t *pool, const char *word, const char *value)
     return false;
 }
 
-/* "NAME,type=b.2c4gb,min=1,max=3"; NULL after saying what is wrong. */
+/* Parses "NAME,type=b.2c4gb,min=1,max=3". NULL after reporting a fault. */
 static json_t *pool_of(const char *text)
 {
     json_t *pool CLEANUP_JSON = json_object();
@@ -102,8 +102,8 @@ static bool add_flags(const struct cli *cli, json_t *body)
     return add_labels(cli, body);
 }
 
-/* The project that a document names wins over those of environment and context; false after saying that the
- * flag says otherwise. */
+/* Uses the project that the document names instead of that of environment or context. False after reporting
+ * that --project names another. */
 static bool take_project(struct cli *cli, const char *path, const char *named)
 {
     int code = END_OK;
@@ -114,8 +114,8 @@ static bool take_project(struct cli *cli, const char *path, const char *named)
     return true;
 }
 
-/* The body of the file of -f, whose name may stand on the command line instead. NULL after saying what is
- * wrong. */
+/* The body from the file of -f. Its name may stand on the command line instead. NULL after reporting a
+ * fault. */
 static json_t *body_of_file(struct cli *cli, const char *path, const char *name)
 {
     struct documents documents;

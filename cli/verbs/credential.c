@@ -1,6 +1,7 @@
 /*
- * `credential`: kubectl's plug-in. Standard output is the JSON only. The answer is kept in a
- * directory of ours, so that many kubectl at once fetch once, and one works while the server is away.
+ * The command `credential`, which kubectl runs as a plug-in. Standard output has only the JSON. The answer
+ * is cached in our own directory: many kubectl at once make one request, and the last credential works while
+ * the server is away.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,14 +27,14 @@
 #define GROUP   "client.authentication.k8s.io/"
 #define DEFAULT "client.authentication.k8s.io/v1beta1"
 
-/* client-go asks again after the time that stands there: early enough that a long watch does not break
- *.
- */
+/* MARGIN_S: the printed expiry is earlier than the certificate's, because client-go runs the plug-in again
+ * only after it; a long watch then does not break. */
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
-    AWAY_S = 10, /* so long nobody asks a server again that gave nothing, while there is a certificate */
-    AWAY_TIMEOUT_MS = 5000, /* of the only try then: kubectl waits */
+    AWAY_S = 10, /* with a valid certificate at hand, a server that failed is not asked again for so long */
+    AWAY_TIMEOUT_MS =
+        5000, /* timeout of the single attempt when a certificate is at hand: kubectl waits for us */
     LOCK_MS = 15000,
     LOCK_PAUSE_MS = 50,
     MARGIN_S = 300,
@@ -42,7 +43,7 @@ enum {
     MESSAGE_BYTES = 64 * 1024
 };
 
-/* The version that kubectl asks for; NULL after saying what is wrong. The caller frees it. */
+/* The version that kubectl asks for; NULL after reporting a fault. The caller frees it. */
 static char *wanted_version(void)
 {
     static const struct json_limits limits = {1024 * 1024, 10000, 10000};
@@ -62,13 +63,13 @@ static char *wanted_version(void)
 /* ---- the cache ---- */
 
 struct cache {
-    int directory; /* -1: there is none, all the same */
+    int directory; /* -1: without a cache */
     int lock;
     char name[TOKEN_HEX_BYTES + 8];
 };
 
-/* Another one asks the server meanwhile. The lock saves requests and protects nothing: who waits for it too
- * long goes on without. */
+/* Waits while another shootctl asks the server. The lock only saves requests: after LOCK_MS we continue
+ * without it. */
 static void take_lock(int lock)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
@@ -78,7 +79,7 @@ static void take_lock(int lock)
         (void)nanosleep(&pause, NULL);
 }
 
-/* One file for server, project, cluster and who asks. */
+/* Opens the cache: one file per server, project, cluster and identity. */
 static void cache_open(struct cache *cache, const struct cli *cli, const char *project, const char *cluster)
 {
     struct buffer fault CLEANUP_BUFFER;
@@ -107,7 +108,7 @@ static void cache_close(const struct cache *cache)
         (void)close(cache->directory);
 }
 
-/* Reads the kept answer, whatever its age; a broken file is a miss. The caller owns it. */
+/* Reads the cached answer, whatever its age; a broken file counts as none. The caller owns it. */
 static json_t *cache_read(const struct cache *cache)
 {
     static const struct json_limits limits = {CACHE_BYTES, 1000, 100};
@@ -135,7 +136,7 @@ static void cache_put(const struct cache *cache, const json_t *kept)
         return;
     char *text CLEANUP_SECRET = json_text(kept);
     (void)private_file_write(cache->directory, cache->name, text,
-                             strlen(text)); /* the next one fetches it again */
+                             strlen(text)); /* a failure is ignored: the next run fetches it again */
 }
 
 static void cache_write(const struct cache *cache, const json_t *status, int code)
@@ -148,14 +149,14 @@ static void cache_write(const struct cache *cache, const json_t *status, int cod
     cache_put(cache, kept);
 }
 
-/* Seconds since the time of this member. */
+/* Seconds since the time in this member. */
 static int64_t age_s(const json_t *kept, const char *member)
 {
     int64_t age = now_s() - json_int(kept, member, 0);
     return age < 0 ? INT64_MAX : age;
 }
 
-/* Seconds until the certificate ends; 0 when it has, or nothing is known. */
+/* Seconds until the certificate expires; 0 when it has expired or its end is unknown. */
 static int64_t left_s(const json_t *status)
 {
     const char *text = json_str(status, "expirationTimestamp");
@@ -166,7 +167,7 @@ static int64_t left_s(const json_t *status)
     return left > 0 ? left : 0;
 }
 
-/* Removes the keys of others that have ended: clusters that are gone, tokens that were replaced. */
+/* Removes other cached answers that have expired: their cluster or token may no longer exist. */
 static void cache_sweep(const struct cache *cache)
 {
     int copy = cache->directory < 0 ? -1 : fcntl(cache->directory, F_DUPFD_CLOEXEC, 0);
@@ -192,7 +193,7 @@ static void cache_sweep(const struct cache *cache)
 
 /* ---- the answer ---- */
 
-/* Certificate and key as a pair, or nothing. */
+/* Whether the status has both certificate and key. */
 static bool is_whole(const json_t *status)
 {
     return json_str(status, "clientCertificateData") && json_str(status, "clientKeyData");
@@ -214,7 +215,7 @@ static int print(const struct cli *cli, const char *version, const json_t *statu
     return END_OK;
 }
 
-/* With a certificate at hand there is one try, and a short one. */
+/* Requests a credential. With a certificate at hand it makes one short attempt. */
 static int fetch(struct cli *cli, const char *project, const char *cluster, bool has_one,
                  struct http_answer *answer)
 {
@@ -234,7 +235,7 @@ static int fetch(struct cli *cli, const char *project, const char *cluster, bool
     return code;
 }
 
-/* The server says that there is none for this token any more; whatever else it says may pass. */
+/* Whether the server refused: this token gets no credential. Any other failure may be temporary. */
 static bool is_refusal(const struct http_answer *answer)
 {
     static const long refusals[] = {401, 403, 404, 409};
@@ -244,7 +245,7 @@ static bool is_refusal(const struct http_answer *answer)
     return false;
 }
 
-/* The kept one, while the server gives nothing. */
+/* Prints the cached credential while the server gives no new one. */
 static int print_kept(const struct cli *cli, const char *version, const json_t *status, const char *why)
 {
     cli_note("shootctl: the server is away (%s); the last credential is good for %" PRId64 " s more", why,

@@ -1,4 +1,4 @@
-/* `describe`: one screen about one cluster. */
+/* The command `describe`: one screen about one cluster. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { TITLE_WIDTH = 14, EVENTS_SHOWN = 8 };
 
-/* One line with its title; a text that is NULL or empty shows nothing. */
+/* Prints one line with its title; nothing when the text is NULL or empty. */
 static void line(const struct cli *cli, const char *title, enum style style, const char *text)
 {
     if (!text || !*text)
@@ -204,7 +204,7 @@ static void print_events(const struct cli *cli, const json_t *events)
     static const struct column columns[] = {
         {"  WHEN", false}, {"EVENT", false}, {"MESSAGE", true}, {NULL, false}};
     struct table *table CLEANUP_TABLE = table_new(columns);
-    for (size_t i = json_array_size(events); i-- > 0;) { /* the newest comes last */
+    for (size_t i = json_array_size(events); i-- > 0;) { /* the newest event is printed last */
         const json_t *event = json_array_get(events, i);
         char *when CLEANUP_FREE = when_column(cli, json_str(event, "timestamp"));
         table_add_take(table, mem_printf("  %s", when ? when : "-"), STYLE_PLAIN);
@@ -217,8 +217,8 @@ static void print_events(const struct cli *cli, const json_t *events)
     table_print(table, &cli->out);
 }
 
-/* The items of a list about the cluster; an empty one, after saying why, when it cannot be read: the rest
- * counts. */
+/* The items of a list about the cluster. When it cannot be read: an empty list, after reporting why, so that
+ * the rest is still shown. */
 static json_t *items_of(struct cli *cli, enum api_call call, const char *project, const char *name)
 {
     struct api_target target CLEANUP_TARGET;

@@ -1,4 +1,4 @@
-/* `events`: the last ones, and with -f those that come (a stream, taken up again where it broke). */
+/* The command `events`: prints the last events; with -f it follows the stream of new ones. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ struct watching {
     struct cli *cli;
     struct output output;
     bool documents;
-    int code; /* of the output */
+    int code; /* the exit code of the output */
 };
 
 static void print_line(const struct cli *cli, const json_t *event)
@@ -43,7 +43,7 @@ static int show(struct watching *w, json_t *event)
     return code;
 }
 
-/* The last ones, the oldest of them first; *ret_newest is where a stream goes on. */
+/* Prints the last events, oldest first. *ret_newest is the number after which a stream continues. */
 static int show_last(struct watching *w, const struct stream_reader *reader, int64_t *ret_newest)
 {
     struct api_target target CLEANUP_TARGET;

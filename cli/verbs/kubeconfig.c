@@ -1,4 +1,5 @@
-/* `kubeconfig`: into the user's file, or onto standard output; and `kubectl` with one for its lifetime. */
+/* The command `kubeconfig` writes into the user's file or to standard output. The command `kubectl` runs
+ * kubectl with a temporary kubeconfig. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,15 +16,15 @@
 #include "cli/signals.h"
 #include "cli/verbs/verbs.h"
 
-/* v1beta1 with interactiveMode is what kubectl from 1.20 to today's takes, also after an old one changed the
- * file. */
+/* kubectl accepts v1beta1 with interactiveMode from version 1.20 on. An older kubectl that rewrites the file
+ * does not break it. */
 #define EXEC_VERSION "client.authentication.k8s.io/v1beta1"
 #define INSTALL_HINT "shootctl is in the package shootd"
 
 enum { MESSAGE_BYTES = 64 * 1024, FILE_BYTES = 1024 * 1024 };
 
-/* The name of cluster, user and context: those of two servers, of two logins to one server and of two
- * projects do not meet. */
+/* The common name of cluster, user and context. It differs for two servers, for two contexts of one server
+ * and for two projects. */
 static char *entry_name(const struct cli *cli, const char *project, const char *cluster)
 {
     const struct settings *s = &cli->settings;
@@ -38,10 +39,9 @@ static void add_words(json_t *array, const char *flag, const char *value)
 }
 
 /*
- * The user whose credential comes from `shootctl credential`: everything that it needs stands in its
- * arguments, but the place of the contexts, which is in the environment of most people and in `env` for the
- * others. The address stands there beside the context: one that leads to another server by now gives no
- * credential of that.
+ * The user whose credential comes from `shootctl credential`. The arguments hold everything that the command
+ * needs. Only XDG_CONFIG_HOME, if it is set, goes into `env`. The arguments have the address beside the
+ * context: if the context later leads to another server, its token does not go to this address.
  */
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
@@ -65,8 +65,7 @@ static json_t *exec_user(const struct cli *cli, const char *project, const char 
     return json_pack("{s:o}", "exec", exec);
 }
 
-/* The kubeconfig with its secrets, as the server has it, and the cluster's part of it, which the caller owns.
- */
+/* Reads the kubeconfig with its secrets. *ret_cluster is the cluster in it; the caller owns it. */
 static int get_whole(struct cli *cli, const char *project, const char *cluster, const char *ttl,
                      struct http_answer *ret, json_t **ret_cluster)
 {
@@ -86,7 +85,7 @@ static int get_whole(struct cli *cli, const char *project, const char *cluster, 
     return code;
 }
 
-/* Fills in the entry without secrets; `cluster` and `user` are owned by the caller. */
+/* Makes the parts of an entry without secrets; the caller owns both. */
 static int exec_entry(struct cli *cli, const char *project, const char *name, json_t **ret_cluster,
                       json_t **ret_user)
 {
@@ -153,7 +152,7 @@ int verb_kubeconfig(struct cli *cli)
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 static volatile sig_atomic_t kubectl_pid;
 
-/* Those of the keyboard reach kubectl by themselves; others are for us, and meant for it. */
+/* Passes a signal on to kubectl. Signals of the keyboard reach kubectl without us. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -169,8 +168,8 @@ static void become_kubectl(const char *kubeconfig, char *const *argv)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Runs it; its status as waitpid has it, -1 after saying that it cannot be run. Signals wait until it is
- * there, then they are passed on to it. */
+/* Runs kubectl. Returns its status as waitpid does, -1 after reporting that it cannot run. Signals are
+ * blocked until kubectl runs, then they are passed on. */
 static int run_kubectl(const char *kubeconfig, char *const *argv)
 {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO}, before;
@@ -200,7 +199,7 @@ static int run_kubectl(const char *kubeconfig, char *const *argv)
     return status;
 }
 
-/* Its arguments, with its name before them; the caller frees the array. */
+/* The arguments of kubectl, after its name; the caller frees the array. */
 static char **kubectl_line(const char *const *arguments)
 {
     static char name[] = "kubectl";
@@ -240,6 +239,6 @@ int verb_kubectl(struct cli *cli)
     if (status < 0)
         return END_REFUSED;
     if (WIFSIGNALED(status))
-        signals_die(WTERMSIG(status)); /* the shell sees what kubectl was ended by */
+        signals_die(WTERMSIG(status)); /* the shell sees the same signal */
     return WEXITSTATUS(status);
 }

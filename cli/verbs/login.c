@@ -1,4 +1,4 @@
-/* `login`: a server and the token for it become a context. */
+/* The command `login` stores a server and its token as a context. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 
 enum { TOKEN_MAX_BYTES = 64 * 1024, MESSAGE_BYTES = 64 * 1024 };
 
-/* ---- a token of people ---- */
+/* ---- a token that the user gives ---- */
 
-/* The first line without blanks around it. */
+/* The first line, without blanks at its ends. */
 static char *first_line(const char *text)
 {
     const char *begin = text + strspn(text, " \t");
@@ -26,8 +26,7 @@ static char *first_line(const char *text)
     return mem_strndup(begin, len);
 }
 
-/* The token in the file that a flag names, or on standard input (NULL); NULL after saying why there is none.
- */
+/* The token from a file, or with NULL from standard input; NULL after reporting the reason. */
 static char *token_from_file(const char *path)
 {
     struct buffer bytes;
@@ -43,8 +42,8 @@ static char *token_from_file(const char *path)
     return token;
 }
 
-/* From the terminal; NULL after saying why there is none. Where the server has an issuer, an empty answer
- * goes there: then the token is empty. */
+/* Asks for the token at the terminal. NULL after reporting the reason. If the server has an issuer, an empty
+ * token means a login there. */
 static char *token_from_prompt(const char *url, const struct issuer *issuer)
 {
     bool too_long = false;
@@ -75,12 +74,12 @@ static bool is_token(const char *token)
 struct login {
     struct cli *cli;
     const char *name, *url, *project, *ca_file;
-    const char *id;       /* who the server says that this is */
-    struct issuer issuer; /* its url is NULL when the token is not from one */
+    const char *id;       /* the identity of the token, as the server reports it */
+    struct issuer issuer; /* its url is NULL when no issuer issued the token */
     struct issued issued; /* secret */
 };
 
-/* A token by single sign-on. */
+/* Gets a token by single sign-on. */
 static int log_in_at_issuer(struct login *login)
 {
     struct cli *cli = login->cli;
@@ -95,7 +94,7 @@ static int log_in_at_issuer(struct login *login)
     return code == END_OK ? device_login(&login->issuer, &login->issued) : code;
 }
 
-/* The person at the terminal decides where the token is from. */
+/* Lets the user at the terminal enter a token or choose the issuer. */
 static int ask_for_token(struct login *login)
 {
     (void)issuer_of_server(login->cli, parsed_text(login->cli->parsed, "issuer"), true, &login->issuer);
@@ -110,7 +109,7 @@ static int ask_for_token(struct login *login)
     return is_token(login->issued.token) ? END_OK : END_USAGE;
 }
 
-/* From a file, standard input, an issuer or a prompt. */
+/* Gets a token from a file, standard input, an issuer or the terminal. */
 static int get_token(struct login *login)
 {
     const struct parsed *parsed = login->cli->parsed;
@@ -140,7 +139,7 @@ static bool store_login(json_t *file, void *ctx, struct buffer *fault)
     }
     json_set_str(context, "url", login->url);
     json_set_str(context, "token", login->issued.token);
-    (void)json_object_del(context, "login"); /* of the token before */
+    (void)json_object_del(context, "login"); /* it belonged to the old token */
     if (kept) {
         json_set_str(kept, "id", login->id);
         (void)json_object_set_new(context, "login", kept);
@@ -166,7 +165,7 @@ static void say_login(const struct login *login, const json_t *whoami)
     cli_note("context %s is the current one; stored in %s", login->name, path);
 }
 
-/* The token is tried before it is stored. */
+/* Tries the token at the server and then stores it. */
 static int try_and_store(struct login *login)
 {
     struct cli *cli = login->cli;
@@ -187,7 +186,7 @@ static int try_and_store(struct login *login)
     return code;
 }
 
-/* An absolute path, since the file of contexts is read from everywhere. */
+/* An absolute path: later commands run in other directories. */
 static char *absolute(const char *path)
 {
     return path ? realpath(path, NULL) : NULL;

@@ -1,4 +1,4 @@
-/* `hibernate` and `wake`. */
+/* The commands `hibernate` and `wake`. */
 #include "cli/verbs/change.h"
 #include "cli/verbs/verbs.h"
 

@@ -1,4 +1,4 @@
-/* `delete`: asks for the name once more on a terminal. */
+/* The command `delete`; on a terminal the user must type the name again. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include "cli/verbs/clusters.h"
 #include "cli/verbs/verbs.h"
 
-/* The name has to be typed: a habit of saying y is no answer. */
+/* Asks for the name, because a user may type `y` out of habit. */
 static bool is_meant(const struct cli *cli, const char *project, const char *name)
 {
     if (parsed_on(cli->parsed, "yes"))

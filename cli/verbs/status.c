@@ -1,4 +1,4 @@
-/* `status`: is the server there, who am I to it, and how are things. */
+/* The command `status`: the server, the identity of the token, and counts of clusters. */
 #include <inttypes.h>
 #include <string.h>
 

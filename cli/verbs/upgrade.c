@@ -1,4 +1,4 @@
-/* `upgrade`: the offers, or one of them carried out. */
+/* The command `upgrade`: lists the offered versions, or upgrades to one. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -74,7 +74,7 @@ int verb_upgrade(struct cli *cli)
     code = cluster_look(cli, project, name, false, &seen);
     if (code != END_OK)
         return code;
-    request.etag = seen.etag; /* the plan and the write are about the same cluster */
+    request.etag = seen.etag; /* the write is refused if the cluster changed after the plan */
     code = plan_get(cli, &target, &request, &plan);
     if (code != END_OK)
         return code;

@@ -1,4 +1,4 @@
-/* The functions behind the table of commands. Each returns an exit code. */
+/* The functions of the commands in the table. Each returns an exit code. */
 #ifndef CLI_VERBS_VERBS_H
 #define CLI_VERBS_VERBS_H
 

@@ -1,4 +1,4 @@
-/* `wait`: until a phase is reached, a deletion is through, or an operation has ended. */
+/* The command `wait`: until a phase is reached, a cluster is deleted, or an operation has ended. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ static bool is_operation_id(const char *name)
     return strncmp(name, "op_", 3) == 0;
 }
 
-/* Reads --for; false after saying what is wrong. */
+/* Reads --for; false after reporting a fault. */
 static bool goal_of(const struct cli *cli, enum goal *ret_goal, const char **ret_phase)
 {
     const char *text = parsed_text(cli->parsed, "for");
@@ -42,8 +42,8 @@ static bool goal_of(const struct cli *cli, enum goal *ret_goal, const char **ret
 }
 
 /*
- * The operation of a cluster, if that exists already. One that has ended before is not waited for, and its
- * end is the answer: END_OK with `ended` set.
+ * Finds the operation of a cluster, if the cluster exists. `ended` is set when the cluster has no operation:
+ * then the wait is over at once.
  */
 static int find_operation(struct cli *cli, struct followed *one)
 {
@@ -109,7 +109,7 @@ int verb_wait(struct cli *cli)
     if (may_be_absent && goal == GOAL_DELETED)
         return cli_fail(END_USAGE, "--allow-absent: --for=deleted is true of what does not exist");
     int code = cli_connect(cli);
-    /* Ids of operations need no project. */
+    /* Operation ids need no project. */
     bool needs = false;
     for (size_t i = 0; i < count; i++)
         needs = needs || goal != GOAL_OPERATION || !is_operation_id(cli->parsed->arguments[i]);

@@ -12,8 +12,8 @@
 #include "cli/table.h"
 #include "cli/verbs/clusters.h"
 
-/* Events come in bursts: one look for all of them, and not more than one a second. Some changes are no
- * events, of labels and of messages: they are seen a little later. */
+/* Events come in bursts: one request serves a burst, and there is at most one a second. Changes of labels
+ * and messages make no events; the request every ANYWAY_MS shows them. */
 enum { BURST_MS = 150, EVERY_MS = 1000, ANYWAY_MS = 10000, AFTER_FAILURE_MS = 2000 };
 
 enum change { CHANGE_ADDED, CHANGE_CHANGED, CHANGE_LEFT, CHANGE_DELETED };
@@ -27,19 +27,19 @@ static const char *const change_words[] = {
 
 struct watch {
     struct cli *cli;
-    struct cli beside; /* asks while the stream goes on, over a connection of its own */
+    struct cli beside; /* for requests during the stream, with its own connection */
     struct cli *asking;
-    const struct api_target *list; /* NULL: the names of the command line */
+    const struct api_target *list; /* NULL: watches the names of the command line */
     const char *project;
-    json_t *known; /* what was shown last: id -> cluster */
+    json_t *known; /* the clusters as last shown, by id */
     struct output output;
-    struct table *table; /* NULL: documents */
+    struct table *table; /* NULL: prints documents */
     bool is_wide;
     bool has_titles;
-    bool is_due;       /* something has happened since the last look */
-    mono_us next_look; /* the earliest time of the next */
-    mono_us anyway;    /* when there is one even if nothing happens */
-    int code;          /* why it cannot go on */
+    bool is_due;       /* an event came since the last request */
+    mono_us next_look; /* the earliest time of the next request */
+    mono_us anyway;    /* the time of the next request when no event comes */
+    int code;          /* why the watch cannot continue */
 };
 
 bool watch_is_possible(const struct cli *cli)
@@ -64,8 +64,8 @@ static void copy_members(json_t *to, const json_t *from, const char *const *name
         (void)json_object_set(to, *names, json_object_get(from, *names));
 }
 
-/* The part of a cluster whose change is a line: not the time that it was looked at, nor how far an operation
- * is. The caller owns it. */
+/* The members whose change prints a row. The time of observation and the progress of an operation are not
+ * among them. The caller owns the result. */
 static json_t *essence_of(const struct watch *w, const json_t *cluster)
 {
     json_t *summary CLEANUP_JSON = cluster_summary(cluster), *essence = json_object();
@@ -94,7 +94,7 @@ static bool is_same(const struct watch *w, const json_t *a, const json_t *b)
 
 /* ---- what is shown ---- */
 
-/* A row of what is gone: what it was, with the word for it. */
+/* The row of a deleted cluster: its last state with the phase "deleted". */
 static json_t *as_deleted(const json_t *cluster)
 {
     static const char *const ended[] = {"status", "operation", "health", "message", "stale", NULL};
@@ -118,7 +118,7 @@ static void show(struct watch *w, enum change change, const json_t *cluster)
     clusters_add(w->cli, w->table, w->is_wide, row);
 }
 
-/* The rows of one look together: their columns stand below one another. */
+/* Prints the rows of one request together, so that their columns align. */
 static void print_rows(struct watch *w)
 {
     const struct terminal *out = &w->cli->out;
@@ -146,7 +146,7 @@ static int take(void *ctx, json_t *cluster)
     return json_object_set(ctx, id, cluster) < 0 ? END_REFUSED : END_OK;
 }
 
-/* One cluster, as it is now. */
+/* Reads the current state of one cluster. */
 static int read_one(struct watch *w, const char *project, const char *name, struct http_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
@@ -156,7 +156,7 @@ static int read_one(struct watch *w, const char *project, const char *name, stru
     return code == END_OK ? api_check_object(w->cli, answer->json) : code;
 }
 
-/* Those of the command line: all of them have to be there at first, and may be gone later. */
+/* Reads the clusters of the command line. All must exist at first; later one may be missing. */
 static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
 {
     bool is_first = w->asking == w->cli;
@@ -173,8 +173,8 @@ static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
     return END_OK;
 }
 
-/* One that the list has no more: it was deleted, or the filters do not match it any more. Without an answer
- * it is kept, and asked for again. */
+/* Looks for a cluster that is no longer in the list: it was deleted, or the filters no longer match. Without
+ * an answer it stays known, and the next request asks again. */
 static void look_for(struct watch *w, json_t *now, const char *id, json_t *cluster)
 {
     struct http_answer answer CLEANUP_ANSWER = {0};
@@ -214,7 +214,7 @@ static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
     return w->list ? api_pages_quiet(w->asking, w->list, take, now, failure) : read_names(w, now, failure);
 }
 
-/* Reads what there is and shows what has changed; a server that gives no answer now is asked again. */
+/* Reads the clusters and shows the changes. If the server cannot be reached, a later call tries again. */
 static void look(struct watch *w)
 {
     struct http_answer failure CLEANUP_ANSWER = {0};
@@ -249,7 +249,8 @@ static void make_due(struct watch *w)
     w->is_due = true;
 }
 
-/* After a stream that broke: what was missed comes as events, but not always (a store that was restored). */
+/* A new stream sends the missed events, except when the server restored its store; a request finds those
+ * changes too. */
 static void on_open(void *ctx)
 {
     make_due(ctx);
@@ -271,7 +272,7 @@ static bool on_tick(void *ctx)
     return w->code != END_OK;
 }
 
-/* Reads the state at the beginning, and where the stream is by then. */
+/* Reads the initial state and the number after which the stream continues. */
 static int begin(struct watch *w, int64_t *ret_sequence)
 {
     struct http_answer failure CLEANUP_ANSWER = {0};

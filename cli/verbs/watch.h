@@ -1,16 +1,16 @@
 /*
- * `--watch` of list and get: the rows as they are, then one for each change, until Ctrl-C. The stream of
- * events says when to look; what is shown is what the list says then. One thread.
+ * `--watch` of list and get: prints the rows, then a row for each change, until Ctrl-C. An event means that
+ * the list may have changed; the rows come from the list. One thread.
  */
 #ifndef CLI_VERBS_WATCH_H
 #define CLI_VERBS_WATCH_H
 
 #include "cli/api.h"
 
-/* Whether --watch was not given, or -o has a form for it; else false after saying so. */
+/* True when --watch is not given, or when the form of -o suits it. Else false after a report. */
 bool watch_is_possible(const struct cli *cli);
-/* Watches what the list has that `target` asks for; `project` is the only one in it, or NULL. Returns when it
- * cannot go on, after saying why. */
+/* Watches the clusters in the list of `target`. `project` is the only project in it, or NULL. Returns an
+ * exit code, after reporting why it cannot continue. */
 int watch_list(struct cli *cli, const struct api_target *target, const char *project);
 /* Watches the clusters that the command line names. */
 int watch_names(struct cli *cli, const char *project);

@@ -1,4 +1,4 @@
-"""Chromium for tests of the dashboard: tests/js/dashboard.mjs behind Python."""
+"""Runs Chromium for tests of the dashboard: a Python interface to tests/js/dashboard.mjs."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ PATIENCE_S = 90
 
 
 def chromium():
-    """Its path; the test is skipped where it, the driver or the dashboard is absent."""
+    """The path of Chromium. The test is skipped when Chromium, its driver or the dashboard is absent."""
     program = shutil.which("chromium")
     if not program or not (JS / "node_modules/playwright-core").is_dir():
         pytest.skip("chromium or tests/js/node_modules/playwright-core is absent; `make deps-test` installs them")
@@ -52,7 +52,7 @@ class Chromium:
         return answer
 
     def run(self, page, body, **args):
-        """What the JavaScript `body` returns, for the page of this name; it must not have had a fault."""
+        """Runs the JavaScript `body` with the page of this name, and returns its result. Fails when the page had a fault."""
         id = next(self.ids)
         self.popen.stdin.write(json.dumps({"id": id, "page": page, "body": body, "args": args}) + "\n")
         self.popen.stdin.flush()

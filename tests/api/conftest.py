@@ -8,7 +8,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-os.environ["PYRSISTENT_NO_C_EXTENSION"] = "1"  # jsonschema's persistent maps in Python: extensions in C were there when a worker crashed
+os.environ["PYRSISTENT_NO_C_EXTENSION"] = "1"  # jsonschema then uses the Python form of its persistent maps; their C extension was in the trace of a worker that crashed
 
 import contract  # noqa: E402
 import harness  # noqa: E402
@@ -16,24 +16,24 @@ import sanitizers  # noqa: E402
 import spread  # noqa: E402
 
 collect_ignore = sanitizers.left_out(harness.BUILD.name, [p.name for p in pathlib.Path(__file__).parent.glob("test_*.py")])
-harness.RESPONSE_HOOKS.append(contract.Watch())  # the whole suite is held to openapi.yaml
+harness.RESPONSE_HOOKS.append(contract.Watch())  # every answer of the suite is checked against openapi.yaml
 LOG_LINES = 40
 
 
 def pytest_configure(config):
-    """A thread that dies fails its test, with its own error."""
+    """A thread that ends with an exception fails the test that is running."""
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker runs")
     config.addinivalue_line("filterwarnings", "error::pytest.PytestUnhandledThreadExceptionWarning")
 
 
 def pytest_collection_finish():
-    """Twice in fifty runs a worker with many threads crashed inside of Python 3.11.2, the second time where it collects garbage. Modules
-    and tests are not looked at any more, and a collection comes ten times more seldom."""
+    """Twice in fifty runs a worker with many threads crashed inside of Python 3.11.2, the second time while it collected garbage. From
+    here on a collection skips modules and tests, and comes ten times more seldom."""
     gc.freeze()
     gc.set_threshold(7000, 10, 10)
 
 
-@pytest.hookimpl(tryfirst=True)  # before the workers look at the marks
+@pytest.hookimpl(tryfirst=True)  # runs before the workers read the marks
 def pytest_collection_modifyitems(items):
     spread.arrange(items)
 
@@ -44,7 +44,7 @@ def pytest_runtest_setup():
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """Logs are part of a failure, and what a sanitizer reported above all: the files are gone with the machine."""
+    """Adds the logs to the report of a failure, reports of a sanitizer first: the machine and its files do not last."""
     report = (yield).get_result()
     if not report.failed:
         return
@@ -111,7 +111,7 @@ def receiver():
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A directory on a file system of its own, of 2 MiB."""
+    """A directory on a separate file system of 2 MiB."""
     directory = tmp_path / "disk"
     directory.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory], capture_output=True).returncode:

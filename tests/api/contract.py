@@ -1,5 +1,5 @@
-"""openapi.yaml as the tests use it: operations, validation of answers, and a probe for every status that says the same
-for every operation."""
+"""openapi.yaml for the tests: its operations, the validation of answers, and a request for each status that means the same for every
+operation."""
 
 import functools
 import json
@@ -12,26 +12,26 @@ import web
 from harness import ROOT
 from raw import Raw, request
 
-DOCUMENT = json.loads((ROOT / "build/openapi.json").read_text())  # the build made it; each worker would need seconds for the YAML
+DOCUMENT = json.loads((ROOT / "build/openapi.json").read_text())  # the build makes it; each worker would need seconds to read the YAML
 METHODS = ("get", "put", "post", "delete", "patch")
-# Each header field that is sent has to be documented for that answer, but for those of HTTP itself and those that the introduction of the
-# document tells of: they may stand on any answer.
+# Every header field of an answer must be documented for that answer. These are the exceptions: fields of HTTP itself, and fields that the
+# introduction of the document describes for all answers.
 UNTOLD = {"date", "connection", "keep-alive", "transfer-encoding", "content-length", "content-type", "content-encoding",
           "ratelimit", "ratelimit-policy", "access-control-allow-origin", "access-control-expose-headers"}
 OPERATIONS = {op["operationId"]: (method, path) for path, item in DOCUMENT["paths"].items()
               for method, op in item.items() if method in METHODS}
-# A file of the dashboard, or None where the build has none (npm or its registry was absent): then nobody asks for the page.
+# A file of the dashboard. None when the build has no dashboard (npm or its registry was absent); then no test requests it.
 DASHBOARD_FILE = next((p.name for p in sorted((ROOT / "build/dashboard").glob("app-*.js"))), None)
 if not DASHBOARD_FILE:
     OPERATIONS = {id: where for id, where in OPERATIONS.items() if not id.startswith("getDashboard")}
 PAIRS = {(id, int(status)) for id, (method, path) in OPERATIONS.items()
          for status in DOCUMENT["paths"][path][method]["responses"] if status != "default"}
-# What may stand in Vary of any answer: the introduction of the document tells of it.
+# Vary of any answer may have these fields; the introduction of the document describes them.
 VARY_OF_ALL = {"Accept-Encoding", "Origin"}
-# Statuses of the protocol, which `default` describes for every operation.
+# Statuses of HTTP itself, which `default` describes for every operation.
 ANYWHERE = (405, 408, 414, 417, 429, 431, 500, 501)
 
-# Types that are registered elsewhere (HT-44).
+# Problem types that are registered by IANA (HT-44).
 REGISTERED_TYPES = {code: "https://iana.org/assignments/http-problem-types#" + name
                     for code, name in (("quota_exceeded", "quota-exceeded"), ("overloaded", "temporary-reduced-capacity"))}
 
@@ -51,13 +51,13 @@ def described(id):
 
 
 def bodies(id):
-    """Media type of each body that the operation takes, with its examples: its own, else those of its schema."""
+    """The media type of each body that the operation accepts, with its examples: those of the body, else those of its schema."""
     content = described(id).get("requestBody", {}).get("content", {})
     return [(kind, [media["example"]] if "example" in media else resolve(media["schema"]).get("examples", []))
             for kind, media in content.items()]
 
 
-@functools.cache  # a validator keeps what its references lead to
+@functools.cache  # a validator stores the schemas that it resolved
 def validator_of(schema):
     return jsonschema.Draft202012Validator({**json.loads(schema), "components": DOCUMENT["components"]},
                                            format_checker=jsonschema.FormatChecker())
@@ -78,7 +78,7 @@ PATHS = [(re.compile(re.sub(r"\\{[a-z_]+\\}", "[^/]+", re.escape(template))), it
 
 
 def operation_of(method, path):
-    """The documented operation of a request, literal paths before templates."""
+    """The documented operation of a request. Literal paths win over templates."""
     for template, item in PATHS:
         if template.fullmatch(path):
             return item.get("get" if method == "HEAD" else method.lower())
@@ -86,7 +86,7 @@ def operation_of(method, path):
 
 
 class Checker:
-    """Checks every answer that passes, and remembers which operations were called with which status."""
+    """Checks every answer that passes, and counts which operations were called with which status."""
 
     def __init__(self):
         self.seen = {}
@@ -146,19 +146,19 @@ class Checker:
         assert answer.headers["Cache-Control"] == "no-store"
 
     def client(self, d, token=None):
-        """A client of a daemon whose answers are all checked; `token=""` sends none."""
+        """A client that checks all answers of a daemon; `token=""` sends no token."""
         given = d.token() if token is None else token
         return web.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + given} if given else {},
                             event_hooks={"response": [self]})
 
     def raw(self, method, path, answer):
-        """The same for an answer from a bare socket."""
+        """Checks an answer that a bare socket received."""
         self(httpx.Response(answer.status, headers=answer.headers, content=answer.body,
                             request=httpx.Request(method, "http://shootd" + path)))
 
 
 class Watch(Checker):
-    """The same for whole suites: an answer that differs from an earlier one in numbers and ids only is not validated again."""
+    """A checker for whole suites. It skips an answer that differs from an earlier one only in numbers and ids."""
 
     def __init__(self):
         super().__init__()
@@ -166,7 +166,7 @@ class Watch(Checker):
         self.tagged = {}
 
     def check_tag(self, answer):
-        """What has the same tag is the same, but for the time at which Cleura was looked at."""
+        """Two answers with the same ETag must be equal, except for the time of the last read of Cleura."""
         if answer.status_code != 200 or "ETag" not in answer.headers or answer.request.method != "GET":
             return
         key = (str(answer.request.url), answer.request.headers.get("Authorization"), answer.headers["ETag"])
@@ -183,11 +183,11 @@ class Watch(Checker):
             self.known.add(key)
 
 
-# ---- probes: what every operation answers alike -------------------------------------------------------------------------
+# ---- requests that every operation answers alike ------------------------------------------------------------------------
 
 class Probes:
-    """For each status that has one meaning everywhere, the request that has to get it. `there` names things that exist,
-    by path parameter: parameters that it does not name, get `none`."""
+    """For each status with one meaning everywhere, the request that must cause it. `there` maps path parameters to existing names; any
+    other parameter gets the value `none`."""
 
     def __init__(self, checker, d, viewer, there):
         self.checker, self.d, self.there = checker, d, there
@@ -233,7 +233,7 @@ class Probes:
 
     def large_body(self, id):
         method, path = OPERATIONS[id][0].upper(), self.path(id)
-        with Raw(self.d.port) as raw:  # refused by what its length says
+        with Raw(self.d.port) as raw:  # refused because of its Content-Length
             raw.send(request(method, path, "Content-Type: application/json", "Content-Length: 1048577", token=self.d.token()))
             answer = raw.read()
         self.checker.raw(method, path, answer)

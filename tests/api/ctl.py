@@ -1,4 +1,4 @@
-"""Runs shootctl for tests, beside a daemon or a server whose answers are bytes."""
+"""Runs shootctl for tests, against a daemon or against a server with given answers."""
 
 import json
 import os
@@ -14,7 +14,7 @@ OK, REFUSED, USAGE, NOT_FOUND, CONFLICT, NOT_ALLOWED, TIMED_OUT, UNREACHABLE, FA
 
 
 def environment(tmp_path, **more):
-    """Of a user with a home of its own."""
+    """The environment of a user with a separate home directory."""
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "TZ": "Europe/Stockholm"}
     env.update({name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")})
     return {name: value for name, value in {**env, **more}.items() if value is not None}
@@ -62,7 +62,8 @@ def problem(status, code, fields=""):
 
 
 class Answers:
-    """A server whose answers are bytes, or functions of the request, by the path that they begin with; or a list, one after the other."""
+    """A server with given answers, chosen by the beginning of the path. An answer is bytes, a function of the request, or a list whose
+    items are used in turn."""
 
     def __init__(self, answers):
         self.requests, self.answers = [], answers
@@ -97,7 +98,7 @@ class Answers:
 
 
 def by_method(**answers):
-    """What a server answers by the method of the request; a list, one after the other."""
+    """Answers chosen by the method of the request; a list is used in turn."""
     def found(request):
         one = answers[request.split(b" ")[0].decode()]
         return (one.pop(0) if len(one) > 1 else one[0]) if isinstance(one, list) else one

@@ -1,4 +1,4 @@
-"""Starts the built programs on loopback for black-box tests; waits are bounded; everything is stopped by pid."""
+"""Starts the built programs on loopback for black-box tests. All waits are bounded, and every process is stopped by its pid."""
 
 import collections
 import contextlib
@@ -19,26 +19,26 @@ import httpx
 
 import web
 
-os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"  # nginx, for an ordinary user
+os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"  # an ordinary user's PATH lacks the directory of nginx
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
 SANITIZED = BUILD.name in ("asan", "tsan")
-# Beside a daemon with a sanitizer the simulator is the fast one: its own suite repeats it with the sanitizer.
+# A sanitizer build of the daemon runs beside the fast simulator; the simulator's own suite tests its sanitizer build.
 SIMULATOR = (ROOT / "build" if SANITIZED else BUILD) / "cleura-sim"
 PROJECT_ID = "00112233445566778899aabbccddeeff"
-FULL = os.environ.get("FULL") == "1"  # the sizes of a long run; `make test` shows the same with less of it
-# Sanitizer builds are several times slower; waits are upper bounds, never sleeps.
+FULL = os.environ.get("FULL") == "1"  # FULL=1 uses the sizes of a long run; `make test` runs the same tests with smaller sizes
+# Sanitizer builds are several times slower. Waits are upper bounds, never fixed sleeps.
 PATIENCE = 4 if SANITIZED else 1
 
 
 def size(small, full):
-    """How much of something a test takes."""
+    """The size of a test: the first value, or the second with FULL=1."""
     return full if FULL else small
 
 
 def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
-    """Calls condition() until it is true and returns its value. The limit is there to end a test that fails, on a machine that has
-    ten other things to do, too. Long waits look less often."""
+    """Calls condition() until it is true, and returns its value. The limit only ends a test that fails; it is long because the machine
+    may be busy. A long wait calls less often."""
     end = time.monotonic() + timeout * max(PATIENCE, 4)
     while True:
         value = condition()
@@ -51,7 +51,7 @@ def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
 
 
 def after_polls(sim, d, name):
-    """Polls get rarer while nothing changes (200 ms, 400 ms, ...): right after three of them the next is more than a second away."""
+    """Waits for three polls. Polls become rarer while nothing changes (200 ms, 400 ms, ...), so the next one is more than a second away."""
     def polls():
         return sum(sim.counters()["by_operation"].get(o, {}).get("requests", 0) for o in ("list_shoots", "get_shoot"))
     wait_until(lambda: not d.cluster(name).json()["status"]["settling"], what="calm")
@@ -60,13 +60,13 @@ def after_polls(sim, d, name):
 
 
 _ports = itertools.count()
-_range = None  # of this process: first port, and the socket whose name says that it is taken
+_range = None  # of this process: the first port, and the socket whose name reserves the range
 PORTS = 500
 
 
 def own_range():
-    """Ports that no other process of these tests uses, below those that the kernel gives to clients. A name in the abstract space
-    belongs to the same network namespace as the ports do, and goes with the process."""
+    """Ports that no other test process uses, below the kernel's range for clients. A name in the abstract socket namespace reserves
+    them: it belongs to the same network namespace as the ports and disappears with the process."""
     for first in range(16000, 32000, PORTS):
         holder = socket.socket(socket.AF_UNIX)
         try:
@@ -92,7 +92,7 @@ def free_port():
 
 
 def hostile_home(directory):
-    """The environment of a user whose ~/.curlrc spoils every answer, and prints the token: for commands that are to read none."""
+    """The environment of a user whose ~/.curlrc changes every answer and prints the token, for commands that must not read that file."""
     directory.mkdir(exist_ok=True)
     (directory / ".curlrc").write_text(f"""include
 verbose
@@ -105,7 +105,7 @@ output = "{directory}/elsewhere"
 
 
 class Process:
-    known = []  # those that run, and those that ended in the test under way: their logs belong to a failure
+    known = []  # running processes, and those that ended during this test: a failure shows their logs
 
     @classmethod
     def forget_ended(cls):
@@ -130,7 +130,7 @@ class Process:
         self.popen.wait(30)
 
     def stop(self, timeout=40):
-        """SIGTERM; returns the exit code."""
+        """Sends SIGTERM and returns the exit code."""
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
         try:
@@ -143,18 +143,19 @@ class Process:
 
 
 class Sim:
-    """cleura-sim and its /_sim/ orders."""
+    """cleura-sim and the orders below /_sim/."""
 
-    started = collections.Counter()  # by directory
+    started = collections.Counter()  # number of starts, by directory
 
     def __init__(self, directory, speed=720, port=None, **options):
         self.directory = pathlib.Path(directory)
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        # The same names, ids and windows in each run of a test; a second simulator of a test knows no token of the first.
+        # Names, ids and windows are the same in each run of a test. A second simulator of a test uses another seed, so it knows no token of
+        # the first.
         Sim.started[self.directory] += 1
         seed = zlib.crc32(f"{self.directory.name} {Sim.started[self.directory]}".encode())
-        options.setdefault("token_ttl", 10**8)  # a day of simulated time is two minutes: whoever counts logins must not meet its end
+        options.setdefault("token_ttl", 10**8)  # a simulated day takes two minutes: tests that count logins must not reach the end of a token
         argv = [SIMULATOR, "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed), "--seed", str(seed)]
         for name, value in options.items():
             flag = "--" + name.replace("_", "-")
@@ -163,7 +164,7 @@ class Sim:
         self.process = Process(argv, self.directory / f"sim-{self.port}.log")
         self.http = web.Client(base_url=self.url, timeout=30)
         wait_until(self._answers, what="cleura-sim to start")
-        self.post("settings", refuse_before_pickup=True)  # what shootd sends too early is to be seen: 409
+        self.post("settings", refuse_before_pickup=True)  # shows writes that shootd sends too early: the simulator answers 409
 
     def _answers(self):
         if self.process.popen.poll() is not None:
@@ -196,7 +197,7 @@ class Sim:
 
     @contextlib.contextmanager
     def frozen(self):
-        """Simulated time stands still: what Cleura has begun ends afterwards, however slow the test is."""
+        """Stops simulated time, so that an operation that Cleura began does not end, however slow the test is."""
         speed = self.get("clock")["speed"]
         self.post("clock", speed=0)
         try:
@@ -206,7 +207,7 @@ class Sim:
 
     @contextlib.contextmanager
     def lasting(self, kind):
-        """A run of this kind (create, reconcile, ...) goes on until the block ends."""
+        """A run of this kind (create, reconcile, ...) does not end before the block ends."""
         self.post("settings", durations={kind: 72000})
         yield
         self.post("clock", advance_seconds=72000)
@@ -220,11 +221,11 @@ class Sim:
         assert code == 0, self.process.text()[-4000:]
 
 
-RESPONSE_HOOKS = []  # what every answer to Shootd.http passes through
+RESPONSE_HOOKS = []  # called for every answer to Shootd.http
 
 
 class Shootd:
-    """One daemon with its configuration and state; may be killed and started again."""
+    """One daemon with its configuration and state. It can be killed and started again."""
 
     def __init__(self, directory, sim_url, api="v2", password="demo", polling=None, extra="", projects=None,
                  account_extra=""):
@@ -272,7 +273,7 @@ class Shootd:
         self.open()
 
     def start_on(self, path):
-        """Listens on a Unix socket in place of its port; `http` stays closed."""
+        """Listens on a Unix socket instead of the port; `http` stays closed."""
         self.config.write_text(self.config.read_text().replace(f"listen: 127.0.0.1:{self.port}", f"listen: unix:{path}"))
         self.start(wait=False)
 
@@ -294,7 +295,7 @@ class Shootd:
                                  event_hooks={"response": RESPONSE_HOOKS})
 
     def wait_upstream(self):
-        """What a create asks for before it is answered has a bound of 2.5 s: not together with the login and the first list."""
+        """Waits for the login, the catalog and the first list. A create gives Cleura at most 2.5 s, which these calls would use up."""
         wait_until(lambda: self.http.get("/v1/projects/team-a/catalog").status_code == 200 and
                    self.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
         return self
@@ -345,7 +346,7 @@ class Shootd:
         return wait_until(there, timeout=timeout, what=f"{name} to be {phases}")
 
     def reload(self, text=None):
-        """Reads the configuration again, with this text when it is given."""
+        """Reloads the configuration, after writing this text if it is given."""
         if text is not None:
             self.config.write_text(text)
         answer = self.http.post("/v1/reload")
@@ -353,7 +354,7 @@ class Shootd:
         return answer.json()
 
     def parked(self):
-        """How many requests wait, for a decision or an operation."""
+        """The number of requests that wait for a decision or an operation."""
         return int(re.search(r"^shootd_http_parked (\d+)", self.http.get("/metrics").text, re.M)[1])
 
     def wait_gone(self, name, timeout=60):
@@ -370,7 +371,7 @@ class Shootd:
 
 
 class Receiver:
-    """A webhook consumer that records what it gets; `status` and the body `answer` may be replaced."""
+    """A webhook consumer that records its requests. Tests may replace `status` and the body `answer`."""
 
     def __init__(self, status=200):
         self.status = status
@@ -411,8 +412,8 @@ class Receiver:
 
 
 def verify_delivery(delivery, secrets=(), public_keys=()):
-    """Whether the npm packages standardwebhooks and svix verify a delivery with each secret (v1), and Node's Ed25519 with each
-    public key (v1a); and what was printed."""
+    """Verifies a delivery: with each secret (v1) by the npm packages standardwebhooks and svix, with each public key (v1a) by Node's
+    Ed25519. Returns whether all agree, and the output."""
     headers = {k.lower(): v for k, v in delivery["headers"].items() if k.lower().startswith("webhook-")}
     request = json.dumps({"secrets": list(secrets), "public_keys": list(public_keys), "headers": headers,
                           "body": delivery["body"].decode()})

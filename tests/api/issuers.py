@@ -1,4 +1,4 @@
-"""An issuer of JWTs in the test's process: discovery, keys, and tokens of any kind, signed by python3-cryptography."""
+"""An issuer of JWTs in the process of the test: discovery, keys, and tokens of any kind, signed with python3-cryptography."""
 
 import base64
 import contextlib
@@ -49,12 +49,12 @@ class Issuer:
         self.keys = [Key("one"), Key("two", "ES256")]
         self.headers = {"Cache-Control": "max-age=3600", "Content-Type": "application/json"}
         self.asked = []
-        self.padding = ""  # of the keys
+        self.padding = ""  # padding of the key set
         self.may_answer = threading.Event()
         self.may_answer.set()
         self.discovery = {"issuer": self.url, "jwks_uri": self.url + "/jwks"}
-        self.posts = {}  # by path: what answers a form, as (status, document or bytes)
-        self.forms = []  # (path, form) of each
+        self.posts = {}  # answers to forms by path, as (status, document or bytes)
+        self.forms = []  # (path, form) of each request
         self.server = None
 
     def start(self):
@@ -106,7 +106,7 @@ class Issuer:
         return {k: v for k, v in whole.items() if v is not None}
 
     def token(self, key=None, header=None, **claims):
-        """A claim or a member of the header that is None is left out."""
+        """Makes a token. A claim or a header member with the value None is left out."""
         key = key or self.keys[0]
         header = {"alg": key.alg, "kid": key.kid, "typ": "at+jwt", **(header or {})}
         return self.sign(key, {k: v for k, v in header.items() if v is not None}, self.claims(**claims))
@@ -127,8 +127,8 @@ def configuration(issuer, rules=None, **more):
 
 
 class DeviceFlow:
-    """The device flow of an issuer: what its token endpoint answers is taken from `answers`, the last of them for ever; a function gets
-    the form. Its tokens end after `lasts` seconds."""
+    """The device flow of an issuer. The token endpoint uses `answers` in turn and repeats the last one; a function receives the form.
+    Tokens expire after `lasts` seconds."""
 
     def __init__(self, issuer, interval=1, expires_in=60, lasts=600, **claims):
         self.issuer, self.lasts, self.claims, self.serial = issuer, lasts, claims, 0

@@ -1,4 +1,4 @@
-"""HTTP over a bare socket, for what no HTTP library sends."""
+"""HTTP over a bare socket, for requests that no HTTP library sends."""
 
 import json
 import socket
@@ -33,7 +33,7 @@ class Answer:
 
 
 class Raw:
-    """One connection. read() gives the next answer, or None when the server closed instead."""
+    """One connection. read() returns the next answer, or None when the server closed the connection."""
 
     def __init__(self, port=None, path=None, timeout=20):
         if path:
@@ -100,7 +100,7 @@ class Raw:
         return answer
 
     def is_closed(self, timeout=20):
-        """Whether the server closes now, without another byte."""
+        """Whether the server closes now, without sending another byte."""
         self.socket.settimeout(timeout)
         try:
             return not self.buffer and self.socket.recv(1) == b""

@@ -1,7 +1,7 @@
-"""Which black-box files the sanitizer builds repeat."""
+"""The black-box test files that the sanitizer builds repeat."""
 
-# The address sanitizer repeats all but these: they are about documents, tools and foreign programs, and what they drive in the daemon
-# other files drive, too.
+# The address sanitizer repeats all files except these. They test documents, tools and foreign programs; other files run the same code of
+# the daemon.
 NOT_REPEATED = {
     "test_browser.py": "a browser beside the streams that test_streams.py reads",
     "test_contrib.py": "scripts",
@@ -20,7 +20,7 @@ NOT_REPEATED = {
     "test_words.py": "sources",
 }
 
-# The thread sanitizer repeats those in which threads meet; units repeat the rest of the code.
+# The thread sanitizer repeats only the files in which several threads work together; the units cover the rest of the code.
 THREADS_MEET = {
     "test_accept.py": "the acceptor and the workers of the HTTP pool",
     "test_audit.py": "the export is read by the reader while the writer stores",
@@ -58,7 +58,7 @@ THREADS_MEET = {
 
 
 def left_out(build, names):
-    """Of the files of these names, those that the build of this name does not run."""
+    """The files among these names that this build does not run."""
     if build == "tsan":
         return sorted(set(names) - set(THREADS_MEET))
     return sorted(set(names) & set(NOT_REPEATED)) if build == "asan" else []

@@ -1,7 +1,5 @@
-"""
-Scenarios: one a file in tests/scenarios/, a list of labelled steps. A step names a verb of the table below; a verb, member
-or operator that does not exist is a Mistake that names the file and the step. See tests/scenarios/README.md.
-"""
+"""Scenarios: each file in tests/scenarios/ is one, with a list of labelled steps. A step names a verb of the table below. An unknown
+verb, member or operator is a Mistake that names the file and the step. See tests/scenarios/README.md."""
 
 import copy
 import fcntl
@@ -28,21 +26,21 @@ CHANGES = ("create_shoot", "edit_shoot", "delete_shoot", "create_worker", "updat
 OF_NO_SHOOT = ("*", "list_shoots", "bootstrap", "create_token", "validate_token", "cloud_profiles", "current_projects", "quota")
 ENDS = ("succeeded", "failed", "cancelled")
 PATIENCE_S = 60
-TOOK = {}  # seconds, by run
+TOOK = {}  # seconds by run
 
 
 class Mistake(Exception):
-    """The file is wrong, not what it tests."""
+    """The scenario file is wrong, not the program."""
 
 
 class Failure(AssertionError):
-    """What a step expected did not hold."""
+    """An expectation of a step was not met."""
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------
 
 class Loader(yaml.SafeLoader):
-    """Refuses a member that stands twice."""
+    """Refuses a duplicate member."""
 
     def construct_mapping(self, node, deep=False):
         keys = [k.value for k, _ in node.value]
@@ -53,7 +51,7 @@ class Loader(yaml.SafeLoader):
 
 
 class Scenario:
-    """One file; `runs` are its generations times its `each` values."""
+    """One file. Its `runs` are its generations times its `each` values."""
 
     def __init__(self, path):
         self.path = path
@@ -97,7 +95,7 @@ class Run:
 
 
 def load_all():
-    """The first worker parses them for all: PyYAML takes seconds for so many."""
+    """Loads all files. The first worker parses them for all workers, because PyYAML takes seconds for so many."""
     paths = sorted(DIRECTORY.glob("*.yaml"))
     key = [(str(p), p.stat().st_mtime_ns, p.stat().st_size) for p in (*paths, pathlib.Path(__file__))]
     cache = BUILD / "scenarios.pickle"
@@ -105,7 +103,7 @@ def load_all():
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             known, scenarios = pickle.loads(cache.read_bytes())
-        except Exception:  # none, half of one, or one of classes that are no more
+        except Exception:  # no file, an incomplete one, or one with classes that no longer exist
             known = None
         if known != key:
             scenarios = [Scenario(path) for path in paths]
@@ -122,7 +120,7 @@ COMMON = {"label", "do", "only"}
 
 
 def verb(required="", optional=""):
-    """A verb is a function of the world and the step; the docstring is its documentation."""
+    """A verb is a function of the world and the step; its docstring is its documentation."""
     def enter(function):
         VERBS[function.__name__.rstrip("_")] = (function, set(required.split()), set(optional.split()))
         return function
@@ -150,7 +148,7 @@ MISSING = object()
 
 
 def seek(value, path):
-    """A dotted path; items of lists by number, or by their name or type."""
+    """The value at a dotted path. Items of lists are named by number, name or type."""
     for part in path.split("."):
         if isinstance(value, dict):
             value = value.get(part, MISSING)
@@ -189,7 +187,7 @@ OPERATORS = {
 
 
 def differs(found, wanted):
-    """A sentence, or None when it is as wanted."""
+    """A sentence about the difference, or None when the value is as wanted."""
     shown = "nothing" if found is MISSING else json.dumps(found)[:600]
     if isinstance(wanted, dict) and len(wanted) == 1 and next(iter(wanted)) in OPERATORS:
         operator, value = next(iter(wanted.items()))
@@ -205,7 +203,7 @@ def faults_of(document, expected):
 # ---- one run -------------------------------------------------------------------------------------------------------
 
 class Pair:
-    """A simulator and a daemon. Shared by the scenarios of a generation, or a scenario's own."""
+    """A simulator and a daemon. The scenarios of a generation share a pair, or a scenario has its own."""
 
     def __init__(self, directory, generation, simulator=None, daemon=None):
         directory.mkdir(parents=True)
@@ -223,21 +221,21 @@ class Pair:
 
 
 class World:
-    """What the steps of one run act on."""
+    """The state that the steps of one run use."""
 
     def __init__(self, run, pair):
         self.run = run
         self.file = run.scenario.path.name
         self.generation = run.generation
         self.pair, self.sim, self.d = pair, pair.sim, pair.d
-        # 15 characters, of which a second cluster of a scenario needs two ("-b").
+        # A name has at most 15 characters; the second cluster of a scenario adds two ("-b").
         self.name = short_name(run)
         self.first_request = self.sim.http.get("/_sim/requests", params={"since": 1 << 60}).json()["next"]
         self.creates_before = dict(self.sim.counters()["creates"])
         self.deletes_before = dict(self.sim.counters()["deletes"])
         self.first_event = self.d.http.get("/v1/events", params={"limit": 1}).json()["newest_sequence"] or 0
         self.operations = {}
-        self.last = None  # the last answer that accepted or refused something
+        self.last = None  # the last answer to a write, accepted or refused
         self.last_operation = None
         self.token = None
 
@@ -278,7 +276,7 @@ class World:
         return self.d.http.get(f"/v1/operations/{id}").json()
 
     def wait_for(self, condition, what, timeout=PATIENCE_S, interval=0.02):
-        """condition() gives (done, seen)."""
+        """Waits until condition() returns (True, seen)."""
         seen = [None]
 
         def check():
@@ -291,7 +289,7 @@ class World:
 
 
 def short_name(run):
-    """Unique among the runs of a simulator: the number of the file, and a hint at what it is."""
+    """A name that is unique among the runs of a simulator: the number of the file, and a hint at its subject."""
     files = sorted(p.stem for p in DIRECTORY.glob("*.yaml"))
     hint = re.sub("[^a-z0-9]", "", run.scenario.stem)[:9]
     return f"s{files.index(run.scenario.stem):02}{hint}"
@@ -302,7 +300,7 @@ def steps_of(operation):
 
 
 def perform(run, pair):
-    """Every step in order; a failure names the file, the label and what was seen."""
+    """Runs all steps in order. A failure shows the file, the label and the value found."""
     began = time.monotonic()
     world = World(run, pair)
     label = "start"
@@ -328,8 +326,8 @@ def perform(run, pair):
 
 
 def hold_time(world, step):
-    """Cleura's time stands from an operation that is named (`as`) until a step that waits for its end or its effect: what has to
-    come while it is under way does, on the slowest machine."""
+    """Stops Cleura's time from an operation that is named (`as`) until a step that waits for its end or effect. The steps between then
+    run while the operation is open, even on a slow machine."""
     if "ends" in step or "gone" in step or step["do"] in ("wait", "await", "absent") or step.keys() & {"passed", "met"}:
         world.sim.post("clock", speed=world.pair.speed)
     elif "as" in step:
@@ -340,7 +338,7 @@ def report(world, label, error):
     def told(make):
         try:
             return make()
-        except Exception as failure:  # the report must not hide what it reports
+        except Exception as failure:  # the report must not hide the failure that it reports
             return f"({failure!r})"
     requests = told(lambda: [f"{r['operation']} {r['status']}" for r in world.changes(None)][-25:])
     log = told(lambda: "\n".join(line for line in world.d.log().splitlines()
@@ -350,7 +348,7 @@ def report(world, label, error):
 
 
 def hold_always(world):
-    """The daemon lives; Cleura was asked for one thing at a time, and nothing while it was busy (a 409)."""
+    """Checks that always hold: the daemon runs, and Cleura received one request at a time and none while it was busy (409)."""
     if world.d.process.popen.poll() is not None:
         raise Failure(f"the daemon ended with {world.d.process.popen.poll()}")
     if not world.sim.get("settings")["refuse_before_pickup"]:
@@ -359,7 +357,7 @@ def hold_always(world):
     conflicts = [r for r in mine if r["status"] == 409]
     if conflicts and not world.run.scenario.document.get("conflicts"):
         raise Failure(f"sent while Cleura was busy: {conflicts}")
-    # A read that nobody waits for any more is cut off (UP-19); the simulator may still be busy with it.
+    # shootd aborts a read that no client waits for (UP-19); the simulator may still be busy with it.
     others = [r for r in world.requests() if r.get("client_left") or r.get("x_request_id") == BY_THE_TEST["X-Request-Id"]]
     overlaps = [r for r in world.requests() if r["in_flight"] > 1
                 and not any(o["at_us"] <= r["at_us"] <= o["at_us"] + o["duration_us"] for o in others)]
@@ -389,7 +387,7 @@ def check_problem(step, answer):
 
 
 def take_answer(world, step, answer, default):
-    """Checks the answer of a write, and remembers its operation."""
+    """Checks the answer to a write, and stores its operation."""
     world.last = answer
     wanted = step.get("status", default)
     wanted = wanted if isinstance(wanted, list) else [wanted]
@@ -459,7 +457,7 @@ def action(world, step):
 
 @verb(optional="path of status code says headers expect has cluster")
 def get(world, step):
-    """GET of a sub-resource (`of`), or of any path; what the body and the headers (`has`) are."""
+    """GET of a sub-resource (`of`) or of any path; checks the body and the headers (`has`)."""
     path = step["path"] if "path" in step else world.path(step, "/" + step["of"] if step.get("of") else "")
     answer = world.d.http.get(path, headers=step.get("headers"))
     take_answer(world, {k: v for k, v in step.items() if k != "expect"}, answer, 200)
@@ -472,7 +470,7 @@ def get(world, step):
 
 @verb(optional="status code says ttl_seconds cached cluster until")
 def kubeconfig(world, step):
-    """GET of a kubeconfig, and that it is one; `until: 200` repeats it while the answer is another."""
+    """GET of a kubeconfig; checks that it is one. `until: 200` repeats the request until the status is 200."""
     def ask():
         return world.d.http.get(world.path(step, "/kubeconfig"), params={"ttl_seconds": step.get("ttl_seconds", 3600)})
     answer = ask()
@@ -501,7 +499,7 @@ def kubeconfig(world, step):
 
 @verb("ends", "operation steps message code upstream_code superseded_by timeout")
 def wait(world, step):
-    """Waits for the end of an operation (the last one, or the one that `as` named), and how it ended."""
+    """Waits for the end of an operation (the last one, or the one that `as` named), and checks how it ended."""
     id = world.operation(step)
     seen = []
 
@@ -531,7 +529,7 @@ def wait(world, step):
 
 
 def wrong_times(operation):
-    """A step that was done or failed has ended, after its beginning; one that was skipped never did."""
+    """The steps with wrong times. A step that is done or failed ended after it began; a skipped step never began."""
     for s in operation["steps"]:
         ended, begun = s["finished_at"], s["started_at"]
         if s["status"] == "skipped" and ended or s["status"] != "skipped" and not (ended and (begun or "") <= ended <= operation["finished_at"]):
@@ -544,7 +542,7 @@ def passed(operation):
 
 @verb(optional="operation status step passed message")
 def reach(world, step):
-    """Waits until an operation that is open has a status, a step ("update_pool a waiting"), or so many passed steps."""
+    """Waits until an open operation has a status, a step ("update_pool a waiting"), or a number of passed steps."""
     id = world.operation(step)
 
     def there():
@@ -560,11 +558,11 @@ def reach(world, step):
         raise Failure(f"it is over: {json.dumps(operation)}")
 
 
-# ---- verbs: what shootd shows --------------------------------------------------------------------------------------
+# ---- verbs: the state that shootd shows ---------------------------------------------------------------------------
 
 @verb("members", "cluster headers")
 def expect(world, step):
-    """Members of the cluster, now."""
+    """Checks members of the cluster now."""
     answer = world.d.http.get(world.path(step), headers=step.get("headers"))
     said = faults_of(answer.json(), step["members"])
     if said:
@@ -573,7 +571,7 @@ def expect(world, step):
 
 @verb("members", "cluster")
 def await_(world, step):
-    """The same, waited for."""
+    """Waits until members of the cluster are so."""
     def there():
         document = world.d.http.get(world.path(step)).json()
         said = faults_of(document, step["members"])
@@ -583,13 +581,13 @@ def await_(world, step):
 
 @verb(optional="cluster")
 def absent(world, step):
-    """GET of the cluster becomes 404."""
+    """Waits until GET of the cluster answers 404."""
     world.wait_for(lambda: ((a := world.d.http.get(world.path(step))).status_code == 404, a.text[:600]), "404")
 
 
 @verb(optional="contains once lacks order cluster account")
 def events(world, step):
-    """Types of events since the start of the scenario; those of the cluster unless `account`."""
+    """Checks the types of events since the start of the scenario: those of the cluster, or with `account` those of the account."""
     filter = {} if step.get("account") else {"cluster": world.cluster_name(step)}
 
     def types():
@@ -609,13 +607,13 @@ def events(world, step):
         raise Failure(f"{said} in {seen}")
 
 
-# ---- verbs: what the simulator saw ---------------------------------------------------------------------------------
+# ---- verbs: requests that the simulator received -------------------------------------------------------------------
 
 @verb(optional="counts changes applied order creates deletes logins at_most cluster")
 def requests(world, step):
-    """Requests about the cluster since the start: `counts` and `at_most` per operation, how many `changes` were asked for,
-    the `order` of those that were answered well; creates and deletes that had effect; logins. In own pairs also what was
-    `applied` per operation: requests that had effect, whatever was answered."""
+    """Requests about the cluster since the start: `counts` and `at_most` per operation, the number of requested `changes`, the `order`
+    of successful requests, creates and deletes that had effect, logins. In own pairs also `applied` per operation: requests that had
+    effect, whatever the answer was."""
     name = world.cluster_name(step)
     mine = world.requests(name)
     count = {}
@@ -653,7 +651,7 @@ def state_of(world, name):
 
 @verb("members", "cluster")
 def upstream(world, step):
-    """What the simulator has of the cluster: its state, its spec, the stage of its CA."""
+    """Checks the cluster in the simulator: its state, its spec, the stage of its CA."""
     found = state_of(world, world.cluster_name(step))
     said = faults_of(found, step["members"])
     if said:
@@ -664,7 +662,7 @@ def upstream(world, step):
 
 @verb("operation kind", "count skip effect status headers delay_ms body content_type cluster of_all")
 def fault(world, step):
-    """The next requests of an operation go wrong; about this cluster only, where an operation is about one."""
+    """The next requests of an operation fail; only those about this cluster, if the operation is about a cluster."""
     more = {k: v for k, v in step.items() if k not in COMMON | {"operation", "kind", "cluster", "of_all"}}
     for operation in step["operation"] if isinstance(step["operation"], list) else [step["operation"]]:
         of_one = operation not in OF_NO_SHOOT and not step.get("of_all")
@@ -673,7 +671,7 @@ def fault(world, step):
 
 @verb(optional="met")
 def clear_faults(world, step):
-    """No more faults; `met` waits first until each fault with a count was met that often."""
+    """Removes all faults. `met` waits first until each fault with a count was used that often."""
     def all_met():
         items = world.sim.get("faults")["items"]
         return all(f["hits"] >= f["count"] for f in items), items
@@ -684,21 +682,21 @@ def clear_faults(world, step):
 
 @verb("operation outcome", "at_progress codes description heal_after_seconds count cluster")
 def lifecycle(world, step):
-    """How the next run of the cluster goes."""
+    """Sets how the next run of the cluster proceeds."""
     more = {k: v for k, v in step.items() if k not in COMMON | {"cluster"}}
     world.sim.post("lifecycle", shoot=world.cluster_name(step), **more)
 
 
 @verb("set")
 def settings(world, step):
-    """Settings of the simulator; own pairs only."""
+    """Changes settings of the simulator; own pairs only."""
     need_own(world)
     world.sim.post("settings", **step["set"])
 
 
 @verb(optional="spec workers state ca_stage cluster")
 def outside(world, step):
-    """Somebody else changes the cluster at Cleura, or makes it: members of the state's spec, of its workers by name."""
+    """Another user changes or makes the cluster at Cleura: members of the state's spec, or of its workers by name."""
     name = world.cluster_name(step)
     state = world.sim.get("state")
     found = next((s for s in state["shoots"] if s["name"] == name), None)
@@ -717,7 +715,7 @@ def outside(world, step):
 
 @verb(optional="cluster")
 def vanish(world, step):
-    """The cluster is gone at Cleura, as if somebody else had deleted it."""
+    """Another user deletes the cluster at Cleura."""
     answer = world.sim.http.delete("/_sim/shoots/" + world.cluster_name(step))
     if answer.status_code >= 300:
         raise Failure(f"the simulator does not know it: {answer.text}")
@@ -725,20 +723,20 @@ def vanish(world, step):
 
 @verb()
 def expire_tokens(world, step):
-    """All tokens of Cleura end; own pairs only."""
+    """All tokens of Cleura expire; own pairs only."""
     need_own(world)
     world.sim.post("tokens/expire")
 
 
 @verb("down")
 def outage(world, step):
-    """Cleura stops answering, or comes back; own pairs only."""
+    """Cleura stops answering, or answers again; own pairs only."""
     need_own(world)
     world.sim.post("down", down=step["down"])
 
 
 def read_list(world):
-    """The simulator's own list of shoots, as this generation sees it."""
+    """The simulator's own list of shoots, in the form of this generation."""
     version = world.generation
     if not world.token:
         world.token = world.sim.http.post(f"/auth/{version}/tokens", json=LOGIN[version], headers=BY_THE_TEST).json()["token"]
@@ -749,7 +747,7 @@ def read_list(world):
     return answer.json()
 
 
-BY_THE_TEST = {"X-Request-Id": "by-the-test"}  # not a call of shootd
+BY_THE_TEST = {"X-Request-Id": "by-the-test"}  # marks requests that shootd did not send
 LOGIN = {"v2": {"login": "demo", "password": "demo"}, "v1": {"auth": {"login": "demo", "password": "demo"}}}
 
 
@@ -759,8 +757,8 @@ def of_shoot(shoot, name):
 
 @verb("times", "constraint condition escaped cluster")
 def shown(world, step):
-    """The next reads answer with what is there now, changed: a constraint or condition of another status
-    ({type, status, message}), or every slash escaped."""
+    """The next reads show the present state with a change: a constraint or condition with another status ({type, status, message}), or
+    all slashes escaped."""
     need_own(world)
     shoots = read_list(world)
     mine = next(s for s in shoots if of_shoot(s, world.cluster_name(step)))
@@ -782,13 +780,13 @@ def shown(world, step):
 
 @verb()
 def as_it_is(world, step):
-    """The end of `shown`: reads tell the truth again."""
+    """Ends `shown`: reads show the true state again."""
     world.sim.http.delete("/_sim/replay")
 
 
 @verb("count", "members")
 def lists(world, step):
-    """Waits until so many more lists of shoots were asked for; what has to hold all the time meanwhile."""
+    """Waits for a number of further lists of shoots, and checks `members` all the time."""
     def asked():
         if "members" in step:
             expect(world, {"members": step["members"]})
@@ -806,7 +804,7 @@ def need_own(world):
 
 @verb()
 def kill(world, step):
-    """kill -9, and a new start."""
+    """Kills the daemon with SIGKILL and starts it again."""
     need_own(world)
     world.d.kill()
     world.d.start()
@@ -814,7 +812,7 @@ def kill(world, step):
 
 @verb()
 def restart(world, step):
-    """SIGTERM, a clean end, and a new start."""
+    """Stops the daemon with SIGTERM, expects a clean end, and starts it again."""
     need_own(world)
     world.d.stop()
     world.d.start()
@@ -822,13 +820,13 @@ def restart(world, step):
 
 @verb()
 def stop(world, step):
-    """SIGTERM and a clean end."""
+    """Stops the daemon with SIGTERM and expects a clean end."""
     need_own(world)
     world.d.stop()
 
 
 @verb()
 def start(world, step):
-    """A start after `stop`."""
+    """Starts the daemon after `stop`."""
     need_own(world)
     world.d.start()

@@ -1,9 +1,9 @@
-"""How black-box tests are spread over workers: each goes to the next free worker, those that take long first; those that share a fixture of
-their file stay together."""
+"""The distribution of black-box tests over workers. Each test goes to the next free worker, the long ones first. Tests that share a
+fixture of their file stay together."""
 
 import pytest
 
-# Files and tests that take longer than most, in the order in which they begin.
+# Files and tests that take longer than most, in the order of their start.
 LONG_FIRST = [
     "test_scenarios.py", "test_contract.py", "test_dashboard.py", "test_store.py", "test_soak.py", "test_bad_days.py", "test_backup.py", "test_seal_key.py",
     "test_webhook_crash.py", "test_shootctl.py", "test_operators_day.py", "test_proxy.py", "test_docs.py", "test_crash.py", "test_operations.py", "test_lists.py",
@@ -22,7 +22,7 @@ def begins_at(item):
 
 
 def arrange(items):
-    """Marks the groups (--dist loadgroup) and sorts; a group begins where its first test does."""
+    """Marks the groups (--dist loadgroup) and sorts them; a group starts where its first test would start."""
     first = {}
     for item in items:
         if shares_a_fixture(item):
@@ -30,4 +30,4 @@ def arrange(items):
         group = item.path.name if shares_a_fixture(item) else item.nodeid
         first[group] = min(first.get(group, len(LONG_FIRST)), begins_at(item))
         item.begins = group
-    items.sort(key=lambda item: first[item.begins])  # a stable sort: the order within a file stays
+    items.sort(key=lambda item: first[item.begins])  # the sort is stable: tests of a file retain their order

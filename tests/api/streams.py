@@ -1,5 +1,4 @@
-"""Event streams as a client sees them: an own reader of text/event-stream, written from the HTML standard and fed with whatever
-comes, and a client on a bare socket."""
+"""Event streams for tests: a reader of text/event-stream, written from the HTML standard, and a client on a bare socket."""
 
 import json
 import socket
@@ -11,7 +10,7 @@ from raw import CRLF, Raw, request
 
 
 class Parser:
-    """feed() takes any piece of the bytes and gives the events that are complete by then."""
+    """feed() takes any piece of the bytes and returns the events that are complete after it."""
 
     def __init__(self):
         self.rest, self.after_cr, self.first = b"", False, True
@@ -66,14 +65,14 @@ class Parser:
 
 
 class Stream:
-    """One open stream, read by a thread; `events` are its events with the moment of each."""
+    """One open stream, read by a thread. `events` are its events, `times` their times of arrival."""
 
     def __init__(self, d, path="/v1/events", token=None, last=None, fields=(), read=True, host="127.0.0.1"):
         fields = ["Accept: text/event-stream", *([f"Last-Event-ID: {last}"] if last is not None else []), *fields]
         self.raw = Raw(d.port, timeout=30)
         self.raw.send(request("GET", path, *fields, token=d.token() if token is None else token or None, host=f"{host}:{d.port}"))
         self.parser, self.events, self.times, self.bytes = Parser(), [], [], b""
-        self.closed = self.whole = False  # whole: it ended as a response ends
+        self.closed = self.whole = False  # whole: the response ended as HTTP requires
         self.answer = self.raw.read(head=True)
         if self.answer and self.answer.status != 200:
             length = int(self.answer["content-length"])
@@ -138,7 +137,7 @@ class Stream:
             raise AssertionError(f"{e}; got {self.types} {self.parser.comments}") from None
 
     def wait_ids(self, last, timeout=15):
-        """Until the event with this number is there."""
+        """Waits for the event with this number."""
         return self.wait(lambda s: s.ids and s.ids[-1] >= last, timeout, f"event {last}")
 
     def wait_end(self, timeout=15):
@@ -150,7 +149,7 @@ def newest(d):
 
 
 def metric(d, name):
-    """Sum over the labels."""
+    """The sum of a metric over its labels."""
     text = d.http.get("/metrics").text
     values = [float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.split("{")[0].split(" ")[0] == name]
     assert values, name

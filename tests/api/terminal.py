@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal, for tests: what it prints is read, what a person types is sent."""
+"""Runs a program in a pseudo-terminal for tests: reads its output and sends keys."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ import harness
 
 
 class Terminal:
-    """Ends with the block that it is used in; what was printed is in `text`."""
+    """A program in a terminal. It ends with its `with` block; `text` has its output."""
 
     def __init__(self, argv, env, columns=80, rows=24):
         self.text = ""
@@ -37,18 +37,18 @@ class Terminal:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def _read(self, seconds):
-        """False at the end."""
+        """Reads more output; False at its end."""
         if not select.select([self.master], [], [], seconds)[0]:
             return True
         try:
             piece = os.read(self.master, 65536)
-        except OSError:  # the program has closed it
+        except OSError:  # the program closed the terminal
             return False
         self.text += piece.decode(errors="replace")
         return bool(piece)
 
     def expect(self, words, timeout=30):
-        """Reads until the words were printed."""
+        """Reads until the words appear."""
         end = time.monotonic() + timeout * max(harness.PATIENCE, 2)
         while words not in self.text:
             if not self._read(0.2) or time.monotonic() > end:
@@ -58,7 +58,7 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def end(self, timeout=60):
-        """Reads to the end; the exit code, negative for a signal."""
+        """Reads to the end and returns the exit code, negative for a signal."""
         limit = time.monotonic() + timeout * max(harness.PATIENCE, 2)
         while self._read(0.2):
             if time.monotonic() > limit:

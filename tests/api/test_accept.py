@@ -1,4 +1,4 @@
-"""Accepting connections: the limit on open ones, and running out of descriptors."""
+"""Accepting connections: the limit of open connections, and too few descriptors."""
 
 import os
 import pathlib
@@ -28,7 +28,7 @@ def cpu_seconds(pid):
 @pytest.fixture
 def small(sim, make_shootd):
     d = make_shootd(sim.url, extra=f"limits: {{connections: {LIMIT}}}\n").start()
-    d.http.close()  # its connections count too
+    d.http.close()  # its connections count, too
     return d
 
 
@@ -75,7 +75,7 @@ FEW = f"limits: {{connections_per_address: {PER_ADDRESS}}}\n"
 
 
 def another_address(d):
-    """127.0.0.2 is another client than 127.0.0.1."""
+    """127.0.0.2 counts as another client than 127.0.0.1."""
     return web.Client(base_url=d.url, transport=httpx.HTTPTransport(local_address="127.0.0.2"))
 
 
@@ -84,7 +84,7 @@ def test_an_address_has_so_many_connections_and_no_more(sim, make_shootd):
     d.http.close()
     raws = []
 
-    def fill():  # those of the start may still be closing
+    def fill():  # connections of the start may not be closed yet
         while len(raws) < PER_ADDRESS:
             raw = Raw(d.port)
             if not served(raw):

@@ -1,4 +1,4 @@
-"""Key `access_log`: which requests get a line, and that writing the lines holds nobody up (OB-12)."""
+"""Key `access_log`: the requests that get a log line, and that a slow reader of the log delays no request (OB-12)."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def configured(make_shootd, url, mode, level="info"):
 
 
 def lines(d):
-    """All lines of requests that ended before; a request that is always in the log is the last one."""
+    """The lines of all requests that ended before this call. A request that is always logged marks the end."""
     id = f"last-line-{time.monotonic_ns()}"
     assert d.http.delete("/v1/tokens/none", headers={"X-Request-Id": id}).status_code == 404
     wait_until(lambda: id in d.log(), what="the last line")
@@ -30,7 +30,7 @@ def lines(d):
 
 
 def asked(d, sim):
-    """One request of each kind; a create that begins, and its end that is waited for."""
+    """One request of each kind; waits for the end of a create."""
     clusters = d.clusters_path()
     assert d.http.get(clusters).status_code == 200
     assert d.http.get(clusters + "?limit=none").status_code == 400
@@ -93,7 +93,7 @@ def test_the_last_lines_are_written_at_the_end(sim, make_shootd):
 
 
 def test_a_log_that_nobody_reads_blocks_no_request(sim, make_shootd, tmp_path):
-    """stderr is a pipe that is full: lines are dropped and counted, the others come once the pipe is read."""
+    """stderr is a full pipe: lines are dropped and counted, and appear again once the pipe is read."""
     d = make_shootd(sim.url)
     d.config.write_text(d.config.read_text().replace("log_level: debug", "log_level: info"))
     d.log_path = tmp_path / "pipe"

@@ -1,4 +1,4 @@
-"""Preconditions of actions, and how they end (the lists of capabilities are in tests/scenarios)."""
+"""Preconditions of actions, and how actions end (tests/scenarios tests the lists of capabilities)."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_hibernation_that_cleura_does_not_allow(sim, make_shootd, generation):
 
 
 def test_an_action_refused_by_cleura_fails_its_operation(sim, shootd):
-    """The constraint came after the last look."""
+    """The constraint appeared after the last read."""
     shootd.wait_operation(shootd.create("dev")["operation"]["id"])
     sim.fault("hibernate", "status", status=400, body='{"error": {"code": 400, "message": "not now"}}')
     op = shootd.wait_operation(act(shootd, "dev", "hibernate").json()["operation"]["id"])
@@ -66,14 +66,14 @@ def test_a_rotation_over_a_crash(sim, shootd):
 
 
 @pytest.mark.parametrize("action,call,fault,end", [
-    ("rotate-ca-prepare", "rotate_ca", ("drop", {"effect": True}), "failed"),  # how far it is, v1 does not tell
-    pytest.param("reconcile", "reconcile", ("status", {"status": 429, "count": 0}), "failed",  # it cannot be sent any more
+    ("rotate-ca-prepare", "rotate_ca", ("drop", {"effect": True}), "failed"),  # v1 does not show the stage of a rotation
+    pytest.param("reconcile", "reconcile", ("status", {"status": 429, "count": 0}), "failed",  # v1 cannot send it any more
                  marks=pytest.mark.skipif(not harness.FULL, reason="a minute of waiting: FULL=1")),
-    ("reconcile", "reconcile", ("drop", {"effect": True}), "succeeded"),  # it had effect, which shows
+    ("reconcile", "reconcile", ("drop", {"effect": True}), "succeeded"),  # the first request had effect, and v1 shows that
     ("reconcile", "reconcile", None, "succeeded"),
 ])
 def test_an_action_that_another_generation_does_not_have(sim, shootd, action, call, fault, end):
-    """The configuration changes to v1 while it is open."""
+    """The configuration changes to v1 while the operation is open."""
     shootd.wait_operation(shootd.create("dev")["operation"]["id"])
     if fault:
         sim.fault(call, fault[0], **fault[1])

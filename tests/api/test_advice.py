@@ -1,4 +1,4 @@
-"""What the API advises after something failed works."""
+"""The advice of the API after a failure works."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from harness import wait_until
 
 @pytest.fixture
 def refused(sim, shootd):
-    """A create that Cleura refuses: there is a record of it, and nothing at Cleura."""
+    """A cluster whose create Cleura refused: shootd has a record of it, Cleura has nothing."""
     sim.fault("create_shoot", "status", status=422, body='{"error":{"code":422,"message":"quota of floating IPs exceeded"}}')
     operation = shootd.wait_operation(shootd.create("dev")["operation"]["id"])
     assert operation["status"] == "failed", operation

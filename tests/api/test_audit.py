@@ -1,4 +1,4 @@
-"""GET /v1/audit (AU-18, AU-19): who asked for what, and what came of it."""
+"""GET /v1/audit (AU-18, AU-19): who requested an action, and its outcome."""
 
 import json
 import sqlite3
@@ -18,12 +18,12 @@ def audit(d, **params):
 
 
 def waited(d, count=1, **params):
-    """Entries of refusals and of secrets are not waited for by whom they tell of."""
+    """Waits for entries: shootd answers before it stores entries of refusals and of secrets."""
     return wait_until(lambda: len(found := audit(d, **params)) >= count and found, what=f"{count} entries of {params}")
 
 
 def start_again(d):
-    """The daemon answers before the entry of its start is written: a test that reads the log waits for it."""
+    """Waits for the entry of the start: the daemon answers before it stores that entry."""
     d.start()
     wait_until(lambda: audit(d, limit=1)[0]["action"] == "daemon.started", what="the entry of this start")
     return d
@@ -193,7 +193,7 @@ def test_pages_filters_and_who_may_read(make_sim, make_shootd):
     d, _ = two_projects(make_sim, make_shootd)
     for project in ("team-a", "team-b"):
         for name in ("one", "two"):
-            name += project[-2:]  # Cleura takes a name once
+            name += project[-2:]  # a cluster name is unique at Cleura
             assert d.http.post(f"/v1/projects/{project}/clusters", json={"name": name}).status_code == 202
     _, limited = bearer(d, name="limited", role="admin", projects=["team-b"])
     with limited:
@@ -266,7 +266,8 @@ def test_search_by_actor_target_and_in_both_orders(shootd, receiver):
 
 
 def test_who_is_limited_learns_nothing_of_others(make_sim, make_shootd):
-    """Neither that a project, a cluster, an operation, a webhook, a token exists, nor what others do with it."""
+    """A limited token learns nothing of others: neither that a project, cluster, operation, webhook or token exists, nor what others do
+    with it."""
     d, _ = two_projects(make_sim, make_shootd)
     made, limited = bearer(d, name="limited", role="admin", projects=["team-b"])
     operation = d.create("secret-one")["operation"]["id"]
@@ -274,7 +275,7 @@ def test_who_is_limited_learns_nothing_of_others(make_sim, make_shootd):
     token = d.http.post("/v1/tokens", json={"name": "of-a", "role": "viewer", "projects": ["team-a"]}).json()["id"]
     with limited:
         def told(project, operation, hook, token):
-            """Answers and entries of asking for things, without their names."""
+            """The answers and audit entries of several requests, with names removed."""
             start = max([e["sequence"] for e in audit(d)])
             path = f"/v1/projects/{project}/clusters"
             answers = [limited.post(path, json={"name": "x1"}), limited.delete(path + "/secret-one"),
@@ -282,10 +283,10 @@ def test_who_is_limited_learns_nothing_of_others(make_sim, make_shootd):
                        limited.post(path + "/secret-one/actions/reconcile"), limited.get(path + "/secret-one/ssh-key"),
                        limited.post(f"/v1/operations/{operation}/cancel"), limited.delete("/v1/webhooks/" + hook),
                        limited.post(f"/v1/webhooks/{hook}/rotate-secret"), limited.delete("/v1/tokens/" + token)]
-            limited.post("/v1/tokens", json={"name": "mark", "role": "viewer", "projects": ["team-b"]})  # behind all of them
+            limited.post("/v1/tokens", json={"name": "mark", "role": "viewer", "projects": ["team-b"]})  # its entry comes after all others
 
             def entries():
-                """Written behind the answers, in their order: with the mark all of them are there."""
+                """The entries are stored in the order of the answers: when the mark is there, all are there."""
                 found = [e for e in limited.get("/v1/audit").json()["items"] if e["sequence"] > start]
                 return any(e["action"] == "createToken" for e in found) and found
 

@@ -1,4 +1,4 @@
-"""Why Cleura cannot be reached is told where people look: host, class and since when."""
+"""The reason why Cleura cannot be reached is visible everywhere: host, class of failure, and since when."""
 
 import contextlib
 import re
@@ -23,7 +23,7 @@ def away_from(make_shootd, url):
 
 
 def assert_told_everywhere(d, host, reason):
-    """Where people look, the same words: the project, its account, the event of the login that failed, and the log."""
+    """The project, its account, the event of the failed login and the log have the same text."""
     def told(text):
         return text and f"Cleura ({host}) cannot be reached since 20" in text and text.endswith(reason)
     upstream = wait_until(lambda: (u := d.http.get("/v1/projects/team-a").json()["upstream"])["login_message"] and u,
@@ -64,7 +64,7 @@ def test_a_name_that_does_not_resolve(make_shootd):
 
 @pytest.fixture
 def silent():
-    """A port where everybody is let in and nobody is answered."""
+    """A port that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=100) as s:
         yield s.getsockname()[1]
 
@@ -76,7 +76,7 @@ def test_nobody_answers(make_shootd, silent):
 
 
 class Tls:
-    """A TLS server on localhost that hands on what comes to `target`, with a certificate of its own."""
+    """A TLS server on localhost with its own certificate; it forwards connections to `target`."""
 
     def __init__(self, directory, target):
         self.certificate = directory / "c.pem"
@@ -125,7 +125,7 @@ def test_a_certificate_that_is_not_accepted(make_shootd, tls):
     assert_told_everywhere(d, tls.url.removeprefix("https://"), "its certificate is not accepted")
     d.stop()
     held = int(re.search(r"longest_hold_cpu_us=(\d+)", d.log())[1])
-    # Not the 20 ms of the promise: what another guest takes of a core counts, too (docs/decisions.md).
+    # The bound is not the 20 ms of the promise: another guest of the machine may use part of the CPU time (docs/decisions.md).
     assert held < LOOP_STALL_S * 1e6 or harness.SANITIZED, "the certificates of all authorities are read beside the loop"
 
 
@@ -144,7 +144,7 @@ def test_authorities_that_cannot_be_read(make_shootd, tls, monkeypatch):
 
 
 class Relay:
-    """Hands on bytes between two ports, until the connections of now go silent: nothing comes any more, and nothing says so."""
+    """Forwards bytes between two ports. silence() makes the present connections silent: they stay open and carry nothing."""
 
     def __init__(self, target):
         self.target, self.sockets, self.opened, self.silent = target, [], 0, set()
@@ -181,7 +181,7 @@ class Relay:
 
 @pytest.fixture
 def multiplexed(sim, tmp_path):
-    """cleura-sim behind nginx, which speaks HTTP/2, behind a relay."""
+    """cleura-sim behind nginx with HTTP/2, behind a relay."""
     if not shutil.which("nginx"):
         pytest.skip("nginx is absent; `make deps-test` installs it")
     port = harness.free_port()
@@ -217,7 +217,8 @@ location / {{ proxy_pass {sim.url}; }}
 
 
 def test_a_connection_that_goes_silent_costs_one_call(make_shootd, multiplexed, monkeypatch):
-    """Nobody says that it is gone, and new ones work. libcurl would give one of HTTP/2 to every call that comes."""
+    """The connection is not reported as broken, and new connections work. libcurl would use a broken HTTP/2 connection for every later
+    call."""
     relay, directory = multiplexed
     monkeypatch.setenv("SSL_CERT_FILE", str(directory / "c.pem"))
     d = make_shootd(f"https://localhost:{relay.port}", polling="{active: 100ms, idle: 200ms, discovery: 200ms}",
@@ -229,7 +230,7 @@ def test_a_connection_that_goes_silent_costs_one_call(make_shootd, multiplexed, 
     opened, before = relay.opened, last_list()
     relay.silence()
     began = time.monotonic()
-    # One list may have been on its way already; two in a row came over another connection.
+    # One list may be in progress; the second one then must have used another connection.
     for _ in range(2):
         seen = last_list()
         wait_until(lambda: last_list() != seen, what="another list")

@@ -1,4 +1,5 @@
-"""`shootd backup` beside a daemon that writes, and `shootd restore`: what was acknowledged up to the moment that the backup tells is there."""
+"""`shootd backup` beside a daemon that writes, and `shootd restore`: the restored store has every change that was acknowledged before
+the backup."""
 
 import json
 import os
@@ -44,7 +45,7 @@ def check_store(*argv):
 
 
 class Writer(threading.Thread):
-    """Changes labels of a cluster until it is told to stop, and keeps what was acknowledged, and how long each change took."""
+    """Changes labels of a cluster until it is stopped. It stores the acknowledged changes and the duration of each."""
 
     def __init__(self, d):
         super().__init__()
@@ -75,7 +76,7 @@ def busy(sim, shootd):
 
 
 def restored(make_shootd, sim, d, path, name):
-    """A daemon with nothing but the configuration and the backup."""
+    """A daemon with only the configuration and the backup."""
     r = make_shootd(sim.url, name=name)
     restore(r, path, "--without-secrets")
     (r.state / "admin-token").write_text(d.token())
@@ -83,8 +84,8 @@ def restored(make_shootd, sim, d, path, name):
 
 
 def begun(sim, d, name):
-    """The id of the operation that makes the cluster, once the create is sent: one that the backup has as not begun finds a stranger's cluster,
-    which was made after the backup."""
+    """The id of the operation that makes the cluster, once the create was sent. A restored operation whose create was not begun would
+    find a cluster that was made after the backup, and which it does not own."""
     sent = len(sim.requests("create_shoot"))
     id = d.create(name)["operation"]["id"]
     wait_until(lambda: d.operation(id)["status"] == "running" and len(sim.requests("create_shoot")) > sent, what="the create to be sent")
@@ -99,7 +100,7 @@ def is_open_in(path, operation):
 
 
 def test_backups_under_writes_are_whole_and_operations_go_on(sim, busy, make_shootd, tmp_path):
-    """Operations that are open in a backup end after its restore: what they sent is read back, and nothing is sent twice."""
+    """Operations that are open in a backup end after the restore: their calls are read back, and nothing is sent twice."""
     copies, slow = [], {}
     with sim.lasting("create"):
         writer = Writer(busy)
@@ -130,7 +131,7 @@ def test_backups_under_writes_are_whole_and_operations_go_on(sim, busy, make_sho
 
 
 def with_many_events(path):
-    """Some 50 MiB, so that a backup takes its time."""
+    """Adds about 50 MiB, so that a backup takes time."""
     with sqlite3.connect(path) as db:
         (last,) = db.execute("SELECT max(sequence) FROM events").fetchone()
         db.execute("""WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
@@ -143,8 +144,8 @@ def with_many_events(path):
 
 @pytest.mark.skipif(SANITIZED, reason="measures time")
 def test_no_write_waits_for_a_backup(sim, busy, tmp_path):
-    """The slowest beside a backup takes at most 50 ms longer than the slowest of as many without one. Others use the disk, too: in one
-    backup of three at least, since what only happens now and then is no wait for the backup. Half of them are as fast as without."""
+    """The slowest write beside a backup takes at most 50 ms longer than the slowest of as many writes without one, and half of the
+    writes are as fast. Other processes use the disk, too, so one good backup of three is enough."""
     busy.stop()
     with_many_events(busy.state / "shootd.db")
     busy.start().wait_upstream()
@@ -153,7 +154,8 @@ def test_no_write_waits_for_a_backup(sim, busy, tmp_path):
     rounds = []
 
     def is_waited_for(i):
-        """As many writes are measured beside a backup and without one. The first of each kind may have begun before."""
+        """Whether writes wait for the backup. It measures as many writes beside a backup as without one. The first of each kind is left
+        out, because it may have begun earlier."""
         first = len(writer.times)
         assert int(backup(busy, tmp_path / f"copy-{i}.db")["bytes"]) > 30e6
         last = len(writer.times)
@@ -189,7 +191,7 @@ def test_the_store_of_before_is_kept(sim, busy, tmp_path):
 
 
 def test_a_store_that_was_killed_keeps_its_last_writes(sim, busy, tmp_path):
-    """Beside the database is a log that only both together are the store."""
+    """A killed daemon leaves a write-ahead log beside the database; only both together are the store."""
     path = tmp_path / "copy.db"
     busy.kill()
     assert (busy.state / "shootd.db-wal").stat().st_size > 0
@@ -203,7 +205,7 @@ def test_a_store_that_was_killed_keeps_its_last_writes(sim, busy, tmp_path):
 
 
 def test_what_happened_after_the_backup(sim, busy, make_shootd, tmp_path):
-    """docs/operations.md, "Restore": what was done since is done at Cleura, and nothing of it is undone or done again."""
+    """docs/operations.md, "Restore": changes after the backup exist at Cleura; shootd neither undoes nor repeats them."""
     d = busy
     for name in ("gone", "again"):
         d.create(name)
@@ -219,7 +221,7 @@ def test_what_happened_after_the_backup(sim, busy, make_shootd, tmp_path):
     copy = backup(d, tmp_path / "copy.db", "--with-seal-key")["backup"]
     sim.clear_faults()
     assert [d.wait_operation(id)["status"] for id in (*made, deleted)] == ["succeeded"] * 3
-    d.create("again")  # another cluster of the same name
+    d.create("again")  # another cluster with the same name
     other = d.wait_phase("again", "ready")["observed"]["uid"]
     d.http.delete(d.clusters_path("gone"))
     d.wait_gone("gone")
@@ -247,12 +249,12 @@ def test_what_happened_after_the_backup(sim, busy, make_shootd, tmp_path):
     assert d.http.get("/v1/whoami", headers={"Authorization": f"Bearer {revoked['token']}"}).status_code == 200, "revoke it again"
 
 
-# What takes a store back by one schema, as rows can be: {newest: SQL}. A new migration wants its line here.
+# SQL that takes a store back by one schema, as far as the rows allow: {newest schema: SQL}. A new migration needs a line here.
 TAKE_BACK = {10: "DROP INDEX audit_behind; DROP INDEX audit_latest; ALTER TABLE audit DROP COLUMN latest"}
 
 
 def take_back(path):
-    """To the schema before; says what the newest is."""
+    """Takes the store back to the previous schema; returns the newest one."""
     with sqlite3.connect(path) as db:
         (newest,) = db.execute("PRAGMA user_version").fetchone()
         db.executescript(TAKE_BACK[newest])
@@ -262,7 +264,7 @@ def take_back(path):
 
 
 def test_the_way_back_from_an_upgrade(sim, busy):
-    """docs/operations.md, "Upgrade": a store of an older schema is copied, then upgraded; the copy is a backup like any other."""
+    """docs/operations.md, "Upgrade": a store of an older schema is copied and then upgraded; the copy is an ordinary backup."""
     busy.stop()
     newest = take_back(busy.state / "shootd.db")
     copy = busy.state / f"backup-v{newest - 1}-shootd.db"
@@ -369,7 +371,7 @@ def test_the_seal_key_by_choice(sim, busy, make_shootd, tmp_path):
     assert "there is no seal.key" in run("restore", other, "--from", alone)[2]
     assert "seal.key   missing; shootd makes a key at its next start\nlost " in restore(other, alone, "--without-secrets")
     assert "seal.key   the key of the backup\n" in restore(other, both)
-    said = restore(other, alone)  # the right one is in place
+    said = restore(other, alone)  # the right key is in place
     assert said.endswith("seal.key   not changed: it fits the backup\n"), said
     (busy.state / "seal.key").unlink()
     code, _, errors = run("backup", busy, "--to", tmp_path / "third.db", "--with-seal-key")
@@ -404,7 +406,7 @@ def test_no_event_number_is_used_twice(busy, tmp_path, lost):
     if lost:
         for file in d.state.glob("shootd.db*"):
             file.unlink()
-    d.config.write_text(d.config.read_text() + "events: {keep_count: 1000}\n")  # the jump is no event: the purge at the start counts those that are
+    d.config.write_text(d.config.read_text() + "events: {keep_count: 1000}\n")  # the jump of numbers is not counted as events: the purge at the start counts existing rows
     restore(d, copy["backup"])
     d.start()
     with Stream(d, last=of_backup) as of_before, Stream(d, last=seen) as of_lost, Stream(d, "/v1/events?after=0") as all_of_them:
@@ -418,7 +420,7 @@ def test_no_event_number_is_used_twice(busy, tmp_path, lost):
     assert [e["sequence"] for e in history][:of_backup] == list(range(1, of_backup + 1)), "the events of the backup stay"
     d.kill()
     d.start()
-    with Stream(d, last=found[0]["sequence"] - 1) as s:  # of the log that the restore began
+    with Stream(d, last=found[0]["sequence"] - 1) as s:  # the log that the restore began
         s.wait(lambda s: s.events)
         assert s.types[0] != "reset" and s.ids[0] == found[0]["sequence"]
 
@@ -449,7 +451,7 @@ def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
     restore(busy, path)
     whole = time.monotonic() - began
     for _ in range(size(6 if SANITIZED else 15, 100)):
-        key.write_bytes(good[::-1])  # another one, which the restore replaces
+        key.write_bytes(good[::-1])  # another key, which the restore replaces
         process = subprocess.Popen([BUILD / "shootd", "restore", "--config", busy.config, "--from", random.choice([path, larger])], stdout=subprocess.DEVNULL)
         time.sleep(random.uniform(0, whole))
         process.kill()
@@ -464,7 +466,7 @@ def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
 
 
 def test_a_restore_that_cannot_have_its_key_changes_nothing(busy, tmp_path):
-    """Also not the key when it is the store that cannot be restored."""
+    """If the store cannot be restored, the key is not replaced either."""
     path = tmp_path / "copy.db"
     backup(busy, path, "--with-seal-key")
     key = pathlib.Path(f"{path}.seal.key")
@@ -521,11 +523,11 @@ def test_an_admin_asks_for_one(sim, make_shootd):
                                 for name in told["rows"]}
     text = d.http.get("/metrics").text
     assert f"shootd_backup_newest_bytes {told['bytes']}\n" in text and "shootd_backup_last_success 1\n" in text
-    pathlib.Path(f"{path}.json").write_text("{}")  # one that nobody described is known by its name and size
+    pathlib.Path(f"{path}.json").write_text("{}")  # without a description only name and size are known
     first = listed(d)[0]
     assert (first["name"], first["bytes"], first["rows"], first["store_id"]) == (told["name"], told["bytes"], None, None)
     assert path.stat().st_size == told["bytes"] and path.stat().st_mode & 0o777 == 0o600
-    def audited():  # stored behind the answer
+    def audited():  # shootd stores the entry after it answers
         items = d.http.get("/v1/audit", params={"action": "createBackup"}).json()["items"]
         return items if len(items) >= 3 else None
     audit = wait_until(audited, what="the entries of all three")
@@ -537,7 +539,7 @@ def test_an_admin_asks_for_one(sim, make_shootd):
 
 
 def test_the_list_does_not_wait_for_a_backup_that_is_being_made(sim, make_shootd):
-    """One list begins and is answered while the draft of a backup is there, in one of ten backups at least."""
+    """In at least one of ten backups, a list begins and is answered while the draft of the backup exists."""
     d = with_backups(make_shootd, sim, ", every: 0s, keep: 2").start().wait_upstream()
     d.create("dev")
     d.wait_phase("dev", "ready")
@@ -595,7 +597,7 @@ def test_a_backup_that_cannot_be_made_is_reported(sim, make_shootd):
 
 
 def orphan(path):
-    """A row whose parent is not there: SQLite's own check of the file finds nothing, that of foreign keys does."""
+    """Adds a row whose parent does not exist: SQLite's integrity check finds nothing, its check of foreign keys does."""
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA foreign_keys = OFF")
         columns = db.execute("PRAGMA table_info(deliveries)").fetchall()
@@ -623,7 +625,7 @@ def test_what_fails_its_check_gets_no_name(sim, make_shootd, tmp_path):
 
 
 def wrong_index(path):
-    """An index that has not what its table has: a quick check finds nothing."""
+    """Makes an index that differs from its table: a quick check finds nothing."""
     def run(sql, *values):
         with sqlite3.connect(path) as db:
             db.execute("PRAGMA writable_schema = ON")
@@ -697,7 +699,7 @@ def test_the_store_with_orphans_that_check_store_tells_of_is_refused_and_its_bac
 
 
 def test_check_store_knows_each_schema(busy, tmp_path):
-    """It looks at a store as it is; a schema has not the tables of later ones."""
+    """It checks a store without changing it; an older schema lacks the tables of later ones."""
     path = tmp_path / "copy.db"
     backup(busy, path, "--with-seal-key")
     newest = take_back(path)

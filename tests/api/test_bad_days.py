@@ -1,5 +1,5 @@
-"""What the machine may do to shootd: file systems that are full, read-only or gone, too few descriptors, a clock that jumps. Reads go on,
-writes are refused with the reason, and it recovers without a restart where that is possible."""
+"""Faults of the machine: full, read-only or lost file systems, too few descriptors, a clock that jumps. Reads continue, writes are
+refused with the reason, and shootd recovers without a restart where possible."""
 
 import os
 import pathlib
@@ -25,8 +25,8 @@ FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
 
 def meet_the_fault(d):
-    """A write meets the fault. Its answer may take half a minute, until it is known what became of it: test_store.py waits for that answer,
-    this client does not."""
+    """A write meets the fault. Its answer may take half a minute, until its outcome is known. test_store.py waits for that answer; this
+    client does not."""
     try:
         answer = d.http.put(d.clusters_path("dev"), json={"labels": {"refused": "yes"}}, timeout=2)
         assert answer.status_code == 503 and answer.json()["code"] in ("store_unavailable", "outcome_unknown"), answer.text
@@ -35,7 +35,7 @@ def meet_the_fault(d):
 
 
 def refused(d, *words):
-    """A write is refused with the reason in words, reads go on."""
+    """A write is refused with the reason; reads continue."""
     meet_the_fault(d)
     wait_until(lambda: d.http.get("/readyz").status_code == 503, what="the state of the store")
     told = d.http.put(d.clusters_path("dev"), json={"labels": {"refused": "yes"}}).json()
@@ -75,7 +75,7 @@ def test_a_disk_that_is_full_at_the_start(sim, make_shootd, small_disk):
     with filler.open("wb", buffering=0) as out, pytest.raises(OSError, match="No space left"):
         while True:
             out.write(b"x" * 4096)
-    # the log and the configuration are elsewhere in life
+    # the log and the configuration are on another file system, as usual
     started = run("--config", d.config)
     assert started.returncode == 69 and "disk full" in started.stderr, started.stderr
     filler.unlink()
@@ -94,7 +94,7 @@ def test_a_file_system_that_is_read_only_at_the_start(sim, make_shootd, small_di
 
 
 def test_a_file_system_that_becomes_read_only(sim, make_shootd, tmp_path):
-    """What Linux does to a file system with faults: what is open stays open, and each write fails."""
+    """Linux makes a faulty file system read-only: open files stay open, and each write fails."""
     image, mounted = tmp_path / "image", tmp_path / "mounted"
     mounted.mkdir()
     if os.geteuid() or not shutil.which("mkfs.ext4"):
@@ -123,7 +123,7 @@ def test_a_file_system_that_becomes_read_only(sim, make_shootd, tmp_path):
 
 @pytest.mark.parametrize("what", ["directory", "file", "replaced"])
 def test_a_state_directory_that_is_lost(sim, make_shootd, what):
-    """SQLite would go on with the removed file, and each answer would be a promise that the next start breaks."""
+    """SQLite would continue with the removed file, and the next start would break the promise of each answer."""
     d = with_a_cluster(make_shootd(sim.url))
     aside, other = d.directory / "aside", make_shootd(sim.url, name="other")
     if what == "replaced":
@@ -159,14 +159,14 @@ def test_a_state_directory_that_is_removed(sim, make_shootd):
     refused(d, "moved or removed")
     assert not list(d.state.glob("shootd.db")), "no new store under a running daemon"
     d.kill()
-    d.start()  # a new store: clusters are found at Cleura, the old tokens are gone
+    d.start()  # the store is new: clusters are found at Cleura, old tokens do not exist
     assert d.token() != token
     wait_until(lambda: d.cluster("dev").status_code == 200, what="the cluster to be found")
     assert d.cluster("dev").json()["managed"] is False
 
 
 def test_another_store_in_the_place_of_ours(sim, make_shootd):
-    """An I/O error makes it open the file anew: what is found there must be the same store."""
+    """After an I/O error the daemon opens the file again; it must find the same store."""
     d = with_a_cluster(make_shootd(sim.url))
     other = make_shootd(sim.url, name="other").start()
     other.stop()
@@ -190,7 +190,7 @@ def test_another_store_in_the_place_of_ours(sim, make_shootd):
 
 @pytest.fixture
 def of_nobody(sim):
-    """A daemon of an ordinary user, whose files are root's to take away."""
+    """A daemon of an ordinary user; root can take its files away."""
     if os.geteuid():
         pytest.skip("files of another user can be made by root only")
     with tempfile.TemporaryDirectory() as name:
@@ -225,7 +225,8 @@ def cannot_start(d, *words):
 
 
 def test_a_state_directory_of_another_owner(of_nobody):
-    """What is open can still be written, but nobody would find it again by its name: as if it was moved, until it is given back."""
+    """Open files can still be written, but the next start could not open them by name. It counts as a moved directory until the owner is
+    restored."""
     d = with_a_cluster(of_nobody)
     give([d.state], 0)
     refused(d, "permission denied", "owner and mode of the state directory")
@@ -241,7 +242,7 @@ def test_a_state_directory_of_another_owner(of_nobody):
 
 
 def test_a_database_of_another_owner(of_nobody):
-    """The open file stays writable; the next start says what is wrong."""
+    """The open file stays writable; the next start reports the fault."""
     d = with_a_cluster(of_nobody)
     give(d.state.glob("shootd.db*"), 0)
     for labels in ({"n": "1"}, {"n": "2"}):
@@ -275,12 +276,12 @@ def left_with_few(d):
 
 @pytest.mark.parametrize("few", [started_with_few, left_with_few])
 def test_few_descriptors(sim, make_shootd, few):
-    """64 descriptors: connections wait in the queue of the socket, and Cleura and the store go before them. A connection that sends
-    nothing is closed after 20 s: all of this is to happen before."""
+    """64 descriptors: connections wait in the queue of the socket, because Cleura and the store have priority. A connection that sends
+    nothing is closed after 20 s; the test must end earlier."""
     d = make_shootd(sim.url)
     few(d)
     assert resource.prlimit(d.process.pid, resource.RLIMIT_NOFILE) == (FEW, FEW)
-    d.wait_upstream()  # and a connection of ours is open
+    d.wait_upstream()  # opens a connection to Cleura
     began = time.monotonic()
     with_open = [Raw(d.port) for _ in range(100)]
     try:
@@ -309,7 +310,7 @@ def test_few_descriptors(sim, make_shootd, few):
 
 
 class Clock:
-    """The wall clock of a process, by libfaketime; the monotonic one goes on as it is."""
+    """The wall clock of a process, set by libfaketime; the monotonic clock is not changed."""
 
     def __init__(self, directory):
         self.path = directory / "faketime"
@@ -346,16 +347,16 @@ def test_a_clock_that_jumps(sim, make_shootd, receiver, tmp_path, jump):
     hook = d.http.post("/v1/webhooks", json={"url": receiver.url, "event_types": ["*"]})
     assert hook.status_code == 201, hook.text
     slow = d.create("slow")
-    clock.set(jump)  # while an operation runs
+    clock.set(jump)  # a jump during an operation
     d.wait_operation(slow["operation"]["id"])
     life("here")
     assert d.http.get("/readyz").status_code == 200
     logins = len(sim.requests("login"))
-    clock.set(0)  # and back
+    clock.set(0)  # a jump back
     life("back")
     assert len(sim.requests("login")) <= logins + 1
     d.stop()
-    clock.set(jump)  # between two starts
+    clock.set(jump)  # a jump between two starts
     start()
     assert d.cluster("slow").json()["status"]["phase"] in ("ready", "unknown")
     d.wait_phase("slow", "ready")
@@ -431,7 +432,7 @@ def test_a_clock_that_is_ahead_for_a_moment_removes_nothing(sim, make_shootd, tm
     audit = len(d.http.get("/v1/audit", params={"limit": 1000}).json()["items"])
     assert token["id"] in before["/v1/tokens"] and made.json()["operation"]["id"] in before["/v1/operations?status=succeeded"]
     d.stop()
-    clock.set(120 * DAY)  # the hourly purge is done at the start, too
+    clock.set(120 * DAY)  # the start also does the hourly purge
     start()
     wait_until(lambda: "the wall clock jumped ahead" in d.log(), what="the jump to be seen")
     wait_until(lambda: d.cluster("dev").json()["status"]["stale"] is False, what="a look at Cleura")

@@ -1,5 +1,5 @@
-"""The maxima of answers in openapi.yaml are those that the daemon keeps: what is as long as it may be is shown, what is longer is cut, or counts
-as unknown. Each answer here passes contract.Watch (conftest.py), which validates it."""
+"""The daemon keeps the maxima of answers in openapi.yaml. A value of the largest length is shown; a longer value is cut or counts as
+unknown. contract.Watch (conftest.py) validates each answer here."""
 
 import json
 
@@ -10,7 +10,7 @@ WORD, PROSE, TEXT = 255, 1024, 1024
 
 
 def stretched(row, word):
-    """A shoot of generation v2 with texts as long as they may be, but for prose, labels and annotations, which are far longer."""
+    """A shoot of generation v2 whose texts have their largest length; prose, labels and annotations are far longer."""
     worker = row["shoot_provider"]["workers"][0]
     worker["machine"].update(type=word, image={"name": word, "version": word})
     worker.update(zones=[word] * 300, labels=[{"key": "k" * 317, "value": "v" * 5000}] + [{"key": f"l{i}", "value": ""} for i in range(100)],
@@ -71,7 +71,7 @@ def test_the_longest_shoot_is_shown_and_of_a_longer_one_what_is_no_longer(sim, b
 
 
 def test_names_of_the_catalog_and_of_nodes_are_words(sim, between, make_shootd):  # noqa: F811
-    """Longer ones are left out; a node whose name is longer has none."""
+    """Longer names are left out; a node with a longer name has no name."""
     def replace(method, path, answer):
         if answer.status_code != 200:
             return None

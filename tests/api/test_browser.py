@@ -1,4 +1,4 @@
-"""A real browser: a page of another origin follows the events with EventSource and tickets, through a daemon that is killed."""
+"""A real browser: a page of another origin follows the events with EventSource and tickets, while the daemon is killed."""
 
 import http.server
 import json
@@ -38,7 +38,7 @@ class Pages:
 
 
 class Browser:
-    """Chromium with the page open; `seen` is what the page tells."""
+    """Chromium with the page open; `seen` has the events that the page reported."""
 
     def __init__(self, program, url, directory):
         self.seen, self.errors = {}, open(directory / "browser.log", "ab")

@@ -1,4 +1,4 @@
-"""Nobody's input holds the loop: what Cleura sends is read beside it, within budgets (issue 10, B and C)."""
+"""No input holds the loop: shootd parses Cleura's answers beside the loop and within budgets (issue 10, B and C)."""
 
 import copy
 import gzip
@@ -13,16 +13,16 @@ import harness
 import web
 from harness import wait_until
 
-# Promise 7 is 20 ms, and its figure is told at each stop (longest_hold_cpu_us). Here is what no machine takes for itself: what another
-# guest takes of a core counts as CPU time, too. Without their bounds these answers hold the loop far longer.
+# Promise 7 is 20 ms, and each stop logs its figure (longest_hold_cpu_us). This bound is higher: another guest of the machine may use part
+# of the CPU time. Without our bounds these answers hold the loop far longer.
 LOOP_STALL_S = 0.100
 
 
 class Between:
-    """A peer between shootd and cleura-sim: passes everything on, but for what a test puts in its place."""
+    """A proxy between shootd and cleura-sim. It forwards everything, except answers that a test replaces."""
 
     def __init__(self, sim_url):
-        self.replace = None  # (method, path, answer) -> body, or (body, headers), or None: as it was
+        self.replace = None  # (method, path, answer) -> body, or (body, headers), or None for no change
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -43,7 +43,7 @@ class Between:
                 try:
                     self.wfile.write(content)
                 except OSError:
-                    pass  # it has heard enough
+                    pass  # the client closed the connection
 
             do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = forward
 
@@ -85,7 +85,7 @@ sanitized = "san" in str(harness.BUILD)
 
 
 def assert_loop_was_free(d):
-    # A sanitizer makes everything some times slower, which times vary with the machine.
+    # A sanitizer slows the program by a factor that depends on the machine.
     assert sanitized or longest_stall(d) < LOOP_STALL_S, \
         re.findall(r".*loop blocked.*", d.log())
 
@@ -166,7 +166,7 @@ def test_thousands_of_shoots_are_found_while_others_are_answered(sim, between, m
     print("peak MiB", peak_mib(d), "body MiB", len(made["body"]) / MIB, "stall", longest_stall(d))
     assert_loop_was_free(d)
     d.stop()
-    d.start()  # reads them all from the store
+    d.start()  # reads all rows from the store
     lists = list_class(d, "ok")
     wait_until(lambda: found() and list_class(d, "ok") > lists, timeout=240, interval=0.2, what="all of them, and Cleura's list again")
     print("stall after the restart", longest_stall(d))
@@ -277,7 +277,7 @@ def test_a_refusal_with_too_much_in_it_is_a_fault_of_the_project(sim, between, m
     assert "is not accepted" not in d.log()
 
 
-# ---- what callers send ------------------------------------------------------------------------------------------------
+# ---- requests of callers -----------------------------------------------------------------------------------------------
 
 TOO_LARGE_SPECS = {
     "networks": {"allowed_cidrs": [f"10.{i >> 8 & 255}.{i & 255}.0/24" for i in range(50000)]},
@@ -314,7 +314,7 @@ def test_a_spec_that_is_too_large_is_refused_at_once(sim, make_shootd, what):
 @pytest.mark.parametrize("count, status, code", [(4000, 422, "too_many"), (30000, 413, "body_too_large")])
 @pytest.mark.parametrize("member", ["labels", "annotations"])
 def test_a_pool_with_too_many_labels_is_refused_at_once(sim, make_shootd, member, count, status, code):
-    """The routes of one pool take 64 KiB: most of what is too much is refused before it is read."""
+    """The routes of one pool accept 64 KiB: most of a larger body is refused before it is read."""
     d = make_shootd(sim.url).start()
     d.wait_operation(d.create("dev", spec={"node_pools": [{"name": "a"}]})["operation"]["id"])
     pools = d.clusters_path("dev") + "/node-pools"

@@ -1,4 +1,4 @@
-"""POST /v1/operations/{id}/cancel (AO-9): nothing more is begun; what Cleura has goes on."""
+"""POST /v1/operations/{id}/cancel (AO-9): no further step begins; a step that Cleura has already continues."""
 
 import pytest
 
@@ -21,9 +21,9 @@ def test_ao9_a_change_that_waits_is_cancelled_at_once(sim, shootd):
         assert answer.status_code == 200, answer.text
         op = answer.json()
         assert (op["status"], op["error"]["code"], op["cancelled_by"]) == ("cancelled", "operation_cancelled", "admin")
-        assert cancel(shootd, id).json() == shootd.operation(id)  # may be repeated
+        assert cancel(shootd, id).json() == shootd.operation(id)  # a repeated cancel has the same answer
     assert shootd.wait_operation(created["operation"]["id"])["status"] == "succeeded"
-    # The spec stays; what was not carried out is drift, and an equal PUT brings it about.
+    # The spec stays. The change that was not carried out is drift, and an equal PUT carries it out.
     cluster = wait_until(lambda: (c := shootd.cluster("dev").json())["drift"] and c, what="drift")
     assert cluster["drift"][0]["path"] == "maintenance.auto_update_kubernetes"
     repaired = shootd.http.put(path, json={"spec": cluster["spec"]}, params={"wait": 55})
@@ -64,7 +64,7 @@ def test_a_create_that_cleura_never_got_is_cancelled(sim, shootd):
     assert shootd.cluster("dev").json()["status"]["phase"] == "failed"
     assert sim.get("state")["shoots"] == []
     again = shootd.http.post(shootd.clusters_path(), json={"name": "dev"}, params={"wait": 55})
-    assert again.status_code == 201  # the record gives way
+    assert again.status_code == 201  # the record of the cancelled create does not block the name
 
 
 def test_ao9_what_was_sent_or_has_ended_is_not_cancelled(shootd):

@@ -1,4 +1,4 @@
-"""Corners of changes and actions: what waits is judged again, failed deletions, other people's work."""
+"""Special cases of changes and actions: waiting changes are checked again, deletions fail, other users interfere."""
 
 
 import web
@@ -6,7 +6,7 @@ from harness import PROJECT_ID, wait_until
 
 
 class Somebody:
-    """Another person with the same Cleura account."""
+    """Another user of the same Cleura account."""
 
     def __init__(self, sim):
         login = web.post(sim.url + "/auth/v2/tokens", json={"login": "demo", "password": "demo"}).json()
@@ -27,7 +27,7 @@ def types(d, name):
 
 
 def test_a_waiting_change_is_judged_again_when_its_turn_comes(sim, shootd):
-    """A pool without a name meant the only one there was; by its turn there are two."""
+    """A pool without a name meant the only pool; when the change begins there are two."""
     shootd.wait_operation(shootd.create("dev", spec={"node_pools": [{}]})["operation"]["id"])
     sim.post("settings", durations={"upgrade": 600, "worker_create": 600})
     first = put(shootd, "dev", {"kubernetes_version": "1.34", "node_pools": [{"name": "default"}, {"name": "aaa"}]})
@@ -118,7 +118,7 @@ def test_a_malformed_ssh_key_is_one_call(sim, shootd):
 
 
 def test_a_pool_that_others_removed_first(sim, shootd):
-    """The spec is met although Cleura says 404."""
+    """The spec is met although Cleura answers 404."""
     shootd.wait_operation(shootd.create("dev", spec={"node_pools": [{"name": "a"}, {"name": "b"}]})["operation"]["id"])
     sim.fault("delete_worker", "status", status=404, effect=True)
     op = put(shootd, "dev", {"node_pools": [{"name": "a"}]}).json()["operation"]["id"]
@@ -143,7 +143,7 @@ def test_a_record_that_was_never_made_is_not_patched(sim, shootd):
 
 
 def test_a_404_that_stays_ends_the_change(sim, shootd):
-    """Looked at once, sent once more, looked at again: then it is believed."""
+    """shootd reads the cluster, sends the call once more and reads again; then it accepts the 404."""
     shootd.wait_operation(shootd.create("dev", spec={"node_pools": [{"name": "a", "maximum": 2}]})["operation"]["id"])
     sim.fault("update_worker", "status", status=404, count=0)
     op = shootd.wait_operation(put(shootd, "dev", {"node_pools": [{"name": "a", "maximum": 3}]}).json()["operation"]["id"])
@@ -157,7 +157,7 @@ def test_a_404_that_stays_ends_the_change(sim, shootd):
 
 
 def test_a_change_behind_a_deletion_that_fails(sim, shootd):
-    """Others delete it while the change waits; the deletion gives up: so does the change, and a retry is possible."""
+    """Another user deletes the cluster while the change waits. The deletion fails, and so does the change; a retry is possible."""
     somebody = Somebody(sim)
     shootd.wait_operation(shootd.create("dev")["operation"]["id"])
     with sim.lasting("reconcile"):

@@ -1,4 +1,4 @@
-"""`make run`, `make deps` and `make` as people meet them: beside each other, with a port that is taken, on a machine that lacks things."""
+"""`make run`, `make deps` and `make` for their users: several at once, with a port in use, on a machine that lacks packages."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ DEPS = ROOT / "tools/deps.sh"
 
 
 class Run:
-    """One tools/run.sh, what `make run` starts."""
+    """One tools/run.sh, which `make run` starts."""
 
     def __init__(self, directory, **environment):
         directory.mkdir()
@@ -56,20 +56,20 @@ def start(tmp_path):
 
 
 def assert_pages_may_call(url):
-    """Pages of its own address, and those of a development server; no others."""
+    """Pages from its own address and from a development server may call it, no others."""
     for origin, allowed in ((url, url), ("http://localhost:5173", "http://localhost:5173"), ("http://evil.example", None)):
         answer = web.get(url + "/livez", headers={"Origin": origin}, timeout=30)
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed, (origin, answer.headers)
 
 
 def test_two_side_by_side(start):
-    """Each answers at the address that it prints, to its own token only, and pages of that address may call it."""
+    """Each answers at its printed address, only to its own token, and pages from that address may call it."""
     runs = [start("first"), start("second")]
     told = [{"url": run.wait().said("shootd is running"), "token": run.said("token")} for run in runs]
     assert told[0]["url"][0] != told[1]["url"][0]
     assert any("SHOOTD_LISTEN" in one["url"][1] for one in told), "who did not get the usual port says so"
     for one in told:
-        if 8080 <= httpx.URL(one["url"][0]).port <= 8099:  # unless all of them were taken
+        if 8080 <= httpx.URL(one["url"][0]).port <= 8099:  # unless all of these ports were in use
             assert_pages_may_call(one["url"][0])
     for one, other in (told, reversed(told)):
         for token, status in ((one["token"][0], 200), (other["token"][0], 401)):
@@ -94,11 +94,11 @@ def test_an_address_that_was_asked_for_is_used(start):
     assert_pages_may_call("http://" + address)
 
 
-# ---- a machine that lacks things ---------------------------------------------------------------------------------------
+# ---- a machine that lacks packages -------------------------------------------------------------------------------------
 
 @pytest.fixture
 def bare(tmp_path):
-    """PATH of an ordinary user on a machine where no package is installed, and sudo is not either."""
+    """The PATH of an ordinary user on a machine without the packages and without sudo."""
     path = tmp_path / "bin"
     path.mkdir()
     for name in ("bash", "dirname", "env"):
@@ -120,7 +120,7 @@ def test_without_sudo_the_packages_are_named(bare, what, there, not_there):
 
 
 def test_an_ordinary_user_with_everything_lacks_nothing():
-    """nginx is in /usr/sbin, which is not on the PATH of a user."""
+    """nginx is in /usr/sbin, which is not on the PATH of an ordinary user."""
     done = subprocess.run([DEPS, "missing", "test"], env={"PATH": "/usr/local/bin:/usr/bin:/bin"}, capture_output=True, text=True,
                           timeout=60, check=True)
     assert done.stdout == ""
@@ -139,7 +139,7 @@ def test_an_ordinary_user_runs_the_tests_of_nginx():
     ("required", False, "make: the dashboard cannot be built: npm is absent ('apt-get install nodejs npm' installs it)"),
     ("required", True, "make: the dashboard cannot be built: npm ci failed: code ENOTFOUND")])
 def test_without_npm_or_its_registry_there_is_a_daemon_without_a_dashboard(tmp_path, mode, with_npm, said):
-    """In one line, as an error only when it is required; the program then has no page."""
+    """One line reports it, as an error only if the dashboard is required; the program then has no page."""
     path, tree = tmp_path / "bin", tmp_path / "tree"
     for directory in (path, tree / "tools", tree / "dashboard"):
         directory.mkdir(parents=True)
@@ -164,7 +164,7 @@ def test_make_without_a_compiler_says_what_to_do():
 
 
 def test_make_without_the_libraries_says_what_to_do(tmp_path):
-    """A compiler that finds no header. It looks when it has not built here before: in a checkout of its own."""
+    """A compiler that finds no header. The Makefile checks this in a new checkout only."""
     compiler = tmp_path / "compiler"
     compiler.write_text("#!/bin/sh\necho 'fatal error: microhttpd.h: No such file or directory' >&2\nexit 1\n")
     compiler.chmod(0o755)
@@ -180,7 +180,7 @@ def test_make_without_the_libraries_says_what_to_do(tmp_path):
 
 
 def test_deps_of_a_server_bring_no_test_tool():
-    """`make run` and `make deps` want what building and running need."""
+    """`make run` and `make deps` install only the packages for building and running."""
     makefile = (ROOT / "Makefile").read_text()
     assert re.search(r"^deps:\n\t@tools/deps.sh run$", makefile, re.M) and re.search(r"^run: deps\n", makefile, re.M)
     assert re.search(r"^test: deps-test\n", makefile, re.M)

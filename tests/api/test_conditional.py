@@ -1,4 +1,4 @@
-"""Entity tags name the state, not its age: who polls gets 304 while nothing changes, and is told how old it is by then."""
+"""ETags name the state, not its age: a client that polls gets 304 while nothing changes, with the present age."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def d(sim, make_shootd, generation):
 
 
 def settled(d, path):
-    """An answer that was not new any more when it was asked for again."""
+    """An answer whose ETag still matched in a second request."""
     def same():
         first = d.http.get(path)
         return first if d.http.get(path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304 else None

@@ -1,4 +1,4 @@
-"""contrib/webhook-consumer.py: everything once and in order, over stops and kills on both sides."""
+"""contrib/webhook-consumer.py hands on each event once and in order, over stops and kills on both sides."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ from harness import ROOT, wait_until
 
 SCRIPT = ROOT / "contrib/webhook-consumer.py"
 SECRET, OTHER = ("whsec_" + base64.b64encode(bytes([i]) * 24).decode() for i in (1, 2))
-# Runs the program with one of its functions replaced: {} is what happens there.
+# Runs the program with one function replaced; {} stands for the new behaviour.
 PATCHED = """
 import importlib.util, os, signal, sys
 spec = importlib.util.spec_from_file_location("consumer", sys.argv[1])
@@ -47,7 +47,7 @@ def private(path, text):
 
 
 class Consumer:
-    """One place of a consumer: its files, its port, and its process, which comes and goes."""
+    """A consumer: its files, its port, and its process, which tests start and stop."""
 
     def __init__(self, directory, secret=SECRET):
         self.directory = directory
@@ -88,7 +88,7 @@ class Consumer:
             self.process.wait(20)
 
     def post(self, event="evt_1", body=None, secret=SECRET, age=0, **changed):
-        """A delivery; `changed` are header fields, None leaves one out."""
+        """Posts a delivery; `changed` replaces header fields, None removes one."""
         body = json.dumps({"id": event, "type": "cluster.ready", "data": {"n": 1}}).encode() if body is None else body
         stamp = str(int(time.time()) - age)
         mac = hmac.new(base64.b64decode(secret[6:]), f"{event}.{stamp}.".encode() + body, hashlib.sha256).digest()
@@ -109,7 +109,7 @@ def consumer(tmp_path):
 # ---- with the daemon -------------------------------------------------------------------------------------------------
 
 def log_reader(d, consumer, *more):
-    """The arguments that read the event log of `d`, with a viewer's token."""
+    """The arguments to read the event log of `d` with a viewer's token."""
     token = d.http.post("/v1/tokens", json={"name": "consumer", "role": "viewer", "projects": ["*"]}).json()["token"]
     return ["--url", d.url, "--token-file", private(consumer.directory / "token", token), *more]
 
@@ -139,7 +139,7 @@ def test_what_happens_while_it_is_down_is_recovered_in_order(sim, make_shootd, c
     assert len(consumer.ids()) >= before + 5 and "recovered from the log" in consumer.said()
     assert all(set(line) == {"id", "type", "timestamp", "data"} for line in consumer.lines()), "however they came"
 
-    # What could not be delivered comes once more, and does nothing.
+    # Failed deliveries are sent again, and change nothing.
     path = f"/v1/webhooks/{hook.json()['id']}/deliveries"
     for delivery in d.http.get(path).json()["items"]:
         assert d.http.post(f"{path}/{delivery['id']}/redeliver").status_code == 202
@@ -203,7 +203,7 @@ def test_the_log_is_read_again_and_again_also_after_failures(sim, make_shootd, c
     consumer.stop()
 
 
-# ---- the gaps that a log can have ------------------------------------------------------------------------------------
+# ---- gaps in the log ---------------------------------------------------------------------------------------------------
 
 class FakeLog:
     def __init__(self, oldest, newest, kept, base=0):
@@ -222,7 +222,7 @@ class FakeLog:
     (9, 0, 9, (), False), (3, 5, 9, range(5, 10), True), (4, 0, 9, (), True), (50, 1, 9, range(1, 10), True),
 ])
 def test_gaps(tmp_path, seen, oldest, newest, kept, gap):
-    """Purged beyond what was seen, all purged, restored from a backup that is older than what was seen."""
+    """Gaps: purged beyond the last seen event, all purged, restored from a backup older than the last seen event."""
     m = module()
     store = m.Store(tmp_path / "seen.db")
     known = [{"id": f"e{n}"} for n in range(1, min(seen, 9) + 1)]
@@ -243,7 +243,7 @@ def test_gaps(tmp_path, seen, oldest, newest, kept, gap):
 
 
 def test_a_restored_server_is_a_gap_once(tmp_path):
-    """Numbers have jumped to 107; of the events before that, the consumer has seen four."""
+    """The numbers jumped to 107; of the events before the jump, the consumer has seen four."""
     m = module()
     store = m.Store(tmp_path / "seen.db")
     store.add([], 4)
@@ -317,12 +317,12 @@ def test_killed_between_store_and_answer(consumer):
 
 
 def test_killed_between_handing_on_and_noting_it(consumer):
-    """The one case in which an event is handed on twice: nobody can do both at once."""
+    """The only case in which an event is handed on twice: handing on and storing that cannot be one atomic step."""
     consumer.start(patch=KILLED_BEFORE_IT_IS_NOTED)
     try:
         consumer.post()
     except httpx.HTTPError:
-        pass  # the kill may be faster than the answer
+        pass  # the kill may come before the answer
     assert consumer.process.wait(20) == -9
     consumer.start()
     wait_until(lambda: consumer.ids() == ["evt_1", "evt_1"], what="the same id again")

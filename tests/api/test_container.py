@@ -1,5 +1,5 @@
-"""The container image and the manifests for Kubernetes: the image's file tree is made and run as its user, the manifests are held to
-their schemas and read by kubectl."""
+"""The container image and the manifests for Kubernetes. The test makes the file tree of the image and runs it as its user; it checks the
+manifests against their schemas and with kubectl."""
 
 import base64
 import copy
@@ -22,7 +22,7 @@ from harness import BUILD, ROOT, SANITIZED, wait_until
 from raw import Raw, request
 
 USER = 65532
-# The user, the group and fsGroup, which is one more group of the process: as the manifest says; as OpenShift picks them.
+# The user, the group, and fsGroup, which is an additional group of the process: as in the manifest, and as OpenShift chooses them.
 IDENTITIES = {"of the image": (USER, USER, USER), "picked by the platform": (1000670000, 0, 1000670000)}
 MANIFESTS = ROOT / "deploy/kubernetes"
 CONTAINER = (ROOT / "Containerfile").read_text()
@@ -59,7 +59,7 @@ def test_the_tree_holds_nothing_that_runs_besides(tree):
 
 
 def listed(tree):
-    """The libraries that the loader of the tree finds for shootd: ldd asks it the same."""
+    """The libraries that the loader of the tree finds for shootd, as ldd lists them."""
     loader, = tree.rglob("ld-linux*")
     return subprocess.run(["chroot", tree, f"/{loader.relative_to(tree)}", "--list", "/usr/bin/shootd"], capture_output=True, text=True, timeout=60)
 
@@ -73,7 +73,7 @@ def test_the_loader_of_the_tree_finds_every_library(tree):
     assert len(needed) > 10 and needed <= set(found) and {path for path in found.values() if not (tree / path[1:]).is_file()} == set(), run
     taken = tree / found["libjansson.so.4"][1:]
     taken.rename(tree / "taken")
-    try:  # and it notices
+    try:  # the check can fail
         assert listed(tree).returncode and "libjansson.so.4" in listed(tree).stderr
     finally:
         (tree / "taken").rename(taken)
@@ -103,8 +103,8 @@ exec chroot --userspec="$user:$group" --groups="$volume_group" "$tree" "$@"
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer wants more than the image holds")
 @pytest.mark.parametrize("user, group, volume_group", IDENTITIES.values(), ids=IDENTITIES)
 def test_a_cluster_lives_in_the_image(tree, sim, tmp_path, user, group, volume_group):
-    """Read-only root, no user that the image knows is needed, the configuration of the ConfigMap, the volume as Kubernetes gives it (owned
-    by a group)."""
+    """A read-only root, a user that the image does not know, the configuration of the ConfigMap, and a volume as Kubernetes mounts it
+    (owned by a group)."""
     port = harness.free_port()
     config, credentials = tmp_path / "etc", tmp_path / "credentials"
     for directory in (config, credentials):
@@ -113,7 +113,7 @@ def test_a_cluster_lives_in_the_image(tree, sim, tmp_path, user, group, volume_g
     text = of_kind("ConfigMap")["data"]["shootd.yaml"]
     text = text.replace("0.0.0.0:8080", f"0.0.0.0:{port}").replace("login: robot", "login: demo").replace("cloud: public", f"url: {sim.url}\n    min_spacing: 1ms")
     (config / "shootd.yaml").write_text(text + "polling: {active: 200ms, idle: 1s, discovery: 2s}\n")
-    # a Secret's file: a link, readable by the group of the pod
+    # a file of a Secret: a link, readable by the group of the pod
     (credentials / "..data").mkdir()
     (credentials / "..data/cleura-main").write_text("demo\n")
     os.chown(credentials / "..data/cleura-main", 0, volume_group)
@@ -128,7 +128,7 @@ def test_a_cluster_lives_in_the_image(tree, sim, tmp_path, user, group, volume_g
     health = json.loads(re.search(r"HEALTHCHECK .*CMD (.*)$", CONTAINER, re.M)[1])
 
     def inside_run(*command):
-        """As `exec` of a container does."""
+        """Runs a command as `exec` in a container does."""
         return subprocess.run(["chroot", f"--userspec={user}:{group}", f"--groups={volume_group}", inside, *command],
                               capture_output=True, text=True, env=environment, timeout=20)
 
@@ -166,7 +166,7 @@ def health(d):
 
 
 def listening(d, on):
-    """The daemon, started on a port or on a Unix socket, and a connection to it."""
+    """The daemon on a port or on a Unix socket, and a connection to it."""
     if on == "port":
         d.start()
         return Raw(d.port)
@@ -188,7 +188,8 @@ def test_health(sim, make_shootd, on):
 
 @pytest.mark.parametrize("on", ["port", "socket"])
 def test_health_of_what_is_not_ready(sim, make_shootd, on):
-    """503 is an answer, and no health: the store takes no changes, for nothing more can be written (a limit stands for the full disk)."""
+    """A 503 answer does not count as healthy. The store accepts no changes because no more data can be written (a limit of the file size
+    replaces a full disk)."""
     d = make_shootd(sim.url)
     with listening(d, on) as connection:
         assert health(d).returncode == 0
@@ -225,7 +226,7 @@ def test_manifests_fit_their_schemas():
     assert {d["kind"] for d in docs} == {"Namespace", "ConfigMap", "StatefulSet", "Service", "NetworkPolicy", "PodMonitor"}
     good = validated(docs)
     assert (good.returncode, good.stdout) == (0, ""), good
-    for i, doc in enumerate(docs):  # and they notice
+    for i, doc in enumerate(docs):  # the check can fail
         if doc["kind"] in ("ConfigMap", "Namespace"):
             continue
         wrong = copy.deepcopy(doc)
@@ -234,7 +235,7 @@ def test_manifests_fit_their_schemas():
 
 
 def test_the_pod_is_restricted():
-    """The standard `restricted` of pod security, which the namespace enforces."""
+    """Pod security level `restricted`, which the namespace enforces."""
     assert of_kind("Namespace")["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     pod = of_kind("StatefulSet")["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True and pod["securityContext"]["runAsUser"] == USER
@@ -249,7 +250,7 @@ def test_the_pod_is_restricted():
 
 
 def seconds_of(probe):
-    """How long it has to fail, with the defaults of Kubernetes."""
+    """The seconds after which the probe counts as failed, with the defaults of Kubernetes."""
     return probe.get("periodSeconds", 10) * probe.get("failureThreshold", 3)
 
 
@@ -262,7 +263,7 @@ def test_the_probes_ask_what_the_daemon_answers():
         asked = probe["httpGet"]
         assert asked["port"] in {p["name"] for p in container["ports"]} and asked.get("scheme", "HTTP") == "HTTP" and "host" not in asked, kind
         assert paths[asked["path"]]["get"]["security"] == [], f"{kind}: the kubelet has no token"
-    # A store that takes no changes, or one that is being upgraded, is not mended by another start.
+    # A restart does not repair a store that accepts no changes or that is being upgraded.
     assert {kind: probe["httpGet"]["path"] for kind, probe in probes.items()} == {"startup": "/readyz", "readiness": "/readyz", "liveness": "/livez"}
     assert seconds_of(probes["startup"]) >= 300 and seconds_of(probes["liveness"]) >= 30
     assert all(probe.get("initialDelaySeconds", 0) == 0 for probe in probes.values()), "the startup probe holds back the others"
@@ -275,7 +276,7 @@ def test_the_volume_is_of_the_group_of_the_pod():
     pod = stateful["template"]["spec"]
     context = pod["securityContext"]
     assert context["fsGroup"] == context["runAsGroup"] == USER
-    # By default the kubelet makes all of the volume writable for the group at each mount, and shootd refuses such a state directory.
+    # By default the kubelet makes the whole volume writable for the group at each mount; shootd refuses such a state directory.
     assert context["fsGroupChangePolicy"] == "OnRootMismatch"
     assert not {"runAsUser", "runAsGroup", "fsGroup"} & set(pod["containers"][0]["securityContext"]), "one identity, and OpenShift may replace it"
     claim, = stateful["volumeClaimTemplates"]
@@ -308,7 +309,7 @@ RESOURCES = {"v1": {"namespaces": "Namespace", "configmaps": "ConfigMap", "servi
 
 
 class ApiServer(BaseHTTPRequestHandler):
-    """As much of an API server as kubectl asks before a dry run: which kinds there are, and that there is no such object."""
+    """A part of an API server, as much as kubectl needs for a dry run: the list of kinds, and answers that an object does not exist."""
 
     protocol_version = "HTTP/1.1"
 
@@ -341,7 +342,7 @@ class ApiServer(BaseHTTPRequestHandler):
 
 
 def test_the_secret_of_the_page_is_the_one_that_the_pod_mounts(tmp_path):
-    """The command of docs/operations.md, as it stands there; a dry run asks no server."""
+    """The command of docs/operations.md, unchanged; its dry run needs no server."""
     if not shutil.which("kubectl"):
         pytest.skip("kubectl is absent; `make deps-test` installs it")
     command = re.search(r"^    \$ (kubectl .* create secret .*)$", (ROOT / "docs/operations.md").read_text(), re.M)[1]

@@ -1,5 +1,5 @@
-"""openapi.yaml is the contract: every operation is called, every status that it documents is reached, every answer
-validated against it (QA-19). The tests run in their order: the last one looks at what the others have seen."""
+"""openapi.yaml is the contract: every operation is called, every documented status is reached, every answer is validated (QA-19). The
+tests run in their order: the last one checks the results of the others."""
 
 import concurrent.futures
 import html
@@ -47,9 +47,9 @@ def simulator(directory):
     return sim
 
 
-# ---- answers that take their time: asked for first, looked at last -------------------------------------------------------
+# ---- slow answers: requested first, checked last -------------------------------------------------------------------------
 
-# What a request needs of Cleura before it can be answered, as the simulator calls it.
+# The calls to Cleura that a request needs before it is answered, by the simulator's names.
 NEEDS = {"getCatalog": ["cloud_profiles"], "createCluster": ["cloud_profiles"], "putCluster": ["cloud_profiles"],
          "listUpgrades": ["cloud_profiles"], "getQuota": ["current_projects"], "getMonitoring": ["monitoring"],
          "listNodes": ["nodes_overview"], "getSshKey": ["ssh_key"],
@@ -59,8 +59,8 @@ THERE = {"file": DASHBOARD_FILE, "problem": "not_found", "project": "team-a", "c
 
 
 def young(directory, name, sim, **options):
-    """A daemon that knows a cluster of its own and one that it found in another project, and there nothing of Cleura's
-    catalog: once read it is stored, so every read is rubbish from the second start on."""
+    """A daemon that knows an own cluster and a cluster that it found in another project, but not Cleura's catalog. The catalog is stored
+    after its first read, so from the second start on every read returns rubbish."""
     projects = [("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Sto2", OTHER_PROJECT)]
     d = harness.Shootd(directory / name, sim.url, projects=projects[:1], **options).start()
     d.wait_operation(d.create("dev")["operation"]["id"])
@@ -78,7 +78,7 @@ def every_need(sim, kind, **more):
 
 
 def needing(probes, id):
-    """The request of NEEDS; what needs the catalog, where there is none."""
+    """Sends the request of NEEDS. If it needs the catalog, it names the project without one."""
     there = {**THERE, "project": "team-b", "cluster": "found-0000"} if NEEDS[id] == ["cloud_profiles"] else THERE
     return probes.send(id, path=probes.path(id, there), **({"json": {"name": "more"} if id == "createCluster" else {}} if bodies(id) else {}))
 
@@ -91,7 +91,7 @@ def until_the_guard_opens(probes):
 
 @pytest.fixture(scope="module")
 def no_answers(directory, checker):
-    """Cleura takes requests and says nothing: after 30 seconds the answer is 504."""
+    """Cleura accepts requests and never answers: after 30 seconds the answer is 504."""
     patient = {"account_extra": "    call_timeout: 50s\n"}
     sim, by_hand = simulator(directory), harness.Sim(directory, two_factor=True)
     coded, silent = (harness.Shootd(directory / name, by_hand.url, **patient).start() for name in ("coded", "silent"))
@@ -114,7 +114,7 @@ def no_answers(directory, checker):
 
 @pytest.fixture(scope="module", autouse=True)
 def asked_first(no_answers):
-    """The first thing of all."""
+    """Starts the slow requests before all other tests."""
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def client(pair, checker):
 
 
 class TextDates(yaml.SafeLoader):
-    """As OpenAPI means its YAML: dates stay text."""
+    """YAML as OpenAPI requires it: dates stay text."""
 
     yaml_implicit_resolvers = {first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
                                for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
@@ -150,7 +150,7 @@ def lint(linter, document):
 @pytest.mark.skipif(harness.SANITIZED, reason="a document is looked at, not the daemon")
 @pytest.mark.parametrize("linter", ["lint_openapi.mjs", "lint_spectral.mjs"])
 def test_document_passes_the_linter(linter):
-    """Redocly and Spectral, without an error or a warning."""
+    """Redocly and Spectral report no error and no warning."""
     run = lint(linter, ROOT / "openapi.yaml")
     assert run.returncode == 0 and run.stdout == "", run.stdout + run.stderr
 
@@ -179,7 +179,7 @@ def test_each_schema_says_what_it_is():
 
 
 def test_no_two_names_differ_in_their_letter_case_only():
-    """Generators make a file, a class or a constant of each; some file systems know no case."""
+    """Generators make a file, a class or a constant of each name, and some file systems ignore letter case."""
     seen = {}
     names = [name for items in DOCUMENT["components"].values() for name in items] + [tag["name"] for tag in DOCUMENT["tags"]]
     for name in names:
@@ -208,12 +208,12 @@ def test_what_is_used_of_npm_runs_on_the_node_of_debian_12(folder, least):
     assert len(wants) > least and run.stdout == ""
 
 
-# Without a bound by their nature.
+# These have no bound by their nature.
 BOUNDLESS = {"#/components/schemas/EventStream": "a stream goes on", "#/components/schemas/AuditExport": "all there is"}
 
 
 def unbounded_within(node, where):
-    """Every string, array and open map below a node, and what bounds it not."""
+    """Every string, array and open map below a node that lacks a maximum, with its place."""
     if isinstance(node, list):
         for i, value in enumerate(node):
             yield from unbounded_within(value, f"{where}/{i}")
@@ -236,8 +236,8 @@ def unbounded_within(node, where):
 
 
 def test_everything_has_a_maximum():
-    """Strings, arrays and maps of requests, parameters, answers and header fields. What stands in answers is held to it by every test that
-    passes contract.Checker; test_bounds.py sends what is as long as it may be, and longer."""
+    """All strings, arrays and maps of requests, parameters, answers and header fields have a maximum. Tests that use contract.Checker
+    check the values in answers; test_bounds.py sends values of the largest length and longer ones."""
     assert {where for where, _ in unbounded_within(DOCUMENT, "#")} == set(BOUNDLESS)
     assert sorted(what for _, what in unbounded_within({"a": {"type": ["string", "null"]}, "b": {"type": "array", "items": {"type": "string"}},
                                                         "c": {"type": "object", "additionalProperties": True}}, "#")) \
@@ -245,7 +245,7 @@ def test_everything_has_a_maximum():
 
 
 def test_each_success_has_an_example():
-    """In the answer itself, by a named example; test_examples_validate looks at what they say."""
+    """Each success has a named example; test_examples_validate checks the content."""
     missing = [(id, status, kind) for id in OPERATIONS for status, answer in described(id)["responses"].items() if status[0] == "2"
                for kind, media in resolve(answer).get("content", {}).items() if not media.get("examples")]
     assert not missing
@@ -254,7 +254,7 @@ def test_each_success_has_an_example():
 
 
 def examples_within(node, where):
-    """Every schema, parameter, header and body below a node that has examples, with them."""
+    """Every schema, parameter, header and body with examples below a node, and its examples."""
     if isinstance(node, dict):
         if "schema" in node and isinstance(node.get("examples"), dict):
             for name, example in node["examples"].items():
@@ -273,7 +273,7 @@ def examples_within(node, where):
 
 
 def test_examples_validate():
-    """Those of bodies, answers, members, parameters and header fields."""
+    """The examples of bodies, answers, members, parameters and header fields."""
     for schema in DOCUMENT["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(schema)
     found = list(examples_within(DOCUMENT, "#"))
@@ -284,7 +284,7 @@ def test_examples_validate():
 
 
 def test_examples_of_bodies_are_taken(client, pair):
-    """As dry runs where there are; else for good."""
+    """Sends the examples as dry runs where possible, else as real requests."""
     sim, d = pair
     d.wait_operation(d.create("example", spec={"kubernetes_version": "1.33"})["operation"]["id"])
     hook = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/example"}).json()["id"]
@@ -300,7 +300,7 @@ def test_examples_of_bodies_are_taken(client, pair):
             for example in examples:
                 answer = client.request(method.upper(), re.sub(r"\{(\w+)\}", lambda m: there[m[1]], path), json=example,
                                         params={"dry_run": "true"} if dry else {}, headers={"Content-Type": kind})
-                if id == "confirmLocation":  # it is read, and there is nothing to confirm
+                if id == "confirmLocation":  # shootd accepts the body, but nothing needs confirmation
                     assert "nothing is set aside" in answer.json()["detail"], answer.text
                     continue
                 assert answer.status_code < 300, f"{id} {example}: {answer.text}"
@@ -538,7 +538,7 @@ def test_a_login_by_hand(directory, checker):
 
 
 def test_writes_that_wait_validate(pair, client):
-    """?wait, Prefer: return=minimal, and operations that failed meanwhile."""
+    """?wait, Prefer: return=minimal, and operations that failed during the wait."""
     sim, d = pair
     whole, least = {"params": {"wait": 55}}, {"headers": {"Prefer": "return=minimal"}}
     path = d.clusters_path("waited")
@@ -578,10 +578,10 @@ def test_writes_that_wait_validate(pair, client):
 
 
 def test_keyed_requests_validate(pair, client, checker):
-    """422 for another request under a key, 409 while the first is being stored."""
+    """422 when the key was used for another request, 409 while the first request is being stored."""
     sim, d = pair
     d.wait_operation(d.create("keyed")["operation"]["id"])
-    sim.post("lifecycle", shoot="keyed", operation="reconcile", outcome="hang", at_progress=20)  # the others wait behind it
+    sim.post("lifecycle", shoot="keyed", operation="reconcile", outcome="hang", at_progress=20)  # later operations wait behind it
     path, key = d.clusters_path("keyed"), {"Idempotency-Key": "contract-0123456789"}
     assert client.post(path + "/actions/reconcile", headers=key).status_code == 202
     assert client.post(path + "/actions/maintain", headers=key).json()["code"] == "idempotency_key_reused"
@@ -666,7 +666,7 @@ def test_cancel_answers_validate(pair, client):
 
 
 def test_outage_answers_validate(directory, checker):
-    """Cleura not reachable: what needs it is refused in the documented way, the rest works."""
+    """Cleura cannot be reached: requests that need it are refused in the documented way, others work."""
     sim = harness.Sim(directory)
     d = harness.Shootd(directory / "outage", sim.url).start()
     try:
@@ -700,7 +700,7 @@ def test_versions_named_as_valid_are_not_expired(client):
 
 
 def test_docs_show_every_path():
-    """docs/api.md tells of every path of the contract."""
+    """docs/api.md has every path of the contract."""
     page = (ROOT / "docs/api.md").read_text()
     missing = []
     for path in DOCUMENT["paths"]:
@@ -715,7 +715,7 @@ def test_docs_show_every_path():
 
 
 def test_docs_list_every_problem_code():
-    """docs/problems.md and model/problem.h tell the same."""
+    """docs/problems.md and model/problem.h have the same codes."""
     header = re.sub(r"\\\n", "", (ROOT / "model/problem.h").read_text())
     rows = re.findall(r'X\(([A-Z_0-9]+),\s*"([a-z_0-9]+)",\s*(\d+),\s*"([^"]*)",\s*FAULT_([A-Z]+),\s*"([^"]*)"\)', header)
     wanted = [[code, status, title, fault.lower(), advice] for _, code, status, title, fault, advice in rows]
@@ -727,7 +727,7 @@ def test_docs_list_every_problem_code():
 
 
 def test_types_of_problems_lead_to_their_meaning(client, pair, checker):
-    """GET /problems/{code} says what docs/problems.md says, without a token; browsers get a page."""
+    """GET /problems/{code} has the text of docs/problems.md, without a token; browsers get a page."""
     page = (ROOT / "docs/problems.md").read_text()
     rows = [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
             for line in page.splitlines() if re.match(r"\| `[a-z_0-9]+` \|", line)]
@@ -753,7 +753,7 @@ def test_types_of_problems_lead_to_their_meaning(client, pair, checker):
 # ---- every status ----------------------------------------------------------------------------------------------------
 
 def test_what_every_operation_answers_alike(checker, client, pair):
-    """A new operation is probed without a word here; its statuses of its own need a test above."""
+    """New operations are checked without a change here; statuses of their own need a test above."""
     sim, d = pair
     d.wait_operation(d.create("dev")["operation"]["id"])
     viewer = client.post("/v1/tokens", json={"name": "viewer", "role": "viewer", "projects": ["*"]}).json()
@@ -772,7 +772,7 @@ def test_what_every_operation_answers_alike(checker, client, pair):
 
 
 def test_the_states_that_stand_against_it(client, pair):
-    """409 of each operation, and what needs nothing to be done."""
+    """Causes the 409 answers of each operation, and the answers when nothing needs to be done."""
     sim, d = pair
     found, protected = d.clusters_path("found-0000"), d.clusters_path("guarded")
     d.wait_operation(d.create("guarded")["operation"]["id"])
@@ -892,7 +892,7 @@ def test_the_first_generation_has_less(directory, checker):
 
 
 def test_what_needs_cleura(directory, checker):
-    """409 for what Cleura has not yet, 502 for an answer that is rubbish, 503 for none (last: it opens the breaker)."""
+    """409 for data that Cleura does not have yet, 502 for rubbish, 503 for no answer (last, because it opens the breaker)."""
     sim = simulator(directory)
     wrong = []
     d = young(directory, "faults", sim)
@@ -902,7 +902,7 @@ def test_what_needs_cleura(directory, checker):
             every_need(sim, kind, **more)
             for id, operations in NEEDS.items():
                 if status == 409 and operations == ["cloud_profiles"]:
-                    continue  # there is always one
+                    continue  # there always is a catalog
                 if (id, status) in PAIRS and (id, status) not in checker.pairs and (got := needing(probes, id)) != status:
                     wrong.append(f"{id}: {got} and not {status}")
         assert not wrong, "\n".join(wrong)
@@ -919,7 +919,7 @@ def test_no_answer_in_time(no_answers, checker):
 
 
 def test_what_is_being_stopped(no_answers, checker):
-    """503 for every write while a stop is under way."""
+    """503 for every write while the daemon stops."""
     d = no_answers[0]
     calls = [(id, method.upper(), re.sub(r"\{([a-z]+)\}", lambda m: THERE.get(m[1], "none"), path))
              for id, (method, path) in OPERATIONS.items() if (id, 503) in PAIRS and (method != "get" or id == "getReadyz")]
@@ -943,7 +943,7 @@ def test_what_is_being_stopped(no_answers, checker):
     assert d.process.popen.wait(60) == 0
 
 
-# Documented, and not to be had from here; each with the reason. One that is reached all the same has to go.
+# Documented statuses that these tests cannot cause, each with the reason. A status that is reached must be removed here.
 ELSEWHERE = {
     ("getLivez", 503): "a thread that stands still: no client can bring that about",
     ("getHealthz", 503): "as getLivez",
@@ -956,12 +956,12 @@ ELSEWHERE = {
 }
 
 
-# Documented, and told only when it was asked for so: test_wait.py, test_idempotency.py and, for streams, test_streams.py.
+# Documented fields that are sent only on request: test_wait.py, test_idempotency.py and, for streams, test_streams.py.
 ON_DEMAND = {"preference-applied", "idempotency-replayed", "x-accel-buffering"}
 
 
 def test_every_documented_field_of_a_success_was_sent(checker):
-    """Each field that is sent is documented (contract.Checker); each that is documented is sent."""
+    """contract.Checker checks that each sent field is documented; this test checks that each documented field is sent."""
     missing = [(id, status, name) for (id, status), sent in sorted(checker.fields.items()) if status < 400
                for name in resolve(described(id)["responses"][str(status)]).get("headers", {})
                if name.lower() not in sent | ON_DEMAND]
@@ -969,7 +969,7 @@ def test_every_documented_field_of_a_success_was_sent(checker):
 
 
 def test_every_documented_status_was_reached(checker):
-    """Runs last. A new operation, or a new status of one, fails here until a test above reaches it."""
+    """Runs last. A new operation or status fails here until a test above reaches it."""
     good = {id for id, statuses in checker.seen.items() if any(s < 400 for s in statuses)}
     assert not set(OPERATIONS) - good, "never called with success"
     missing = sorted(PAIRS - checker.pairs - set(ELSEWHERE))

@@ -1,4 +1,4 @@
-"""contrib/cleura-shoot.sh: its five verbs against the daemon, and what it says when something is wrong."""
+"""contrib/cleura-shoot.sh: its five verbs against the daemon, and its messages for failures."""
 
 import os
 import re
@@ -131,7 +131,7 @@ def test_environment_and_help(shoot):
 
 
 def test_the_token_is_not_among_the_arguments(shoot, pair, tmp_path):
-    """What a program is called with, every user of the machine can read."""
+    """Every user of the machine can read the arguments of a program."""
     real = shutil.which("curl")
     fake = tmp_path / "curl"
     fake.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/seen\nexec {real} "$@"\n')

@@ -1,4 +1,4 @@
-"""Show 2: kill -9 at random points during creates and deletes, 50 of each with FULL=1."""
+"""Show 2: kill -9 at random moments during creates and deletes, 50 of each with FULL=1."""
 
 import os
 import random
@@ -27,7 +27,7 @@ def test_wh17_kill_at_random_points_loses_and_repeats_nothing(sim, make_shootd):
     step = 0
 
     def order(method, path, **more):
-        """Sends a write; None when the daemon died under it."""
+        """Sends a write; None when the daemon was killed before its answer."""
         try:
             return d.http.request(method, path, **more)
         except httpx.HTTPError:

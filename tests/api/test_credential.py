@@ -1,4 +1,4 @@
-"""GET credential and format=exec: kubeconfigs without secrets, whose command is plain curl."""
+"""GET credential and format=exec: kubeconfigs without secrets that run plain curl."""
 
 import base64
 import json
@@ -39,7 +39,7 @@ def test_a_credential_is_that_of_the_kubeconfig(cluster):
     assert status["clientKeyData"] == base64.b64decode(user["client-key-data"]).decode()
     assert status["clientCertificateData"].startswith(BEGIN) and status["clientKeyData"].startswith(BEGIN)
     assert status["expirationTimestamp"] == cluster.http.get(path + "/kubeconfig").json()["expires_at"]
-    # Who asks again gets the same one, and no new call is made.
+    # A second request gets the same credential, and makes no new call to Cleura.
     assert cluster.http.get(path + "/credential").json() == credential
 
 
@@ -62,14 +62,15 @@ def test_an_exec_kubeconfig_holds_no_secret_and_curl_gets_the_credential(cluster
     assert run.returncode == 0, run.stderr
     got = json.loads(run.stdout)
     assert got["status"] == cluster.http.get(path + "/credential", params={"ttl_seconds": 900}).json()["status"]
-    # A refusal is an error of the command, with nothing on its output.
+    # A refusal makes the command fail without output.
     header.write_text("Authorization: Bearer shd_wrong\n")
     refused = subprocess.run([exec_["command"], *exec_["args"]], capture_output=True, text=True, timeout=30)
     assert refused.returncode != 0 and not refused.stdout and "401" in refused.stderr
 
 
 def test_neither_a_curlrc_nor_a_silent_server_can_spoil_the_command(cluster, tmp_path):
-    """What stands in ~/.curlrc would come before the credential, and print our token. Nobody else ends the command."""
+    """Settings in ~/.curlrc would add text before the credential and print the token. With a silent server only the command's own
+    timeout ends it."""
     header = tmp_path / "header"
     header.write_text(f"Authorization: Bearer {cluster.token()}\n")
     answer = cluster.http.get(cluster.clusters_path("dev") + "/kubeconfig", params={"format": "exec", "header_file": str(header)})
@@ -97,9 +98,9 @@ def kubectl_version():
 
 @pytest.mark.parametrize("version", [None, "v1beta1", "v1"])
 def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path, version):
-    """kubectl reads it, runs the command, and goes on to the server, which is not there."""
+    """kubectl reads the file, runs the command, and then fails to connect to the server, which does not exist."""
     if version == "v1" and kubectl_version() < (1, 22):
-        version = "v1beta1"  # Debian 12's: knows no other
+        version = "v1beta1"  # the only version that kubectl of Debian 12 knows
     header, file = tmp_path / "header", tmp_path / "config"
     header.write_text(f"Authorization: Bearer {cluster.token()}\n")
     file.write_text(cluster.http.get(cluster.clusters_path("dev") + "/kubeconfig",
@@ -112,7 +113,7 @@ def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path, version):
     assert view["current-context"] == "team-a--dev"
     assert view["users"][0]["user"]["exec"]["command"] == "curl"
     assert view["users"][0]["user"]["exec"]["apiVersion"] == "client.authentication.k8s.io/" + (version or "v1beta1")
-    # The server of the simulator does not exist: kubectl is pointed at a closed port of this machine.
+    # The simulated API server does not exist, so kubectl uses a closed port of this machine.
     before = cluster.log().count("/credential")
     run = subprocess.run([kubectl, "--kubeconfig", file, "--server", "https://127.0.0.1:9", "--request-timeout", "30s",
                           "get", "--raw", "/version"], capture_output=True, text=True, timeout=60,
@@ -128,7 +129,7 @@ def test_the_address_is_the_one_that_the_client_used_or_the_configured_one(sim, 
     answer = d.http.get(d.clusters_path("dev") + "/kubeconfig", params={"format": "exec"})
     file = yaml.safe_load(answer.text)
     args = file["users"][0]["user"]["exec"]["args"]
-    name = "team-a--dev@shootd.example.com"  # of this server, beside another one's cluster of the same name
+    name = "team-a--dev@shootd.example.com"  # the name includes this server, because another server may have a cluster of the same name
     assert file["current-context"] == name
     assert [file[list_][0]["name"] for list_ in ("clusters", "contexts", "users")] == [name] * 3
     assert file["contexts"][0]["context"] == {"cluster": name, "user": name}
@@ -166,7 +167,7 @@ def test_the_address_is_a_whole_one_or_the_answer_is_400(cluster):
 
 @pytest.mark.parametrize("listen", ["0.0.0.0", "[::]"])
 def test_without_public_url_a_server_for_others_gives_no_address(sim, make_shootd, listen):
-    """The token would go to whatever the request calls this server."""
+    """The Host field of the request would decide where the token is sent."""
     d = make_shootd(sim.url, name="open")
     d.config.write_text(d.config.read_text().replace(f"listen: 127.0.0.1:{d.port}", f"listen: '{listen}:{d.port}'"))
     d.start()
@@ -217,7 +218,7 @@ def test_faults_of_the_parameters_are_named(shootd):
 
 
 def test_the_address_of_the_cluster_is_known_once_a_kubeconfig_was_fetched(sim, make_shootd):
-    """Cleura's v2 does not tell it: the kubeconfig does, also to readers after a restart."""
+    """Cleura's v2 does not report the address. shootd takes it from the kubeconfig, and shows it to all readers, also after a restart."""
     d = make_shootd(sim.url, api="v2").start()
     d.create("dev")
     assert d.wait_phase("dev", "ready")["status"]["api_server_url"] is None

@@ -1,5 +1,5 @@
-"""The dashboard in real Chromium, against shootd and cleura-sim: what people see, with the keyboard only, through a killed daemon, with
-hostile names, in both themes and all widths. Each run fails on a report of the content security policy or an error of a script."""
+"""The dashboard in real Chromium, against shootd and cleura-sim: its content, use by keyboard only, a killed daemon, hostile names, both
+themes, all widths. A report of the content security policy or a script error fails any run."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ from harness import PROJECT_ID, ROOT, wait_until
 
 OTHER_PROJECT = "ffeeddccbbaa99887766554433221100"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e</script><script>alert(2)</script>" + "w" * 300
-# Where pictures of the pages are to be put; docs/dashboard.md says how those of docs/images are made.
+# The directory for pictures of the pages; docs/dashboard.md describes how docs/images were made.
 PICTURES = os.environ.get("DASHBOARD_PICTURES")
 
 LOGIN = """
@@ -40,7 +40,7 @@ class World:
         self.fill()
 
     def fill(self):
-        """Clusters in several states, one with a hostile spec."""
+        """Adds clusters in several states, one with a hostile spec."""
         self.sim.post("shoots", count=12, prefix="web", state="ready")
         self.sim.post("shoots", count=2, prefix="night", state="hibernated", project=OTHER_PROJECT)
         created = self.d.create("shop", labels={"team": "web"}, description="The shop", spec={
@@ -59,7 +59,7 @@ class World:
         return self.chromium.run(page, body, url=self.d.url + "/", token=self.d.token(), **args)
 
     def open(self, page, place="", token=None):
-        """Logs in and goes to that place."""
+        """Logs in and opens that place."""
         self.chromium.run(page, LOGIN, url=self.d.url + "/", token=token or self.d.token())
         if place:
             self.chromium.run(page, 'await page.evaluate((place) => { location.hash = place; }, args.place);', place=place)
@@ -79,12 +79,12 @@ def shared_world(tmp_path_factory):
 
 @pytest.fixture
 def world(shared_world):
-    """The pages of a test are closed with it: each holds connections of the browser to the server, of which there are six."""
+    """Closes the pages of a test at its end: the browser allows six connections to the server, and each page holds some."""
     yield shared_world
     shared_world.chromium.run(None, "")
 
 
-# Names of the rows that are shown, from the top.
+# The names of the shown rows, from the top.
 NAMES = """
   return page.evaluate(() => [...document.querySelectorAll('.tbody [role=row]')]
     .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map((row) => row.querySelector('a').textContent));
@@ -288,7 +288,7 @@ def test_the_cluster_page_tells_all(world):
 
 
 def test_with_the_keyboard_only(world):
-    """From the login to a cluster and back; the focus is always seen, and never lost."""
+    """From the login to a cluster and back; the focus is always visible and never lost."""
     world.run("keys", """
       await page.goto(args.url);
       await page.getByLabel("Token").waitFor();
@@ -379,7 +379,7 @@ def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
 
 
 def test_da31_hostile_texts_are_text(world):
-    """Markup, marks that turn the direction round and long words, in what users and Cleura write."""
+    """Markup, marks that turn the text direction, and long words in texts of users and of Cleura."""
     d, sim = world.d, world.sim
     state = sim.get("state")
     state["shoots"].append({"name": "evil", "region": "Sto2", "project": PROJECT_ID, "state": "ready", "spec": {
@@ -400,7 +400,7 @@ def test_da31_hostile_texts_are_text(world):
                     turned: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.textContent + document.title),
                     told: document.body.textContent.includes("\\\\u202e") }));
                 """, where=where, width=width)
-                # Of a message of Gardener shootd itself makes a blank of such a mark; of a description it is written out.
+                # shootd replaces such a mark by a blank in a message of Gardener; in a description the page shows it as an escape.
                 assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False, "told": where == "main"}, (place, width)
     finally:
         sim.post("clock", advance_seconds=72000)
@@ -449,7 +449,7 @@ def test_da20_axe_finds_nothing(world, theme, width):
 
 
 def test_every_width_shows_all_of_it(world):
-    """Nothing sticks out of the page from 320 to 3840 px; targets are large enough to be hit."""
+    """Nothing is wider than the page from 320 to 3840 px, and targets are large enough."""
     world.open("width")
     for name in PLACES:
         for width in (320, 390, 768, 1440, 2560, 3840) if PICTURES else (320, 768, 1440, 3840):
@@ -552,7 +552,7 @@ def contrast(a, b):
 
 
 def test_da25_each_phase_has_a_colour_and_a_shape_of_its_own():
-    """Of every phase of the contract, in both themes; docs/dashboard.md has the same colours, with their contrast."""
+    """Each phase of the contract, in both themes. docs/dashboard.md has the same colours with their contrast."""
     style, shapes = (ROOT / "dashboard/src/style.css").read_text(), (ROOT / "dashboard/src/ui/phase.tsx").read_text()
     colours = {m[1]: (m[2], m[3]) for m in re.finditer(r"--([a-z-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
     phases = contract.DOCUMENT["components"]["schemas"]["Phase"]["enum"]
@@ -583,7 +583,7 @@ def test_every_text_is_in_one_file_and_no_style_is_an_attribute():
 
 
 def test_the_sources_are_typed_by_the_contract():
-    """Strict TypeScript, with types made anew from openapi.yaml."""
+    """The sources pass strict TypeScript with types that are generated from openapi.yaml."""
     programs = ROOT / "dashboard/node_modules/.bin"
     if not (programs / "tsc").exists():
         pytest.skip("dashboard/node_modules is absent: npm or its registry was absent")

@@ -1,4 +1,4 @@
-"""The page at / as bytes: codings, entity tags, how long it is kept, what the browser may do with it. test_dashboard.py looks at it."""
+"""The page at / as bytes: codings, ETags, caching, and permissions of the page in the browser. test_dashboard.py tests its content."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not (BUILT / "index.html").exists(), reason="the
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Without a token."""
+    """A client without a token."""
     directory = tmp_path_factory.mktemp("dashboard")
     sim = harness.Sim(directory)
     d = harness.Shootd(directory / "shootd", sim.url).start()
@@ -29,7 +29,7 @@ def client(tmp_path_factory):
 
 
 def raw(client, path, accept, **headers):
-    """The answer with its body as it was sent."""
+    """The answer with its body as sent, not decoded."""
     fields = {"Accept-Encoding": accept, **headers}
     with client.stream("GET", path, headers=fields) as answer:
         return answer, b"".join(answer.iter_raw())

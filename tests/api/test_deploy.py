@@ -1,4 +1,4 @@
-"""README "Deploy": what `make install` brings, and the check of the installed sample before the unit runs."""
+"""README "Deploy": the files that `make install` installs, and the check of the installed sample before the unit runs."""
 
 import os
 import re
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(SANITIZED, reason="build/ is what is installed")
 
 
 def install(**variables):
-    """`make install` of the programs that are there."""
+    """`make install` with the built programs."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
     given = [f"{name}={value}" for name, value in variables.items()]
     subprocess.run(["make", "-o", "all", "install", *given], cwd=ROOT, env=env, check=True, timeout=120, capture_output=True)
@@ -23,7 +23,7 @@ def install(**variables):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """PREFIX of an installation."""
+    """The PREFIX of an installation."""
     root = tmp_path_factory.mktemp("root")
     install(PREFIX=f"{root}/usr", ETC=f"{root}/etc")
     install(DESTDIR=f"{root}/package", PREFIX="/usr")
@@ -43,7 +43,7 @@ def test_the_sample_passes_before_the_unit_runs(installed):
 
 
 def test_other_files_are_read(installed, tmp_path):
-    """Only what can only be there inside the unit is passed over."""
+    """The check skips only files that exist only while the unit runs."""
     text = (installed / "share/doc/shootd/shootd.sample.yaml").read_text()
     path = tmp_path / "shootd.yaml"
     for other in (tmp_path / "missing", "/run/credentials/cleura-main", "/run/credentials/a/b/c", "/srv" + CREDENTIAL):
@@ -61,7 +61,7 @@ def test_other_files_are_read(installed, tmp_path):
 
 
 def test_commands_beside_the_unit_need_no_credentials(installed, tmp_path):
-    """They are run with the unit's configuration, by an administrator outside of it."""
+    """An administrator runs them with the unit's configuration, outside the unit."""
     path = tmp_path / "shootd.yaml"
     (tmp_path / "state").mkdir(mode=0o700)
     path.write_text((installed / "share/doc/shootd/shootd.sample.yaml").read_text().replace("/var/lib/shootd", f"{tmp_path}/state"))
@@ -73,7 +73,7 @@ def test_commands_beside_the_unit_need_no_credentials(installed, tmp_path):
 
 
 def test_sample_and_unit_agree(installed):
-    """What the sample names, the unit hands over, from where README puts it."""
+    """The unit passes every credential that the sample names, from the path in README."""
     unit = (installed / "lib/systemd/system/shootd.service").read_text()
     name, source = re.search(r"^LoadCredential=([^:\n]+):(\S+)$", unit, re.M).groups()
     assert f"password_file: /run/credentials/shootd.service/{name}\n" in (installed / "share/doc/shootd/shootd.sample.yaml").read_text()
@@ -92,7 +92,7 @@ def test_the_installed_units_are_well_formed(installed):
 
 
 def test_nothing_is_left_out(installed):
-    """Programs, units, the sample, the contract, and every page and program that README names."""
+    """Programs, units, the sample, the contract, and every page and program that README names are installed."""
     documents = installed / "share/doc/shootd"
     assert {p.name for p in (installed / "bin").iterdir()} == {"shootd", "shootctl", "cleura-sim"}
     named = set(re.findall(r"\((docs/[a-z]+\.md)\)|`(contrib/[a-z.-]+|openapi\.yaml)`", (ROOT / "README.md").read_text()))
@@ -107,7 +107,7 @@ def test_nothing_is_left_out(installed):
 
 
 def test_completions_are_where_the_shells_look(installed):
-    """Of Debian's bash-completion, zsh and fish; also in the package."""
+    """Completions for Debian's bash-completion, zsh and fish; also in the package."""
     lines = (ROOT / "debian/shootd.install").read_text().splitlines()
     for shell, path in (("bash", "share/bash-completion/completions/shootctl"), ("zsh", "share/zsh/vendor-completions/_shootctl"),
                         ("fish", "share/fish/vendor_completions.d/shootctl.fish")):
@@ -125,7 +125,7 @@ def test_a_new_installation_is_configured_by_the_sample(tmp_path):
 
 
 def test_manual_pages(installed):
-    """Each option of --help and each key of the sample has its place, and a reader of pages finds nothing wrong with them."""
+    """The pages have each option of --help and each key of the sample, and a checker of manual pages finds no fault."""
     man = installed / "share/man"
     pages = {p.name: p for p in man.rglob("*.*")}
     assert set(pages) == {"shootd.8", "shootctl.1", "cleura-sim.1", "shootd.yaml.5"}
@@ -145,7 +145,7 @@ def test_manual_pages(installed):
 
 
 def test_the_packages_hold_what_is_installed(tmp_path):
-    """Each installed file is in one package, and no line of a package's list is without a file."""
+    """Each installed file is in one package, and each line of a package's list has a file."""
     install(DESTDIR=tmp_path, PREFIX="/usr", UNITS="/lib/systemd/system")
     files = [p.relative_to(tmp_path) for p in tmp_path.rglob("*") if p.is_file()]
     lines = [line for name in ("shootd", "cleura-sim") for line in (ROOT / f"debian/{name}.install").read_text().split()]
@@ -177,7 +177,7 @@ def test_the_scripts_of_the_package_are_sound(name):
     subprocess.run(["shellcheck", "-s", "sh", path], check=True, timeout=60)
 
 
-# The real debconf, with files of its own; all that the script could remove is in the namespace only.
+# The real debconf, with separate files. All directories that the script could remove are in the namespace only.
 PURGE = """
 set -e
 mount -t tmpfs tmpfs /etc
@@ -211,7 +211,7 @@ STATE = ["/var/lib/shootd/shootd.db", "/var/lib/shootd/backups", "/etc/shootd/cl
 
 
 def after(tmp_path, action, frontend, preset, typed):
-    """The state that is left after the package's script, and the words of the script."""
+    """The state after the package's script, and the output of the script."""
     if os.geteuid() or not os.path.exists("/usr/share/debconf/confmodule"):
         pytest.skip("needs root, for a namespace of mounts, and debconf")
     for name in ("postrm", "templates"):
@@ -240,11 +240,11 @@ def test_a_purge_keeps_the_state_unless_it_is_reported(tmp_path, frontend, prese
 
 @pytest.mark.parametrize("action", ["remove", "upgrade", "disappear"])
 def test_whatever_is_no_purge_keeps_the_state(tmp_path, action):
-    """Nobody is asked, and no answer that was given before counts."""
+    """No question is asked, and an earlier answer does not count."""
     assert after(tmp_path, action, "noninteractive", "true", "") == (STATE, "")
 
 
-# In place of the builder: all that `make deb` gives it.
+# Replaces the builder, and has everything that `make deb` gives it.
 BUILDER = """#!/bin/sh
 [ "$PWD" = "$(pwd -P)" ] || exit 3
 umask
@@ -255,7 +255,8 @@ find . -type f -exec sha256sum {} + | sort
 
 
 def test_the_packages_are_made_of_the_same_everywhere(tmp_path):
-    """Folders of different names and owners' settings, one over a link; tools/fresh_inside.sh packages compares what is built of it."""
+    """Folders with different names, owners with different settings, one over a link. tools/fresh_inside.sh packages compares the built
+    packages."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a repository")
     stubs = tmp_path / "stubs"

@@ -1,4 +1,4 @@
-"""Clusters that others make, and that vanish behind our back."""
+"""Clusters that other users make, and clusters that other users delete."""
 
 from harness import after_polls, wait_until
 
@@ -36,7 +36,7 @@ def test_an_unmanaged_cluster_is_not_deleted_before_it_is_adopted(sim, shootd):
 
 
 def test_a_taken_name_is_told_at_once_and_ours_is_found(sim, make_shootd):
-    """Made behind our back since the last list: the name check leads to a read before the answer."""
+    """Another user made it after the last list; the name check causes a read before the answer."""
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
     d.create("warm")
     d.wait_phase("warm", "ready")
@@ -52,7 +52,7 @@ def test_a_cluster_made_anew_by_others_is_not_ours(sim, shootd):
     shootd.create("dev")
     first = shootd.wait_phase("dev", "ready")
     shootd.http.get(shootd.clusters_path("dev") + "/kubeconfig")
-    sim.post("clock", advance_seconds=7200)  # a ready shoot of the simulator ended its run an hour ago
+    sim.post("clock", advance_seconds=7200)  # the simulator ended the run of a ready shoot an hour ago
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [{"name": "dev", "state": "ready", "spec": {}}]})
     wait_until(lambda: (c := shootd.cluster("dev")).status_code == 200 and c.json()["id"] != first["id"],
                what="the other one")
@@ -64,7 +64,7 @@ def test_a_cluster_made_anew_by_others_is_not_ours(sim, shootd):
 
 
 def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make_shootd):
-    """The delete was planned while the create was in flight; the create then learns that the name is taken."""
+    """The delete was planned while the create was in flight; then the create learns that the name is taken."""
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
     d.create("warm")
     d.wait_phase("warm", "ready")

@@ -1,11 +1,11 @@
-"""Every command of docs/api.md and README.md is run, in the order of the page, in one shell per page; what the page prints is
-compared with what comes back. On the page:
+"""Runs every command of docs/api.md and README.md, in the order of the page, in one shell per page, and compares the printed output.
+On the page:
 
-    $ command           a command; it goes on over the next lines while the shell wants more (a quote, a backslash)
-    output              what it prints, may be left out; `…` stands for anything, ids, entity tags, ages and times for any of them
-    $ command   # 404   the status when it is not a success
+$ command           a command; it continues on the next lines while the shell needs more (a quote, a backslash)
+output              its output, which may be left out; `…` stands for anything; ids, ETags, ages and times match any other of their kind
+$ command   # 404   the status, when it is not a success
 
-Blank space is not compared. Of an answer with its header section, the fields that the page shows are compared."""
+Blank space is not compared. For an answer with its header section, only the fields on the page are compared."""
 
 import os
 import re
@@ -22,7 +22,7 @@ TAG = r'"[0-9a-z]{10}-[0-9]+(?:-[0-9a-f]{16})?"'
 TIME = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-9:.]{8,15}Z"
 AGE = r"Age:[0-9]+"
 SECRET = r"(?:shd|whsec)_"
-# Slow enough that what the page shows as under way is under way when the next command comes.
+# Slow enough that an operation that is open on the page is still open at the next command.
 SPEED = 60 if harness.SANITIZED else 120
 
 
@@ -34,11 +34,11 @@ class Command:
     section: str
     text: str
     output: list = field(default_factory=list)
-    said: str = ""  # what it printed when it was run
+    said: str = ""  # the output of the run
 
     @property
     def status(self):
-        """The status that the page tells, None for any success."""
+        """The status on the page, None for any success."""
         shown = "\n".join(self.output)
         told = re.search(r"\s# ([1-5]\d\d)\b[^\n]*$", self.text) or re.match(r"HTTP/1\.1 (\d+)", shown) or \
             re.match(r'\{"type":"/problems/.*?"status":(\d+),', shown, re.S)
@@ -70,7 +70,7 @@ def commands_of(page):
 
 
 def pattern_of(text):
-    """What the page prints, as a pattern over text without blank space."""
+    """The output on the page as a pattern over text without blank space."""
     def part(told):
         for kind, pattern in (("…", ".*?"), (ID, ID), (TAG, TAG), (TIME, TIME), (AGE, AGE), (SECRET, SECRET)):
             if re.fullmatch(kind, told):
@@ -101,7 +101,8 @@ def compare(command, said):
 
 # ---- running it ------------------------------------------------------------------------------------------------------
 
-# Stands before curl in the path, and notes the status of every request. In this home a ~/.curlrc spoils what a curl without `-q` says.
+# This program replaces curl in the PATH and records the status of each request. The ~/.curlrc of this home changes the output of a curl
+# without `-q`.
 CURL = f"""#!/bin/bash
 errors=$(mktemp)
 case " $*" in *" -m "* | *" --max-time "*) ;; *) echo "a curl without end: $*" >&2 ;; esac
@@ -117,7 +118,7 @@ exit $code
 
 
 def script_of(commands, environment):
-    """All commands in one shell; each leaves its output, its exit code and the statuses of its requests in files."""
+    """All commands in one shell; each stores its output, its exit code and the statuses of its requests in files."""
     lines = ["set -o pipefail"]
     for i, command in enumerate(commands):
         if i == 0 or command.section != commands[i - 1].section:
@@ -140,7 +141,7 @@ def run_page(path, directory, environment):
 
 
 def run_commands(path, commands, directory, environment):
-    """In directory/here, with the programs of directory/bin before all others."""
+    """Runs the commands in directory/here; directory/bin comes first in the PATH."""
     bin, here = directory / "bin", directory / "here"
     bin.mkdir(exist_ok=True)
     here.mkdir(exist_ok=True)
@@ -202,7 +203,7 @@ def test_the_page_tells_what_only_admins_may():
 
 
 def test_the_comparison_itself():
-    """It finds what differs, and takes what may differ."""
+    """The comparison finds differences, and accepts permitted ones."""
     page = ('text\n    $ a \'{"x":1,\n      "y":2}\' \\\n      b  # 404\n    {"id":"op_01k5c8s0zj8q4t6w2x9y0a1b2c", …,\n     "n":1}\n'
             '\nmore\n\n    no output\n')
     (command,) = commands_of(page)

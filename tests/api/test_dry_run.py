@@ -1,4 +1,4 @@
-"""?dry_run=true: the plan instead of the deed."""
+"""?dry_run=true returns the plan and changes nothing."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     made = plan(d, "POST", json={"name": "dev", "spec": {"kubernetes_version": "1.33"}})
     assert made["valid"] and [s["type"] for s in made["steps"]] == ["bootstrap", "create_shoot"]
     assert {"path": "kubernetes_version", "old": None, "new": "1.33.7"} in made["changes"]
-    # One pool of at most 3 nodes and one more while rolling, of the machine type with 2 cores and 4 GiB.
+    # One pool with at most 3 nodes, plus one while rolling, of the machine type with 2 cores and 4 GiB.
     assert made["quota"] == {"before": {"nodes": 0, "cores": 0, "memory_gib": 0, "volume_gib": 0},
                              "after": {"nodes": 4, "cores": 8, "memory_gib": 16, "volume_gib": 200}}
     assert d.cluster("dev").status_code == 404 and not d.events()
@@ -38,7 +38,7 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
         ("delete_pool", "b", False)]
     assert change["destructive"] and change["steps"][1]["reason"] == "the machine type changes"
     assert {"path": "node_pools.a.maximum", "old": 2, "new": 3} in change["changes"]
-    # a: 2 + 1 nodes of 2 cores become 3 + 1 of 4; b: 3 + 1 of 2 go, c: 3 + 1 of 2 come.
+    # a: 2 + 1 nodes of 2 cores become 3 + 1 of 4; b: 3 + 1 of 2 are removed, c: 3 + 1 of 2 are added.
     assert (change["quota"]["before"]["cores"], change["quota"]["after"]["cores"]) == (14, 24)
     assert (change["quota"]["before"]["nodes"], change["quota"]["after"]["nodes"]) == (7, 8)
     equal = plan(d, "PATCH", "dev", json={"spec": {"kubernetes_version": "1.33"}})
@@ -105,7 +105,7 @@ def test_a_create_that_fits_has_no_warning(sim, shootd):
 
 
 def test_a_taken_name_is_reported(make_sim, make_shootd):
-    """Of a project that is not ours: names are unique in the whole cloud."""
+    """The cluster is in a project that is not ours: names are unique in the whole cloud."""
     other = "f" * 32
     sim = make_sim(project=[PROJECT_ID, other])
     sim.post("shoots", count=1, prefix="taken", state="ready", project=other)
@@ -117,7 +117,7 @@ def test_a_taken_name_is_reported(make_sim, make_shootd):
 
 
 def test_what_cleura_does_not_tell_is_reported(sim, make_shootd):
-    old = make_shootd(sim.url, api="v1").start()  # has no such calls
+    old = make_shootd(sim.url, api="v1").start()  # v1 has no such calls
     assert warnings(plan(old, "POST", json={"name": "dev"})) == {("name_unchecked", "#/name"), ("quota_unknown", "#/spec/node_pools")}
 
 

@@ -1,4 +1,4 @@
-"""version.expiring: once per version and threshold, also over restarts; upgrades join catalog, expiry and Cleura's check."""
+"""version.expiring: once per version and threshold, also over restarts. Upgrades combine the catalog, the expiry and Cleura's check."""
 
 from datetime import datetime, timezone
 
@@ -20,7 +20,7 @@ def test_a_version_in_use_that_expires_is_told_once(sim, make_shootd):
     d.wait_operation(d.create("old", spec={"kubernetes_version": old})["operation"]["id"])
     d.wait_operation(d.create("new")["operation"]["id"])
     d.stop()
-    d.start()  # the catalog is read at the start
+    d.start()  # the start reads the catalog
     events = wait_until(lambda: d.events(type="version.expiring", cluster="old"), what="version.expiring")
     data = events[0]["data"]
     assert data["component"] == "kubernetes" and data["component_version"] == old
@@ -54,9 +54,9 @@ def test_upgrade_offers(sim, make_shootd, generation):
 
 
 def test_what_is_offered_is_accepted(sim, make_shootd):
-    """Each offer, of Kubernetes and of the image of a pool, passes a dry run; what a write refuses is not offered."""
+    """Each offer, for Kubernetes and for the image of a pool, passes a dry run; versions that a write refuses are not offered."""
     states = [("preview", None), ("deprecated", "2099-01-01T00:00:00Z"), ("unavailable", None), ("expired", None),
-              ("supported", "2020-01-01T00:00:00Z")]  # none that is recommended: the simulator itself does not know them
+              ("supported", "2020-01-01T00:00:00Z")]  # no recommended version: the simulator does not know these
     catalog = sim.get("catalog")
     for entries, line in ((catalog["kubernetes"]["versions"], "1.34"), (catalog["machine_images"][0]["versions"], "9999.1")):
         entries += [{**entries[0], "version": f"{line}.{90 + i}", "classification": state, "expiration_date": end}
@@ -77,7 +77,7 @@ def test_what_is_offered_is_accepted(sim, make_shootd):
 
 
 def test_upgrade_offers_without_cleura(sim, make_shootd):
-    """Its check fails: the offers stay, and say why there is no check."""
+    """Cleura's check fails: the offers stay, and state the reason."""
     d = make_shootd(sim.url).start()
     d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33.6"})["operation"]["id"])
     sim.fault("upgrade_check", "status", status=500, count=0)

@@ -1,4 +1,4 @@
-"""PUT /v1/freeze: nothing is changed for a time, and everything else goes on."""
+"""PUT /v1/freeze: writes are refused for a time, everything else continues."""
 
 import subprocess
 from datetime import datetime, timedelta, timezone

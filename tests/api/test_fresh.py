@@ -1,4 +1,4 @@
-"""Cache-Control: no-cache: one read of Cleura for all who ask; the stored answer when Cleura fails (promise 2)."""
+"""Cache-Control: no-cache: all clients that wait share one read of Cleura; the stored answer when Cleura fails (promise 2)."""
 
 import concurrent.futures
 import time
@@ -11,7 +11,7 @@ FRESH = {"Cache-Control": "no-cache"}
 
 
 def quiet(sim, make_shootd, count=1, **options):
-    """A daemon that polls no more by itself after it has found these clusters."""
+    """A daemon that no longer polls by itself after it has found these clusters."""
     sim.post("shoots", count=count, prefix="c", state="ready")
     d = make_shootd(sim.url, polling=NO_POLLS, **options).start()
     wait_until(lambda: len(d.http.get("/v1/clusters", params={"limit": 500}).json()["items"]) == count, what="clusters")
@@ -87,7 +87,7 @@ def test_the_deadline_is_the_clients(sim, make_shootd):
 
 
 def test_what_was_read_moments_ago_answers(sim, make_shootd):
-    """Browsers send no-cache by themselves: many of them cost Cleura nothing."""
+    """Browsers send no-cache by themselves; many of them cause no calls to Cleura."""
     d = quiet(sim, make_shootd, count=3)
     d.stop()
     d.config.write_text(d.config.read_text().replace("fresh_floor: 0s", "fresh_floor: 1h"))
@@ -117,7 +117,7 @@ def test_what_was_read_longer_ago_is_read_again(sim, make_shootd):
         answer = d.http.get("/v1/clusters", headers=FRESH)
         assert answer.status_code == 200
         return "fwd=request; stored" in answer.headers["Cache-Status"]
-    for _ in range(2):  # each time the floor passes
+    for _ in range(2):  # once for each time that the floor passes
         before = lists()
         wait_until(passed_on, interval=0.2, what="a read of Cleura")
         assert lists() > before

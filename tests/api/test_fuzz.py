@@ -1,5 +1,5 @@
-"""What `make fuzz` starts: a finding ends it and is told, and so is a daemon that ends. The targets' own inputs are fed to them by
-tests/unit/test_fuzz_replay.c."""
+"""The runner of `make fuzz`: it ends with a report at a finding, and also when the daemon ends. tests/unit/test_fuzz_replay.c runs the
+targets with their own inputs."""
 
 import os
 import pathlib

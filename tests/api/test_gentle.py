@@ -1,4 +1,4 @@
-"""Show 6: Cleura is called one at a time, and rarely."""
+"""Show 6: Cleura receives one call at a time, and few calls."""
 
 import time
 
@@ -38,7 +38,8 @@ def test_idle_clusters_of_a_project_share_one_list_call(sim, make_shootd):
 
 
 def test_rows_that_came_before_are_not_decoded(sim, make_shootd):
-    """And nothing is missed: what changes, what vanishes, what was read alone in between."""
+    """Rows that did not change are not decoded. No change is missed: changed rows, missing rows, and rows that were read alone between
+    two lists."""
     sim.post("shoots", count=20, prefix="still", state="ready")
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1s, discovery: 1s, absent_for: 1s}").start()
 

@@ -1,4 +1,4 @@
-"""What a cached read costs, in instructions and allocations: these repeat, times do not (docs/performance.md)."""
+"""The cost of a cached read in instructions and allocations, which repeat exactly; times do not (docs/performance.md)."""
 
 import collections
 import re
@@ -13,14 +13,14 @@ from harness import wait_until
 
 REQUESTS = 300
 
-# Of our own code and of what it calls, for one request on a connection that is kept open: a tenth above what was measured.
+# Instructions of our code and of functions that it calls, for one request on an open connection: a tenth above the measured value.
 MOST_INSTRUCTIONS = {200: 11800, 304: 14000}
 POLLING = "{active: 1h, idle: 1h, discovery: 1h}"
-MOST_ALLOCATIONS = 5  # of the whole thread, the library's among them
+MOST_ALLOCATIONS = 5  # of the whole thread, including the library
 
 
 class Counted:
-    """shootd under callgrind, which counts nothing but while it is told to."""
+    """shootd under callgrind; it counts only between two commands."""
 
     def __init__(self, d, directory):
         self.d, self.out = d, directory / "callgrind"
@@ -32,7 +32,7 @@ class Counted:
         subprocess.run(["callgrind_control", "-i", on, str(self.d.process.pid)], check=True, capture_output=True)
 
     def costs(self):
-        """Of the thread that served: all instructions, those below a function by its name, and how often each was called."""
+        """The thread that served: its instructions, instructions per function with its callees, and the number of calls."""
         threads = [path for path in self.out.parent.glob(self.out.name + "-*") if "on_completed" in path.read_text()]
         assert len(threads) == 1, "one connection is one thread's"
         report = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", threads[0]], check=True, capture_output=True, text=True).stdout
@@ -49,7 +49,7 @@ class Counted:
 
 
 def exchange(connection, request):
-    """One request on a kept connection; returns the status."""
+    """Sends one request on an open connection; returns the status."""
     connection.sendall(request)
     answer = b""
     while b"\r\n\r\n" not in answer:
@@ -63,7 +63,8 @@ def exchange(connection, request):
 
 
 def cost_of_a_read(sim, d, directory, status):
-    """Of one request: instructions of our code and what it calls, those of the whole thread, allocations of the whole thread."""
+    """Costs of one request: instructions of our code with its callees, instructions of the whole thread, allocations of the whole
+    thread."""
     d.config.write_text(d.config.read_text().replace("log_level: debug\naccess_log: all\n", ""))
     sim.post("shoots", count=100, prefix="dev", state="ready")
     counted = Counted(d, directory)

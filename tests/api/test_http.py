@@ -1,4 +1,4 @@
-"""What HTTP offers beside the contract of the paths: codings, browsers, traces, preconditions. Ids of rules are in the names."""
+"""HTTP features beside the paths of the contract: codings, browsers, traces, preconditions. Names of tests have the ids of rules."""
 
 import gzip
 import re
@@ -25,7 +25,7 @@ def pair(tmp_path_factory):
                        extra=f'cors: {{origins: ["http://localhost:3000", "{ORIGIN}"]}}\n').start()
     d.wait_operation(d.create("dev")["operation"]["id"])
     wait_until(lambda: len(d.http.get("/v1/clusters").json()["items"]) == 6, what="discovery")
-    d.http.get(d.clusters_path("dev") + "/kubeconfig")  # from the first one the cluster's address is learned
+    d.http.get(d.clusters_path("dev") + "/kubeconfig")  # the first kubeconfig contains the address of the cluster
     wait_until(lambda: (s := d.cluster("dev").json()["status"])["api_server_url"] and not s["settling"], what="rest")
     yield sim, d
     d.stop()
@@ -68,7 +68,7 @@ DEV = f"{CLUSTERS}/dev"
 
 
 def unless_it_changes(ask, path, check):
-    """A poll, or an address that is learned of, may change the resource between two requests: then once more."""
+    """Repeats the check if the resource changed between two requests, by a poll or by a new address."""
     for _ in range(20):
         tag = ask("GET", path)["ETag"]
         try:
@@ -80,7 +80,7 @@ def unless_it_changes(ask, path, check):
 
 
 def whole(body):
-    """Without what a poll in between may change."""
+    """The answer without members that a poll in between may change."""
     return re.sub(rb'"observed_at":"[^"]*"', b"", body)
 
 
@@ -107,7 +107,7 @@ def test_ht53_what_is_coded_and_what_is_not(d, ask):
         answer, plain = ask("GET", path, GZIP), ask("GET", path)
         assert answer["Content-Encoding"] == "gzip", path
         assert "content-encoding" not in plain and "Accept-Encoding" in plain["Vary"], path
-        in_pieces = path == "/metrics"  # above 256 KiB what is made for one client is coded while it is sent
+        in_pieces = path == "/metrics"  # above 256 KiB an answer that is made for one client is coded while it is sent
         assert len(answer.body) < len(plain.body) and ("transfer-encoding" in answer) is in_pieces, path
         assert zlib.decompressobj(31).decompress(answer.body)[:200] == plain.body[:200] or path == "/metrics"
     for path in ("/livez", "/v1/whoami", "/v1/projects"):
@@ -140,7 +140,7 @@ def test_ht21_preconditions_take_either_form(d, ask):
             for fields in ([], [GZIP]):
                 known = ask("GET", path, f"If-None-Match: {tag}", *fields)
                 assert known.status == 304 and known["ETag"] == tag, "the form that the client has"
-                again = ask("GET", path, *([GZIP] if wanted is coded else []))  # a later look may be written longer or shorter
+                again = ask("GET", path, *([GZIP] if wanted is coded else []))  # a later read of Cleura may change the length
                 assert known["Content-Length"] in (wanted["Content-Length"], again["Content-Length"]) and "content-encoding" not in known
                 assert known["Vary"] == plain["Vary"] and known["Cache-Control"] == plain["Cache-Control"]
                 assert ask("GET", path, f"If-Match: {tag}", *fields).status == 200
@@ -181,13 +181,13 @@ def test_ht32_what_is_secret_has_no_tag(ask):
 
 
 def test_ht53_kept_form_is_made_once_for_all(d, token):
-    """Many at once get the same bytes of a resource that was never coded before."""
+    """Many requests at once get the same bytes of a resource that was never coded before."""
     d.http.put(d.clusters_path("dev"), json={"labels": {"n": "2"}}).raise_for_status()
     connections = [Raw(d.port) for _ in range(16)]
     for c in connections:
         c.send(request("GET", DEV, GZIP, token=token))
     answers = [c.read() for c in connections]
-    # A poll may come between two reads, not between all; it moves observed_at under the same tag (HT-16).
+    # A poll may come between two of these reads, but not between all. It changes observed_at under the same ETag (HT-16).
     coded = {(a["ETag"], a["Observed-At"]): a.body for a in answers}
     assert all(a.body == coded[a["ETag"], a["Observed-At"]] for a in answers), "the same state, the same bytes"
     assert len(coded) < len(answers), "one for each reader"
@@ -238,7 +238,7 @@ def test_ht40_one_exact_origin(ask):
 
 def test_ht41_errors_too_and_vary_always(ask):
     origin = f"Origin: {ORIGIN}"
-    etag = ask("GET", "/openapi.yaml")["ETag"]  # changes with no poll
+    etag = ask("GET", "/openapi.yaml")["ETag"]  # no poll changes it
     for expected, args in ((401, ("GET", DEV, origin)), (404, ("GET", DEV + "x", origin)), (404, ("GET", "/none", origin)),
                            (405, ("TRACE", DEV, origin)), (400, ("GET", DEV + "?x=1", origin)),
                            (304, ("GET", "/openapi.yaml", origin, f"If-None-Match: {etag}")), (501, ("BREW", DEV, origin)),
@@ -310,7 +310,7 @@ def test_ht51_reads_that_wait_for_cleura(sim, ask):
 
 
 def test_ht51_a_trace_outlives_a_restart(tmp_path):
-    """Kept with the operation: what goes on after kill -9 is still part of it."""
+    """The trace is stored with the operation: after kill -9 the operation continues in the same trace."""
     sim = harness.Sim(tmp_path, speed=240)
     d = harness.Shootd(tmp_path / "kept", sim.url).start()
     try:
@@ -399,7 +399,7 @@ def test_ht18_webhooks(d, ask):
 
 
 def test_ht18_conditions_come_last(ask):
-    """Not when the answer would be an error anyway."""
+    """They are not checked when the answer is an error anyway."""
     assert ask("GET", DEV + "x", 'If-Match: "x"').status == 404
     assert ask("GET", DEV, 'If-Match: "x"', as_token=None).status == 401
     assert ask("PUT", DEV, JSON, "If-None-Match: *", body="{").status == 400
@@ -415,7 +415,7 @@ def test_ht18_conditions_come_last(ask):
 
 
 def test_ht22_dates_are_no_validators(ask):
-    """No Last-Modified is sent, so nothing can be compared with it."""
+    """shootd sends no Last-Modified, so dates in a request are ignored."""
     for field in ("If-Modified-Since", "If-Unmodified-Since"):
         for date in ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 2094 08:49:37 GMT"):
             answer = ask("GET", DEV, f"{field}: {date}")
@@ -424,19 +424,19 @@ def test_ht22_dates_are_no_validators(ask):
 
 
 def test_ht20_nothing_forces_a_precondition(d, ask):
-    """PUT by tools that know no tags: last writer wins (design 5), so 428 is nowhere; * creates only."""
+    """PUT by tools that know no ETags: the last writer wins (design 5), so 428 never occurs; * only creates."""
     assert ask("PUT", DEV, JSON, body="{}").status == 200
     assert "'428'" not in (ROOT / "openapi.yaml").read_text()
     assert ask("PUT", DEV, JSON, "If-None-Match: *", body="{}").status == 412
 
 
 def test_a_connection_answers_like_a_new_one(d, token, ask):
-    """What is kept from one answer of a connection for the next one does not show."""
+    """Data that a connection retains from one answer to the next does not show."""
     etag = ask("GET", DEV)["ETag"]
     seeded = d.clusters_path("seeded-0000")
 
     def alike(method, path, fields):
-        for _ in range(20):  # until no look at Cleura comes between
+        for _ in range(20):  # repeated until no read of Cleura comes between
             answer = ask(method, path, *fields)
             with Raw(d.port) as other:
                 new = other.send(request(method, path, *fields, token=token)).read(head=method == "HEAD")
@@ -489,7 +489,7 @@ def test_ht8_head_has_the_fields_of_get(d, ask):
         if "get" not in item:
             continue
         path = re.sub(r"{(\w+)}", lambda m: names.get(m.group(1), "x"), template)
-        coding = [] if path == "/metrics" else [GZIP]  # which is sent in chunks: HEAD has none, and ends the connection
+        coding = [] if path == "/metrics" else [GZIP]  # it is sent in chunks; HEAD has none, and closes the connection
         for fields in ([], [*coding, f"Origin: {ORIGIN}"]):
             get, head = ask("GET", path, *fields), ask("HEAD", path, *fields)
             assert head.status == get.status and head.body == b"", path

@@ -1,5 +1,5 @@
-"""docs/iac.md: the request sequence of each tool, played with the very manifests of the page. The tools themselves are not run;
-what they send, compare and take for an end was read in their source (the page says which)."""
+"""docs/iac.md: the requests of each tool, made from the manifests of the page. The tools themselves do not run; their requests,
+comparisons and end conditions come from their sources (the page names them)."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def blocks(language):
 # ---- the world -------------------------------------------------------------------------------------------------------
 
 class Scene:
-    """A daemon with its Cleura, and a client that sends what a tool sends."""
+    """A daemon with its simulator, and a client that sends the requests of a tool."""
 
     def __init__(self, sim, d):
         self.sim, self.d = sim, d
@@ -59,7 +59,7 @@ class Scene:
 
     @contextmanager
     def slowly(self):
-        """What is under way stays so for the requests within."""
+        """Open operations stay open during the requests in the block."""
         self.sim.post("clock", speed=20)
         yield
         self.sim.post("clock", speed=720)
@@ -69,7 +69,7 @@ class Scene:
         wait_until(lambda: self.cluster()["operation"]["status"] == "succeeded", what="the operation to end")
 
     def others_scale(self, maximum):
-        """Somebody changes the cluster at Cleura."""
+        """Another user changes the cluster at Cleura."""
         state = self.sim.get("state")
         shoot = next(s for s in state["shoots"] if s["name"] == "dev")
         shoot["spec"]["workers"][0]["maximum"] = maximum
@@ -104,10 +104,10 @@ def test_the_page_has_one_spec_in_all_its_manifests():
     assert '"192.0.2.0/24", "198.51.100.7/32"' in blocks("python")[0]
 
 
-# ---- what all of them rely on ----------------------------------------------------------------------------------------
+# ---- behaviour that all tools need -------------------------------------------------------------------------------------
 
 def test_a_put_may_repeat_the_name_in_its_path(shootd):
-    """Tools have one document for POST and PUT."""
+    """Tools use one document for POST and PUT."""
     path = shootd.clusters_path("dev")
     made = shootd.http.put(path, json={"name": "dev", "spec": {}})
     assert made.status_code == 202
@@ -127,7 +127,8 @@ def test_a_put_may_repeat_the_name_in_its_path(shootd):
 
 
 def test_what_was_sent_is_read_back(sim, shootd):
-    """Nulls, empty lists, unknown orders and all; also after a restart, and from every answer that shows the cluster."""
+    """The spec is returned as it was sent, with nulls, empty lists and unknown members in any order; also after a restart, and in every
+    answer with the cluster."""
     sent = {"allowed_cidrs": ["198.51.100.7/32", "192.0.2.0/24"], "kubernetes_version": None, "hibernation_schedules": [],
             "node_pools": [{"maximum": 2, "labels": {"z": "1", "a": ""}, "name": "zz", "minimum": 1, "taints": []},
                            {"name": "aa", "zones": None, "machine_type": "b.4c8gb", "minimum": 1, "maximum": 1}]}
@@ -157,7 +158,7 @@ def test_null_outside_of_the_spec_reads_back_as_what_it_means(shootd):
 
 
 def test_a_whole_number_is_an_integer_however_it_is_written(shootd):
-    """Some tools know floating point only; JSON Schema, and so the contract, calls 3.0 an integer."""
+    """Some tools know floating-point numbers only; for JSON Schema, and so for the contract, 3.0 is an integer."""
     body = '{"spec":{"node_pools":[{"name":"default","machine_type":"b.2c4gb","minimum":1.0,"maximum":3e0}]}}'
     made = shootd.http.put(shootd.clusters_path("dev"), content=body, headers={"Content-Type": "application/json"})
     assert made.status_code == 202, made.text
@@ -181,13 +182,13 @@ def with_secrets(headers, scene):
 
 
 def contains(container, containee):
-    """Objects member by member, all else as the same JSON."""
+    """Whether one document contains the other: objects by member, all else equal as JSON."""
     return all(name in container and (contains(container[name], value) if isinstance(value, dict) and isinstance(container[name], dict)
                                       else container[name] == value) for name, value in containee.items())
 
 
 class Request:
-    """Observe; then create, update or remove; then wait for the next minute."""
+    """Reads; then creates, updates or removes; then waits for the next minute."""
 
     def __init__(self, scene, manifest):
         self.scene, self.asked = scene, manifest["spec"]["forProvider"]
@@ -202,7 +203,7 @@ class Request:
         mapping = next(m for m in self.asked["mappings"] if m["action"] == action)
         url = jq(mapping["url"], self.context())
         body = json.dumps(jq(mapping["body"], self.context())) if "body" in mapping else ""
-        assert "null" not in url + body  # it would take such a request for one that could not be made
+        assert "null" not in url + body  # the provider would not send a request with a null in it
         answer = self.scene.send(mapping["method"], url, body, with_secrets(self.asked["headers"], self.scene))
         self.response = {"statusCode": answer.status_code, "headers": {k: [v] for k, v in answer.headers.items()},
                          "body": answer.json()}
@@ -215,7 +216,7 @@ class Request:
         return jq(self.asked["expectedResponseCheck"]["logic"], self.context())
 
     def reconcile(self, deleted=False):
-        """What it did after looking."""
+        """The action after the read, if any."""
         answer = self.act("OBSERVE")
         exists = answer.status_code != 404
         assert answer.status_code in (200, 404), answer.text
@@ -232,7 +233,7 @@ class Request:
 
 
 class DisposableRequest:
-    """Sends until the answer is as expected; then never again."""
+    """Sends its request until the answer is as expected, and then never again."""
 
     def __init__(self, scene, manifest):
         self.scene, self.asked, self.synced = scene, manifest["spec"]["forProvider"], False
@@ -255,7 +256,7 @@ def test_crossplane_request(scene, default_check):
         assert request.reconcile() == "CREATE" and request.response["statusCode"] == 202
         assert request.response["body"]["spec"] == request.body["spec"]
         wait_until(scene.writes, what="the create at Cleura")
-        with scene.no_effect():  # a minute later, and when the check is about readiness: a PUT each minute
+        with scene.no_effect():  # one minute later; with a check of readiness the provider sends a PUT each minute
             assert request.reconcile() is None
             assert not ready.reconcile()
             assert request.act("UPDATE").status_code == 202
@@ -361,7 +362,7 @@ class Hcl:
 # ---- Mastercard/restapi ----------------------------------------------------------------------------------------------
 
 def delta(recorded, actual, ignored):
-    """What was recorded, overlaid with what differs and is not ignored."""
+    """The recorded document with the members of the actual one that differ and are not ignored."""
     found = {}
     for name, value in recorded.items():
         if name in ignored:
@@ -396,7 +397,7 @@ class RestapiObject:
         self.state = delta(self.state, answer.json(), self.resource["ignore_changes_to"])
 
     def apply(self):
-        """Refresh, plan, and what the plan says."""
+        """Refreshes, plans and applies; returns the action."""
         if self.state is not None:
             self.read()
         if self.state == self.data:
@@ -426,7 +427,8 @@ def test_terraform_restapi(scene):
     assert tool.apply() == ("update", 200) and scene.maximum() == 5
     assert tool.apply() is None
 
-    # Another client of shootd: seen, and put back. Somebody at Cleura: the page's check sees it, any PUT repairs it.
+    # A change by another client of shootd is found and reverted. A change at Cleura is found by the check of the page, and any PUT reverts
+    # it.
     changed = scene.d.http.patch(scene.d.clusters_path("dev"), json={"spec": {"allowed_cidrs": []}}, params={"wait": 55})
     assert changed.status_code == 200
     assert tool.apply() == ("update", 200) and tool.apply() is None
@@ -437,7 +439,7 @@ def test_terraform_restapi(scene):
 
     scene.others_delete()
     assert tool.apply() == ("create", 201)
-    tool.state = None  # an apply that was cut off knows nothing of it
+    tool.state = None  # an interrupted apply stored no state
     with scene.no_effect():
         assert tool.apply() == ("create", 200)
     assert tool.destroy() == 204 and tool.destroy() == 404
@@ -458,7 +460,7 @@ def located(answer, locator):
 
 
 def like(shape, value):
-    """The answer, with only those members that the body has; lists of another length whole."""
+    """The answer with only the members of the body; lists of another length are not changed."""
     if isinstance(shape, dict) and isinstance(value, dict):
         return {name: like(inner, value.get(name)) for name, inner in shape.items()}
     if isinstance(shape, list) and isinstance(value, list) and len(shape) == len(value):
@@ -479,7 +481,7 @@ class RestfulResource:
         return self.scene.send(method, self.url + self.resource["path"], json.dumps(body) if body else None)
 
     def poll(self, begun, option):
-        """GET of the same URL; the delay is Retry-After, or ten seconds."""
+        """Polls the same URL with GET; the delay is Retry-After, or ten seconds."""
         self.delays.append(int(begun.headers.get("Retry-After", 10)))
 
         def ended():
@@ -563,7 +565,7 @@ def test_restful_stops_at_a_failure(scene):
 # ---- Pulumi ----------------------------------------------------------------------------------------------------------
 
 def stand_ins(made):
-    """What the program on the page takes from Pulumi."""
+    """Stand-ins for the parts of Pulumi that the program on the page uses."""
     def record(*names):
         class Record:
             def __init__(self, *given, **named):
@@ -584,7 +586,7 @@ def stand_ins(made):
 
 
 def over_the_wire(value):
-    """Between engine and provider every number is a double, and what is None is left out."""
+    """Between engine and provider every number is a double, and members that are None are left out."""
     if isinstance(value, dict):
         return {name: over_the_wire(inner) for name, inner in value.items() if inner is not None}
     if isinstance(value, list):

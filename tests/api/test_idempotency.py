@@ -1,4 +1,4 @@
-"""Idempotency-Key on POST (HT-46 to HT-49): one effect, equal answers, over crashes too."""
+"""Idempotency-Key on POST (HT-46 to HT-49): one effect and equal answers, also over crashes."""
 
 import random
 import threading
@@ -35,9 +35,9 @@ def test_ao7_ht48_a_repeated_create_has_one_effect_and_one_answer(sim, shootd):
     assert first.status_code == 202 and "Idempotency-Replayed" not in first.headers
     is_replay_of(post(shootd, path, {"name": "dev"}), first)
     shootd.wait_operation(first.json()["operation"]["id"])
-    is_replay_of(post(shootd, path, {"name": "dev"}), first)  # the answer of then, not of now
+    is_replay_of(post(shootd, path, {"name": "dev"}), first)  # the stored first answer, not the present state
     assert len(creates(sim)) == 1
-    # Without a key it is a second create.
+    # Without a key it counts as a second create.
     assert shootd.http.post(path, json={"name": "dev"}).json()["code"] == "cluster_exists"
 
 
@@ -51,7 +51,7 @@ def test_ht46_the_key_comes_in_quotes_or_bare(shootd):
         assert answer.json()["errors"][0]["header"] == "Idempotency-Key"
     twice = [("Idempotency-Key", KEY), ("Idempotency-Key", KEY)]
     assert shootd.http.post(path, json={"name": "dev"}, headers=twice).status_code == 400
-    # It has no meaning where the method is idempotent by itself.
+    # The key has no meaning with a method that is idempotent by itself.
     assert shootd.http.get(path, headers={"Idempotency-Key": "short"}).status_code == 200
 
 
@@ -81,7 +81,7 @@ def test_ht47_keys_are_of_one_token_and_one_operation(shootd):
         answer = ci.post(path, json={"name": "dev"}, headers={"Idempotency-Key": KEY})
         assert answer.json()["code"] == "cluster_exists"
     shootd.wait_operation(first.json()["operation"]["id"])
-    # The same key on another operation is another key.
+    # The same key with another operation counts as another key.
     action = post(shootd, shootd.clusters_path("dev") + "/actions/reconcile", None)
     assert action.status_code == 202 and "Idempotency-Replayed" not in action.headers
 
@@ -92,11 +92,11 @@ def test_ht48_a_key_is_bound_also_when_nothing_was_to_be_done(sim, shootd):
     needless = post(shootd, path + "/actions/wake", None)
     assert needless.status_code == 200
     assert shootd.http.post(path + "/actions/hibernate", params={"wait": 55}).status_code == 200
-    is_replay_of(post(shootd, path + "/actions/wake", None), needless)  # and nobody wakes it
+    is_replay_of(post(shootd, path + "/actions/wake", None), needless)  # the replay does not wake the cluster
     assert shootd.http.get(path).json()["status"]["phase"] == "hibernated"
     assert post(shootd, path + "/actions/reconcile", None).json()["code"] == "idempotency_key_reused"
     assert shootd.http.post(path + "/actions/wake", params={"wait": 55}).status_code == 200
-    # Who joined an operation that is under way has that answer, also when it ended.
+    # A request that joined an open operation gets the answer again, also after the operation ended.
     with sim.frozen():
         first = post(shootd, path + "/actions/reconcile", None, key="first-0123456789abc")
         joined = post(shootd, path + "/actions/reconcile", None, key="joined-0123456789ab")
@@ -105,7 +105,7 @@ def test_ht48_a_key_is_bound_also_when_nothing_was_to_be_done(sim, shootd):
     shootd.wait_operation(first.json()["operation"]["id"])
     is_replay_of(post(shootd, path + "/actions/reconcile", None, key="joined-0123456789ab"), joined)
     assert len(sim.requests("reconcile")) == 1
-    # So with a cancellation that was asked for before.
+    # The same holds for a repeated cancellation.
     with sim.frozen():
         running = shootd.http.patch(path, json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).json()["operation"]["id"]
         queued = shootd.http.post(path + "/actions/hibernate").json()["operation"]["id"]
@@ -140,11 +140,11 @@ def test_ht49_secrets_that_are_shown_once_are_replayed_and_sealed_at_rest(shootd
 
 
 def test_ht48_a_key_in_use_is_409(sim, shootd):
-    """The name check of a create waits for Cleura, 2.5 seconds at most: meanwhile the key is held."""
+    """A create waits for Cleura's name check, for 2.5 seconds at most; meanwhile its key is in use."""
     path = shootd.clusters_path()
     with web.Client(base_url=shootd.url, headers=shootd.http.headers, timeout=60) as other:
         def meanwhile(i):
-            """The answers of two that have one key, the second asked while the first waits, unless this machine was too slow."""
+            """The answers to two requests with one key. The second is sent while the first waits, unless this machine was too slow."""
             body, key, answers = {"name": f"dev{i}"}, f"{i}{KEY}", []
             sim.fault("*", "delay", delay_ms=600000, count=0)
             thread = threading.Thread(target=lambda: answers.append(post(shootd, path, body, key=key)))
@@ -165,7 +165,7 @@ def test_ht48_a_key_in_use_is_409(sim, shootd):
 
 
 def test_replays_over_a_crash_make_one_cluster(sim, shootd):
-    """50 connections, 20 posts each (FULL=1; else 20 and 10), kill -9 in the middle: whoever gets an answer gets the same."""
+    """50 connections with 20 posts each (FULL=1; else 20 and 10), kill -9 in the middle: all answers are the same."""
     path = shootd.wait_upstream().url + shootd.clusters_path()
     headers = {"Authorization": "Bearer " + shootd.token(), "Idempotency-Key": KEY}
     connections, posts = size((20, 10), (50, 20))
@@ -174,8 +174,8 @@ def test_replays_over_a_crash_make_one_cluster(sim, shootd):
 
     def client(seed):
         rng = random.Random(seed)
-        until = time.monotonic() + 240  # a limit for a run that hangs; the answers take as long as the machine takes
-        left = posts  # who is told to come again comes again: how often depends on the machine
+        until = time.monotonic() + 240  # ends a run that hangs; the answers take as long as the machine needs
+        left = posts  # a client that is asked to repeat does so; how often depends on the machine
         with web.Client(timeout=30) as http:
             while left:
                 assert time.monotonic() < until, f"{left} answers are missing"

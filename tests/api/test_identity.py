@@ -1,4 +1,4 @@
-"""What a call that changes or destroys is about: the same shoot, at the same place, or nothing is sent."""
+"""A call that changes or destroys goes to the same shoot at the same place, or is not sent."""
 
 import re
 import sqlite3
@@ -47,7 +47,7 @@ def test_an_empty_list_is_no_end(sim, make_shootd):
 
 
 def test_a_state_that_nobody_knows_is_reported(sim, shootd):
-    """Cleura shows the cluster, in words of a version to come: what it means is not guessed, and not kept quiet."""
+    """Cleura shows the cluster with a state of a future version: shootd does not guess its meaning, and reports it."""
     shootd.create("dev")
     shootd.wait_phase("dev", "ready")
     for operation in ("list_shoots", "get_shoot"):
@@ -78,7 +78,7 @@ def test_what_was_gone_comes_back_whole_with_the_same_uid(sim, shootd):
 
 
 def test_another_project_id_sets_clusters_aside_until_an_admin_speaks(sim, make_shootd):
-    """A delete is open when the project's id changes at a restart; the new project has a cluster of this name."""
+    """A delete is open when a restart changes the project's id, and the new project has a cluster of this name."""
     d = make_shootd(sim.url).start()
     d.create("dev")
     d.wait_phase("dev", "ready")

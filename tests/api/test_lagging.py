@@ -1,4 +1,4 @@
-"""Lists that show what was before, at the worst moments: nothing of ours is lost to them."""
+"""Lists that show an old state, at the worst moments: shootd loses no cluster because of them."""
 
 import json
 import time
@@ -26,14 +26,14 @@ def asked(sim, operation):
 
 
 def lists_that_show(sim, shoots, times=3):
-    """Until all of them were read, and one more that tells the truth."""
+    """Waits until all old lists were read, and one list with the present state."""
     answers(sim, "list_shoots", shoots, times)
     last = asked(sim, "list_shoots") + times + 1
     wait_until(lambda: asked(sim, "list_shoots") >= last, what="the lists")
 
 
 def deleted(sim, d):
-    """A cluster that was, and how lists showed it."""
+    """Makes and deletes a cluster; returns its row in the lists from before."""
     ready(d)
     old = shown(sim)
     assert d.http.delete(d.clusters_path("dev")).status_code == 202
@@ -48,7 +48,7 @@ def types_since(d, begin):
 def test_a_cluster_made_again_is_not_taken_for_the_one_before(sim, make_shootd):
     d = make_shootd(sim.url).start()
     old = deleted(sim, d)
-    sim.post("settings", stale_seconds=7200)  # the new one has no operation yet
+    sim.post("settings", stale_seconds=7200)  # the new shoot shows no operation yet
     creates = asked(sim, "create_shoot")
     assert d.http.post(d.clusters_path(), json={"name": "dev", **POOLS}).status_code == 202
     wait_until(lambda: asked(sim, "create_shoot") > creates and shown(sim), what="the create")
@@ -74,7 +74,7 @@ def test_a_refused_create_keeps_its_record(sim, make_shootd):
 
 
 def test_what_was_not_seen_to_be_deleted_comes_back_at_once(sim, make_shootd):
-    """Access to a project that was lost for a moment: lists are empty, and each shoot is not found."""
+    """A project cannot be read for a moment: lists are empty, and each shoot is not found."""
     d = make_shootd(sim.url).start()
     ready(d)
     sim.fault("list_shoots", "status", status=200, body="[]", count=0)
@@ -87,7 +87,7 @@ def test_what_was_not_seen_to_be_deleted_comes_back_at_once(sim, make_shootd):
 
 
 def test_what_is_passed_over_is_not_stale(sim, make_shootd):
-    """Cleura answers, if not with news."""
+    """Cleura answers, although its lists show an old state."""
     d = make_shootd(sim.url).start()
     ready(d)
     old = shown(sim)
@@ -95,7 +95,7 @@ def test_what_is_passed_over_is_not_stale(sim, make_shootd):
     wait_until(lambda: (c := d.cluster("dev").json())["operation"]["status"] == "succeeded" and not c["status"]["settling"], what="the change")
     seen = []
     answers(sim, "list_shoots", old, 300)
-    end = time.monotonic() + 9  # twice the longest interval and 5 s are its bound
+    end = time.monotonic() + 9  # the bound is twice the longest interval and 5 s
 
     def looked():
         seen.append(d.cluster("dev").json())

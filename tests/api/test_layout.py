@@ -1,4 +1,4 @@
-"""What the sources may contain: includes point one way, some calls and words do not occur."""
+"""Rules for the sources: includes point one way; some calls and words are not allowed."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ import quick  # noqa: E402
 sys.path.append(str(ROOT / "tools"))
 import structure  # noqa: E402
 
-# A folder may include itself, what its row names, and nothing else of ours (docs/architecture.md).
+# A folder may include itself and the folders in its row, no other folder of ours (docs/architecture.md).
 MAY_INCLUDE = {
     "base": set(),
     "model": {"base"},
@@ -39,11 +39,11 @@ MAY_INCLUDE = {
     "simulator": {"base"},
     "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "oidc", "http", "api", "cli"},
 }
-# The HTTP engine knows problems and nothing else of the model. Their registry is one list, of its own codes and of ours.
-# The command line knows the words of the contract.
+# The HTTP engine may include the problems, and nothing else of the model. Their registry is one list, with its own codes and ours. The
+# command line may include the words of the contract.
 OF_THE_MODEL = {"http": {"model/problem.h"}, "cli": {"model/names.h"}}
 FOLDERS = set(MAY_INCLUDE)
-# A room is a folder with its files, without its subfolders. It may include, of its own folder, itself and what its row names.
+# A room is a folder with its files, without its subfolders. Of its own top folder it may include itself and the rooms in its row.
 ROOMS = {
     "http/message": set(),
     "http/connection": set(),
@@ -73,13 +73,14 @@ ROOMS = {
     "simulator/control": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers"},
     "simulator": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers", "simulator/control"},
 }
-# The tables of the API name what each resource has, that of the commands names the verbs: they alone look down into the room above them.
+# The tables of the API list what each resource has; the table of commands lists the verbs. Only these files include files of the rooms
+# above them.
 TABLES = {"api/routes.c", "api/params.c", "cli/commands.c"}
-# One file per resource. A resource knows the list of all handlers and, of other resources, only these.
+# One file per resource. A resource may include the list of all handlers and, of other resources, only these.
 RESOURCES = {
     "cluster_list": {"cluster_order"},
 }
-# Library headers, and who may see them.
+# Library headers, and the folders that may include them.
 LIBRARIES = {
     "microhttpd.h": {"http", "simulator", "fuzz"},
     "sqlite3.h": {"storage/sqlite"},
@@ -98,7 +99,7 @@ SOURCES = sorted(p for folder in FOLDERS for p in (ROOT / folder).rglob("*.[ch]"
 
 
 def code_of(path):
-    """The text without comments and strings, lines kept."""
+    """The text without comments and strings; the lines stay."""
     text = path.read_text()
     pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
     return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) or " ", text)
@@ -138,7 +139,7 @@ def test_includes_point_one_way():
                 faults.append(where + f": {own} must not know {other}")
             elif other == "model" and own in OF_THE_MODEL and name not in OF_THE_MODEL[own]:
                 faults.append(where + f": {own} knows only {sorted(OF_THE_MODEL[own])}")
-            elif name.endswith("_private.h") and own != "fuzz":  # targets are parts, as units are
+            elif name.endswith("_private.h") and own != "fuzz":  # fuzz targets are parts of a module, as units are
                 faults.append(where + " is private")
     assert not faults, "\n".join(faults)
 
@@ -148,7 +149,7 @@ def room_of(name):
 
 
 def rooms_breached(path, names):
-    """Which of the included files the rooms of a folder keep from the file; both as seen from the root."""
+    """The included files that break the order of the rooms of a folder; paths start at the root."""
     own = room_of(path)
     for name in names:
         other = room_of(name)
@@ -193,7 +194,7 @@ def test_a_planted_breach_is_found(path, name):
 def test_the_rule_is_not_vacuous():
     edges = {(folder_of(p), n.split("/")[0]) for p in SOURCES for _, kind, n in includes(p) if kind == '"'}
     assert ("reconcile", "upstream") in edges and ("api", "view") in edges and ("model", "base") in edges
-    for folder, others in MAY_INCLUDE.items():  # no cycle: who may be included may not include back
+    for folder, others in MAY_INCLUDE.items():  # no cycle: an included folder may not include the folder back
         assert not any(folder in MAY_INCLUDE[other] for other in others), folder
 
 
@@ -209,7 +210,7 @@ def test_libraries_are_seen_by_few():
 
 
 def test_each_source_includes_its_own_header_first():
-    """That, or the public header of its folder where both declare what it defines."""
+    """The first include is the own header, or the public header of the folder if that declares the functions."""
     faults = []
     for path in SOURCES:
         own, folder = path.with_suffix(".h"), folder_of(path)
@@ -224,7 +225,7 @@ def test_each_source_includes_its_own_header_first():
 def test_headers_are_guarded():
     for path in SOURCES:
         text = path.read_text()
-        table = re.search(r"^(STATEMENT|METRIC)\(", text, re.M)  # included several times, on purpose
+        table = re.search(r"^(STATEMENT|METRIC)\(", text, re.M)  # included several times on purpose
         if path.suffix == ".h" and not table:
             guard = re.sub(r"[^A-Z0-9]", "_", str(path.relative_to(ROOT)).upper())
             assert re.search(rf"^#ifndef {guard}\n#define {guard}$", text, re.M), path
@@ -239,7 +240,7 @@ def test_banned_calls():
 
 
 def log_calls(text):
-    """The arguments of each call of the log, of code without comments; strings stay."""
+    """The arguments of each log call in code without comments; strings stay."""
     token = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|.', re.S)
     for call in re.finditer(r"\blog_(debug|info|warning|error|write)\(", text):
         depth, arguments = 1, [""]
@@ -266,7 +267,7 @@ def log_keys(text):
 
 
 def test_what_is_logged_has_the_same_names_everywhere():
-    """`message` and `priority` are fields of the journal, `time` and `level` of JSON lines, and a reason is called `reason`."""
+    """`message` and `priority` are fields of the journal, `time` and `level` of JSON lines; a reason is logged as `reason`."""
     keys = {str(p.relative_to(ROOT)): log_keys(commentless(p)) for p in SOURCES if p.name not in ("log.h", "log.c")}
     assert sum(len(k) for k in keys.values()) > 100 and "reason" in set().union(*keys.values())
     assert log_keys('log_info(a ? "b, c" : d(")", 1), "why", f("x", y), "n", LOG_INT(1))') == {"why", "n"}
@@ -274,12 +275,12 @@ def test_what_is_logged_has_the_same_names_everywhere():
     assert not {path: k for path, k in faults.items() if k}
 
 
-# Where a format cuts a text to many bytes, the text is ASCII: ids, digests, versions, and names of the simulator's own.
+# A format may cut these texts to a number of bytes, because they are ASCII: ids, digests, versions, and names of the simulator.
 CUT_BY_FORMAT = {
-    "daemon/daemon.c": {"%.20s"},  # the machine's name
+    "daemon/daemon.c": {"%.20s"},  # the host name
     "api/resources/webhooks.c": {"%.39s"},  # the id in a cursor
-    "view/render.c": {"%.10s"},  # of an id
-    "reconcile/world/project.c": {"%.16s"},  # of a digest
+    "view/render.c": {"%.10s"},  # a part of an id
+    "reconcile/world/project.c": {"%.16s"},  # a part of a digest
     "simulator/handlers/kubeconfig.c": {"%.60s"},
     "simulator/handlers/actions.c": {"%.40s"},
     "simulator/handlers/openstack.c": {"%.100s"},
@@ -287,7 +288,7 @@ CUT_BY_FORMAT = {
 
 
 def test_texts_are_not_cut_inside_a_character():
-    """utf8_cut knows where a character ends; a precision of a format counts bytes."""
+    """utf8_cut cuts at the end of a character; the precision of a format counts bytes."""
     found = {str(p.relative_to(ROOT)): set(re.findall(r"%[-+ #0]*\d*\.\d{2,}s", commentless(p))) for p in SOURCES}
     assert {path: formats for path, formats in found.items() if formats} == CUT_BY_FORMAT
 
@@ -308,7 +309,7 @@ def test_files_are_small():
         assert len(path.read_text().splitlines()) <= 700, path
 
 
-# The dashboard: a folder of dashboard/src may import itself, the files beside main.tsx, and what its row names.
+# The dashboard: a folder of dashboard/src may import itself, the files beside main.tsx, and the folders in its row.
 DASHBOARD = {"live": set(), "ui": {"live"}, "fleet": {"live", "ui"}, "cluster": {"live", "ui"}}
 DASHBOARD_TOP = {"app.tsx", "main.tsx"}
 
@@ -332,7 +333,7 @@ def test_the_dashboard_has_an_order():
 
 
 def test_http_clients_of_the_tests_are_made_in_one_place():
-    """web.py says why."""
+    """The docstring of web.py gives the reason."""
     made = re.compile(r"\bhttpx\.(get|options|head|post|put|patch|delete|request|stream|Client|AsyncClient)\b|from httpx\s+import")
     places = sorted((ROOT / "tests").rglob("*.py")) + sorted((ROOT / "bench").glob("*.py")) + sorted((ROOT / "fuzz").glob("*.py"))
     found = {str(p.relative_to(ROOT)) for p in places if "node_modules" not in p.parts and made.search(p.read_text())}
@@ -340,7 +341,7 @@ def test_http_clients_of_the_tests_are_made_in_one_place():
 
 
 def test_lists_of_test_files_name_what_there_is():
-    """Every folder of sources has its row of `make quick`."""
+    """Every folder of sources has a row in `make quick`."""
     there = {p.name for p in (ROOT / "tests/api").glob("test_*.py")}
     assert set(sanitizers.NOT_REPEATED) | set(sanitizers.THREADS_MEET) | {n for n in spread.LONG_FIRST if n.endswith(".py")} <= there
     assert set(quick.FILES) >= FOLDERS
@@ -377,7 +378,8 @@ PLANTED = {
 
 
 def test_circles_through_pointers_are_found(tmp_path):
-    """A function is called by who calls the member that it is stored in, or whom it is handed to; also by one that returns a struct."""
+    """A function is called by each caller of the member that stores it, or by the function that receives it; also if it returns a
+    struct."""
     for name, text in PLANTED.items():
         (tmp_path / name).write_text(text)
     calls = structure.Calls(tmp_path)
@@ -387,7 +389,7 @@ def test_circles_through_pointers_are_found(tmp_path):
 
 
 def test_the_moves_are_drawn_as_they_are_made():
-    """Each table of moves is a diagram in docs/architecture.md, row by row."""
+    """docs/architecture.md has a diagram for each table of moves, row by row."""
     source, page = (ROOT / "model/moves.c").read_text() + (ROOT / "upstream/account/lane.c").read_text(), (ROOT / "docs/architecture.md").read_text()
     drawn = [re.findall(r"^    (\w+) --> (\w+): (.+)$", block, re.M) for block in re.findall(r"```mermaid\nstateDiagram-v2\n(.*?)```", page, re.S)]
     tables = [[(a.lower(), b.lower(), on) for a, b, on in re.findall(r'\{[A-Z]+_([A-Z]+), [A-Z]+_([A-Z]+),\s+"([^"]+)"\}', table)]

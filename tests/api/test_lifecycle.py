@@ -1,4 +1,4 @@
-"""Show 1: the whole life of a cluster over REST, on both generations of Cleura's API."""
+"""Show 1: the whole life of a cluster over REST, in both generations of Cleura's API."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ def test_create_ready_kubeconfig_webhook_delete(sim, make_shootd, generation, re
     assert hook.status_code == 201, hook.text
     secret = hook.json()["secret"]
 
-    sim.post("settings", durations={"create": 3600})  # 5 seconds, for some polls in between
+    sim.post("settings", durations={"create": 3600})  # 5 seconds, which is time for some polls
     accepted = d.http.post(d.clusters_path(), json={"name": "dev"})
     assert accepted.status_code == 202, accepted.text
     body = accepted.json()
@@ -139,7 +139,7 @@ def test_ht17_ht20_precondition_headers(shootd):
     assert shootd.http.put(path, json={}, headers={"If-None-Match": "*"}).status_code == 412
     shootd.wait_phase("dev", "ready")
     etag = shootd.cluster("dev").headers["ETag"]
-    # As behind nginx with gzip, which makes every tag a weak one.
+    # As behind nginx with gzip, which makes every ETag weak.
     described = shootd.http.put(path, json={"description": "mine"}, headers={"If-Match": f"W/{etag}"})
     assert described.status_code == 200, described.text
     for tag in (etag, f"W/{etag}", f'"x", W/{etag}'):
@@ -210,7 +210,7 @@ def test_failed_create_shows_the_cause_and_the_action(sim, shootd):
 
 
 def retrying(sim, d, code):
-    """One run of `dev` that meets the error and heals; gives the events of the error."""
+    """One run of `dev` that shows the error and then recovers; returns the events of the error."""
     sim.post("lifecycle", shoot="dev", operation="create", outcome="error_heals", at_progress=40, codes=[code],
              description="RetryableError", heal_after_seconds=72000)
     op = d.create("dev")["operation"]

@@ -1,4 +1,4 @@
-"""Requests that are refused before their body is read: the client gets the answer, whenever it reads it."""
+"""Requests that are refused before their body is read: the client gets the answer, even if it reads it late."""
 
 import pathlib
 import time
@@ -15,17 +15,17 @@ def d(shootd):
 
 
 def connected(d):
-    """Sockets of the daemon that a client is or was connected to, and that it did not close."""
+    """The number of sockets of the daemon that a client connected and the daemon has not closed."""
     entries = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return len([e for e in entries if e[1].endswith(f":{d.port:04X}") and e[3] != "0A" and e[9] != "0"])
 
 
-BODY = 3 * 512 * 1024  # above the limit of a body and what sockets hold
+BODY = 3 * 512 * 1024  # larger than the limit of a body and the buffers of sockets
 
 
 def send_all_then_read(raw, token):
     raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", f"Content-Length: {BODY}", token=token))
-    time.sleep(0.2)  # the answer is there, and nobody reads it
+    time.sleep(0.2)  # the answer arrives, and the client does not read it
     for _ in range(0, BODY, 65536):
         raw.send(b" " * 65536)
     code = raw.read().code
@@ -35,7 +35,7 @@ def send_all_then_read(raw, token):
 
 @pytest.mark.parametrize("known, code", [(False, "unauthenticated"), (True, "body_too_large")])
 def test_who_sends_all_of_a_refused_body_first_gets_the_answer_nevertheless(d, known, code):
-    """A plain close would reset the connection and take the answer along (RFC 9112, 9.6)."""
+    """A plain close would reset the connection and discard the answer (RFC 9112, 9.6)."""
     before = connected(d)
     with Raw(d.port) as raw:
         assert send_all_then_read(raw, d.token() if known else "") == code
@@ -51,7 +51,7 @@ def test_the_same_through_a_unix_socket(sim, make_shootd, tmp_path):
 
 
 def test_a_stop_lets_refused_bodies_end(sim, make_shootd):
-    """503 while it drains; the client sends its body before it reads."""
+    """503 while the daemon drains; the client sends its body before it reads."""
     d = make_shootd(sim.url, extra="limits: {drain: 60s}\n").start()
     idle, other = Raw(d.port), Raw(d.port)
     assert other.send(request("GET", "/livez")).read().status == 200
@@ -61,7 +61,7 @@ def test_a_stop_lets_refused_bodies_end(sim, make_shootd):
     d.process.popen.terminate()
     wait_until(lambda: other.send(request("GET", "/readyz")).read().status == 503, what="the stop to begin")
     idle.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 60000", token=d.token()))
-    held.send(b'{"a":1}  ')  # nothing else is waited for
+    held.send(b'{"a":1}  ')  # this was the last request that the drain waited for
     time.sleep(0.1)
     idle.send(b" " * 60000)
     assert idle.read().code == "shutting_down"

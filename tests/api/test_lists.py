@@ -1,4 +1,4 @@
-"""Lists of clusters: filters, orders, pages that lose nothing (HT-35 to HT-38), short forms, tags, counts, issues."""
+"""Lists of clusters: filters, orders, pages that lose nothing (HT-35 to HT-38), short forms, ETags, counts, issues."""
 
 import threading
 from datetime import datetime, timedelta, timezone
@@ -115,7 +115,7 @@ KEYS = {
 
 
 def between_polls(sim, d, check):
-    """Runs check() while reads of Cleura hang; a failure counts when nothing has changed meanwhile."""
+    """Runs check() while reads of Cleura hang. A failure counts only if nothing changed meanwhile."""
     for operation in ("list_shoots", "get_shoot"):
         sim.fault(operation, "delay", delay_ms=600000, count=0)
     try:
@@ -139,7 +139,7 @@ def test_ht38_orders(small, sort):
         items = walk(d, fields="summary")
         wanted = sorted(items, key=lambda c: (c["project"], c["name"]))
         for key in reversed(sort.split(",")):
-            wanted.sort(key=KEYS[key.lstrip("-")], reverse=key.startswith("-"))  # equal ones keep their order
+            wanted.sort(key=KEYS[key.lstrip("-")], reverse=key.startswith("-"))  # equal items retain their order
         for limit in (1, 3, 8, 1000):
             assert [c["name"] for c in walk(d, sort=sort, limit=limit, fields="summary")] == [c["name"] for c in wanted], limit
     between_polls(sim, d, is_in_order)
@@ -321,7 +321,7 @@ def test_issues_of_failures_and_of_an_outage(sim, make_shootd):
 
 
 class Churn:
-    """Clusters that come and go at Cleura, and others that are asked for and taken back here, until it ends."""
+    """Makes and removes clusters at Cleura, and creates and cancels others through shootd, until it ends."""
 
     def __init__(self, sim, d):
         self.sim, self.d, self.over, self.rounds, self.faults = sim, d, threading.Event(), 0, []
@@ -331,7 +331,7 @@ class Churn:
         i = 0
         with web.Client(base_url=self.d.url, timeout=60, headers={"Authorization": "Bearer " + self.d.token()}) as http:
             while not self.over.is_set():
-                name = f"live-{i * 371 % 4000:04}{letter}"  # among those that stay
+                name = f"live-{i * 371 % 4000:04}{letter}"  # the name lies between the names that stay
                 made = http.post(self.d.clusters_path(), json={"name": name})
                 taken = http.delete(self.d.clusters_path(name))
                 if made.status_code != 202 or taken.status_code not in (202, 404):
@@ -354,7 +354,7 @@ class Churn:
 
 
 def test_ht35_pages_lose_nothing_while_clusters_come_and_go(sim, make_shootd):
-    """Who lives throughout is seen once on every walk, in order, whatever else happens in between."""
+    """A cluster that exists throughout appears once in every walk, in order, whatever else changes."""
     live, kept = (200, 50) if SANITIZED else size((400, 80), (2000, 400))  # the simulator is slower, too
     sim.post("shoots", count=live, prefix="live", state="ready")
     sim.post("shoots", count=kept, prefix="kept", state="hibernated")

@@ -1,4 +1,4 @@
-"""Show 4: tokens that die, passwords that are wrong."""
+"""Show 4: tokens that expire, passwords that are wrong."""
 
 import time
 
@@ -50,7 +50,7 @@ def test_wrong_password_is_not_hammered(sim, make_shootd):
     while time.monotonic() < end:
         d.http.get("/v1/projects/team-a/catalog")
         time.sleep(0.2)
-    # At 0, 5 and 15 seconds; the virtual-clock unit test covers the first minute and hour.
+    # Attempts at 0, 5 and 15 seconds; the unit test with a virtual clock covers the first minute and hour.
     assert sim.counters()["failed_logins"] <= 3
     project = d.http.get("/v1/projects/team-a").json()
     assert project["upstream"]["login"] == "rejected"

@@ -1,4 +1,4 @@
-"""Show 3: whatever happens to the answer of a create, there is one shoot and the operation succeeds."""
+"""Show 3: whatever happens to the answer to a create, there is one shoot and the operation succeeds."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
     d = make_shootd(sim.url).start().wait_upstream()
     refused = d.http.post(d.clusters_path(), json={"name": "taken-0000"})
     assert refused.status_code == 409 and refused.json()["code"] == "name_taken" and not sim.requests("create_shoot")
-    sim.fault("name_taken", "status", status=500, count=0)  # then the create itself finds out
+    sim.fault("name_taken", "status", status=500, count=0)  # the name check fails, and the create itself finds the cluster
     op = d.wait_operation(d.create("taken-0000")["operation"]["id"])
     assert op["status"] == "failed" and op["error"]["code"] == "name_taken"
     assert d.cluster("taken-0000").json()["status"]["phase"] == "failed"
@@ -66,7 +66,7 @@ def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
 
 
 def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
-    """The name is taken in our own project, by a cluster that was made behind our back."""
+    """Another user made a cluster of this name in our own project."""
     d = make_shootd(sim.url, polling="{active: 1h, idle: 1h, discovery: 1h}").start()
     d.wait_upstream()
     sim.post("shoots", count=1, prefix="theirs", state="ready")

@@ -1,4 +1,4 @@
-"""GET /metrics: well-formed, from closed sets, and moving (section 9)."""
+"""GET /metrics: well-formed, with labels from closed sets, and values that change (section 9)."""
 
 import re
 import shutil
@@ -44,7 +44,7 @@ def pair(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def used(pair):
-    """The metrics before and after a bit of everything."""
+    """The metrics before and after some use."""
     sim, d = pair
     before = d.http.get("/metrics").text
     hook = d.http.post("/v1/webhooks", json={"url": "https://secret-host.example/x"}).json()
@@ -108,7 +108,7 @@ def openmetrics(pair, used):
 
 
 def test_openmetrics_is_read_by_a_strict_parser(pair, used):
-    """The parser of Prometheus' own client library; each family, and each sample, is that of the text form."""
+    """The parser of Prometheus' own client library reads each family and sample as in the text form."""
     parser = pytest.importorskip("prometheus_client.openmetrics.parser", reason="python3-prometheus-client is absent; `make deps-test` installs it")
     before = samples(pair[1].http.get("/metrics").text)
     openmetrics = pair[1].http.get("/metrics", headers={"Accept": OPENMETRICS}).text
@@ -146,7 +146,7 @@ def test_openmetrics_form(openmetrics):
 @pytest.mark.parametrize("accept, is_openmetrics", [
     (None, False), ("*/*", False), ("text/plain", False), ("text/plain, application/openmetrics-text", False), ("application/json", False),
     (f"{OPENMETRICS};q=0.4, text/plain;q=0.5", False), ("application/*", True), (f"{OPENMETRICS}; version=1.0.0", True),
-    # as Prometheus 2.42 asks
+    # the Accept field of Prometheus 2.42
     ("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", True)])
 def test_the_form_is_that_which_is_preferred(pair, accept, is_openmetrics):
     with web.Client(base_url=pair[1].url, headers={"Accept": accept or ""}) as client:
@@ -158,7 +158,7 @@ def test_the_form_is_that_which_is_preferred(pair, accept, is_openmetrics):
 
 
 def test_families_are_those_of_the_table(used):
-    """base/metric_table.h has every family with its labels, and no other."""
+    """/metrics has every family of base/metric_table.h with its labels, and no other."""
     table = re.findall(r'METRIC\((\w+),\s*(\w+),\s*"([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', (ROOT / "base/metric_table.h").read_text())
     told = {name: (kind, "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)), set(labels.split())) for name, kind, labels, text in table}
     assert len(told) == len(table) > 70
@@ -171,7 +171,7 @@ def test_families_are_those_of_the_table(used):
 
 
 def histograms(text):
-    """{(name, labels): [(le, cumulative)]} of all histograms of an answer."""
+    """{(name, labels): [(le, cumulative)]} of all histograms in an answer."""
     found = {}
     for (name, labels), value in samples(text).items():
         if name.endswith("_bucket"):
@@ -191,7 +191,7 @@ def test_histograms_add_up(used):
 
 
 def test_durations_are_those_of_the_routes(used):
-    """One histogram for each operation of the contract, one for what is none; waits for those that can wait."""
+    """One histogram for each operation of the contract, and one for other requests; operations that can wait have one for waits, too."""
     operations = {(path, method.upper()) for path, item in DOCUMENT["paths"].items()
                   for method in item if method in ("get", "put", "post", "patch", "delete")}
 
@@ -232,7 +232,7 @@ def test_what_was_asked_to_wait_is_apart(pair):
 
 
 def test_labels_are_of_closed_sets(used):
-    """OB-6: no ids, addresses or raw paths, no names but those of accounts and projects that are configured."""
+    """OB-6: no ids, addresses or raw paths, and no names except those of configured accounts and projects."""
     before, after, private = used
     found = samples(after)
     values = {value for _, labels in found for _, value in labels}
@@ -247,7 +247,7 @@ def test_labels_are_of_closed_sets(used):
             assert f"\n  {template}:\n" in contract, template
     assert {dict(ls)["method"] for (n, ls), _ in found.items() if n == "shootd_http_requests_total"} <= \
         {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "_OTHER"}
-    # Use adds no series but of counters that are zero until then.
+    # Use adds no series, except for counters, which are zero until then.
     new = set(found) - set(samples(before))
     assert {name for name, labels in new if ("outcome", "ok") not in labels} <= \
         {"shootd_http_requests_total", *(f"shootd_upstream_request_duration_seconds_{kind}" for kind in ("bucket", "sum", "count"))}, new
@@ -307,7 +307,7 @@ def test_a_scrape_costs_cleura_nothing(sim, make_shootd):
 
 
 def test_refused_credentials_are_counted_by_reason(pair):
-    """AU-8: the counter tells what the answer does not."""
+    """AU-8: the counter shows the reason that the answer hides."""
     d = pair[1]
 
     def failures():
@@ -326,11 +326,11 @@ def test_refused_credentials_are_counted_by_reason(pair):
     assert d.http.delete(f"/v1/tokens/{revoked['id']}").status_code == 204
     new = d.http.post(f"/v1/tokens/{rotated['id']}/rotate", json={"grace_seconds": 0}).json()["token"]
     assert web.get(d.url + "/v1/whoami", headers={"Authorization": f"Bearer {new}"}).status_code == 200
-    # The checksum of another one does not fit; one of another store fits and is not known here.
+    # The checksum of another token does not fit. The checksum of a token from another store fits, but the token is unknown.
     malformed = other["token"][:-6] + revoked["token"][-6:]
     told = {answer(f"Bearer {secret}") for secret in (malformed, revoked["token"], rotated["token"])} | {answer("Basic eDp5")}
     assert len(told) == 1 and told.pop()[0] == 401
-    with web.Client(base_url=d.url, headers={"Authorization": f"Bearer {malformed}"}) as kept:  # which knows it again
+    with web.Client(base_url=d.url, headers={"Authorization": f"Bearer {malformed}"}) as kept:  # on the second use the connection knows it
         assert {kept.get("/v1/whoami").status_code for _ in range(3)} == {401}
     assert web.get(d.url + "/v1/whoami").status_code == 401
     assert web.get(d.url + "/v1/events?ticket=ticket_x", headers={"Accept": "text/event-stream"}).status_code == 401
@@ -339,7 +339,7 @@ def test_refused_credentials_are_counted_by_reason(pair):
 
 
 def test_errors_are_there_before_the_first_one(pair):
-    """A rate over a series that begins at 1 misses the first error (OB-6)."""
+    """A rate over a series that begins at 1 would miss the first error (OB-6)."""
     sim, d = pair
     found = samples(d.http.get("/metrics").text)
     calls = [dict(labels) for (name, labels) in found if name == "shootd_upstream_requests_total"]

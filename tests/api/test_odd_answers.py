@@ -1,5 +1,5 @@
-"""One odd member of Cleura's answers is unknown, and nothing else: the cluster is shown and can be managed, its neighbours notice nothing.
-And words that were not heard before."""
+"""An odd member in Cleura's answer is unknown, and everything else counts: the cluster is shown and can be managed, other clusters are
+not affected. The same for unknown words."""
 
 import json
 import re
@@ -13,7 +13,7 @@ NO_CACHE = {"Cache-Control": "no-cache"}
 
 
 def make_odd(row, generation):
-    """JSON as RFC 8259 allows it, and as nobody would read it."""
+    """JSON that RFC 8259 allows, in a form that nobody would write."""
     if generation == "v2":
         run, status, provider = row["last_operation"], row["status"], row["shoot_provider"]
         row.update(generation=2**64 - 1, purpose="\ud83d")
@@ -72,7 +72,7 @@ def test_a_cluster_with_odd_members_is_managed_like_any_other(sim, between, make
 
 
 def test_each_member_is_named_once_in_the_log(sim, between, make_shootd, generation):  # noqa: F811
-    """Whatever number of clusters has it, and however often they are read; another pool's is the same."""
+    """Once, however many clusters have it and however often they are read. The same member of another pool counts as the same."""
     sim.post("shoots", count=3, prefix="odd", state="ready")
 
     def replace(method, path, answer):

@@ -1,4 +1,4 @@
-"""Single sign-on: JWTs of issuers as bearer tokens. The issuer is the test's own (issuers.py), and a real one."""
+"""Single sign-on: JWTs of issuers as bearer tokens. One issuer is the test's own (issuers.py), one is a real provider."""
 
 import hashlib
 import hmac
@@ -50,7 +50,7 @@ def ask(d, token, path="/v1/whoami", method="GET", **more):
     return web.request(method, d.url + path, headers=headers, timeout=90, **more)
 
 
-# ---- who ---------------------------------------------------------------------------------------------------------
+# ---- identities --------------------------------------------------------------------------------------------------
 
 
 def test_a_jwt_is_a_token(d, issuer):
@@ -79,7 +79,7 @@ def test_what_a_jwt_may_do(d, issuer):
     made = ask(d, operator, cluster.format("team-a"), "PUT", json=body)
     assert made.status_code in (201, 202), made.text
     assert [p["name"] for p in ask(d, reader, "/v1/projects").json()["items"]] == ["team-a"]
-    # nobody gives more than they have
+    # nobody can grant more than they have
     wanted = {"name": "mine", "role": "admin", "projects": ["*"]}
     assert ask(d, operator, "/v1/tokens", "POST", json=wanted).status_code == 403
     given = ask(d, admin, "/v1/tokens", "POST", json=wanted)
@@ -92,7 +92,7 @@ def test_whom_no_rule_fits_may_nothing(d, issuer):
     for path in ("/v1/whoami", "/v1/clusters", "/v1/projects/team-a"):
         answer = ask(d, token, path)
         assert answer.status_code == 403 and "No rule" in answer.json()["detail"]
-    assert metric(d, 'shootd_oidc_tokens_total{result="no_rule"}') == 1  # what it came to is remembered
+    assert metric(d, 'shootd_oidc_tokens_total{result="no_rule"}') == 1  # the result of the check is cached
     entry = wait_until(lambda: d.http.get("/v1/audit", params={"outcome": "denied"}).json()["items"], what="the entry")[0]
     assert (entry["issuer"], entry["subject"]) == (issuer.url, "eve")
 
@@ -141,11 +141,11 @@ def test_kubeconfigs_are_kept_for_who_asked(d, issuer):
     assert ask(d, issuer.token(sub="bob"), path).json()["cached"] is False
 
 
-# ---- requests under way --------------------------------------------------------------------------------------------
+# ---- requests in progress ------------------------------------------------------------------------------------------
 
 
 def begun(d, token, method, path, body):
-    """The head of a request, which was checked; the connection and its body are returned."""
+    """Sends the head of a request, which shootd checks; returns the connection and the body."""
     raw = Raw(d.port)
     raw.send(request(method, path, "Content-Type: application/json", f"Content-Length: {len(body)}", "Expect: 100-continue", token=token))
     assert raw.read().status == 100
@@ -159,7 +159,7 @@ def ended(raw, body):
 
 
 def test_other_rules_count_for_requests_under_way(d, issuer):
-    """As they would for a request that begins now."""
+    """The new rules apply as they would to a request that begins now."""
     token = issuer.token(groups=["admins"])
     wide = json.dumps({"name": "mine", "role": "admin", "projects": ["*"]})
     before = d.config.read_text()
@@ -209,7 +209,7 @@ def test_a_ticket_stands_for_the_jwt(d, issuer):
         assert answer.status_code == 200
         assert next(answer.iter_lines()).startswith("retry:")
     assert web.get(url, headers={"Accept": "text/event-stream"}).status_code == 401
-    # in no place of ours: what it stood for ends with the configuration
+    # the path has no project; the ticket's rights end with the configuration
     ticket = ask(d, token, "/v1/stream-tickets", "POST").json()["ticket"]
     d.config.write_text(re.sub(r"^oidc: .*\n", "", d.config.read_text(), flags=re.M))
     assert d.http.post("/v1/reload").status_code == 200
@@ -220,7 +220,7 @@ def test_a_ticket_stands_for_the_jwt(d, issuer):
 
 
 def hostile(issuer):
-    """(reason, token)"""
+    """Pairs (reason, token)."""
     key, now = issuer.keys[0], int(time.time())
     good = issuer.token()
     header, claims, signature = good.split(".")
@@ -240,14 +240,14 @@ def hostile(issuer):
     yield "signature", issuer.token(stranger)
     yield "signature", issuer.token(stranger, header={"jwk": stranger.public(), "jku": "http://127.0.0.1:1/jwks"})
     yield "signature", f"{header}.{base64url(issuer.claims(sub='root'))}.{signature}"
-    yield "key_unknown", issuer.token(header={"kid": "two"})  # of another type
+    yield "key_unknown", issuer.token(header={"kid": "two"})  # a key of another type
     yield "key_unknown", issuer.token(header={"kid": "../../../../dev/null"})
     yield "key_unknown", issuer.token(header={"kid": "' OR 1=1 --"})
     yield "type", issuer.token(header={"kid": ["one"]})
     yield "type", issuer.token(header={"crit": ["exp"]})
     yield "type", issuer.token(header={"typ": "logout+jwt"})
-    yield "malformed", Issuer.sign(key, {"alg": "RS256", "kid": "one", "cty": "JWT"}, good)  # nested
-    yield "malformed", issuer.token(filler="x" * 7000)  # huge
+    yield "malformed", Issuer.sign(key, {"alg": "RS256", "kid": "one", "cty": "JWT"}, good)  # nested token
+    yield "malformed", issuer.token(filler="x" * 7000)  # very large token
     yield "malformed", f"{header}.{claims}.{signature}.{signature}"
     yield "malformed", f"{header}.{claims}.{signature}="
     yield "malformed", ".".join([header, base64url(json.dumps(issuer.claims())[:-1].encode() + b', "sub": "root"}'), signature])
@@ -272,7 +272,7 @@ def pem_format():
 
 
 def test_hostile_tokens_are_told_nothing(d, issuer):
-    """The answer is that for any token that is not known; the reason is counted and logged."""
+    """The answer is the same as for any unknown token; the reason is counted and logged."""
     usual = ask(d, "shd_0123456789ABCDEFGHIJabcdefghijkl1ZpOpl")
     assert usual.status_code == 401
     by_credentials = 'shootd_auth_failures_total{reason="jwt"}'
@@ -295,13 +295,13 @@ def test_without_issuers_no_jwt_is_taken(shootd):
     assert metric(shootd, 'shootd_oidc_tokens_total{result="issuer"}') == 1
 
 
-# ---- the issuer comes, goes and changes its keys -------------------------------------------------------------------
+# ---- the issuer is away, returns and changes its keys --------------------------------------------------------------
 
 
 def test_an_issuer_that_is_down_stops_nobody(d, issuer):
     issuer.stop()
     for i in range(5):
-        assert ask(d, issuer.token(jti=str(i))).status_code == 200  # each of them is looked at
+        assert ask(d, issuer.token(jti=str(i))).status_code == 200  # each token is checked
     assert d.http.get("/v1/whoami").status_code == 200
 
 
@@ -324,7 +324,7 @@ def test_an_issuer_that_is_down_at_the_start(make_sim, make_shootd):
 
 
 def test_a_start_while_the_issuer_is_away(d, issuer):
-    """With the keys that were read last, for as long as they would have counted without the restart."""
+    """shootd uses the stored keys, for as long as they would count without the restart."""
     token = issuer.token()
     kept = wait_until(lambda: list(d.state.glob("issuer-*.json")), what="the file")[0]
     assert kept.stat().st_mode & 0o777 == 0o600
@@ -346,10 +346,10 @@ def test_a_start_while_the_issuer_is_away(d, issuer):
 
 
 def test_an_issuer_that_hangs_or_sends_too_much_holds_up_nobody(d, issuer):
-    """Its calls end by themselves, and the keys stay."""
+    """Calls to the issuer end by a timeout, and the known keys stay."""
     issuer.may_answer.clear()
     asked = len(issuer.asked)
-    assert ask(d, issuer.token(header={"kid": "made-up"})).status_code == 401  # which is looked for
+    assert ask(d, issuer.token(header={"kid": "made-up"})).status_code == 401  # shootd asks the issuer for an unknown key
     wait_until(lambda: len(issuer.asked) > asked, what="the read")
     began = time.monotonic()
     for i in range(20):
@@ -371,7 +371,7 @@ def test_a_new_key_is_found_and_an_old_one_forgotten(d, issuer):
     new = issuer.token()
     wait_until(lambda: ask(d, new).status_code == 200, what="the new key")
     assert ask(d, issuer.token(old, jti="another")).status_code == 401
-    # many unknown keys: the issuer is asked once in a minute
+    # many unknown keys: shootd asks the issuer once a minute
     asked = len(issuer.asked)
     for i in range(20):
         assert ask(d, issuer.token(header={"kid": f"made-up-{i}"})).status_code == 401
@@ -391,7 +391,7 @@ def test_other_issuers_and_rules_by_a_reload(d, issuer):
     with follow(d, token) as stream:
         assert stream.status_code == 200
         assert reload(before.replace('"contains": "readers", "role": "viewer"', '"contains": "readers", "role": "operator"')) == ["oidc.issuers"]
-        stream.read()  # ends: who follows comes back and is looked at anew
+        stream.read()  # the stream ends; a client that reconnects is checked again
     assert ask(d, token).json()["role"] == "operator"
     assert reload(re.sub(r"^oidc: .*\n", "", before, flags=re.M)) == ["oidc.issuers"]
     assert ask(d, token).status_code == 401
@@ -401,7 +401,7 @@ def test_other_issuers_and_rules_by_a_reload(d, issuer):
 
 
 def test_nobody_notices_reloads_and_new_keys(d, issuer):
-    """Requests go on while issuers, rules and keys are replaced: each is answered by the ones before or after."""
+    """Requests continue while issuers, rules and keys are replaced; each uses the state before or after a change."""
     before, statuses, over = d.config.read_text(), [], threading.Event()
     other = before.replace('"contains": "platform", "role": "operator"', '"contains": "platform", "role": "viewer"')
     assert other != before
@@ -489,7 +489,7 @@ def test_issuers_are_named_once(d):
 
 
 def test_everybody_may_know_where_tokens_come_from(d, issuer):
-    """GET /v1/auth follows each reload, and its tag with it."""
+    """GET /v1/auth and its ETag follow each reload."""
     def listed(*entries):
         text = re.sub(r"^oidc: .*\n", "", d.config.read_text(), flags=re.M)
         d.reload(text + "oidc: " + json.dumps({"issuers": list(entries)}) + "\n")
@@ -521,7 +521,7 @@ class Provider:
         self.key = self.ready()
 
     def ready(self):
-        for line in self.popen.stdout:  # it has notices of its own
+        for line in self.popen.stdout:  # the provider also prints notices
             if line.startswith("ready "):
                 return line.split()[1]
         raise AssertionError("the provider ended")
@@ -561,19 +561,20 @@ def test_a_real_provider(make_sim, make_shootd, provider):
     assert made.status_code in (201, 202)
     entry = d.http.get("/v1/audit", params={"action": "putCluster"}).json()["items"][0]
     assert (entry["issuer"], entry["subject"]) == (provider.url, "robot")
-    # a new key, beside the one before
+    # a new key, beside the old one
     provider.rotate()
     second = provider.token()
     wait_until(lambda: ask(d, second).status_code == 200, what="the new key")
     wait_keys(d, 2)
     assert ask(d, first).status_code == 200
-    # a client that is not known gets nothing here either
+    # shootd refuses a token of an unknown client, too
     header, claims, _ = second.split(".")
     assert ask(d, f"{header}.{claims}.{first.split('.')[2]}").status_code == 401
 
 
 def test_a_real_provider_dies_and_returns(make_sim, make_shootd, provider):
-    """Its tokens count while it is away, also over a restart of shootd; those of a later start of it when it is back, with other keys."""
+    """Tokens count while the provider is away, also over a restart of shootd. Tokens of its next start, with other keys, count when it
+    is back."""
     d = make_shootd(make_sim().url, extra=configuration(provider.url, at_jwt_only=True)).start().wait_upstream()
     wait_keys(d, 1)
     token, unseen = provider.token(), provider.token()

@@ -22,7 +22,7 @@ from raw import Raw, request
 
 @pytest.fixture
 def slow(make_sim, make_shootd):
-    """A pair in which a create takes 12 minutes of real time: operations stay open."""
+    """A pair in which a create takes 12 minutes of real time, so operations stay open."""
     sim = make_sim(speed=1)
     return sim, make_shootd(sim.url).start()
 
@@ -39,7 +39,7 @@ def test_ao10_ao12_ao13_ao14_wait_answers_when_the_time_is_over(slow):
         answer = d.http.get(f"/v1/operations/{op}", **how)
         took = time.monotonic() - began
         assert answer.status_code == 200 and answer.json()["status"] == "running", answer.text
-        assert 0.9 < took < 30, took  # and not 40
+        assert 0.9 < took < 30, took  # the limit is far below 40 s
         assert int(answer.headers["Retry-After"]) >= 1
         assert answer.headers["Vary"] == "Accept-Encoding, Prefer", "AO-13"
         assert ("Preference-Applied" in answer.headers) is ("headers" in how)
@@ -85,7 +85,7 @@ def test_ao11_ao14_ao15_wait_ends_early_and_is_clamped(make_sim, make_shootd):
 def test_ao16_ao17_many_clients_wait_for_one_operation(make_sim, make_shootd):
     sim = make_sim(speed=240)
     d = make_shootd(sim.url).start()
-    sim.post("clock", speed=0)  # it does not end before all of them wait
+    sim.post("clock", speed=0)  # the operation must not end before all clients wait
     op = d.create("dev")["operation"]["id"]
     answers = []
 
@@ -128,7 +128,7 @@ def test_waiting_clients_that_leave_are_forgotten(make_sim, tmp_path):
 # ---- lists -------------------------------------------------------------------------------------------------------
 
 def walk(d, path, limit=7, **params):
-    """Every item of a list, page by page."""
+    """All items of a list, page by page."""
     items, cursor, pages = [], None, 0
     while True:
         page = d.http.get(path, params={**params, "limit": limit, **({"cursor": cursor} if cursor else {})})
@@ -146,7 +146,7 @@ def walk(d, path, limit=7, **params):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """120 clusters found at Cleura (100 ready, 20 hibernated) and 20 that we made."""
+    """120 clusters found at Cleura (100 ready, 20 hibernated) and 20 that shootd made."""
     directory = tmp_path_factory.mktemp("many")
     sim = harness.Sim(directory)
     sim.post("shoots", count=100, prefix="seeded", state="ready")
@@ -179,7 +179,8 @@ def seconds(text):
 
 
 def test_where_the_time_of_an_operation_went(make_sim, make_shootd):
-    """Waiting, running and Gardener's texts, by step; an answer with the same tag is the same, also after a restart."""
+    """The times of waiting and running, and Gardener's messages, for each step. Answers with the same ETag are equal, also after a
+    restart."""
     sim = make_sim(speed=240)
     d = make_shootd(sim.url).start()
     first, bodies = d.create("dev")["operation"]["id"], {}
@@ -219,7 +220,7 @@ def test_where_the_time_of_an_operation_went(make_sim, make_shootd):
 
 
 def test_how_long_operations_usually_take(make_sim, make_shootd):
-    """Operations of the project that succeeded, of the last 30 days: the numbers follow from the rows of the store."""
+    """Operations of the project that succeeded in the last 30 days: the numbers follow from the rows of the store."""
     sim = make_sim(speed=240)
     d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Fra1", harness.PROJECT_ID)]).start()
     path = "/v1/projects/team-{}/durations"
@@ -246,7 +247,7 @@ def test_how_long_operations_usually_take(make_sim, make_shootd):
     d.stop()
 
     def row(number, age_s, took_s, project="team-a"):
-        """An operation like the first one, of another age and duration. An id begins with its time in milliseconds."""
+        """An operation like the first one, with another age and duration. An id begins with its time in milliseconds."""
         at = int((time.time() - age_s) * 1e6)
         digits, ms = "", at // 1000
         for _ in range(10):
@@ -268,7 +269,7 @@ def test_how_long_operations_usually_take(make_sim, make_shootd):
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_the_times_of_a_step_survive_a_kill(make_sim, make_shootd, lost):
-    """The row of a step under way has what is known of it: also when nobody saw the answer to its call."""
+    """The stored row of a running step has its known times, also if the answer to its call was lost."""
     sim = make_sim(speed=30)
     d = make_shootd(sim.url).start()
     if lost:
@@ -285,7 +286,7 @@ def test_the_times_of_a_step_survive_a_kill(make_sim, make_shootd, lost):
 
 
 def supersede(d, name, times):
-    """Updates of a cluster that is being created: each ends the one before. Their ids, the oldest first."""
+    """Updates of a cluster that is being created; each one ends the one before. Returns their ids, oldest first."""
     ids = [d.create(name)["operation"]["id"]]
     with web.Client(base_url=d.url, headers={"Authorization": "Bearer " + d.token()}, timeout=60) as http:
         for i in range(times):
@@ -298,7 +299,7 @@ def supersede(d, name, times):
 
 @pytest.mark.skipif(SANITIZED and not harness.FULL, reason="a thousand changes, which the release build makes in a tenth of the time")
 def test_ao6_operations_that_have_left_the_memory_are_read_from_the_store(make_sim, make_shootd):
-    """1,000 of those that ended stay in memory; nobody notices."""
+    """1,000 ended operations stay in memory; clients see no difference."""
     sim = make_sim(speed=240)
     d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Fra1", harness.PROJECT_ID)]).start()
     keyed = {"json": {"name": "keyed"}, "headers": {"Idempotency-Key": "a-key-of-a-create-that-ended"}}
@@ -354,7 +355,7 @@ def test_ao6_operations_that_have_left_the_memory_are_read_from_the_store(make_s
 
 
 def test_ht36_cursor_walk_while_the_list_changes(many):
-    """A cluster that comes or goes during the walk costs no other one its place."""
+    """If a cluster appears or disappears during the walk, all others still appear once."""
     sim, d = many
     page = d.http.get("/v1/clusters?limit=70&q=seeded").json()
     names = [c["name"] for c in page["items"]]
@@ -389,12 +390,12 @@ def test_ht53_a_large_page_is_coded_in_pieces(many):
     for tag in (coded["ETag"], plain.headers["ETag"]):
         known = exchange("GET", "Accept-Encoding: gzip", f"If-None-Match: {tag}")
         assert known.status in (200, 304) and (known.status == 200) == (known["ETag"] != tag)
-    # Nobody knows how long the coded form would be: no length is told, and not a byte comes behind the header section.
+    # The length of the coded form is unknown: no length is sent, and no byte follows the header section.
     for fields in (("HEAD",), ("GET", f"If-None-Match: {coded['ETag']}")):
         with Raw(d.port) as connection:
             answer = connection.send(request(fields[0], path, "Accept-Encoding: gzip", *fields[1:], token=d.token())).read(head=True)
             if answer.status == 200 and fields[0] == "GET":
-                continue  # a look in between moved the tag
+                continue  # a read of Cleura in between changed the ETag
             assert answer.status == (304 if fields[1:] else 200) and answer["ETag"].endswith('-gz"')
             assert "content-length" not in answer and "transfer-encoding" not in answer and connection.is_closed()
 

@@ -1,5 +1,5 @@
-"""docs/operations.md is walked through: its commands are run as they stand there, in order, against the built daemon and cleura-sim, and what
-it edits is in force afterwards. And its tables are held to the code: every metric, log field and exit code, and no other."""
+"""docs/operations.md: its commands run unchanged and in order, against the built daemon and cleura-sim, and its edits are then in force.
+Its tables match the code: every metric, log field and exit code, and no other."""
 
 import os
 import pathlib
@@ -23,16 +23,16 @@ from test_tls import Authority
 PATH = "docs/operations.md"
 PAGE = (ROOT / PATH).read_text()
 PASSWORD = "a password"
-UNIT_USER = 65534 if os.geteuid() == 0 else os.geteuid()  # DynamicUser=
+UNIT_USER = 65534 if os.geteuid() == 0 else os.geteuid()  # the user of DynamicUser=
 CLUSTERS = 3
 DIRECTORIES = ("/etc/shootd", "/var/lib/shootd", "/var/backups/shootd")
-CREDENTIALS = "/run/credentials/shootd.service"  # only systemctl sees to it, as systemd does: outside of the unit there is none
-# What is not run here: who runs it, and where that stands.
+CREDENTIALS = "/run/credentials/shootd.service"  # only systemctl gives access, as systemd does: outside the unit the directory is absent
+# Commands that do not run here: the file that runs each, and the text that proves it.
 ELSEWHERE = {
     "make deb": ("tools/fresh_inside.sh", "make deb >"),
     "sudo apt-get install -y ./build/deb/shootd_*.deb": ("tools/fresh_boot.sh", '(cd /root/checkout && bash -e -c "$line")'),  # as a line of README
     "sudo apt-get install -y ./shootd_NEW_amd64.deb": ("tools/fresh_boot.sh", 'install_debs "/root/debs/$1"/shootd_*.deb'),
-    "podman build -t shootd .": ("tests/api/test_container.py", "tools/image_tree.sh"),  # the tree of the image; podman wants a registry
+    "podman build -t shootd .": ("tests/api/test_container.py", "tools/image_tree.sh"),  # the file tree of the image; podman needs a registry
     "kubectl apply -f deploy/kubernetes/namespace.yaml": ("tests/api/test_container.py", '"apply", "--dry-run=client"'),
     "kubectl -n shootd create secret generic shootd-credentials --from-file=cleura-main=FILE": ("tests/api/test_container.py", '"--dry-run=client", "-o", "json"'),
     "kubectl apply -f deploy/kubernetes/": ("tests/api/test_container.py", '"apply", "--dry-run=client"'),
@@ -40,18 +40,18 @@ ELSEWHERE = {
         ("tests/api/test_container.py", '"/usr/bin/shootd", "admin-token", "--config", "/etc/shootd/shootd.yaml"'),
 }
 
-# ---- what stands in for the machine ------------------------------------------------------------------------------------
+# ---- replacements for parts of the machine -----------------------------------------------------------------------------
 
 SUDO = '#!/bin/sh\nexec "$@"\n'
 JOURNALCTL = '#!/bin/sh\ntail -n 200 "$DAY/log"\n'
-# What the page shows below the command is what the operator types.
+# The operator types the text that the page shows below the command.
 SUDOEDIT = """#!/usr/bin/python3
 import pathlib, sys, yaml
 file = pathlib.Path(sys.argv[1])
 file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | yaml.safe_load(sys.stdin)))
 """
-# Starts, stops and tells the daemon, as another user than who types (as far as the test may), hands over the credential, and waits as a
-# person does before the next command.
+# Starts and stops the daemon and reports its state. It runs the daemon as another user if the test may, passes the credential, and waits as
+# a person does before the next command.
 SYSTEMCTL = r"""#!/bin/bash
 set -eu
 metric() { STATUSES=/dev/null curl -q -sS -k -m 60 "$(cat "$DAY/url")/metrics" 2>/dev/null | awk -v name="$1" '$1 ~ "^"name"({|$)" { sum += $2 } END { print sum + 0 }'; }
@@ -108,7 +108,7 @@ esac
 
 
 class Day:
-    """A machine of its own: its directories, its programs, Cleura, an issuer, an authority."""
+    """A separate machine: its directories, its programs, Cleura, an issuer, a certificate authority."""
 
     def __init__(self, directory, sim, issuer):
         self.root, self.port = directory / "day", harness.free_port()
@@ -140,7 +140,7 @@ class Day:
     @staticmethod
     def programs(bin):
         bin.mkdir()
-        shutil.copy(BUILD / "shootd", bin)  # where the user of the unit finds it
+        shutil.copy(BUILD / "shootd", bin)  # a path that the user of the unit can read
         for name, text in (("sudo", SUDO), ("sudoedit", SUDOEDIT), ("systemctl", SYSTEMCTL), ("journalctl", JOURNALCTL)):
             (bin / name).write_text(text)
             (bin / name).chmod(0o755)
@@ -173,7 +173,7 @@ class Day:
 
 
 def edits_of(page):
-    """What is typed into a file: by the line of the sudoedit before it."""
+    """The text for each sudoedit, by the line of the command."""
     found = {}
     for block in re.finditer(r"^    \$ sudoedit /etc/shootd/shootd\.yaml\n\n```yaml\n(.*?)^```$", page, re.M | re.S):
         found[page.count("\n", 0, block.start()) + 1] = block[1]
@@ -181,7 +181,7 @@ def edits_of(page):
 
 
 def prepared(day, command, edits):
-    """As it is run here: with what is typed, all that a terminal would show in one."""
+    """The command for this machine: with the typed text, and with standard error joined to the output, as on a terminal."""
     text = command.text
     if text.startswith("sudoedit"):
         text += f" <<'TYPED'\n{edits[command.line]}TYPED"
@@ -210,7 +210,7 @@ def day(make_sim):
     sim = make_sim(login="robot", password=PASSWORD)
     sim.post("shoots", count=CLUSTERS, prefix="c", state="ready", project=harness.PROJECT_ID)
     with issuers.running() as issuer, tempfile.TemporaryDirectory() as directory:
-        os.chmod(directory, 0o755)  # pytest's own are closed to the user of the unit
+        os.chmod(directory, 0o755)  # pytest's own directories are closed to the user of the unit
         one = Day(pathlib.Path(directory), sim, issuer)
         try:
             yield one
@@ -242,7 +242,7 @@ def test_the_operators_day(day):
 
 
 def rows(heading):
-    """The cells of the tables below a heading, without their first rows."""
+    """The cells of the tables below a heading, without the heading rows."""
     text = re.split(r"^#+ ", PAGE.split(f"\n## {heading}\n")[1], maxsplit=1, flags=re.M)[0]
     lines = text.splitlines()
     for n, line in enumerate(lines):
@@ -273,7 +273,7 @@ def test_every_metric_and_no_other(tmp_path, make_sim, make_shootd):
 
 
 def log_calls():
-    """The arguments of each call that writes a line, as text: message, then keys and values in turn."""
+    """The arguments of each log call as text: the message, then keys and values in turn."""
     for path in sorted(p for p in ROOT.glob("*/**/*.c") if p.relative_to(ROOT).parts[0] not in ("build", "tests", "fuzz", "bench", "simulator")):
         if path.name == "log.c":
             continue

@@ -1,4 +1,4 @@
-"""Show 5: reads outlive Cleura, and a restart without it."""
+"""Show 5: reads continue during an outage of Cleura, and after a restart without it."""
 
 import time
 
@@ -21,7 +21,7 @@ def check_served_stale(d):
     first = int(answer.headers["Age"])
     wait_until(lambda: int(d.cluster("dev").headers["Age"]) > first, what="Age to grow")
     assert "shootd" in d.cluster("dev").headers["Cache-Status"]
-    # Not the time of a call to Cleura; `make bench` measures the microseconds.
+    # Far below the time of a call to Cleura; `make bench` measures the microseconds.
     assert p50_of_reads(d) < 1
 
 

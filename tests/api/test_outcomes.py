@@ -1,4 +1,4 @@
-"""The runner of the tests (tools/test.py): what passes when it is alone is flaky, what a sanitizer reports is not run again."""
+"""The runner of the tests (tools/test.py): a test that passes when it runs alone is flaky; a report of a sanitizer is not repeated."""
 
 import importlib.util
 import re
@@ -79,7 +79,7 @@ def test_more_than_three_of_them_fail_the_run(run, capsys):
                                   "import threading\n\n\ndef test_planted():\n    t = threading.Thread(target=lambda: 1 / 0)\n    t.start()\n    t.join()\n",
                                   "import nothing_of_this_name\n"])
 def test_what_fails_always_fails(run, capsys, text):
-    """A thread that dies fails its test, too."""
+    """A thread that ends with an exception fails its test, too."""
     (run.root / "conftest.py").write_text("def pytest_configure(config):\n"
                                           "    config.addinivalue_line('filterwarnings', 'error::pytest.PytestUnhandledThreadExceptionWarning')\n")
     plant(run, text)
@@ -88,7 +88,7 @@ def test_what_fails_always_fails(run, capsys, text):
 
 
 def test_processor_time_is_counted_for_each_file(run, capsys):
-    """Of the test itself and of what it started."""
+    """The processor time of the test itself and of the processes that it started."""
     plant(run, "import subprocess\nimport sys\nimport time\n\nWORK = 'import time\\nwhile time.process_time() < 0.4: pass'\n\n\n"
                "def test_planted():\n    subprocess.run([sys.executable, '-c', WORK])\n    exec(f'import time\\nend = time.process_time() + 0.4\\n'\n"
                "         'while time.process_time() < end: pass')\n")

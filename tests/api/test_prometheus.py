@@ -1,4 +1,4 @@
-"""contrib/prometheus and contrib/grafana: their expressions ask for what /metrics has, and the alerts fire when they should."""
+"""contrib/prometheus and contrib/grafana: their expressions use existing metrics, and the alerts fire when they should."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def rules(path, kind):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """What /metrics has: the labels of each name."""
+    """The labels of each name in /metrics."""
     directory = tmp_path_factory.mktemp("prometheus")
     sim = harness.Sim(directory)
     d = harness.Shootd(directory / "shootd", sim.url).start().wait_upstream()
@@ -39,7 +39,7 @@ def shown(tmp_path_factory):
 
 
 def check(expression, shown):
-    """Each name is there, and has the labels that are asked for."""
+    """Each name exists and has the used labels."""
     bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', expression)
     names = re.findall(r"\b(?:up|(?:job\w*:)?(?:shootd|process)_[a-z0-9_:]+)", bare)
     assert names, expression
@@ -71,7 +71,7 @@ def test_promtool_agrees(tmp_path):
     for command in (["check", "rules", RULES, ALERTS], ["test", "rules", CASES, DAYS]):
         run = subprocess.run(["promtool", *command], capture_output=True, text=True, timeout=240)
         assert run.returncode == 0, run.stdout + run.stderr
-    # The cases can fail: an alert that waits longer than it should.
+    # The cases can fail: with an alert that waits too long, they do.
     slower = ALERTS.read_text().replace("shootd_upstream_last_contact_age_seconds > 900", "shootd_upstream_last_contact_age_seconds > 9000")
     (tmp_path / "alerts.yaml").write_text(slower)
     cases = yaml.safe_load(CASES.read_text())
@@ -84,7 +84,7 @@ def test_promtool_agrees(tmp_path):
 
 # ---- the dashboard ----
 
-# What Grafana's loader wants of a dashboard of schema 36 and later, as far as this one uses it.
+# The parts of Grafana's schema (version 36 and later) that this dashboard uses.
 DATASOURCE = {"type": "object", "required": ["type", "uid"], "additionalProperties": False,
               "properties": {"type": {"const": "prometheus"}, "uid": {"const": "${datasource}"}}}
 TARGET = {"type": "object", "required": ["refId", "datasource", "expr", "legendFormat"], "additionalProperties": False,
@@ -136,7 +136,7 @@ def test_the_dashboard_asks_for_what_there_is(dashboard, shown):
     for query in [v["query"] for v in dashboard["templating"]["list"] if v["type"] == "query"]:
         assert re.match(r"label_values\((\w+)", query)[1] in shown, query
     for p in dashboard["panels"]:
-        for t in p.get("targets", []):  # what a legend names is a label
+        for t in p.get("targets", []):  # a legend may only name existing labels
             assert set(re.findall(r"{{(\w+)}}", t["legendFormat"])) <= set().union(*(shown[n] for n in re.findall(r"[a-z0-9_:]+", t["expr"]) if n in shown)), t
 
 
@@ -151,7 +151,7 @@ def test_prometheus_understands_the_dashboard(dashboard, tmp_path):
 
 
 def test_the_picture_shows_each_panel(dashboard):
-    """docs/images/grafana.svg is drawn by tools/grafana_picture.py from real numbers; a panel that is new or renamed is not in it."""
+    """tools/grafana_picture.py draws docs/images/grafana.svg from real numbers; a new or renamed panel is missing in it."""
     picture = xml.etree.ElementTree.parse(ROOT / "docs/images/grafana.svg")
     words = {e.text for e in picture.iter("{http://www.w3.org/2000/svg}text")}
     assert {p["title"] for p in dashboard["panels"]} <= words, "tools/grafana_picture.py draws it anew"

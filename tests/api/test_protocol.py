@@ -1,4 +1,4 @@
-"""HTTP itself: framing that could smuggle a request (docs/rules.md, 6.5), methods, negotiation, limits, who may what."""
+"""HTTP itself: framing that could smuggle a request (docs/rules.md, 6.5), methods, negotiation, limits, permissions."""
 
 import re
 import threading
@@ -28,7 +28,7 @@ def pair(tmp_path_factory):
 
 @pytest.fixture(scope="module", autouse=True)
 def slow_clients(pair):
-    """Opened first, looked at last: a header section that never ends, and nothing at all."""
+    """Opened first and checked last: a connection with an endless header section, and a silent connection."""
     started = time.monotonic()
     header = Raw(pair[1].port, timeout=60).send("GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow")
     silent = Raw(pair[1].port, timeout=60)
@@ -119,18 +119,18 @@ def test_ht14_6_5_bad_hosts(d):
     "rubbish\r\n\r\n",
 ])
 def test_6_5_what_the_library_refuses_itself(d, head):
-    """libmicrohttpd answers these with its own page (MH-8) or just closes; nothing of it reaches us."""
+    """libmicrohttpd answers these with its own page (MH-8) or closes the connection; our code does not see them."""
     with Raw(d.port) as raw:
         raw.send(head)
         answer = raw.read()
         assert answer is None or answer.status in (400, 413, 505), answer
-        while raw._more():  # 0.9.75 sends its header section twice
+        while raw._more():  # libmicrohttpd 0.9.75 sends its header section twice
             pass
 
 
 @pytest.mark.parametrize("blank", [" ", "\t", " \t  "])
 def test_blanks_behind_a_value_are_no_part_of_it(d, token, blank):
-    """RFC 9110 5.5. Each answer is that to the same request without them."""
+    """RFC 9110 5.5. Each answer equals that to the same request without the blanks."""
     head = f"Host: shootd{blank}", f"Authorization: Bearer {token}{blank}", "Connection: close"
 
     def ask(method, path, *fields, body=None):
@@ -317,35 +317,35 @@ def test_ht13_large_headers(d):
     with Raw(d.port) as raw:
         raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 200}" for i in range(62))))
         assert raw.read().status == 200
-    with Raw(d.port) as raw:  # the longest target and the largest section together
+    with Raw(d.port) as raw:  # the longest target together with the largest header section
         target = "/livez?verbose="
         raw.send(request("GET", target + "a" * (8192 - len(target)), *(f"X-{i:02}: {'a' * 253}" for i in range(62))))
         assert raw.read().status == 200
-    with Raw(d.port) as raw:  # beyond what libmicrohttpd holds: its own page
+    with Raw(d.port) as raw:  # more than libmicrohttpd can hold: it sends its own page
         raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 1000}" for i in range(60))))
         assert raw.read().status == 431
 
 
 def test_ht13_large_body(d, token):
     json = "Content-Type: application/json"
-    with Raw(d.port) as raw:  # told by its length: refused before it is sent
+    with Raw(d.port) as raw:  # a stated length: refused before the body is sent
         raw.send(request("POST", "/v1/projects/team-a/clusters", json, f"Authorization: Bearer {token}",
                          "Content-Length: 1048577"))
         refused_and_closed(raw, 413, "body_too_large")
-    with Raw(d.port) as raw:  # chunked: found out at the end
+    with Raw(d.port) as raw:  # chunked: the size is known only at the end
         raw.send(request("POST", "/v1/tokens", json, "Transfer-Encoding: chunked", token=token))
         chunk = "a" * 16384
         for _ in range(5):
             raw.send(f"4000\r\n{chunk}\r\n")
         raw.send("0\r\n\r\n")
         refused_and_closed(raw, 413, "body_too_large")
-    with Raw(d.port) as raw:  # far beyond: cut off
+    with Raw(d.port) as raw:  # far too large: the connection is cut
         raw.send(request("POST", "/v1/tokens", json, "Transfer-Encoding: chunked", token=token))
         with pytest.raises(OSError):
             for _ in range(2000):
                 raw.send(f"4000\r\n{chunk}\r\n")
             raise AssertionError("32 MB were taken")
-    with Raw(d.port) as raw:  # as large as allowed
+    with Raw(d.port) as raw:  # the largest allowed size
         body = '{"name":"dev","colour":"' + "a" * (1048576 - 26) + '"}'
         raw.send(request("POST", "/v1/projects/team-a/clusters", json, token=token, body=body))
         assert raw.read().status == 422
@@ -450,10 +450,10 @@ def test_ht50_request_ids_differ(d):
     assert len({d.http.get("/livez").headers["X-Request-Id"] for _ in range(20)}) == 20
 
 
-# ---- who and what ------------------------------------------------------------------------------------------------
+# ---- authentication and permissions ------------------------------------------------------------------------------
 
 def test_challenges(d, token):
-    """AU-7; unknown, expired, revoked and malformed tokens are told alike (AU-8)."""
+    """AU-7. The answers to unknown, expired, revoked and malformed tokens are equal (AU-8)."""
     def ask(*fields):
         with Raw(d.port) as raw:
             raw.send(request("GET", "/v1/whoami", *fields))
@@ -481,7 +481,7 @@ def test_challenges(d, token):
     twice = ask(f"Authorization: Bearer {token}", f"Authorization: Bearer {token}")
     assert twice.status == 400 and 'error="invalid_request"' in twice["WWW-Authenticate"]
     assert ask().json()["advice"]
-    with Raw(d.port) as raw:  # never in the query
+    with Raw(d.port) as raw:  # a token in the query never counts
         raw.send(request("GET", f"/v1/whoami?access_token={token}"))
         assert raw.read().status == 401
 
@@ -594,7 +594,7 @@ def test_connection_close_is_honoured(raw):
 
 
 def test_6_5_pipelining(raw, token):
-    """In order, though the second one waits for another thread."""
+    """Answers come in order, although the second request waits for another thread."""
     count = 30
     batch = b""
     for i in range(count):
@@ -626,13 +626,13 @@ def test_chunked_body(raw, token):
 
 def test_client_that_leaves_does_no_harm(d, token):
     whole = request("POST", "/v1/tokens", "Content-Type: application/json", token=token, body="{}")
-    for i in range(0, len(whole) - 2, 5):  # what ends within a body is waited for: test_stop.py
+    for i in range(0, len(whole) - 2, 5):  # shootd waits for an incomplete body: test_stop.py
         Raw(d.port).send(whole[:i]).socket.close()
     assert d.http.get("/livez").status_code == 200
 
 
 def test_ht15_slow_clients_are_ended(slow_clients):
-    """HT-15: ten seconds for a header section; who began a request is told."""
+    """HT-15: a header section has ten seconds; a client that began a request gets an answer."""
     header = slow_clients["header"]
     slow_clients["reader"].join(60)
     answer = slow_clients["answer"]

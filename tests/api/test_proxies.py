@@ -1,4 +1,4 @@
-"""Behind proxies: whom requests are said to come from, and contrib/nginx.conf with a real nginx."""
+"""Behind proxies: the client address of a request, and contrib/nginx.conf with a real nginx."""
 
 import json
 import queue
@@ -17,7 +17,7 @@ from raw import Raw, request
 
 
 def client_of(d, raw, *fields):
-    """The address in the log of one request."""
+    """The client address in the log of one request."""
     id = f"asked-{time.monotonic_ns()}"
     assert raw.send(request("GET", "/v1/whoami", f"X-Request-Id: {id}", *fields, token=d.token())).read().status == 200
     line = wait_until(lambda: re.search(f"request_id={id} .*\n", d.log()), what="the log")[0]
@@ -28,9 +28,9 @@ CHAINS = [
     ([], "127.0.0.1"),
     (["203.0.113.7"], "203.0.113.7"),
     (["2001:db8::7"], "2001:db8::7"),
-    (["198.51.100.1, 203.0.113.7"], "203.0.113.7"),  # the first was sent by the second
-    (["198.51.100.1, 203.0.113.7 , 10.1.2.3,10.9.9.9"], "203.0.113.7"),  # two more proxies of ours
-    (["198.51.100.1", "203.0.113.7", "10.1.2.3"], "203.0.113.7"),  # a field each
+    (["198.51.100.1, 203.0.113.7"], "203.0.113.7"),  # the second address sent the first one, which is not trusted
+    (["198.51.100.1, 203.0.113.7 , 10.1.2.3,10.9.9.9"], "203.0.113.7"),  # followed by two trusted proxies
+    (["198.51.100.1", "203.0.113.7", "10.1.2.3"], "203.0.113.7"),  # one field for each address
     (["10.1.2.3"], "10.1.2.3"),
     (["198.51.100.1, unknown"], "127.0.0.1"),
     (["198.51.100.1, unknown, 10.1.2.3"], "10.1.2.3"),
@@ -43,7 +43,7 @@ CHAINS = [
 
 def test_the_client_of_trusted_proxies_is_the_last_one_they_do_not_trust(sim, make_shootd):
     d = make_shootd(sim.url, extra="trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]\n").start()
-    with Raw(d.port) as raw:  # one connection carries requests of many
+    with Raw(d.port) as raw:  # one connection carries requests of many clients
         for chain, client in CHAINS:
             assert client_of(d, raw, *(f"X-Forwarded-For: {value}" for value in chain)) == client, chain
 
@@ -75,7 +75,7 @@ def test_audit_and_quota_go_by_the_client(sim, make_shootd):
         return web.get(d.url + "/v1/whoami", headers={"Authorization": "Bearer x", "X-Forwarded-For": address}).status_code
     assert [wrong("203.0.113.7") for _ in range(4)] == [401, 401, 401, 429]
     assert wrong("203.0.113.8") == 401
-    # A client has a whole /64.
+    # One client has a whole /64.
     assert [wrong(f"2001:db8:1:2:{i}::1") for i in range(4)] == [401, 401, 401, 429]
     assert wrong("2001:db8:1:3::1") == 401
 
@@ -93,7 +93,7 @@ NAME = "shootd.example.com"
 
 
 class Nginx:
-    """contrib/nginx.conf as it is, but for ports and files."""
+    """contrib/nginx.conf with changed ports and files only."""
 
     def __init__(self, directory, d):
         self.directory, self.port = directory, harness.free_port()
@@ -150,7 +150,7 @@ def test_nginx_requests(behind):
     made = nginx.curl("/v1/projects/team-a/clusters?wait=30", *token, "--json", '{"name":"dev"}')
     assert json.loads(made.stdout)["operation"]["status"] == "succeeded", made.stdout
 
-    def unchanged():  # between two polls
+    def unchanged():  # no poll may come between the two requests
         head = nginx.curl("/v1/projects/team-a/clusters/dev", *token, "--compressed", "-D", "-").stdout
         tag = re.search(r'^etag: (".*-gz")$', head, re.M)[1]
         again = nginx.curl("/v1/projects/team-a/clusters/dev", *token, "--compressed", "-H", f"If-None-Match: {tag}", *status)
@@ -171,7 +171,7 @@ def test_nginx_shows_the_client(behind):
 
 
 def test_nginx_event_streams(behind):
-    """Events and signs of life come at once."""
+    """Events and comment lines arrive at once."""
     d, nginx = behind
     stream = subprocess.Popen(nginx.argv("/v1/events?after=0", "-N", "-H", f"Authorization: Bearer {d.token()}", "-H", "Accept: text/event-stream"),
                               stdout=subprocess.PIPE, text=True)

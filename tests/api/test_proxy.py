@@ -1,6 +1,6 @@
-"""A validating proxy between client and daemon: every request and answer of a walk through the API is held to openapi.yaml by
-somebody else's reading of it (Prism; an answer that breaks the contract becomes a 500). Not walked: 304, where Prism 5.14 wants
-to parse the body that its Content-Type tells of."""
+"""A validating proxy between client and daemon: Prism, another reader of openapi.yaml, checks every request and answer of a walk through
+the API. It turns an answer that breaks the contract into a 500. 304 is left out: Prism 5.14 tries to parse the body that its
+Content-Type announces."""
 
 import copy
 import re
@@ -54,7 +54,7 @@ def daemon(tmp_path_factory):
 
 
 def test_the_proxy_sees_what_is_wrong(daemon):
-    """A contract that says something else than the daemon: without this, silence would prove nothing."""
+    """The proxy reports an answer that breaks a changed contract; without this check its silence would prove nothing."""
     directory, _, d = daemon
     wrong = copy.deepcopy(DOCUMENT)
     wrong["components"]["schemas"]["Whoami"]["properties"]["role"] = {"type": "integer"}

@@ -1,4 +1,4 @@
-"""Quotas of requests per minute: of a token, and of an address whose credentials are wrong (HT-42 to HT-45)."""
+"""Rate limits in requests per minute: of a token, and of an address with wrong credentials (HT-42 to HT-45)."""
 
 import re
 import time
@@ -25,7 +25,7 @@ def client(d):
 
 
 def fields(answer):
-    """Name of the policy, quota, window; what is left and in how many seconds there is more."""
+    """The name of the policy, the limit, the window, the remaining requests, and the seconds until more are available."""
     policy = re.fullmatch(r'"([a-z_]+)";q=(\d+);w=(\d+)', answer.headers["RateLimit-Policy"])
     state = re.fullmatch(r'"([a-z_]+)";r=(\d+);t=(\d+)', answer.headers["RateLimit"])
     assert policy[1] == state[1]
@@ -33,7 +33,7 @@ def fields(answer):
 
 
 def spend(client):
-    """Answers up to the one that is refused."""
+    """All answers up to the first refusal."""
     answers = []
     while not answers or answers[-1].status_code != 429:
         answers.append(client.get("/v1/whoami"))
@@ -79,13 +79,13 @@ def test_ht45_each_token_has_its_own_and_probes_none(d, client):
 
 
 def test_a_refused_write_has_no_effect(sim, make_shootd):
-    d = make_shootd(sim.url, extra="limits: {requests_per_minute: 2}\n").start()  # one in 30 seconds
+    d = make_shootd(sim.url, extra="limits: {requests_per_minute: 2}\n").start()  # one request every 30 seconds
     with Checker().client(d) as client:
         other = client.post("/v1/tokens", json={"name": "other", "role": "viewer", "projects": ["*"]}).json()["token"]
         while client.get("/v1/whoami").status_code == 200:
             pass
         assert client.put(d.clusters_path("late"), json={}).status_code == 429
-    with Raw(d.port) as raw:  # its body is not waited for
+    with Raw(d.port) as raw:  # shootd does not wait for the body
         raw.send(request("POST", d.clusters_path(), "Content-Type: application/json", "Content-Length: 100", token=d.token()))
         assert raw.read().code == "quota_exceeded"
         assert raw.is_closed()

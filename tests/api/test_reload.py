@@ -1,4 +1,4 @@
-"""SIGHUP and POST /v1/reload: the configuration is read again, and put into force while everything goes on."""
+"""SIGHUP and POST /v1/reload: shootd reads the configuration again and applies it while everything continues."""
 
 import collections
 import copy
@@ -81,7 +81,7 @@ def test_values_count_at_once(d):
         assert stream.status == 200
         assert d.http.get("/v1/events", headers={"Accept": "text/event-stream"}).status_code == 503
     assert "GET /v1/clusters answered" not in d.log()[before:] and " level=debug " not in d.log()[before:]
-    # and back
+    # and back again
     edit(d, "log_level: info", "log_level: debug")
     assert d.reload() == {"changed": ["log_level"], "restart_needed": []}
 
@@ -99,7 +99,7 @@ def test_what_needs_a_restart_is_told_and_keeps_its_value(d):
     assert d.http.get("/livez").status_code == 200
 
 
-# Each key that is no item of a list, and another value for it.
+# Each key that is not a member of a list, with another value for it.
 CHANGES = {
     "listen": "127.0.0.1:1", "tls.certificate": "/c.pem", "tls.key": "/k.pem", "tls.client_ca": "/a.pem",
     "dashboard": False, "public_url": "https://shootd.example.com", "trusted_proxies": ["10.0.0.0/8"], "state_dir": "/elsewhere", "log_level": "info",
@@ -115,7 +115,7 @@ CHANGES = {
 
 
 def keys_of_the_sample():
-    """Also those that are a comment there, but not those of items."""
+    """Also keys in comments of the sample, but no keys of list items."""
     sample = subprocess.run([harness.BUILD / "shootd", "--sample-config"], capture_output=True, text=True, check=True).stdout
     keys, group = set(), None
     for indent, key, value in re.findall(r"^( *)(?:# )?(\w+):(| \[\]| \.\.\.| \S+)$", sample, re.M):
@@ -127,7 +127,7 @@ def keys_of_the_sample():
 
 
 def test_every_key_is_changed_or_told(d):
-    """One after the other, each by itself: it counts at once, or needs a restart, as the documents have it."""
+    """Changes one key after the other. The change applies at once or needs a restart, as the documents state."""
     assert set(CHANGES) == keys_of_the_sample()
     before = yaml.safe_load(d.config.read_text())
     restart = set()
@@ -135,7 +135,7 @@ def test_every_key_is_changed_or_told(d):
         group, _, name = key.rpartition(".")
         changed = copy.deepcopy(before)
         place = changed.setdefault(group, {}) if group else changed
-        if group == "tls":  # only all of them together are a configuration
+        if group == "tls":  # only all keys of this group together are valid
             place.update({k.removeprefix("tls."): v for k, v in CHANGES.items() if k.startswith("tls.")})
         place[name] = value
         told = d.reload(yaml.safe_dump(changed))
@@ -153,7 +153,7 @@ def test_polling_follows(d):
     edit(d, "active: 200ms, idle: 1s, discovery: 2s", "active: 1h, idle: 1h, discovery: 1h")
     assert d.reload()["changed"] == ["polling.active", "polling.idle", "polling.discovery"]
     wait_until(lambda: not d.cluster("dev").json()["status"]["settling"], what="calm")
-    time.sleep(1)  # what was due before
+    time.sleep(1)  # polls that were due before
     before = lists(d.sim, PROJECT_ID)
     time.sleep(3)
     assert lists(d.sim, PROJECT_ID) <= before + 1
@@ -270,9 +270,9 @@ def test_a_project_goes_and_comes_back(d):
     assert [p["name"] for p in d.http.get("/v1/projects").json()["items"]] == ["team-a"]
     assert d.http.get("/v1/summary").json()["total"] == 0
     before = lists(d.sim, OTHER)
-    time.sleep(2.5)  # discovery is each 2 s
+    time.sleep(2.5)  # discovery runs every 2 s
     assert lists(d.sim, OTHER) == before
-    # a restart in between makes no difference
+    # the same after a restart
     d.stop()
     d.start()
     assert d.http.get("/v1/clusters").json()["items"] == [] and "its clusters are hidden" in d.log()
@@ -310,7 +310,7 @@ def test_an_operation_sends_nothing_while_its_project_is_out(d):
         edit(d, B, "")
         d.reload()
         before = len(sent())
-        time.sleep(1)  # polls of what is under way are 200 ms apart
+        time.sleep(1)  # polls of open operations are 200 ms apart
         d.stop()
         d.start().wait_upstream()
         time.sleep(1)
@@ -366,7 +366,7 @@ def test_a_project_is_added_and_moved(d):
     d.wait_operation(d.create("dev")["operation"]["id"])
     edit(d, B, "")
     d.reload()
-    # team-a is where team-b was: its clusters are set aside, and come back with the old place
+    # team-a moves to the place of team-b: its clusters are set aside, and return with the old place
     edit(d, PROJECT_ID, OTHER)
     assert d.reload()["changed"] == ["projects.team-a"]
     moved = d.cluster("dev").json()
@@ -383,7 +383,7 @@ def test_a_project_is_added_and_moved(d):
 
 @pytest.mark.skipif(SANITIZED, reason="measures time")
 def test_a_thousand_projects_do_not_hold_the_loop(make_sim, make_shootd):
-    """They go, come back and move; the figure of promise 7 is 20 ms, the bound as in test_budgets.py."""
+    """Projects disappear, return and move. Promise 7 is 20 ms; the bound is that of test_budgets.py."""
     ids = [f"{i:032x}" for i in range(1, 1001)]
     sim = make_sim(project=ids[:8])
     d = make_shootd(sim.url, projects=[(f"p{i:04}", "Sto2", ids[i]) for i in range(1000)]).start()
@@ -398,7 +398,8 @@ def test_a_thousand_projects_do_not_hold_the_loop(make_sim, make_shootd):
 
 
 def test_projects_at_rest_are_not_shown(make_sim, make_shootd):
-    """What shows all projects, as a freeze does, comes between the turns of a reload that moves them: those at rest have no account."""
+    """A request for all projects, such as a freeze, comes between two turns of a reload that moves projects. A project without an
+    account at that moment is not shown."""
     ids = [f"{i:032x}" for i in range(1, 61 if SANITIZED else 301)]
     sim = make_sim(project=ids[:4])
     d = make_shootd(sim.url, projects=[(f"p{i:04}", "Sto2", one) for i, one in enumerate(ids)]).start()
@@ -441,7 +442,7 @@ def test_a_corrected_password_is_tried_at_once(make_sim, make_shootd):
 
 
 def test_an_account_logs_in_with_its_new_password(make_sim, make_shootd):
-    """One good password for another: the token that there is goes on, and the next login takes the new one."""
+    """A valid password replaces another: the present token stays in use, and the next login uses the new password."""
     sim = make_sim()
     d = make_shootd(sim.url).start().wait_upstream()
     (d.directory / "password").write_text("second\n")
@@ -466,7 +467,7 @@ def test_accounts_come_go_and_change(d, make_sim):
     wait_until(lambda: {a["login_state"] for a in d.http.get("/v1/accounts").json()["items"]} == {"ok"}, what="the second login")
     made = d.http.post(d.clusters_path(project="team-b"), json={"name": "bee"}).json()
     d.wait_operation(made["operation"]["id"])
-    # the generation changes: clusters stay as they are shown, and are read in the new one
+    # the generation changes: clusters are shown unchanged, and read in the new generation
     edit(d, "api: v2", "api: v1")
     assert d.reload()["changed"] == ["accounts.main"]
     assert d.cluster("dev").json()["status"]["phase"] == "ready"
@@ -488,7 +489,7 @@ def test_accounts_come_go_and_change(d, make_sim):
 
 
 def test_reloads_under_load(d):
-    """No request fails, whatever is read again meanwhile; a faulty file changes nothing."""
+    """No request fails during the reloads; a faulty file changes nothing."""
     reloads, clients = (60, 10) if SANITIZED else harness.size((120, 50), (1000, 50))
     operations = [d.create(name, spec={"node_pools": [{"maximum": 2}]})["operation"]["id"] for name in ("dev", "pools")]
     assert {d.wait_operation(id)["status"] for id in operations} == {"succeeded"}
@@ -532,7 +533,7 @@ def test_reloads_under_load(d):
                 if answer.status_code != 200:
                     failures.append((answer.status_code, answer.text))
                     return
-                ends.wait(0.02)  # or the one interpreter of all of them would be what is measured
+                ends.wait(0.02)  # without this pause the test would measure its own interpreter, which all threads share
 
     threads = [threading.Thread(target=read_and_write, args=(i,)) for i in range(clients)]
     for thread in threads:
@@ -548,7 +549,7 @@ def test_reloads_under_load(d):
             answer = d.http.post("/v1/reload")
             assert answer.status_code == (409 if is_faulty else 200), answer.text
             faulty += is_faulty
-            if is_faulty:  # what was in force before is in force now: nothing is to be changed back
+            if is_faulty:  # the configuration did not change, so nothing must be reverted
                 last = last_reload(d)
                 assert (last["ok"], last["changed"], len(last["faults"])) == (False, [], 1) and "colour: unknown key" in last["faults"][0], last
                 d.config.write_text(variants[(i - 1) % len(variants)])

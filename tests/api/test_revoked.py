@@ -1,4 +1,4 @@
-"""A token that is revoked or narrowed has no effect, also for requests that are under way (AU-5): their head came before."""
+"""A revoked or narrowed token has no effect, also for requests whose head came before the revocation (AU-5)."""
 
 import concurrent.futures
 
@@ -32,13 +32,13 @@ def bearer(token):
 
 
 def denied(d, token):
-    """The refusals of the token in the audit log: operation, status, code, the oldest first."""
+    """The refusals of the token in the audit log, oldest first: operation, status, code."""
     entries = d.http.get("/v1/audit", params={"token": token["id"], "outcome": "denied", "order": "asc"}).json()["items"]
     return [(e["action"], e["status"], e["code"]) for e in entries]
 
 
 class Late:
-    """A request whose head was checked, and whose body is still to come."""
+    """A request whose head was checked and whose body has not arrived."""
 
     def __init__(self, d, token, method, path, body="{}", *fields):
         self.body = body
@@ -59,7 +59,7 @@ WRITES = [
     ("putCluster", "PUT", CLUSTER, '{"labels": {"a": "b"}}'),
     ("patchCluster", "PATCH", CLUSTER, '{"labels": {"a": "b"}}'),
     ("createNodePool", "POST", CLUSTER + "/node-pools", POOL),
-    # these have no body; who sends one is asked all the same
+    # these need no body, but one that sends a body is checked, too
     ("deleteCluster", "DELETE", CLUSTER, "{}"),
     ("runClusterAction", "POST", CLUSTER + "/actions/reconcile", "{}"),
     ("createStreamTicket", "POST", "/v1/stream-tickets", "{}"),
@@ -144,7 +144,7 @@ def test_who_waits_for_an_operation_hears_no_more_after_the_revocation(sim, shoo
             revoke(d, token)
         for read in reads:
             assert (read.result().status_code, read.result().json()["code"]) == (401, "invalid_token")
-    accepted = write.result()  # before the revocation: that is what it hears
+    accepted = write.result()  # it was sent before the revocation, so the client gets this answer
     assert accepted.status_code == 202 and accepted.json()["operation"]["id"] == operation and accepted.json()["status"]["phase"] == "pending"
     wait_until(lambda: len(denied(d, token)) == 2, what="the refusals")
     assert denied(d, token) == [("getOperation", 401, "invalid_token")] * 2

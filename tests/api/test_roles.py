@@ -1,4 +1,4 @@
-"""Every operation of the document, times each role, times a project of one's own and another's, times what is shown: as declared."""
+"""Every operation of the document with each role, in an own project and another's: the result and the answer are as declared."""
 
 import re
 import ssl
@@ -30,7 +30,7 @@ def issuer():
 
 @pytest.fixture
 def d(make_sim, make_shootd, issuer, tmp_path):
-    """Rules for each role, of JWTs and of certificates, in team-a only."""
+    """Rules for each role, for JWTs and certificates, in team-a only."""
     sim = make_sim(project=[PROJECT_ID, OTHER])
     rules = [{"claim": "groups", "contains": role, "role": role, "projects": ["team-a"]} for role in ROLES]
     clients = "".join(f"    - {{name: 'dns:{role}.example.com', role: {role}, projects: [team-a]}}\n" for role in ROLES)
@@ -73,7 +73,7 @@ def with_certificate(d, issuer, role, tmp_path):
 
 def ask(client, method, path, project):
     target = re.sub(r"\{(\w+)\}", lambda m: {"project": project}.get(m[1], "x"), path)
-    # A body that is refused for its content comes only after the role.
+    # The role is checked before the content of the body.
     return client.request(method, target, content="[]" if method in ("POST", "PUT", "PATCH") else None, headers={"Content-Type": "application/json"})
 
 
@@ -102,7 +102,7 @@ def test_what_a_role_may(d, issuer, tmp_path, shown):
 
 
 def test_what_is_about_the_whole_server_is_for_admins_of_all_projects(d):
-    """A token of some projects, and one of each that there is, may not; who sees all may."""
+    """A token for some projects, or one that lists every project, may not do these; a token for `*` may."""
     assert OF_ALL_PROJECTS == {(method, path) for method in ("GET", "POST") for path in ("/v1/backups", "/v1/reload")}
     for projects, may in ((["team-a"], False), (["team-a", "team-b"], False), (["*"], True)):
         made = d.http.post("/v1/tokens", json={"name": "admin", "role": "admin", "projects": projects}).json()
@@ -126,7 +126,7 @@ def test_who_shows_nothing_may_nothing(d):
 
 @pytest.mark.parametrize("shown", [with_token, with_jwt, with_certificate])
 def test_what_belongs_to_another_project_is_not_there(d, issuer, tmp_path, shown):
-    """An admin of team-a, and a token, a webhook and an operation of team-b: neither seen, nor changed."""
+    """An admin of team-a neither sees nor changes a token, a webhook or an operation of team-b."""
     token = d.http.post("/v1/tokens", json={"name": "b", "role": "viewer", "projects": ["team-b"]}).json()["id"]
     hook = d.http.post("/v1/webhooks", json={"url": "https://hooks.example.com/b", "projects": ["team-b"]}).json()["id"]
     op = d.http.put("/v1/projects/team-b/clusters/dev", json={"spec": {}}).json()["operation"]["id"]

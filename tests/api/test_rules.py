@@ -1,4 +1,5 @@
-"""docs/rules.md is true: every rule has a row, and every row that says so has tests. Rules that have no home elsewhere."""
+"""docs/rules.md is true: every rule has a row, and every row with tests names existing ones. Also tests of rules that belong to no other
+file."""
 
 import re
 import time
@@ -29,7 +30,7 @@ def names_of_tests():
         text = path.read_text()
         if path.suffix == ".py":
             names |= set(re.findall(r"^def (test_\w+)\(", text, re.M))
-        else:  # those that main() runs
+        else:  # the tests that main() runs
             names |= set(re.findall(r"(?:TEST|cmocka_unit_test\w*)\((\w+)", text))
     return names
 
@@ -57,7 +58,7 @@ def test_rows_that_name_tests_have_them():
 
 
 def test_marks_are_of_rules_that_have_rows():
-    """A test that names a rule is counted on by the page."""
+    """Each rule in the name of a test has a row."""
     told = {cells[2].strip("`") for cells in rows()}
     for name in names_of_tests():
         for mark in re.findall(r"(?<![a-z0-9])(?:wh|ao|ht)\d+(?![a-z0-9])|(?<![a-z0-9])mh9(?![0-9])", name):
@@ -68,7 +69,7 @@ FAMILIES = "WH|AO|HT|MH|UP|DB|AU|OB|SD|CL|GA"
 
 
 def test_numbers_that_comments_cite_have_a_row():
-    """A reader finds each of them in docs/, and no comment cites a document that is not in the tree."""
+    """A comment may cite a number only if docs/ explains it; comments cite no document that is not in the tree."""
     pages = (ROOT / "docs/rules.md").read_text() + (ROOT / "docs/cleura.md").read_text()
     known = set(re.findall(r"^\| ([A-Z]{2}-\d+) \|", pages, re.M))
     faults = []
@@ -145,7 +146,7 @@ def test_ht4_faults_are_capped(http):
 
 
 def test_ht6_of_several_faults_the_first_in_order_is_reported(d):
-    """Each request has the faults of all that follow it here, and one more."""
+    """Each request has this fault and all faults that come later in the order."""
     token = f"Authorization: Bearer {d.token()}"
     viewer = d.http.post("/v1/tokens", json={"name": "ht6", "role": "viewer", "projects": ["team-a"]}).json()["token"]
     body = '{"name":"Bad","name":"twice"}'
@@ -173,10 +174,10 @@ def test_ht6_of_several_faults_the_first_in_order_is_reported(d):
 
 def test_ht7_safe_methods_change_nothing_and_idempotent_ones_once(d, http):
     def state():
-        # When a token was used last is the one thing that each request may move, once a minute.
+        # Only last_used_at of a token may change with a request, once a minute.
         tokens = [{k: v for k, v in t.items() if k != "last_used_at"} for t in http.get("/v1/tokens").json()["items"]]
         return http.get(DEV).json()["version"], http.get("/v1/operations").text, http.get("/v1/webhooks").text, tokens
-    http.get(DEV + "/kubeconfig")  # from the first one the cluster's address is learned
+    http.get(DEV + "/kubeconfig")  # the first kubeconfig contains the address of the cluster
     wait_until(lambda: (s := http.get(DEV).json()["status"])["api_server_url"] and not s["settling"], what="rest")
     before = state()
     for template in DOCUMENT["paths"]:
@@ -189,7 +190,7 @@ def test_ht7_safe_methods_change_nothing_and_idempotent_ones_once(d, http):
     assert len(set(changes)) == 1
     d.wait_operation(changes[0])
     assert http.put(DEV, json=spec).status_code == 200
-    d.wait_operation(d.create("ht7")["operation"]["id"])  # what Cleura was not asked for yet is gone at once
+    d.wait_operation(d.create("ht7")["operation"]["id"])  # the delete is done at once, because Cleura has no such cluster yet
     ended = [http.delete(d.clusters_path("ht7")).json()["operation"]["id"] for _ in range(3)]
     assert len(set(ended)) == 1
     d.wait_operation(ended[0])
@@ -234,8 +235,8 @@ def test_ht29_a_write_is_seen_by_the_next_read(http):
 
 
 def test_ht33_members(http):
-    """snake_case, times with Z; true arrays, no null in their place."""
-    free = {"labels", "annotations", "spec"}  # the keys in these are the callers'
+    """snake_case, times with Z; arrays are never null."""
+    free = {"labels", "annotations", "spec"}  # callers choose the keys of these members
 
     def look(value, where):
         if isinstance(value, dict):
@@ -281,7 +282,8 @@ def test_ao1_ao2_ao4_ao5_accepted_writes(d, http):
 
 
 def test_ao3_202_only_where_others_have_to_be_waited_for(http):
-    """Writes of clusters, what cancels them, a login that sends a code, deliveries; all else is done when it is answered."""
+    """Only these answer 202: writes of clusters, cancellations, a login that sends a code, deliveries. All other requests are done when
+    they are answered."""
     accepted = {o["operationId"] for item in DOCUMENT["paths"].values() for m, o in item.items()
                 if m in ("get", "put", "post", "patch", "delete") and "202" in o["responses"]}
     assert accepted == {"createCluster", "putCluster", "patchCluster", "deleteCluster", "createNodePool", "putNodePool",
@@ -320,7 +322,7 @@ def test_wh9_wh10_wh11_events_are_thin(d, receiver):
 
 
 def test_wh19_the_address_is_judged_when_connecting(pair, tmp_path, receiver):
-    """A name passes the check of the URL; what it stands for does not."""
+    """The name passes the check of the URL; its address does not pass the check at the connection."""
     sim, _ = pair
     d = harness.Shootd(tmp_path / "strict", sim.url)
     port = receiver.url.split(":")[2].split("/")[0]
@@ -378,7 +380,7 @@ def test_6_5_nothing_is_smuggled_behind_a_refusal(d):
 
 
 def test_6_5_every_refusal_before_a_body_closes(d):
-    """What is refused at the header section must not let its body be parsed as a request."""
+    """The body of a request that was refused at the header section must not be parsed as a request."""
     token = f"Authorization: Bearer {d.token()}"
     body = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
     for head, status in ((["POST /v1/tokens HTTP/1.1", "Content-Type: application/json"], 401),

@@ -1,4 +1,4 @@
-"""The scenario suite: every file of tests/scenarios/ on each of its generations."""
+"""The scenario suite: runs every file of tests/scenarios/ in each of its generations."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ from harness import SANITIZED
 
 SCENARIOS = scenario.load_all()
 RUNS = {run.id: run for one in SCENARIOS for run in one.runs()}
-# A scenario waits more than it works. Those that share a pair go one after the other, the others beside them.
+# A scenario mostly waits. Scenarios with a shared pair run in turn, all others at once.
 AT_ONCE = 3 if SANITIZED else 7
 
 
@@ -27,7 +27,7 @@ def parameters():
 
 
 class Crew:
-    """Runs the scenarios that were selected, some at once, each test waiting for its own."""
+    """Runs the selected scenarios, several at once; each test waits for its own."""
 
     def __init__(self, directory, ids):
         self.directory = directory

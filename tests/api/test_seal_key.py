@@ -1,4 +1,4 @@
-"""The seal key: replaced by a command, at no moment without a key that opens everything; and what is told when it does not fit."""
+"""The seal key: a command replaces it, and at every moment one key opens everything. Reports when it does not fit."""
 
 import base64
 import hashlib
@@ -45,7 +45,7 @@ def receiver():
 
 
 class Sealed:
-    """A daemon with one of each thing that is sealed: a token of Cleura, a webhook with a header field, a kept answer."""
+    """A daemon with one sealed object of each kind: a token of Cleura, a webhook with a header field, a stored answer."""
 
     def __init__(self, sim, d, receiver):
         self.sim, self.d, self.receiver = sim, d, receiver
@@ -63,7 +63,7 @@ class Sealed:
         return (self.d.state / name).read_bytes()
 
     def send_test(self):
-        """The last delivery of the webhook after a test, or None when nothing came."""
+        """Sends a test; returns the last delivery of the webhook, or None when nothing arrived."""
         path = f"/v1/webhooks/{self.hook}"
         before = len(self.receiver.received)
         delivery = self.d.http.post(f"{path}/test").json()["id"]
@@ -80,12 +80,12 @@ class Sealed:
         assert got["headers"]["Authorization"] == HEADER
         assert is_signed(got, self.secret)
         assert self.d.http.get(f"/v1/webhooks/{self.hook}").json()["secrets"] == "ok"
-        assert not re.search("logged in to Cleura|the seal key (is|does) not", self.since_start())  # a start may finish a rotation, and says so
+        assert not re.search("logged in to Cleura|the seal key (is|does) not", self.since_start())  # a start may finish a rotation, which it logs
         assert not list(self.d.state.glob("seal.key.*"))
         assert self.sim.counters()["logins"] == logins
 
     def since_start(self):
-        """What the log has of the last start."""
+        """The log since the last start."""
         return re.split(r"database migrated|the loop has ended", self.d.log())[-1]
 
 
@@ -113,7 +113,8 @@ def test_everything_is_sealed_again(sealed):
 
 
 def states_of_a_kill(sealed, tmp_path):
-    """What is on the disk between any two steps of a rotation: the new key beside the old one, then the store, then the new key in place."""
+    """The states of the disk between two steps of a rotation: the new key beside the old one, then the new store, then the new key in
+    place."""
     d = sealed.d
     d.stop()
     before, after = tmp_path / "before", tmp_path / "after"
@@ -141,7 +142,7 @@ def test_each_state_of_a_kill_is_settled_by_the_start_and_by_the_command(sealed,
     d = sealed.d
     for what, state, files in states_of_a_kill(sealed, tmp_path):
         put(d, state, files)
-        for file in files:  # a draft that nobody has taken is no key
+        for file in files:  # an unused draft is not a key
             if file.endswith(".new"):
                 (d.state / file).unlink()
         d.start().wait_upstream()
@@ -199,7 +200,7 @@ def test_kills_at_any_moment(sealed):
 
 
 def test_a_key_that_was_never_whole_is_removed(sealed):
-    """Killed while it was written."""
+    """The process was killed while it wrote the key."""
     sealed.d.stop()
     draft = sealed.d.state / "seal.key.next.new"
     draft.write_bytes(b"x" * 7)
@@ -233,7 +234,7 @@ def test_a_key_that_does_not_fit_is_told_at_once(sealed):
     code, _, errors = run("rotate-seal-key", d)
     assert code == 69 and f"does not open the secrets of webhook {sealed.hook}" in errors and sealed.key() == wrong
     assert not list(d.state.glob("seal.key.*"))
-    # Its owner helps, and then all is well, a rotation too.
+    # After the owner's repair everything works, also a rotation.
     d.start()
     path = f"/v1/webhooks/{sealed.hook}"
     d.http.patch(path, json={"headers": {"Authorization": HEADER}}, headers={"Content-Type": "application/merge-patch+json"})
@@ -273,7 +274,7 @@ def test_a_credential_is_replaced_by_its_keeper(sealed, tmp_path):
         code, _, errors = run("rotate-seal-key", d, env=env)
         assert code == 69 and "a seal key that is a systemd credential" in errors and "systemd-creds" in errors
     assert not list(d.state.glob("seal.key*"))
-    # As it says.
+    # Follows the advice of the message.
     shutil.copy(credentials / "shootd-seal-key", d.state / "seal.key")
     rotate(d)
     shutil.move(d.state / "seal.key", credentials / "shootd-seal-key")

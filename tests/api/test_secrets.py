@@ -1,4 +1,4 @@
-"""Show 7: no secret in logs, database, metrics, errors or events (canary search over all of them)."""
+"""Show 7: no secret in logs, database, metrics, errors or events (all of them are searched for known secrets)."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ PASSWORD = "canary-pass-5f1e9c"
 
 
 def everything(d, answers):
-    """Every byte a reader of the installation could see, by place."""
+    """All bytes that a reader of the installation could see, by place."""
     places = {"log": d.log_path.read_bytes(), "answers": "\n".join(answers).encode()}
     for path in d.state.iterdir():
         if path.name not in ("admin-token", "seal.key"):
@@ -35,7 +35,7 @@ def test_canaries(make_sim, make_shootd, receiver):
     kubeconfig = d.http.get(d.clusters_path("dev") + "/kubeconfig").json()["kubeconfig"]
     key = re.search(r"client-key-data: (\S+)", kubeconfig).group(1)
     certificate = re.search(r"client-certificate-data: (\S+)", kubeconfig).group(1)
-    # Provoke errors on every path that handles a secret.
+    # Causes errors on every path that handles a secret.
     sim.fault("kubeconfig_v3", "status", status=500, count=1, body=json.dumps({"error": {"code": 500, "message": "x"}}))
     get(d.clusters_path("dev") + "/kubeconfig", params={"ttl_seconds": 7200})
     sim.fault("create_token", "status", status=400, count=2,

@@ -1,4 +1,4 @@
-"""shootctl against the daemon and cleura-sim: what it prints, in a terminal and without one, and how it ends."""
+"""shootctl against the daemon and cleura-sim: its output, in a terminal and without one, and its exit codes."""
 
 import base64
 import functools
@@ -40,7 +40,7 @@ def pair(tmp_path_factory):
 
 @pytest.fixture
 def ctl(pair, tmp_path):
-    """Runs shootctl as CI does: address and token in the environment."""
+    """Runs shootctl as a CI job does: address and token are in the environment."""
     return functools.partial(run, tmp_path, **of_ci(pair[1]))
 
 
@@ -163,7 +163,7 @@ def test_a_unix_socket(pair, make_shootd, tmp_path):
     assert "shootd" in good(run(tmp_path, "version"))
 
 
-# ---- a life without a terminal -----------------------------------------------------------------------------------------
+# ---- the life of a cluster without a terminal ---------------------------------------------------------------------------
 
 def test_a_life_without_a_terminal(ctl):
     done = ctl("create", "life", "--version", "1.33", "--pool", "work,type=b.2c4gb,min=1,max=2", "--label", "team=web", "--description", "x: 1.30")
@@ -354,7 +354,7 @@ def width(line):
 
 
 def frames_of(text):
-    """What was written over one another, without escapes."""
+    """All texts that were drawn over one another, without escape sequences."""
     return [piece for line in text.split("\n") for piece in plain(line).split("\r")]
 
 
@@ -427,7 +427,7 @@ def test_many_lines_fit_a_low_terminal(pair, tmp_path):
     good(run(tmp_path, "delete", *names, "--yes", **of_ci(d)))
 
 
-# ---- a server that answers badly ---------------------------------------------------------------------------------------
+# ---- a server with wrong answers ---------------------------------------------------------------------------------------
 
 SEEN = {"id": "cl_1", "name": "dev", "managed": True, "labels": {"a": "b"}, "description": None, "deletion_protection": False, "spec": {}, "operation": {"id": "op_1"},
         "version": 7}
@@ -554,7 +554,7 @@ def test_a_create_is_repeated_with_its_key(tmp_path):
     assert len(server.requests) == 3 and len(keys) == 1 and len(keys.pop()) == 32
 
 
-ASKING = [  # lines that send every query parameter there is
+ASKING = [  # command lines that together send every query parameter
     "list -A --phase ready --health healthy --version 1.33 --label a=b --q x --region r --managed true --sort name --expiring-before 30d", "list --phase ready -o json",
     "events dev --last 5 --since 24h --type x", "describe dev", "wait op_1", "kubeconfig dev --stdout --ttl 1h", "credential dev", "diff -f -", "create dev --dry-run",
     "upgrade dev --to 1.34 --dry-run", "status",
@@ -562,7 +562,7 @@ ASKING = [  # lines that send every query parameter there is
 
 
 def query_parameters(method, path):
-    """Names of those that the contract gives this call."""
+    """The names of the parameters that the contract gives this call."""
     found = [template for template in DOCUMENT["paths"] if re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), path)]
     item = DOCUMENT["paths"][min(found, key=lambda template: template.count("{"))]
     all = [contract.resolve(one) for one in item.get("parameters", []) + item[method.lower()].get("parameters", [])]
@@ -650,7 +650,7 @@ def test_one_that_gets_no_answer_holds_up_no_other(tmp_path):
 
 
 def certificate(directory):
-    """A server's, signed by itself, and its key."""
+    """A self-signed certificate for a server, and its key."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", directory / "key.pem", "-out", directory / "server.pem", "-days", "2",
                     "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True, timeout=60)
     return directory / "server.pem", directory / "key.pem"
@@ -854,7 +854,7 @@ def test_a_credential_is_kept_for_its_owner_and_for_bad_times(pair, reachable, t
     assert kept.stat().st_mode & 0o777 == 0o600 and kept.parent.stat().st_mode & 0o777 == 0o700
     away = {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
     document = json.loads(kept.read_text())
-    kept.write_text(json.dumps({**document, "at": document["at"] - 60}))  # old enough to be asked for anew
+    kept.write_text(json.dumps({**document, "at": document["at"] - 60}))  # old enough for a new request
     pair[1].kill()
     try:
         done = credential(ctl, "--retries", "0", **away)
@@ -871,7 +871,7 @@ def test_a_credential_is_kept_for_its_owner_and_for_bad_times(pair, reachable, t
 
 def test_many_kubectl_at_once_fetch_once(tmp_path):
     def slow(request):
-        time.sleep(0.3)  # the others come meanwhile
+        time.sleep(0.3)  # meanwhile the other processes start
         return answer(200, {"apiVersion": "x", "kind": "ExecCredential", "status": {
             "expirationTimestamp": "2099-01-01T00:00:00Z", "clientCertificateData": "certificate", "clientKeyData": "key"}})
     with Answers({"*": slow}) as server:
@@ -891,7 +891,7 @@ def kept_file(tmp_path):
 
 
 def grow_old(file):
-    """Old enough for the server to be asked again."""
+    """Makes the cached answer old enough for a new request."""
     kept = json.loads(file.read_text())
     kept.pop("away_at", None)
     file.write_text(json.dumps({**kept, "at": kept["at"] - 60}))
@@ -946,7 +946,7 @@ def test_keys_that_have_ended_are_removed(tmp_path):
 
 
 def test_kubectl_with_the_merged_file(pair, reachable, tmp_path):
-    """The real kubectl, against a server that wants the client certificate."""
+    """The real kubectl, against a server that requires the client certificate."""
     if not shutil.which("kubectl"):
         pytest.skip("kubectl is absent; `make deps-test` installs it")
     home, ctl = reachable

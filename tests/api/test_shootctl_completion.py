@@ -1,4 +1,4 @@
-"""What the shells complete: the hidden verb, and the real bash with the script of `shootctl completion`."""
+"""Completion: the hidden verb, and the real bash with the script of `shootctl completion`."""
 
 import functools
 import json
@@ -20,7 +20,7 @@ def lists(request):
 
 
 def complete(tmp_path, *words, **more):
-    """(candidates, bits)."""
+    """Returns (candidates, bits)."""
     done = run(tmp_path, "__complete", "--", *words, **more)
     assert done.stderr == "", "it is silent"
     *candidates, bits = good(done).splitlines()
@@ -29,7 +29,7 @@ def complete(tmp_path, *words, **more):
 
 
 def in_time(ask, wanted):
-    """Names have a tenth of a second: on a busy machine they come with one of the next questions."""
+    """Repeats the question: a request for names may take a tenth of a second, and on a busy machine a later one succeeds."""
     for _ in range(20):
         found = ask()
         if found == wanted:
@@ -78,7 +78,7 @@ def test_contexts_are_completed(tmp_path):
 
 
 def test_names_are_kept_and_nobody_waits_for_them(tmp_path):
-    """A tenth of a second, and the names of the last time."""
+    """The names come within a tenth of a second, else the cached ones are used."""
     gives = [lists]
     with Answers({"*": lambda request: gives[0](request)}) as server:
         ask = functools.partial(complete, tmp_path, "get", "d", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a", XDG_RUNTIME_DIR=str(tmp_path / "run"))
@@ -131,7 +131,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 
 def in_bash(tmp_path, line, point=None, **more):
-    """What the real bash would put behind the cursor."""
+    """The words that the real bash would offer."""
     bin = tmp_path / "bin"
     if not bin.exists():
         bin.mkdir()
@@ -147,7 +147,7 @@ def in_bash(tmp_path, line, point=None, **more):
 def test_the_real_bash(tmp_path):
     with Answers({"*": lists}) as server:
         bash = functools.partial(in_bash, tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a", XDG_RUNTIME_DIR=str(tmp_path / "run"))
-        in_time(lambda: bash("shootctl get de"), ["dev", "deploy"])  # the names are kept from now on
+        in_time(lambda: bash("shootctl get de"), ["dev", "deploy"])  # from now on the names are cached
         assert bash("shootctl hib") == ["hibernate"] and bash("shootctl   get  de") == ["dev", "deploy"] and bash("shootctl get dev ") == ["dev", "deploy", "web"]
         assert bash("shootctl list --phase=re") == ["ready", "retrying"], "bash replaces what is behind the ="
         assert bash("shootctl wait dev --for=phase=read") == ["ready"] and bash("shootctl list --phase failed,re") == ["failed,ready", "failed,retrying"]

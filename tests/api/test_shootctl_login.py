@@ -1,4 +1,4 @@
-"""shootctl login by single sign-on: the device flow (RFC 8628), the token that is kept, and its renewal."""
+"""shootctl login by single sign-on: the device flow (RFC 8628), the stored token, and its renewal."""
 
 import functools
 import json
@@ -132,7 +132,7 @@ def test_the_prompt_offers_the_issuer(d, issuer, tmp_path):
 # ---- renewal -----------------------------------------------------------------------------------------------------------
 
 def ages(tmp_path, seconds):
-    """The token of the context ends so many seconds from now."""
+    """Sets the expiry of the context's token to so many seconds from now."""
     file = tmp_path / "config/shootctl/config.yaml"
     end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
     text, count = re.subn(r'expires_at: "[^"]*"', f'expires_at: "{end}"', file.read_text())
@@ -174,7 +174,7 @@ def test_a_renewal_that_fails_is_said(d, issuer, tmp_path):
 
 
 def test_what_goes_on_goes_on_with_a_new_token(d, issuer, tmp_path):
-    """A wait lasts longer than a token."""
+    """A wait lasts longer than a token is valid."""
     issuers.DeviceFlow(issuer)
     good(run(tmp_path, "login", d.url, "--device", "--project", "team-a"))
     stop = threading.Event()
@@ -192,7 +192,7 @@ def test_what_goes_on_goes_on_with_a_new_token(d, issuer, tmp_path):
         stop.set()
         assert waiting.communicate(timeout=60)[0] == "op_1: create succeeded\n"
         stop.clear()
-        ages(tmp_path, 62)  # the next wait begins with a token that is due after two seconds
+        ages(tmp_path, 62)  # during the next wait the token is due after two seconds
         seen.clear()
         waiting = subprocess.Popen([SHOOTCTL, "wait", "op_1"], env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_until(lambda: len(set(seen)) == 2, what="the new token")
@@ -241,7 +241,7 @@ def test_a_real_provider(make_sim, make_shootd, provider, tmp_path):
     page, code = lines[0].split()[-1], lines[1].split()[-1]
     with web.Client(follow_redirects=True, timeout=30) as person:
         def send(text, **more):
-            """The form of a page, as a browser sends it."""
+            """Sends the form of a page as a browser does."""
             action = re.search(r'action="([^"]+)"', text)[1]
             hidden = dict(re.findall(r'name="([^"]+)"[^>]* value="([^"]*)"', text))
             return person.post(action if action.startswith("http") else provider + action, data={**hidden, **more}).text

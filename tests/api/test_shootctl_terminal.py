@@ -1,4 +1,4 @@
-"""shootctl and the terminal that it runs in, the programs that it starts, and the form of its documents."""
+"""shootctl in its terminal, the programs that it starts, and the form of its documents."""
 
 import functools
 import json
@@ -35,7 +35,7 @@ def test_a_signal_finds_the_terminal_as_it_was(tmp_path, number):
 def test_keys_that_interrupt_and_stop_a_prompt(tmp_path):
     with Terminal([SHOOTCTL, "login", "http://127.0.0.1:9", "--retries", "0"], environment(tmp_path)) as t:
         t.expect("Token for")
-        t.send("\x1a")  # no shell is there to stop it: the question comes again at once
+        t.send("\x1a")  # no shell stops it here, so it asks again at once
         wait_until(lambda: t._read(0.05) and t.text.count("Token for") == 2, what="the question")
         assert not echoes(t)
         t.send("\x03")
@@ -59,13 +59,13 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
 def test_a_narrower_terminal_has_no_leftovers(tmp_path):
-    """Lines that are wider than the terminal by now stand in several rows: the cursor goes up so many."""
+    """A line that is wider than the narrowed terminal fills several rows, and the cursor moves up by that number."""
     with Answers({"*": operation("running", message="Waiting until worker pools have been reconciled")}) as server:
         with Terminal([SHOOTCTL, "wait", "op_1", "op_2", "op_3", "--timeout", "6s"], environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x"), 90) as t:
             t.expect("op_3 create")
             t.resize(25)
             assert t.end() == TIMED_OUT
-    pieces = re.split(r"\r(?!\n)", t.text)  # the way up stands before the carriage return
+    pieces = re.split(r"\r(?!\n)", t.text)  # the movement up comes before the carriage return
     ways = [int((re.search(r"\x1b\[(\d+)A$", piece) or [0, 0])[1]) for piece in pieces]
     frames = [(ways[i - 1], [len(ESCAPE.sub("", line)) for line in piece.splitlines()]) for i, piece in enumerate(pieces) if piece.count("\n") >= 2]
     turn = next(i for i, (_, widths) in enumerate(frames) if max(widths[:3]) < 25)
@@ -90,7 +90,7 @@ def cluster_of(request):
     ("wait op_1", OK, "op_1"), ("wait op_1 op_2", OK, ["op_1", "op_2"]), ("wait op_1 op_no", NOT_FOUND, ["op_1"]),
 ])
 def test_the_command_line_decides_about_the_form(tmp_path, line, code, form):
-    """One name is an object, several are a list, whatever became of them."""
+    """One name gives an object, several give a list, however many succeed."""
     with Answers({"*": cluster_of}) as server:
         texts = []
         for output in ("json", "yaml", "jsonl", "name"):
@@ -156,7 +156,7 @@ def test_an_entry_names_what_it_was_made_with(tmp_path):
 
 
 def script(tmp_path, text):
-    """A kubectl of its own; the PATH with it."""
+    """A script in place of kubectl; returns the PATH with it."""
     bin = tmp_path / "bin"
     bin.mkdir(exist_ok=True)
     (bin / "kubectl").write_text("#!/bin/sh\n" + text)

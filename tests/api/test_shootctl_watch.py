@@ -1,4 +1,5 @@
-"""What shootctl does until something happens: --watch, events -f, waits; over lost connections, and as slowly as the server asks for."""
+"""Commands of shootctl that continue until something happens: --watch, events -f, waits. With lost connections, and at the pace that the
+server requests."""
 
 import functools
 import json
@@ -32,7 +33,7 @@ def ctl(pair, tmp_path):
 
 
 class Going:
-    """A shootctl that goes on; its lines are in `lines`. Ends with the block, by Ctrl-C, with the exit code in `code`."""
+    """A running shootctl; `lines` has its output. Ctrl-C ends it with the block, and `code` has its exit code."""
 
     def __init__(self, tmp_path, *arguments, **more):
         self.lines, self.said = [], []
@@ -133,7 +134,7 @@ def row(name, phase, **more):
 
 
 class Lists:
-    """A server with a list, a stream and clusters by name, each of which is what the last assignment says."""
+    """A server with a list, a stream and clusters by name; a test assigns each answer."""
 
     def __init__(self, items, streams):
         self.items, self.streams, self.clusters = items, streams, {}
@@ -225,7 +226,7 @@ def test_what_has_no_end_has_a_form_of_its_own(tmp_path, line, words):
     fails(run(tmp_path, *line.split(), SHOOTD_URL="http://127.0.0.1:9", SHOOTD_TOKEN="x"), USAGE, words)
 
 
-# ---- as slowly as the server asks for ----------------------------------------------------------------------------------
+# ---- the pace that the server requests ---------------------------------------------------------------------------------
 
 def gaps(times):
     return [b - a for a, b in zip(times, times[1:])]

@@ -1,7 +1,7 @@
-"""Request smuggling (docs/rules.md, 6.5): what another program in front may read in another way never begins a request here.
+"""Request smuggling (docs/rules.md, 6.5): bytes that a proxy in front may read differently never begin a request here.
 
-Each form is sent with a second request behind it, where a lenient proxy would see a body, or the end of another
-client's request. Nobody may ever see an answer to that second one.
+Each form is sent with a second request after it, where a lenient proxy would see a body, or the end of another client's request. There
+must never be an answer to that second request.
 """
 
 import re
@@ -46,7 +46,7 @@ def post(*fields, token, method="POST"):
 
 
 CHUNKED = "Transfer-Encoding: chunked"
-# What the library takes for the whole body; behind it stands the request that must not be.
+# Bodies that the library takes as complete; the smuggled request follows.
 CHUNK_FORMS = {
     "plain": "2\r\n{}\r\n0\r\n\r\n",
     "bare LF in an extension": "2;a\n{}\r\n0\r\n\r\n",
@@ -86,13 +86,13 @@ def test_ht14_6_5_chunks_end_the_connection(d, token, form):
 
 
 def test_6_5_chunked_bodies_work_and_say_that_they_end_the_connection(d, token):
-    """As curl -T - and Go's clients send them when they do not know a length."""
+    """As curl -T - and Go clients send bodies of unknown length."""
     def body():
         yield b'{"name": "made-of-chunks",'
         yield b' "role": "viewer", "projects": ["*"]}'
 
     with web.Client(base_url=d.url, timeout=60, headers={"Authorization": f"Bearer {token}"}) as client:
-        for _ in range(2):  # the client opens another connection by itself
+        for _ in range(2):  # the client opens a new connection by itself
             answer = client.post("/v1/tokens", content=body(), headers={"Content-Type": "application/json"})
             assert answer.status_code == 201 and answer.headers["Connection"] == "close", answer.text
             assert answer.request.headers["Transfer-Encoding"] == "chunked"
@@ -107,7 +107,7 @@ def test_6_5_known_lengths_keep_the_connection(d, token):
             assert answer.status == 422 and "Connection" not in answer
 
 
-# Header sections that others end, or count, in another way. Each goes with its line in the middle and as the last one.
+# Header sections that other programs end or count differently. Each line is sent in the middle and as the last one.
 LINES = {
     "NUL ends a length": "Content-Length: 0\0{n}",
     "NUL ends a longer length": "Content-Length: 00\0{n}",
@@ -204,7 +204,7 @@ def test_6_5_clean_lines_are_taken_in_pieces_and_behind_each_other(d, head):
 
 
 def test_ht13_mh8_the_librarys_memory(d):
-    """What would fill it is answered at once, in our words; cookies are not even parsed."""
+    """A request that would fill the library's memory gets our answer at once; cookies are not parsed."""
     for target, status in (("/livez?" + "&".join(f"a{i}=1" for i in range(129)), 400),
                            ("/livez?" + "&".join(f"a{i}=1" for i in range(700)), 400),
                            ("/livez?" + "&" * 4000, 400), ("/livez?" + "a" * 8000, 400), ("/" + "b" * 9000, 414)):

@@ -1,4 +1,5 @@
-"""A quarter of a minute of `make soak`, or a whole one (FULL=1): mixed load with faults; what is held stays flat, and what was counted balances."""
+"""`make soak` for a quarter of a minute, or for a minute with FULL=1: mixed load with faults. Memory and descriptors stay constant, and
+all counts balance."""
 
 import sys
 import time

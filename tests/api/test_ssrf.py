@@ -1,5 +1,5 @@
-"""Where webhooks cannot be made to go: a trap on loopback, and a proxy that nobody asked, prove that nothing is sent. What
-names that change between two requests do is in tests/unit/test_transport.c, with a resolver of its own."""
+"""Addresses that webhooks must not reach: a trap on loopback and a proxy in the environment show that nothing is sent.
+tests/unit/test_transport.c has its own resolver and tests names whose address changes between two requests."""
 
 import re
 import socket
@@ -12,7 +12,7 @@ from harness import wait_until
 
 
 class Trap:
-    """Counts connections on all of loopback, both families."""
+    """Counts connections to all loopback addresses, IPv4 and IPv6."""
 
     def __init__(self, port):
         self.connections = 0
@@ -97,7 +97,7 @@ def test_wh18_wh20_urls_that_are_refused_at_once(sim, make_shootd, trap):
 
 
 def test_wh19_names_of_loopback_are_refused_when_they_are_resolved(sim, make_shootd, trap):
-    """No answer at the time of making depends on DNS; the connection does."""
+    """The creation of a webhook never depends on DNS; the connection does."""
     port = trap.sockets[0].getsockname()[1]
     d = configured(make_shootd(sim.url), f"{{allow_http: true, ports: [{port}]}}")
     hooks = []
@@ -117,7 +117,7 @@ def test_wh19_names_of_loopback_are_refused_when_they_are_resolved(sim, make_sho
 
 
 def test_wh20_a_network_or_a_host_that_is_allowed(sim, make_shootd, receiver):
-    """localhost by name, 127.0.0.1 only where the name leads to it."""
+    """localhost is allowed by its name; 127.0.0.1 is allowed only as the address of that name."""
     port = receiver.server.server_address[1]
     d = configured(make_shootd(sim.url), "{allow: [localhost], allow_http: true}")
     refused = d.http.post("/v1/webhooks", json={"url": f"http://127.0.0.1:{port}/"})
@@ -126,7 +126,7 @@ def test_wh20_a_network_or_a_host_that_is_allowed(sim, make_shootd, receiver):
     assert made.status_code == 201, made.text
     sim.post("shoots", count=1, prefix="found", state="ready")
     wait_until(lambda: receiver.of_type("cluster.discovered"), what="a delivery")
-    # The configuration of the day of the attempt decides.
+    # The configuration at the time of the attempt decides.
     d.stop()
     configured(d, "{allow_http: true}")
     seen = len(receiver.received)
@@ -143,7 +143,7 @@ def test_wh21_the_environment_names_no_proxy(sim, make_shootd, receiver, trap, m
     d = make_shootd(sim.url)
     d.process = harness.Process([harness.BUILD / "shootd", "--config", d.config], d.log_path)
     for name in ("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name)  # the test's own client asks no proxy either
+        monkeypatch.delenv(name)  # the client of the test must not use a proxy either
     d.wait_ready()
     assert d.http.post("/v1/webhooks", json={"url": receiver.url}).status_code == 201
     d.http.post("/v1/webhooks", json={"url": "https://no-such-host.invalid/", "event_types": ["cluster.discovered"]})

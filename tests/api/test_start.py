@@ -1,4 +1,4 @@
-"""Show 8: what cannot work is refused at start with a clear message and the right exit code; nothing changes."""
+"""Show 8: a start that cannot work is refused with a clear message and the right exit code, and changes nothing."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ def run(*arguments, env=None):
 
 @pytest.fixture
 def written(tmp_path):
-    """A valid configuration as text, to be damaged."""
+    """A valid configuration as text, for tests to damage."""
     (tmp_path / "password").write_text("demo\n")
     (tmp_path / "password").chmod(0o600)
     text = (f"listen: 127.0.0.1:{free_port()}\nstate_dir: {tmp_path}/state\naccounts:\n  - name: main\n"
@@ -117,7 +117,7 @@ def test_every_fault_with_its_line(written):
 
 
 def test_faults_in_the_order_of_lines(written):
-    """Whatever finds them: the table of keys, or what compares keys with each other."""
+    """Both kinds of faults: those of single keys, and those between keys."""
     path = written("listen: 127.0.0.1", "listen: 300.1.1.1")
     path.write_text(path.read_text().replace("login: demo", "login: ''").replace("/password\n", "/nothing\n")
                     .replace("account: main", "account: other") + "polling:\n  idle: soon\n  active: 20m\ncolour: red\n")
@@ -152,7 +152,7 @@ def test_the_version_is_reported():
     assert re.fullmatch(rf"shootd {re.escape(version)} \([0-9a-f]+\)", first)
     newest = int(re.fullmatch(r"stores of schema 1 to (\d+); older ones are upgraded at start", stores)[1])
     changes = (ROOT / "CHANGELOG.md").read_text()
-    assert re.search(r"^## (\d\S*)", changes, re.M)[1] == version  # what is not released yet stands above
+    assert re.search(r"^## (\d\S*)", changes, re.M)[1] == version  # unreleased changes stand above it
     assert int(re.search(r"schema (\d+)", changes)[1]) == newest
 
 
@@ -178,7 +178,7 @@ def test_port_in_use(written):
 
 
 def digest(directory):
-    """What the daemon keeps; SQLite's empty side files may come and go."""
+    """Digests of the stored files; SQLite's empty side files may appear and disappear."""
     return {name: hashlib.sha256((directory / name).read_bytes()).hexdigest()
             for name in ("shootd.db", "seal.key", "admin-token")}
 
@@ -252,7 +252,7 @@ def test_start_from_the_environment(sim, tmp_path):
         def answers():
             try:
                 answer = web.get(f"http://{env['SHOOTD_LISTEN']}/v1/projects", headers={"Authorization": "Bearer " + token})
-                return answer.json()["items"] if answer.status_code == 200 else None  # the token is being stored
+                return answer.json()["items"] if answer.status_code == 200 else None  # the token is still being stored
             except httpx.HTTPError:
                 return None
         assert [p["name"] for p in wait_until(answers, what="an answer")] == ["default"]
@@ -264,7 +264,7 @@ def test_start_from_the_environment(sim, tmp_path):
 
 
 def test_a_long_past_is_purged_slice_by_slice(sim, make_shootd):
-    """More than one slice (5,000 rows) of two kinds, and writes go on meanwhile."""
+    """Two kinds of rows, each more than a slice (5,000 rows); writes continue meanwhile."""
     d = make_shootd(sim.url).start()
     d.create("dev")
     d.stop()

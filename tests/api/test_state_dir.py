@@ -1,4 +1,4 @@
-"""What lies in state_dir is ours alone: the directory is checked, links are not followed, memory is not readable."""
+"""Only shootd can read state_dir: it checks the directory, does not follow links, and protects its memory."""
 
 import os
 import pathlib
@@ -50,7 +50,7 @@ def test_directory_and_link_of_somebody_else(written):
 
 
 def test_directory_behind_a_link_of_our_own(sim, make_shootd):
-    """systemd's DynamicUser= has /var/lib/shootd as a link to /var/lib/private/shootd; others may list it."""
+    """With systemd's DynamicUser=, /var/lib/shootd is a link to /var/lib/private/shootd, which others may list."""
     d = make_shootd(sim.url)
     real = d.directory / "real"
     real.mkdir(mode=0o755)
@@ -104,7 +104,7 @@ def test_mode_of_the_key_counts_whatever_the_environment_says(sim, make_shootd, 
     password.chmod(0o604)
     checked = run("--config", d.config, "--check-config", env={**os.environ, "CREDENTIALS_DIRECTORY": str(d.directory)})
     assert checked.returncode == 78 and "chmod 600" in checked.stderr
-    password.chmod(0o440)  # the mask of an access list
+    password.chmod(0o440)  # the mode that an access control list shows
     assert run("--config", d.config, "--check-config",
                env={**os.environ, "CREDENTIALS_DIRECTORY": str(d.directory)}).returncode == 0
     for other in (str(d.directory)[:-1], str(d.directory.parent), str(d.directory) + "/"):
@@ -119,7 +119,7 @@ USERS = {"of the image": 65532, "picked by the platform": 1000670000}
 
 
 class Pod:
-    """A volume as fsGroup makes it, and a Secret beside it, where another user gets to."""
+    """A volume as fsGroup makes it, and a Secret beside it, in a directory that another user can enter."""
 
     def __init__(self, root, d):
         self.d, self.root, self.volume, self.secrets = d, root, root / "volume", root / "secrets"
@@ -134,7 +134,7 @@ class Pod:
         self.config.write_text(re.sub(r"password_file: .*", f"password_file: {self.secrets}/password", text))
 
     def put(self, name, content):
-        """As a volume of a Secret holds it: a link."""
+        """Adds a file as a Secret volume has it: a link."""
         file = self.secrets / "..data" / name
         file.write_bytes(content)
         os.chown(file, 0, GROUP)
@@ -142,7 +142,7 @@ class Pod:
         (self.secrets / name).symlink_to(f"..data/{name}")
 
     def start(self, user):
-        """The process when it serves, or its code and what it said."""
+        """Starts the process; returns it when it serves, else its exit code and output."""
         process = harness.Process(["setpriv", f"--reuid={user}", f"--regid={GROUP}", f"--groups={GROUP}", BUILD / "shootd", "--config", self.config],
                                   self.root / "log", env={**os.environ, "CREDENTIALS_DIRECTORY": str(self.secrets)})
 
@@ -180,7 +180,7 @@ def test_owners_and_modes_of_containers(pod, user):
     assert stat.S_IMODE(state.stat().st_mode) & 0o777 == 0o700 and state.stat().st_uid == user
     pod.serves(user)
     pod.refuses(user + 1, 69, "state directory", "Permission denied")
-    state.chmod(0o2770)  # the kubelet, without OnRootMismatch
+    state.chmod(0o2770)  # as the kubelet sets it without OnRootMismatch
     pod.refuses(user, 69, "mode 2770", "chmod 700")
     state.chmod(0o2700)
     password.chmod(0o444)
@@ -188,14 +188,14 @@ def test_owners_and_modes_of_containers(pod, user):
     password.chmod(0o440)
     pod.put("shootd-seal-key", bytes(32))
     pod.refuses(user, 69, "shootd-seal-key")
-    os.replace(pod.secrets / "..data/shootd-seal-key", pod.secrets / "shootd-seal-key")  # as a subPath brings it
+    os.replace(pod.secrets / "..data/shootd-seal-key", pod.secrets / "shootd-seal-key")  # as a subPath mounts it
     state.rename(pod.volume / "old")  # its secrets are sealed with another key
     pod.serves(user)
 
 
 @pytest.mark.skipif(harness.SANITIZED, reason="the sanitizers look into their own process")
 def test_memory_is_closed_to_others_of_the_same_user():
-    """PR_SET_DUMPABLE: the process' files in /proc belong to root; what it tells about itself stays right."""
+    """PR_SET_DUMPABLE: root owns the files of the process in /proc; its own figures stay right."""
     user = NOBODY if os.geteuid() == 0 else os.geteuid()
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)

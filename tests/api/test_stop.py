@@ -1,4 +1,4 @@
-"""How it starts to listen and how it stops: drain, signals, socket activation, systemd's notifications."""
+"""The start of listening, and the stop: drain, signals, socket activation, notifications of systemd."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def with_drain(make_shootd, sim, limit):
 
 
 def hold(d):
-    """A request that keeps the drain waiting: its body never ends."""
+    """A request with an endless body, which the drain waits for."""
     raw = Raw(d.port, timeout=60)
     raw.send(request("POST", "/v1/tokens", f"Authorization: Bearer {d.token()}", "Content-Type: application/json",
                      "Content-Length: 100") + b'{"name":')
@@ -62,23 +62,23 @@ def test_waiting_requests_are_answered(slow_sim, make_shootd):
     assert d.process.popen.wait(30) == 0
     assert time.monotonic() - began < 20, "not only at the drain limit"
     assert "stopped" in d.log() and "aborted at the drain limit" not in d.log()
-    # What was accepted goes on.
+    # Accepted operations continue.
     d.start()
     wait_until(lambda: d.operation(op)["status"] == "running", what="the operation to go on")
 
 
 def test_while_draining(slow_sim, make_shootd):
-    """Not ready but alive, no new work, no new connections; connections are closed one by one."""
+    """Not ready but alive: it refuses new work and new connections, and closes connections one by one."""
     d = with_drain(make_shootd, slow_sim, "60s").start()
     idle = [Raw(d.port) for _ in range(8)]
-    for raw in idle:  # accepted, and kept alive
+    for raw in idle:  # accepted connections that stay open
         assert raw.send(request("GET", "/livez")).read().status == 200
     held = hold(d)
     d.process.popen.terminate()
     spare = [idle[0], *idle[5:]]
 
     def has_begun():
-        """The stop may overtake a request: then the answer is still 200, and closes its connection."""
+        """A request may come before the stop: then the answer is 200 and closes its connection."""
         ready = spare[-1].send(request("GET", "/readyz")).read()
         closes = [field.lower() for field in ready.all("Connection")] == ["close"]
         if closes:
@@ -129,7 +129,7 @@ def test_second_signal_ends_at_once(slow_sim, make_shootd, first, second):
     assert d.process.popen.wait(30) == 1
     assert time.monotonic() - began < 30, "not the minute of the drain"
     held.socket.close()
-    d.start()  # nothing is broken by it
+    d.start()  # the store is not damaged
 
 
 def test_stop_right_after_the_start(sim, make_shootd):
@@ -138,12 +138,12 @@ def test_stop_right_after_the_start(sim, make_shootd):
         time.sleep(0.02 * i)
         d.process.popen.terminate()
         code = d.process.popen.wait(20)
-        assert code in (0, -signal.SIGTERM), d.log()  # before signals are taken over, the default action ends it
+        assert code in (0, -signal.SIGTERM), d.log()  # before the program handles signals, the default action ends it
 
 
 # ---- listening ---------------------------------------------------------------------------------------------------
 
-# LISTEN_PID must be the daemon's own, which is known only after the fork.
+# LISTEN_PID must be the pid of the daemon, which is known only after the fork.
 LAUNCHER = """import os, sys
 for target in range(3, 3 + int(sys.argv[2])):
     if int(sys.argv[1]) != target:
@@ -177,12 +177,12 @@ def test_socket_activation_loses_no_connection(sim, make_shootd, listener):
     d = make_shootd(sim.url)
     own_port, d.port = d.port, listener.getsockname()[1]
     d.url = f"http://127.0.0.1:{d.port}"
-    early = Raw(d.port, timeout=60).send(request("GET", "/livez", "Connection: close"))  # before anybody runs
+    early = Raw(d.port, timeout=60).send(request("GET", "/livez", "Connection: close"))  # before the daemon runs
     d.process = Activated(d, listener)
     assert early.read().status == 200
     d.wait_ready()
     with pytest.raises(ConnectionRefusedError):
-        Raw(own_port)  # the socket passed wins over `listen`
+        Raw(own_port)  # the socket from systemd wins over `listen`
     for _ in range(3):
         d.stop()
         between = Raw(d.port, timeout=60).send(request("GET", "/v1/clusters", "Connection: close", token=d.token()))

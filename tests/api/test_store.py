@@ -1,4 +1,4 @@
-"""The store: its identity, rows that cannot be read, and a disk that takes no more."""
+"""The store: its identity, rows that cannot be read, and a full disk."""
 
 import concurrent.futures
 import resource
@@ -63,7 +63,7 @@ def test_check_store_without_a_store(sim, make_shootd):
 
 
 def refused_in_time(d, method, path, **more):
-    """The answer's code. No answer waits for the disk longer than a command may take: 30 s, and 2 s more."""
+    """Returns the code of the answer. No answer waits for the disk longer than 32 s: a command may take 30 s, and 2 s more."""
     began = time.monotonic()
     answer = d.http.request(method, path, **more)
     assert time.monotonic() - began < 40 * max(harness.PATIENCE, 1), answer.text
@@ -73,7 +73,7 @@ def refused_in_time(d, method, path, **more):
 
 
 def refused_with_words(d, words):
-    """The reason is told to whoever wants to change something, and to whoever looks why it is not ready."""
+    """A refused write and the readiness report both state the reason."""
     told = wait_until(lambda: d.http.get("/readyz").status_code == 503 and
                       d.http.put(d.clusters_path("dev"), json={"labels": {"not": "stored"}}), what="the state of the store")
     assert (told.status_code, told.json()["code"]) == (503, "store_unavailable") and words in told.json()["detail"], told.text
@@ -83,8 +83,8 @@ def refused_with_words(d, words):
 @pytest.mark.parametrize("first", ["create", pytest.param("token", marks=pytest.mark.skipif(
     harness.SANITIZED, reason="half a minute of waiting: once is enough under a sanitizer"))])
 def test_a_full_disk_is_answered_in_time_and_heals(sim, shootd, first):
-    """A file size limit stands for the full disk: nothing more can be written, until it can. The first of the changes meets the fault and
-    waits for its end; what is refused as store_unavailable did not happen, of the others it is one or the other, for good."""
+    """A limit of the file size replaces the full disk. The first change meets the fault and waits for its outcome. A change refused as
+    store_unavailable did not happen; any other either happened or did not, and this never changes later."""
     shootd.create("dev")
     shootd.wait_phase("dev", "ready")
     token = shootd.http.post("/v1/tokens", json={"name": "other", "role": "viewer", "projects": ["*"]}).json()
@@ -112,7 +112,7 @@ def test_a_full_disk_is_answered_in_time_and_heals(sim, shootd, first):
     finally:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
     wait_until(lambda: shootd.http.get("/readyz").status_code == 200, timeout=40, what="the store to recover")
-    assert "store has recovered" in shootd.log()  # what was logged meanwhile met the same limit
+    assert "store has recovered" in shootd.log()  # log lines in between met the same limit
 
     def state():
         return {"labels": shootd.cluster("dev").json()["labels"], "late": shootd.cluster("late").status_code,
@@ -162,7 +162,7 @@ def test_a_file_system_that_is_full_heals(sim, make_shootd, small_disk):
     with filler.open("wb", buffering=0) as out, pytest.raises(OSError, match="No space left"):
         while True:
             out.write(b"x" * 4096)
-    for i in range(3000):  # what the log of the database has room for is still taken
+    for i in range(3000):  # changes are accepted while the log of the database has space
         began = time.monotonic()
         refused = d.http.put(d.clusters_path("dev"), json={"labels": {"n": str(i)}})
         if refused.status_code != 200:

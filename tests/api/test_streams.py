@@ -1,4 +1,4 @@
-"""Event streams (server-sent events): what comes, from where on, for whom, and how they end."""
+"""Event streams (server-sent events): their content, their start, who may read them, and how they end."""
 
 import collections
 import json
@@ -50,7 +50,7 @@ made = collections.defaultdict(set)  # by simulator
 
 @pytest.fixture(autouse=True)
 def quiet(sim, d):
-    """What the tests before made at Cleura, some for daemons of their own, is no news any more."""
+    """Waits until the events of earlier tests, which share the simulator, are in the log."""
     def is_known():
         made[sim.url].difference_update(e["data"]["cluster"] for e in d.events(type="cluster.discovered"))
         return not made[sim.url]
@@ -58,7 +58,7 @@ def quiet(sim, d):
 
 
 def found(sim, count=1, project=PROJECT_ID):
-    """Clusters made elsewhere: each is one event soon. Their names."""
+    """Makes clusters at Cleura, each of which soon causes one event; returns their names."""
     prefix = f"s{next(names)}"
     sim.post("shoots", count=count, prefix=prefix, state="ready", project=project)
     new = [f"{prefix}-{i:04}" for i in range(count)]
@@ -67,7 +67,7 @@ def found(sim, count=1, project=PROJECT_ID):
 
 
 def discovered(stream, names):
-    """The stream once it has told of them."""
+    """Waits until the stream has the events of their discovery; returns the stream."""
     def all_there(s):
         return {i["data"].get("cluster") for i in s.items() if i.get("type") == "cluster.discovered"} >= set(names)
     stream.wait(all_there, timeout=30, what=f"the discovery of {len(names)}")
@@ -99,14 +99,14 @@ def test_ao18_ao19_a_stream_of_what_happens(sim, d):
 def test_ao19_ao20_any_split_of_the_bytes_reads_alike(sim, d):
     with Stream(d, f"/v1/events?after={newest(d) - 3}") as s:
         s.wait(lambda s: len(s.events) == 3)
-        whole = s.bytes[:s.bytes.index(b"\n\n", s.bytes.rindex(b"\ndata:")) + 2]  # a sign of life may follow
+        whole = s.bytes[:s.bytes.index(b"\n\n", s.bytes.rindex(b"\ndata:")) + 2]  # a comment line may follow
     wanted = Parser()
     events = wanted.feed(whole)
     assert len(events) == 3 and wanted.last_id == events[-1]["id"]
     for at in range(len(whole) + 1):
         one = Parser()
         assert one.feed(whole[:at]) + one.feed(whole[at:]) == events and one.last_id == wanted.last_id
-    for at in range(0, len(whole), 7):  # other line ends, which the standard takes too
+    for at in range(0, len(whole), 7):  # other line ends that the standard allows
         one = Parser()
         other = whole.replace(b"\n", b"\r\n")
         assert one.feed(other[:at]) + one.feed(other[at:]) == events
@@ -114,7 +114,7 @@ def test_ao19_ao20_any_split_of_the_bytes_reads_alike(sim, d):
 
 
 def test_ao19_another_parser_reads_the_same(d):
-    """The npm package eventsource-parser, with the bytes cut at every place."""
+    """The npm package eventsource-parser gives the same events, with the bytes cut at every place."""
     js = ROOT / "tests/js"
     if not (js / "node_modules/eventsource-parser").is_dir():
         pytest.skip("tests/js/node_modules/eventsource-parser is absent; `make deps-test` installs it")
@@ -128,7 +128,7 @@ def test_ao19_another_parser_reads_the_same(d):
 
 
 def test_ao19_the_reader_is_a_reader():
-    """The parser of these tests against cases of the standard."""
+    """The parser of these tests passes cases of the standard."""
     for text, events in ((b"data: a\ndata: b\n\n", [("message", "a\nb")]), (b"data\n\ndata\ndata\n\ndata:", [("message", ""), ("message", "\n")]),
                          (b":c\n\nevent: x\n\nevent: y\ndata:z\n\n", [("y", "z")]), (b"data:  x\rdata:y\r\r", [("message", " x\ny")])):
         assert [(e["type"], e["data"]) for e in Parser().feed(text)] == events
@@ -152,7 +152,7 @@ def test_filters_and_what_a_token_sees(sim, d):
                           (types, [i for i in everything.items() if i["type"].startswith("operation.") or i["type"] == "cluster.ready"])):
             s.wait(lambda s: len(s.events) >= len(wanted))
             assert s.items() == wanted
-        # the position moves on over what is not for them, and the sign of life says so
+        # the position also moves over events that this token may not see; the comment line has the new id
         seen.wait(lambda s: s.parser.last_id == str(last), what="the position of what is not seen")
         assert seen.ids[-1] < last and any(c == "" for c in seen.parser.comments)
     assert Stream(d, "/v1/projects/team-a/clusters/dev/events", token=limited["token"]).status == 404
@@ -180,7 +180,7 @@ def test_ao23_signs_of_life(d):
         assert set(s.parser.comments) == {""} and not s.events and not s.closed
 
 
-# ---- from where on -----------------------------------------------------------------------------------------------------
+# ---- the start of a stream ---------------------------------------------------------------------------------------------
 
 def test_ao21_ao22_resume(sim, d):
     with Stream(d) as s:
@@ -212,7 +212,7 @@ def test_ao22_reset_of_a_position_from_another_log(sim, d):
 
 
 def test_ao22_reset_of_a_position_that_is_purged(make_sim, make_shootd):
-    """Only the newest are kept: numbers go on, dense, over a purge and a restart."""
+    """Only the newest events are retained; numbers continue without gaps over a purge and a restart."""
     sim = make_sim()
     d = make_shootd(sim.url, polling=FAST).start()
     made_here = found(sim, 15)
@@ -240,11 +240,11 @@ def test_ao22_reset_of_a_position_that_is_purged(make_sim, make_shootd):
 
 
 def test_ao22_nothing_is_missed_and_nothing_comes_twice_over_kills(tmp_path):
-    """A daemon that is killed again and again, clients that come back with what they know."""
+    """The daemon is killed again and again; clients reconnect with the last id that they have."""
     sim = harness.Sim(tmp_path)
     d = harness.Shootd(tmp_path / "k", sim.url, polling=FAST).start()
     seen, stop = {name: [] for name in ("header", "query")}, threading.Event()
-    reading = dict.fromkeys(seen)  # the stream that is open
+    reading = dict.fromkeys(seen)  # the open stream
 
     def follow(name):
         last = 0
@@ -283,7 +283,7 @@ def test_ao22_nothing_is_missed_and_nothing_comes_twice_over_kills(tmp_path):
     sim.stop()
 
 
-# ---- who may -----------------------------------------------------------------------------------------------------------
+# ---- permissions -------------------------------------------------------------------------------------------------------
 
 def test_ao24_a_revoked_token_ends_its_streams(d):
     one, other = token(d), token(d)
@@ -333,7 +333,7 @@ def test_tickets(sim, d):
     assert web.post(d.url + "/v1/stream-tickets").status_code == 401
 
 
-# ---- how it is asked for -----------------------------------------------------------------------------------------------
+# ---- forms of the request ----------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("accept, kind", [
     (None, "json"), ("*/*", "json"), ("text/event-stream", "stream"), ("text/*", "stream"), ("application/json, text/event-stream", "json"),
@@ -366,7 +366,7 @@ def test_faults_are_told_all_at_once(d):
 
 
 def test_ao22_the_last_id_may_stand_in_the_query(d):
-    """As libraries in place of EventSource tell it: behind the address of their beginning, whatever stands there."""
+    """Libraries that replace EventSource add the last id to their first address, whatever that has in its query."""
     last = newest(d)
     assert last >= 3
     for query, last_field, begin in ((f"?lastEventId={last - 2}", None, last - 2), (f"?after=0&lastEventId={last - 1}", None, last - 1),
@@ -385,7 +385,7 @@ def test_ao22_the_last_id_may_stand_in_the_query(d):
 
 @pytest.mark.parametrize("parameter", ["", "after"])
 def test_ao22_a_polyfill_comes_back_behind_a_cut(make_sim, make_shootd, parameter):
-    """event-source-polyfill gives the last id in the query; its parameter named `after` leaves an empty piece behind the `?`."""
+    """event-source-polyfill sends the last id in the query. If its parameter is called `after`, an empty part remains after the `?`."""
     js = ROOT / "tests/js"
     if not (js / "node_modules/event-source-polyfill").is_dir():
         pytest.skip("tests/js/node_modules/event-source-polyfill is absent; `make deps-test` installs it")
@@ -418,7 +418,7 @@ def test_head_old_clients_and_other_origins(sim, tmp_path, d):
         assert answer.status == 200 and answer["content-type"] == "text/event-stream" and "content-length" not in answer
         assert answer["cache-control"] == "no-store, no-transform" and raw.is_closed(), "not a byte more"
     last = newest(d)
-    with Raw(d.port) as raw:  # HTTP/1.0, as some proxies speak it: no chunks
+    with Raw(d.port) as raw:  # HTTP/1.0, which some proxies speak, has no chunks
         raw.send(request("GET", f"/v1/events?after={last - 1}", "Accept: text/event-stream", token=d.token()).replace(b"HTTP/1.1", b"HTTP/1.0"))
         answer = raw.read(head=True)
         assert answer.status == 200 and "transfer-encoding" not in answer
@@ -434,10 +434,11 @@ def test_head_old_clients_and_other_origins(sim, tmp_path, d):
     other.stop()
 
 
-# ---- how it ends -------------------------------------------------------------------------------------------------------
+# ---- the end of a stream -----------------------------------------------------------------------------------------------
 
 def test_ao24_lifetime_and_caps(sim, tmp_path):
-    """At its end a stream says so, and the next one goes on; over the caps there is a 503 that says when to come again."""
+    """At the end of its lifetime a stream announces its end, and the next one continues. Above the limits the answer is 503 with a time
+    to retry."""
     d = harness.Shootd(tmp_path / "caps", sim.url, polling=FAST, extra="limits: {stream_lifetime: 10s, streams: 3, streams_per_token: 2, heartbeat: 500ms}\n").start()
     checker, other = Checker(), token(d)
     with Stream(d) as one, Stream(d) as two:
@@ -489,10 +490,10 @@ def test_mh12_mh13_a_stop_ends_streams_at_once(sim, tmp_path):
         s.close()
 
 
-# ---- many, and slow ones -----------------------------------------------------------------------------------------------
+# ---- many streams, and slow ones ---------------------------------------------------------------------------------------
 
 def test_an_event_reaches_all_of_many(sim, d):
-    """Among them stalled ones, which read nothing. The bound is generous: bench/streams.py measures."""
+    """Some of them are stalled and read nothing. The bound is generous; bench/streams.py measures."""
     count = 300
     streams = [Stream(d) for _ in range(count)]
     stalled = [Stream(d, "/v1/events?after=0", read=False) for _ in range(20)]
@@ -528,7 +529,7 @@ def test_the_descriptor_limit_is_raised(sim, tmp_path):
 
 
 def test_clients_that_come_and_go(sim, tmp_path):
-    """In all ways at once, with tokens that are revoked meanwhile; at the end nothing is left."""
+    """Streams that open and close in every way at once, while tokens are revoked; at the end none is left."""
     d = harness.Shootd(tmp_path / "go", sim.url, polling=FAST, extra="limits: {heartbeat: 500ms, stream_lifetime: 1s, http_threads: 4}\n").start()
     tokens, stop, faults = [token(d) for _ in range(8)], threading.Event(), []
 
@@ -559,10 +560,11 @@ def test_clients_that_come_and_go(sim, tmp_path):
     d.stop()
 
 
-# ---- the log behind it -------------------------------------------------------------------------------------------------
+# ---- the log of events -------------------------------------------------------------------------------------------------
 
 def test_the_log_outlives_the_cluster(d):
-    """Also its data: phases, operation, version, a message; by project, cluster and type; numbers over a restart."""
+    """The log also retains the data: phases, operation, version, a message. It can be read by project, cluster and type; numbers
+    continue over a restart."""
     path = d.clusters_path("gone")
     d.http.put(path, json={}, params={"wait": 55})
     assert d.http.delete(path, params={"wait": 55}).status_code == 204

@@ -1,4 +1,4 @@
-"""The systemd units: well-formed, confined, and saying what the daemon relies on."""
+"""The systemd units: well-formed, confined, and with the settings that the daemon needs."""
 import pathlib
 import re
 import shutil
@@ -15,7 +15,7 @@ needs_analyze = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="
 
 @pytest.fixture
 def units(tmp_path):
-    """The units as `make install` writes them, with a program to start."""
+    """The units as `make install` writes them, with an existing program."""
     prefix = tmp_path / "prefix"
     program = prefix / "bin" / "shootd"
     program.parent.mkdir(parents=True)
@@ -38,7 +38,7 @@ def analyze(*arguments):
 
 
 def settings(name, section):
-    """Key to list of values of one section."""
+    """Key to list of values in one section."""
     found = {}
     current = None
     for line in (UNITS / name).read_text().splitlines():
@@ -69,7 +69,7 @@ def test_exposure_is_low(units):
 
 @needs_analyze
 def test_a_misspelt_key_would_be_found(units):
-    """The check above sees what it is for."""
+    """The check above finds a misspelt key."""
     units[0].write_text(units[0].read_text().replace("LockPersonality", "LockPersonalty"))
     assert "LockPersonalty" in analyze("verify", "--man=no", units[0]).stderr
 
@@ -92,7 +92,7 @@ def test_service_says_what_the_daemon_relies_on():
     }
     assert {key: service[key] for key in expected} == {key: [value] for key, value in expected.items()}
     assert service["ExecReload"] == ["/bin/sh -c 'kill -HUP $MAINPID'"]
-    # Outgoing HTTPS to Cleura and to webhook receivers must work as installed.
+    # Outgoing HTTPS to Cleura and to webhook receivers must work after installation.
     assert "IPAddressDeny" not in service
     assert {"AF_INET", "AF_INET6"} <= set(service["RestrictAddressFamilies"][0].split())
 
@@ -108,7 +108,8 @@ def test_exit_status_78_is_the_one_the_daemon_uses():
 
 
 def test_who_enables_the_service_has_the_socket():
-    """With `systemctl enable --now shootd` alone; tools/fresh_boot.sh does it. The link is the socket's: who disables it has none."""
+    """`systemctl enable --now shootd` also enables the socket; tools/fresh_boot.sh runs it. The socket unit has the link, so disabling
+    the service removes it."""
     assert settings("shootd.service", "Install")["Also"] == ["shootd.socket"]
     assert settings("shootd.socket", "Install")["WantedBy"] == ["sockets.target shootd.service"]
     assert not {"Wants", "Requires"} & {key for key, values in settings("shootd.service", "Unit").items() if "shootd.socket" in " ".join(values)}

@@ -1,4 +1,4 @@
-"""TLS on the listener: versions, certificates that are replaced while connections are open, and all that HTTP promises over it."""
+"""TLS on the listener: versions, certificates that are replaced while connections are open, and all promises of HTTP over it."""
 
 import datetime
 import os
@@ -24,7 +24,7 @@ from test_start import run
 
 
 class Authority:
-    """A certificate authority of the test; its files are PEM."""
+    """A certificate authority of the test, with files in PEM."""
 
     def __init__(self, directory, name="test authority"):
         self.directory = directory
@@ -44,7 +44,7 @@ class Authority:
         return builder.sign(self.key, hashes.SHA256())
 
     def issue(self, certificate, key, names=(x509.DNSName("localhost"),), usage=ExtendedKeyUsageOID.SERVER_AUTH, days=30, new_key=None):
-        """Writes both files, each at once, and returns the serial number."""
+        """Writes both files, each atomically, and returns the serial number."""
         private = new_key or ec.generate_private_key(ec.SECP256R1())
         made = self._sign(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "one")]), private.public_key(),
                           [(x509.SubjectAlternativeName(list(names)), False), (x509.ExtendedKeyUsage([usage]), False)], days)
@@ -151,14 +151,14 @@ def test_refusals_before_a_request_is_whole_are_told_in_tls(d):
     with connect(d) as connection:
         answer = exchange(connection, b"GET /v1/" + b"x" * 9000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", until=b"}")
         assert answer.startswith(b"HTTP/1.1 414 "), answer
-    with socket.create_connection(("127.0.0.1", d.port), timeout=20) as plain:  # plain HTTP, by mistake
+    with socket.create_connection(("127.0.0.1", d.port), timeout=20) as plain:  # plain HTTP by mistake
         plain.sendall(GET)
         try:
             answer = plain.recv(4096)
         except ConnectionError:
             answer = b""
         assert b"HTTP" not in answer
-    with socket.create_connection(("127.0.0.1", d.port), timeout=20):  # one that says nothing holds nobody up
+    with socket.create_connection(("127.0.0.1", d.port), timeout=20):  # a silent client delays nobody
         assert d.http.get("/livez").status_code == 200
 
 
@@ -186,7 +186,7 @@ def test_a_faulty_certificate_changes_nothing(d, authority):
     with connect(d) as connection:
         assert serial(connection) == d.serial
     other = Authority(d.directory, "other")
-    other.issue(d.directory / "unused.pem", d.key)  # the key of another certificate
+    other.issue(d.directory / "unused.pem", d.key)  # makes a key that belongs to another certificate
     wait_until(lambda: "is not the key of the certificate" in d.log(), what="the complaint")
     d.key.unlink()
     d.certificate.unlink()
@@ -201,13 +201,13 @@ def test_a_faulty_certificate_changes_nothing(d, authority):
     wait_until(taken, what="the new certificate")
     assert d.log().count("the old one stays in use") == 2
     d.key.unlink()
-    with socket.socket(socket.AF_UNIX) as unreadable:  # it is there, and open() fails, as of a key that is root's
+    with socket.socket(socket.AF_UNIX) as unreadable:  # a file that open() refuses, like a key that only root may read
         unreadable.bind(str(d.key))
         wait_until(lambda: d.log().count("the old one stays in use") == 3, what="the complaint")
 
 
 def test_certificates_change_under_load(d, authority):
-    """100 times with FULL=1: new connections, one that is kept and an event stream notice nothing."""
+    """100 times with FULL=1: new connections, an open connection and an event stream are not affected."""
     ends, failures, serials = threading.Event(), [], set()
 
     def guarded(act):
@@ -247,7 +247,7 @@ def test_certificates_change_under_load(d, authority):
             wait_until(lambda: new in serials, what="the new certificate")
     finally:
         ends.set()
-        d.http.put("/v1/freeze", json={"scope": "all", "reason": "last change"})  # its event ends the follower
+        d.http.put("/v1/freeze", json={"scope": "all", "reason": "last change"})  # this event ends the follower
         for thread in (*threads, follower):
             thread.join(30)
     assert not failures and len(serials) > changes and not any(thread.is_alive() for thread in (*threads, follower)), failures
@@ -274,7 +274,7 @@ def test_faults_at_the_start(d, authority):
 
 
 def test_slow_handshakes_end(d):
-    """Who begins a handshake and does not end it has the time of a header section (10 s)."""
+    """A handshake that does not end is cut after the time of a header section (10 s)."""
     with socket.create_connection(("127.0.0.1", d.port), timeout=30) as slow:
         slow.sendall(b"\x16\x03\x01")
         began = time.monotonic()
@@ -296,13 +296,14 @@ def hello():
 
 
 def test_handshakes_that_wait_cost_nothing(d):
-    """Half a hello, and a whole one whose answer nobody reads: libmicrohttpd would try again and again (MH-22). A stop does not wait for them."""
+    """An incomplete hello, and a complete one whose answer is not read: libmicrohttpd would retry without pause (MH-22). A stop does not
+    wait for them."""
     whole, opened = hello(), []
     for sent in (whole[:100], whole):
         for _ in range(20):
             opened.append(socket.create_connection(("127.0.0.1", d.port), timeout=30))
             opened[-1].sendall(sent)
-    clock = (~d.process.pid << 3) | 2  # CPU time of the process (clock_getcpuclockid)
+    clock = (~d.process.pid << 3) | 2  # the CPU time of the process (clock_getcpuclockid)
     wait_until(lambda: d.http.get("/livez").status_code == 200, what="an answer beside them")
     time.sleep(0.5)
     before = time.clock_gettime(clock)
@@ -313,7 +314,7 @@ def test_handshakes_that_wait_cost_nothing(d):
     for byte in whole[100:]:
         opened[1].sendall(bytes([byte]))
     assert opened[1].recv(5)[:1] == b"\x16", "however it goes on"
-    opened += [connect(d) for _ in range(5)]  # and say nothing
+    opened += [connect(d) for _ in range(5)]  # connections that send nothing
     started = time.monotonic()
     d.stop()
     assert time.monotonic() - started < 5, "less than the time that a handshake has"
@@ -322,14 +323,15 @@ def test_handshakes_that_wait_cost_nothing(d):
 
 
 def test_after_its_handshake_a_connection_is_the_librarys(d):
-    """Urgent data is an error to libmicrohttpd: it closes the connection at once, also before the first request."""
+    """libmicrohttpd treats urgent data as an error: it closes the connection at once, also before the first request."""
     context = ssl.create_default_context(cafile=d.directory.parent / "test-authority.pem")
-    context.maximum_version = ssl.TLSVersion.TLSv1_2  # there the server ends the handshake
+    context.maximum_version = ssl.TLSVersion.TLSv1_2  # in this version the server ends the handshake
     with connect(d, context) as quiet:
         quiet.settimeout(0.2)
 
         def closed():
-            """A slow server reads once more after the handshake, and Linux forgets the urgent byte that such a read passes: so another one."""
+            """A slow server may read after the handshake, and such a read passes the urgent byte without effect; then the test sends
+            another one."""
             try:
                 socket.socket(fileno=os.dup(quiet.fileno())).send(b"!", socket.MSG_OOB)
                 return quiet.recv(100) == b""
@@ -355,7 +357,7 @@ CI, OPS = "uri:spiffe://example.com/ci", "dns:ops.example.com"
 
 @pytest.fixture
 def mutual(make_sim, make_shootd, authority, tmp_path):
-    """With two projects, and rules for two clients."""
+    """A daemon with two projects, and rules for two clients."""
     sim = make_sim(project=[harness.PROJECT_ID, OTHER])
     d = make_shootd(sim.url, name="mutual", projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Sto2", OTHER)])
     d.certificate, d.key = d.directory / "fullchain.pem", d.directory / "privkey.pem"
@@ -409,7 +411,7 @@ def test_a_client_certificate_has_the_role_of_its_rule(mutual):
         assert stream.status_code == 200
         d.config.write_text(d.config.read_text().replace("role: operator", "role: viewer"))
         assert d.http.post("/v1/reload").json()["changed"] == ["tls.clients"]
-        for _ in stream.iter_lines():  # it ends: the rules are others
+        for _ in stream.iter_lines():  # the stream ends because the rules changed
             pass
     assert ci.get("/v1/whoami").json()["role"] == "viewer"
 
@@ -423,7 +425,7 @@ def test_a_certificate_that_is_not_good_is_none(mutual, tmp_path):
         try:
             assert client.get("/v1/whoami").status_code == 401, wrong
         except httpx.TransportError:
-            pass  # refused in the handshake
+            pass  # refused during the handshake
         with_token = d.client(uri(CI), **wrong)
         assert with_token.get("/livez").status_code == 200
     nobody = d.client(x509.DNSName("nobody.example.com"))
@@ -434,7 +436,7 @@ def test_a_certificate_that_is_not_good_is_none(mutual, tmp_path):
 
 
 def test_pages_of_other_sites_need_a_token(mutual):
-    """A browser shows its certificate whoever's page asks; what a page asks to change has an Origin."""
+    """A browser sends its certificate with requests of any page; a write from a page has an Origin."""
     d = mutual
     ci = d.client(uri(CI))
     for origin in ("https://evil.example.com", "null", d.url):
@@ -445,7 +447,7 @@ def test_pages_of_other_sites_need_a_token(mutual):
 
 
 def test_an_authority_that_is_not_trusted_any_more(mutual, tmp_path):
-    """Also on connections and streams that are open."""
+    """Also for open connections and streams."""
     d = mutual
     ci = d.client(uri(CI))
     assert ci.get("/v1/clusters").status_code == 200
@@ -454,13 +456,13 @@ def test_an_authority_that_is_not_trusted_any_more(mutual, tmp_path):
         new = tmp_path / "new"
         new.write_bytes(Authority(tmp_path, "another").path.read_bytes())
         new.rename(d.clients.path)
-        for _ in stream.iter_lines():  # it ends
+        for _ in stream.iter_lines():  # the stream ends
             pass
     assert ci.get("/v1/clusters").status_code == 401
 
 
 def test_other_rules_count_for_requests_under_way(mutual):
-    """Their head came before."""
+    """The head of these requests came before the change."""
     d = mutual
     ci = d.client(uri(CI))
 
@@ -475,7 +477,7 @@ def test_other_rules_count_for_requests_under_way(mutual):
 
 
 def test_no_stream_outlives_its_rule(mutual):
-    """Streams that begin while the rules are being changed, too."""
+    """Also streams that begin while the rules change."""
     d = mutual
     ends, ended, refused = threading.Event(), [], []
 

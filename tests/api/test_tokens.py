@@ -1,4 +1,4 @@
-"""API tokens: how long they live, what may be changed of them, another secret, and that the last admin stays."""
+"""API tokens: their lifetime, changes, new secrets, and that the last admin stays."""
 
 import concurrent.futures
 import contextlib
@@ -112,7 +112,7 @@ def test_the_last_use_is_told_to_the_minute_and_stored_once_a_minute(d):
     token = make(d)
     path = f"/v1/tokens/{token['id']}"
     assert token["last_used_at"] is None
-    d.http.get(path)  # its own first use of the minute
+    d.http.get(path)  # its first use in this minute
     began, stored = time.time(), change_sets(d)
     for _ in range(50):
         assert who(d, token["token"]).status_code == 200
@@ -132,7 +132,8 @@ def stored_ids(d):
 
 
 def test_what_is_over_piles_up_nowhere(d):
-    """A revoked token leaves memory and store at once, one that ended 30 days after its end; so does one that was stored as revoked."""
+    """A revoked token is removed from memory and store at once, an expired one 30 days after its end; the same for tokens stored as
+    revoked."""
     revoked, ended, shown, old = (make(d, name=name, expires_in_days=1) for name in ("revoked", "ended", "shown", "old"))
     assert d.http.delete(f"/v1/tokens/{revoked['id']}").status_code == 204
     assert revoked["id"] not in stored_ids(d)
@@ -195,9 +196,9 @@ def test_a_limited_admin_gives_and_touches_no_more_than_it_has(d):
 
 
 def test_the_end_of_a_token_is_told_14_days_and_1_day_ahead_each_once(d):
-    """A token that is made for less is not told of at once: who made it knows."""
+    """A token with a shorter lifetime sends no early event, because its maker knows the end."""
     short, long = make(d, name="short", expires_in_days=1), make(d, name="long", expires_in_days=15)
-    time.sleep(6)  # a look, every 5 s
+    time.sleep(6)  # the check runs every 5 s
     assert expiring(d) == []
     del short
     change_stored(d, {(long["id"], "expires_at"): seconds(long["expires_at"]) - 13.5 * DAY})
@@ -216,7 +217,7 @@ def test_the_end_of_a_token_is_told_14_days_and_1_day_ahead_each_once(d):
 
 @contextlib.contextmanager
 def store_that_hangs(d):
-    """Another process writes: shootd waits for it up to 5 s."""
+    """Another process locks the store; shootd waits up to 5 s for it."""
     with contextlib.closing(sqlite3.connect(d.state / "shootd.db", isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         yield
@@ -224,7 +225,7 @@ def store_that_hangs(d):
 
 
 def change_stored(d, times):
-    """Times of stored tokens, in seconds, by id and member."""
+    """Changes times of stored tokens, in seconds, by id and member."""
     d.stop()
     with contextlib.closing(sqlite3.connect(d.state / "shootd.db")) as db, db:
         for (id, member), at in times.items():
@@ -235,7 +236,7 @@ def change_stored(d, times):
 # ---- shootd admin-token ----
 
 def admin_token(d, **more):
-    """The command while the daemon of `d` runs, or does not."""
+    """Runs the command while the daemon of `d` runs, or after it stopped."""
     return subprocess.Popen([BUILD / "shootd", "admin-token", "--config", d.config], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
@@ -282,7 +283,7 @@ def put_in_place_of_the_request(d, text, mode=0o600):
 
 @pytest.mark.parametrize("text, mode, why", [("{}", 0o600, "this is no token"), ("no JSON", 0o600, "no JSON"), ("{}", 0o644, "Operation not permitted")])
 def test_a_token_that_is_refused_is_told_so(d, text, mode, why):
-    """The file goes in either case: its absence says nothing."""
+    """The file is removed in both cases; its absence proves nothing."""
     d.process.popen.send_signal(signal.SIGSTOP)
     try:
         process = admin_token(d)
@@ -298,7 +299,7 @@ def test_a_token_that_is_refused_is_told_so(d, text, mode, why):
 
 
 def test_a_file_that_was_left_meanwhile_is_another_one(d):
-    """While the store hangs the first one is with shootd; who gives up and leaves a second one has that stored, too."""
+    """While the store hangs, shootd has the first token. A user who gives up and leaves a second file gets that one stored, too."""
     before = stored_ids(d)
     with store_that_hangs(d):
         first = admin_token(d)
@@ -318,7 +319,7 @@ def test_a_file_that_was_left_meanwhile_is_another_one(d):
 @pytest.mark.parametrize("text, mode", [("no JSON", 0o600), ("{}", 0o600), ('{"id": "tok_x", "role": "admin"}', 0o600), (None, 0o644)])
 def test_a_file_that_is_no_token_is_refused_and_removed(d, text, mode):
     before = stored_ids(d)
-    if text is None:  # a good one that others could have written
+    if text is None:  # a valid token that other users could have written
         text = '{"id":"tok_01m7yahgycv5hxg2qqqaz3am6t","name":"x","role":"admin","projects":["*"],"digest":"' + "A" * 43 + '="}'
     put_in_place_of_the_request(d, text, mode)
     wait_until(lambda: not (d.state / "admin-token.request").exists(), timeout=10, what="the file is removed")

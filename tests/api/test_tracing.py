@@ -1,4 +1,4 @@
-"""Traces: one for a write, from the request through lane and Cleura's calls to the end of its operation and the webhook."""
+"""Traces: one per write, from the request through the lane and Cleura's calls to the end of the operation and the webhook."""
 
 import collections
 import concurrent.futures
@@ -50,8 +50,8 @@ def values(attributes):
 
 
 class Collector:
-    """Takes OTLP; holds each body to its form. `answers` are given first, as (status, headers), `then` to all others; each comes after
-    `delay_s`; `hangs`: none comes."""
+    """Receives OTLP and checks the form of each body. `answers` are used first, as (status, headers), then `then` for all others; each
+    comes after `delay_s`; with `hangs` none comes."""
 
     def __init__(self, port=0):
         self.bodies, self.faults, self.answers, self.times = [], [], [], []
@@ -95,7 +95,7 @@ class Collector:
         try:
             assert path == "/v1/traces" and headers["Content-Type"] == "application/json", (path, headers)
             jsonschema.validate(json.loads(body), REQUEST)
-        except Exception as e:  # told by the test, not by this thread
+        except Exception as e:  # the test reports it, not this thread
             self.faults.append(e)
 
     def spans(self):
@@ -164,7 +164,7 @@ def test_where_the_minutes_went(make, collector, receiver, sim):
     collector.wait("webhook operation.succeeded", trace=TRACE)
     request, = collector.wait("POST /v1/projects/{project}/clusters", trace=TRACE)
     operation, = collector.wait("operation create", trace=TRACE)
-    # the request is its caller's child, the operation the request's, and so on down
+    # the request is a child of its caller, the operation a child of the request, and so on
     assert request["kind"] == SERVER and request["parentSpanId"] == CALLER
     told = values(request["attributes"])
     assert (told["http.request.method"], told["http.route"], told["http.response.status_code"], told["shootd.project"]) == \
@@ -173,31 +173,31 @@ def test_where_the_minutes_went(make, collector, receiver, sim):
     assert values(operation["attributes"])["shootd.operation"] == op["id"]
     steps = {s["name"]: s for s in collector.spans() if s.get("parentSpanId") == operation["spanId"] and s["kind"] == INTERNAL}
     assert set(steps) == {"bootstrap", "create_shoot", "wait_ready"}
-    # each call for the step, and its turn in the lane before
+    # a step has its calls as children, and the wait in the lane before each
     below = [s for s in collector.spans() if s.get("parentSpanId") == steps["create_shoot"]["spanId"]]
     turn, = [s for s in below if s["name"] == "wait for a turn"]
     call, = [s for s in below if s["kind"] == CLIENT]
     assert values(call["attributes"])["http.request.method"] == "POST" and values(call["attributes"])["shootd.account"] == "main"
     assert call["name"] == "POST create" and values(call["attributes"])["http.response.status_code"] == "202"
     assert times(turn)[0] <= times(turn)[1] <= times(call)[0] <= times(call)[1]
-    # Cleura heard of the call's span
+    # Cleura received the id of the call's span
     sent = [r for r in sim.requests() if TRACE in r.get("traceparent", "")]
     assert {r["traceparent"] for r in sent} >= {f"00-{TRACE}-{call['spanId']}-01"}
-    # Gardener's words are with the step that waited for them
+    # the step that waited has Gardener's messages
     notes = [e["name"] for e in steps["wait_ready"]["events"]]
     assert len(notes) > 2 and any("infrastructure" in n.lower() or "control plane" in n.lower() for n in notes), notes
-    # the parts lie within the whole, to the millisecond of what the API tells
+    # children lie within their parents, and agree with the times of the API to the millisecond
     for span in steps.values():
         assert times(operation)[0] <= times(span)[0] <= times(span)[1] <= times(operation)[1]
     webhook, = collector.named("webhook operation.succeeded")
     assert webhook["kind"] == CLIENT and webhook["parentSpanId"] == operation["spanId"] and webhook["traceId"] == TRACE
     assert values(webhook["attributes"])["http.response.status_code"] == "200"
     seconds = (times(steps["wait_ready"])[1] - times(steps["create_shoot"])[0]) / (times(operation)[1] - times(operation)[0])
-    assert 0.5 < seconds <= 1  # where the time went is told
+    assert 0.5 < seconds <= 1  # the time of the whole is accounted for
 
 
 def alerts_over(tmp_path, closed):
-    """Which alerts fire minute by minute, when the breaker was closed (1) or not (0) in these minutes."""
+    """The alerts that fire in each minute, for minutes in which the breaker was closed (1) or not (0)."""
     last = len(closed) - 1
     series = [{"series": 'shootd_upstream_breaker_state{job="shootd",account="main",state="closed"}', "values": " ".join(map(str, closed))}]
     asked = [{"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": f"{minute}m", "exp_samples": []} for minute in range(last + 1)]
@@ -209,7 +209,7 @@ def alerts_over(tmp_path, closed):
 
 
 def test_an_outage_in_the_middle_of_a_create_is_one_story(make, collector, sim, tmp_path):
-    """Trace, steps, durations and alerts have the same gap. A minute of the alerts is one scrape here."""
+    """Trace, steps, durations and alerts show the same gap. Here one scrape counts as a minute for the alerts."""
     if not shutil.which("promtool"):
         pytest.skip("promtool is absent; `make deps-test` installs it")
     d, closed = make(), []
@@ -228,26 +228,26 @@ def test_an_outage_in_the_middle_of_a_create_is_one_story(make, collector, sim, 
         wait_until(lambda: not metric(d, 'shootd_upstream_breaker_state{account="main",state="closed"}'), timeout=40, what="the breaker")
         began = time.time()
         scrape(10)
-        time.sleep(1)  # a gap that is longer than what is rounded
+        time.sleep(1)  # the gap must exceed the rounding
         sim.post("down", down=False)
         ended = time.time()
         wait_until(lambda: metric(d, 'shootd_upstream_breaker_state{account="main",state="closed"}'), timeout=40, what="the end of the outage")
         scrape(4)
     assert d.wait_operation(op["id"])["status"] == "succeeded"
-    # the alert: after five minutes of it, until it is over
+    # the alert fires after five minutes and until the outage ends
     fired = alerts_over(tmp_path, closed)
     assert set(fired.values()) == {"ShootdCleuraAway"} and min(fired) == closed.index(0) + 5 and max(fired) == len(closed) - 5, (closed, fired)
-    # the trace: one step lasted over it, and heard nothing meanwhile
+    # the trace: one step covers the outage and has no messages during it
     whole, = collector.wait("operation create", trace=TRACE)
     span, = collector.wait("wait_ready", trace=TRACE)
     assert span["parentSpanId"] == whole["spanId"] and times(span)[0] < began * 1e9 < ended * 1e9 < times(span)[1]
     assert not [e for e in span["events"] if began * 1e9 < int(e["timeUnixNano"]) < ended * 1e9]
-    # the operation says the same without a collector, to the millisecond
+    # the operation has the same times without a collector, to the millisecond
     step = step_of(op)
     assert abs(step["waited_ms"] + step["running_ms"] - (times(span)[1] - times(span)[0]) / 1e6) <= 2
     told = [datetime.datetime.fromisoformat(m["at"].replace("Z", "+00:00")).timestamp() for m in step["messages"]]
     assert min(told) < began and max(told) > ended - 1 and not [at for at in told if began < at < ended]
-    # and so do the durations
+    # the durations agree
     shown = next(i for i in d.http.get("/v1/projects/team-a/durations").json()["items"] if i["type"] == "create")
     assert shown["count"] == 1 and abs(shown["p50_seconds"] - (times(whole)[1] - times(whole)[0]) / 1e9) <= 1  # whole seconds
     longest = max(shown["steps"], key=lambda s: s["p50_seconds"])
@@ -264,7 +264,7 @@ def test_a_failed_write_and_a_failed_operation(make, collector, sim):
     call, = collector.named("POST create")
     assert operation["status"]["code"] == step["status"]["code"] == call["status"]["code"] == ERROR
     assert operation["status"]["message"] == d.operation(op["id"])["message"]
-    # a client's fault is none of ours
+    # a fault of the client does not count as ours
     d.create("other")
     refused = d.http.post(d.clusters_path(), json={"name": "other"})
     assert refused.status_code == 409
@@ -274,7 +274,7 @@ def test_a_failed_write_and_a_failed_operation(make, collector, sim):
 
 
 def test_what_is_not_sent_for_long_is_reported(make, collector, sim):
-    """Throttled, and given up: the calls, what was waited for, and the step that they were for."""
+    """Calls that were throttled and given up: the spans of the calls, of the waits, and of their step."""
     d = make()
     sim.fault("create_shoot", "status", status=429, count=0)
     op = create(d)
@@ -292,7 +292,7 @@ def test_what_is_not_sent_for_long_is_reported(make, collector, sim):
 
 
 def test_a_change_is_whole(make, collector, sim):
-    """Looks before a step, two steps, what is waited for between them: each span has its parent, and lies within it."""
+    """Reads before a step, two steps, and the wait between them: each span has a parent and lies within it."""
     d = make()
     d.wait_operation(d.create("dev")["operation"]["id"])
     changed = d.http.patch(d.clusters_path("dev"), headers={"traceparent": f"00-{TRACE}-{CALLER}-00", "Content-Type": "application/merge-patch+json"},
@@ -326,14 +326,14 @@ def test_a_trace_goes_on_after_a_crash(make, collector, sim):
     assert {s["name"] for s in collector.spans() if s.get("parentSpanId") == operation["spanId"]} >= {"create_shoot", "wait_ready"}
     call, = collector.named("POST create")
     step, = collector.named("create_shoot")
-    assert call["parentSpanId"] == step["spanId"]  # one was told before the crash, the other after it
+    assert call["parentSpanId"] == step["spanId"]  # the call was exported before the crash, the step after it
 
 
 def test_cached_reads_are_no_spans_and_fresh_ones_are(make, collector):
     d = make()
     d.create("dev")
     made = d.http.post("/v1/tokens", json={"name": "new", "role": "viewer", "projects": ["*"]}).json()["token"]
-    for token in (made, d.token()):  # also those that make work beside the request: the first use of a token, a refusal
+    for token in (made, d.token()):  # also requests that cause other work: the first use of a token, a refusal
         for _ in range(20):
             assert d.http.get(d.clusters_path(), headers={"Authorization": "Bearer " + token}).status_code == 200
     assert d.http.delete(d.clusters_path("dev"), headers={"Authorization": "Bearer " + made}).status_code == 403
@@ -343,7 +343,7 @@ def test_cached_reads_are_no_spans_and_fresh_ones_are(make, collector):
     read, = collector.wait("GET /v1/projects/{project}/clusters/{cluster}")
     assert [s["name"] for s in collector.spans() if s.get("parentSpanId") == read["spanId"] and s["kind"] == CLIENT] == ["GET get"]
     wait_until(lambda: metric(d, "shootd_spans_recorded_total") == len(collector.spans()), what="all spans")
-    waited = "GET /v1/projects/{project}/catalog"  # of the start of this test, when Cleura had to be asked for it
+    waited = "GET /v1/projects/{project}/catalog"  # from the start of this test, which had to read Cleura
     assert {s["name"] for s in collector.spans() if s["kind"] == SERVER} - {waited} == {
         read["name"], "POST /v1/projects/{project}/clusters", "POST /v1/tokens"}
 
@@ -368,7 +368,7 @@ def test_a_part_of_the_traces(make, collector):
     for i in range(80):
         assert d.http.post(d.clusters_path(), params={"dry_run": "true"}, json={"name": f"dev-{i}"}).status_code == 200
     wait_until(lambda: metric(d, "shootd_spans_recorded_total") == len(collector.spans()), what="all spans")
-    assert 0 < len(collector.named("POST /v1/projects/{project}/clusters")) < 45  # 20, and 6 sigma are 23
+    assert 0 < len(collector.named("POST /v1/projects/{project}/clusters")) < 45  # 20 are expected; 23 more are 6 sigma
 
 
 def test_patience_is_kept_and_nothing_is_lost(make, collector):
@@ -418,7 +418,7 @@ def test_a_receiver_that_hangs_stops_nobody(make, collector):
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert set(pool.map(dry_run, bodies)) == {200}
-    wait_until(lambda: metric(d, "shootd_spans_recorded_total") >= 200, what="the spans")  # how many can wait: tests/unit/test_traces.c
+    wait_until(lambda: metric(d, "shootd_spans_recorded_total") >= 200, what="the spans")  # tests/unit/test_traces.c tests the limit of waiting spans
     started = time.monotonic()
     d.stop()
     assert time.monotonic() - started < 20
@@ -447,11 +447,11 @@ def vanish(collector):
 
 @pytest.mark.parametrize("trouble", [hang, be_slow, fail, ask_for_patience, vanish])
 def test_a_trouble_of_the_collector_is_its_own(make, collector, trouble):
-    """Reads and writes are answered as before it, operations end, and nothing but the exporter waits."""
+    """Reads and writes are answered as before, operations end, and only the exporter waits."""
     d = make()
 
     def round_of(i):
-        """The median times of 60 reads and of 60 dry runs, and what a create ended with."""
+        """The median times of 60 reads and 60 dry runs, and the status of a create."""
         took = {"read": [], "dry run": []}
         ended = d.wait_operation(d.create(f"dev-{i}")["operation"]["id"])["status"]
         for j in range(60):

@@ -1,4 +1,4 @@
-"""Two clients that edit one cluster: If-Match lets one through, the other reads again, and nothing is lost (HT-17, HT-20)."""
+"""Two clients edit one cluster: If-Match accepts one, the other reads again, and no change is lost (HT-17, HT-20)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +17,7 @@ def editors(shootd):
 
 
 def edit(path, client, member, value, read):
-    """What a careful client does: changes what it read, and writes it only over that."""
+    """The write of a careful client: it changes the document that it read, and writes only if the document is still the same."""
     body = {"labels": read.json()["labels"], "spec": read.json()["spec"]}
     if member == "labels":
         body["labels"] = {**body["labels"], **value}
@@ -63,5 +63,5 @@ def test_a_poll_between_read_and_write_is_no_conflict(editors):
     fresh = clients[1].get(path, headers={"Cache-Control": "no-cache"})
     assert fresh.headers["Observed-At"] > read.headers["Observed-At"], "it was observed anew"
     assert edit(path, clients[0], "labels", {"a": "1"}, read).status_code == 200
-    # A write of another client is one, whatever it changed.
+    # A write of another client counts, whatever it changed.
     assert edit(path, clients[1], "labels", {"b": "2"}, fresh).status_code == 412

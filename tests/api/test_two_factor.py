@@ -1,4 +1,4 @@
-"""Accounts with a second factor: codes by SMS, tokens handed over in a file, WebAuthn; what is told and remembered."""
+"""Accounts with a second factor: codes by SMS, tokens from a file, WebAuthn; reports and stored state."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def wait_state(d, *states, timeout=20):
 
 
 def login(d, status=202):
-    """Logs in by hand, after the guard of the automatic attempt."""
+    """Logs in by hand after the automatic attempt was blocked."""
     def answered():
         answer = d.http.post("/v1/accounts/main/login", json={})
         return answer if answer.status_code != 429 else None
@@ -55,7 +55,7 @@ def account_events(d):
 
 
 def own_token(sim, generation="v2"):
-    """What a person does in Cleura's control panel, by way of the API."""
+    """Gets a token through the API, as a person does in Cleura's control panel."""
     (path, wrap, method), (ask, wrap_ask), (check, wrap_check) = FORMS[generation]
     answer = sim.http.post(path, json=wrap({"login": "demo", "password": "demo", method: "sms"})).json()
     handle = {"login": "demo", "verification": answer["verification"]}
@@ -64,7 +64,7 @@ def own_token(sim, generation="v2"):
 
 
 def hand_over(path, token):
-    """The way docs/operations.md says: renamed over the old one."""
+    """Replaces the file by a rename, as docs/operations.md describes."""
     new = path.with_suffix(".new")
     new.write_text(token + "\n")
     new.chmod(0o600)
@@ -209,7 +209,7 @@ def test_token_file_beside_a_password(sim, make_shootd, tmp_path):
     d = make_shootd(sim.url, account_extra=f"    token_file: {path}\n").start()
     wait_state(d, "two_factor_required")
     hand_over(path, own_token(sim))
-    time.sleep(1)  # the file is looked at once a second
+    time.sleep(1)  # shootd checks the file once a second
     assert d.http.get("/v1/projects/team-a/catalog").status_code == 200, "a call that waits finds the new token"
     assert account(d)["token_source"] == "token_file" and account(d)["login_state"] == "ok"
 

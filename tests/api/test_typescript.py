@@ -1,4 +1,4 @@
-"""A client in TypeScript: types made from openapi.yaml, checked strictly, run against the daemon."""
+"""A client in TypeScript: types generated from openapi.yaml, checked strictly, run against the daemon."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def run(*argv, **more):
 
 @pytest.fixture(scope="module")
 def client():
-    """The compiled program; it and the types are made anew from the contract of this checkout."""
+    """The compiled program; it and the types are generated from the contract of this checkout."""
     if not (PROGRAMS / "openapi-typescript").exists():
         pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
     types = JS / "build/shootd.ts"
@@ -32,7 +32,7 @@ def client():
 
 
 def test_nothing_is_untyped(client):
-    """What has no type is of any kind by its nature; a new bare `object` fails here."""
+    """Members without a type can have any value by their nature; a new bare `object` fails here."""
     untyped = re.findall(r"^ +(\S+): (?:unknown|unknown\[\]|Record<string, never>|Record<string, unknown>)(?: \| null)?;", client["types"], re.M)
     assert set(untyped) == {"old", "new", "wanted", "found", "valid?"}, untyped
 

@@ -1,4 +1,4 @@
-"""Writes that are answered when their operation ended: ?wait and Prefer (AO-10 to AO-12, AO-16)."""
+"""Writes that are answered when their operation has ended: ?wait and Prefer (AO-10 to AO-12, AO-16)."""
 
 import time
 
@@ -51,7 +51,7 @@ def test_ao11_after_the_time_it_is_202_with_the_state_of_then(make_sim, make_sho
     assert answer.headers["Location"] == "/v1/operations/" + answer.json()["operation"]["id"]
     assert answer.headers["Retry-After"]
     assert answer.json()["operation"]["status"] in ("pending", "running")
-    # The same write again joins the wait; the parameter counts before the preference.
+    # The same write joins the wait; the parameter wins over the preference.
     began = time.monotonic()
     again = d.http.put(d.clusters_path("dev"), json={}, params={"wait": 1}, headers=prefer("wait=50"))
     assert again.status_code == 202 and time.monotonic() - began < 30
@@ -100,7 +100,7 @@ def test_return_minimal_leaves_the_body_out(shootd, method):
     whole = shootd.http.put(shootd.clusters_path("dev"), json={}, headers=prefer("return=representation"))
     assert whole.status_code == 200 and whole.json()["name"] == "dev"
     assert whole.headers["Preference-Applied"] == "return=representation"
-    # Errors and dry runs are told whole.
+    # Errors and dry runs are always complete.
     assert shootd.http.post(shootd.clusters_path(), json={"name": "dev"},
                             headers=prefer("return=minimal")).json()["code"] == "cluster_exists"
     assert shootd.http.put(shootd.clusters_path("dev"), json={}, params={"dry_run": "true"},

@@ -1,4 +1,5 @@
-"""Show 3 of webhooks: kill -9 at random moments under load with 20 subscriptions. Nothing gets lost, bytes and ids stay, the log says the truth."""
+"""Show 3 of webhooks: kill -9 at random moments under load with 20 subscriptions. No event is lost, bytes and ids stay the same, the
+delivery log is true."""
 
 import collections
 import json
@@ -18,14 +19,14 @@ SUBSCRIPTIONS = 20
 ROUNDS = 4 if SANITIZED else size(4, 10)
 FOUND = 5 if SANITIZED else size(5, 12)  # clusters that appear at Cleura in each round
 FAMILIES = ([], ["cluster.*"], ["operation.*"], ["cluster.ready", "cluster.discovered", "operation.failed"])
-# An answer that was given at least so long before a kill is stored; one that was seen so long after a kill was not sent before it.
-NOTED_S = 5.0 * PATIENCE  # an answer of the receiver is in the store by then, on a busy machine, too
+# An answer so long before a kill is stored. A request received so long after a kill was sent after it.
+NOTED_S = 5.0 * PATIENCE  # even on a busy machine the store has the receiver's answer by then
 
 Received = collections.namedtuple("Received", "at to id headers body status")  # status 0: the connection was cut
 
 
 class Receivers:
-    """All subscribers behind one port. Each of them fails a tenth of the events the first time, by an answer or by none."""
+    """All subscribers on one port. Each fails the first attempt of a tenth of the events, with an error or without an answer."""
 
     def __init__(self, seed):
         self.received = collections.defaultdict(list)  # by subscription and event
@@ -49,7 +50,7 @@ class Receivers:
             daemon_threads, request_queue_size = True, 256
 
             def handle_error(self, *args):
-                pass  # a daemon that was killed while it posted
+                pass  # the daemon was killed during the request
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -75,13 +76,13 @@ def subscribe(d, url, i):
     body = {"url": f"{url}/{i}", "event_types": FAMILIES[i % 4], "max_in_flight": 1 + i % 3, "signature": "v1a" if i % 5 == 4 else "v1"}
     hook = d.http.post("/v1/webhooks", json=body).json()
     keys = [hook["secret"] or hook["keys"][0]["public_key"]]
-    if i % 5 == 3:  # in a rotation all the time
+    if i % 5 == 3:  # always in a rotation
         keys.append(d.http.post(f"/v1/webhooks/{hook['id']}/rotate-secret").json()["secret"])
     return hook["id"], keys
 
 
 def load(sim, d, rng, round):
-    """Changes of many clusters; the daemon may die under it."""
+    """Changes many clusters; the daemon may be killed meanwhile."""
     sim.post("shoots", count=FOUND, prefix=f"f{round}x", state="ready")
     for i in range(3):
         try:
@@ -95,7 +96,7 @@ def load(sim, d, rng, round):
 def kill_and_start(d, rng, kills):
     d.kill()
     kills.append(time.time())
-    if rng.random() < 0.3:  # once more while it starts
+    if rng.random() < 0.3:  # also during a start
         d.start(wait=False)
         time.sleep(rng.random() * 0.3 * PATIENCE)
         d.kill()
@@ -118,7 +119,7 @@ def log_of(d, hook):
 
 
 def settled(d):
-    """True when nothing is under way any more: no operation, no delivery, no new event."""
+    """True when nothing is open: no operation, no delivery, no new event."""
     before = d.http.get("/v1/events", params={"limit": 1}).json()["newest_sequence"]
     pending = int(re.search(r"^shootd_webhook_pending (\d+)", d.http.get("/metrics").text, re.M)[1])
     busy = d.http.get("/v1/operations", params={"status": "pending,running", "limit": 1}).json()["items"]
@@ -133,7 +134,7 @@ def killed_between(kills, from_, to):
 
 
 def sent_at(received):
-    """By the daemon, in whole seconds: it may have been killed since, also long before the receiver was scheduled."""
+    """The time at which the daemon sent it, in whole seconds. The receiver may have run much later, even after a kill."""
     return int(received.headers["webhook-timestamp"])
 
 
@@ -142,7 +143,7 @@ def surely_noted_failures(came, kills):
 
 
 def check_what_came(events, received, keys):
-    """Only what the log has, with its bytes, signed by every key that lives."""
+    """Each received event is in the log, with the same bytes and a signature of every valid key."""
     scope = {"__name__": "page"}
     exec(re.search(r"^```python\n(.*?)^```", (ROOT / "docs/webhooks.md").read_text(), re.S | re.M)[1], scope)
     bodies = collections.defaultdict(set)
@@ -157,7 +158,7 @@ def check_what_came(events, received, keys):
 
 
 def check_log_of_one(i, rows, wanted, received, kills):
-    """The delivery log against what the receiver saw."""
+    """Compares the delivery log with the requests that the receiver got."""
     assert collections.Counter(r["event_id"] for r in rows) == collections.Counter(wanted), "one delivery of each event"
     for row in rows:
         came = received[i, row["event_id"]]
@@ -183,8 +184,8 @@ def test_wh16_wh17_kill_under_load_with_20_subscriptions(sim, make_shootd):
         load(sim, d, rng, round)
         time.sleep(rng.random() * 1.2 * PATIENCE)
         kill_and_start(d, rng, kills)
-    time.sleep(1)  # what was sent before the last kill is told from what comes now
-    load(sim, d, rng, ROUNDS)  # of this, every failure is noted
+    time.sleep(1)  # separates requests sent before the last kill from later ones
+    load(sim, d, rng, ROUNDS)  # every failure of this round must be logged
 
     names = {f"f{ROUNDS}x-{i:04}" for i in range(FOUND)}
     wait_until(lambda: {e["data"].get("cluster") for e in d.events(type="cluster.discovered")} >= names, what="the last discovery")

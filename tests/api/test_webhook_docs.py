@@ -1,4 +1,5 @@
-"""docs/webhooks.md: its programs against the vectors of Standard Webhooks and against live deliveries, its commands, its example, its table."""
+"""docs/webhooks.md: its programs against the vectors of Standard Webhooks and against real deliveries; its commands, its example, its
+table."""
 
 import base64
 import hashlib
@@ -24,7 +25,7 @@ PROGRAMS = {"verify.sh": "bash", "verify.py": "/usr/bin/python3", "verify.mjs": 
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
-    """The programs of the page, as files, beside the packages that they may import."""
+    """The programs of the page as files, beside the packages that they import."""
     directory = tmp_path_factory.mktemp("programs")
     for block in re.findall(r"^```(?:bash|python|js)\n(.*?)^```", PAGE, re.S | re.M):
         name = re.search(r"\b(?:verify|server)\.(?:sh|py|mjs)\b", block)[0]
@@ -35,7 +36,7 @@ def here(tmp_path_factory):
 
 
 def clock_at(directory, now):
-    """The environment in which all three languages believe that it is `now`."""
+    """An environment in which all three languages see the time `now`."""
     where = directory / f"at-{now}"
     if not where.exists():
         where.mkdir()
@@ -48,7 +49,7 @@ def clock_at(directory, now):
 
 @pytest.fixture(params=PROGRAMS)
 def verify(request, here, tmp_path):
-    """verify(keys, headers, body, now): what one of the programs says."""
+    """verify(keys, headers, body, now): the result of one of the programs."""
     def run(keys, headers, body, now=None):
         (tmp_path / "keys").write_text("\n".join(keys))
         environment = {"PATH": os.environ["PATH"], **(clock_at(tmp_path, now) if now else {})}
@@ -143,7 +144,7 @@ def test_wh5_ed25519(verify):
 
 
 def test_the_key_is_no_argument_of_a_program(here, tmp_path):
-    """What a program is called with, every user of the machine can read."""
+    """Every user of the machine can read the arguments of a program."""
     tracer = tmp_path / "bin"
     tracer.mkdir()
     for name in ("openssl", "base64", "od", "tr"):
@@ -180,14 +181,14 @@ def live(tmp_path_factory):
 
 
 def outcome_of_a_test(d, hook):
-    """Sends a test; its delivery when it is over."""
+    """Sends a test; returns its delivery when it has ended."""
     sent = d.http.post(f"/v1/webhooks/{hook['id']}/test")
     assert sent.status_code == 202, sent.text
     return wait_until(lambda: (v := d.http.get(sent.headers["Location"]).json())["status"] != "pending" and v, what="the test")
 
 
 def delivered(d, hook, receiver):
-    """(headers, body) of a test as they arrived."""
+    """(headers, body) of a test as received."""
     event = outcome_of_a_test(d, hook)["event_id"]
     got = next(r for r in receiver.received if r["json"]["id"] == event)
     return {k.lower(): v for k, v in got["headers"].items() if k.lower().startswith("webhook-")}, got["body"]
@@ -229,7 +230,7 @@ def test_wh5_live_ed25519_and_on_the_way_to_it(live, verify, receiver):
 
 @pytest.fixture
 def server(here, tmp_path):
-    """server.mjs: its URL and the file of its keys."""
+    """server.mjs: its URL and the file with its keys."""
     port, keys = harness.free_port(), tmp_path / "keys"
     keys.write_text(OTHER + "\n")
     process = harness.Process(["node", here / "server.mjs", keys, str(port)], tmp_path / "server.log")
@@ -272,7 +273,7 @@ def test_its_commands(live, receiver, tmp_path):
 
 
 def test_wh9_wh11_its_example_and_its_table(live, receiver):
-    """The delivery that the page shows is what comes, and the table tells every type with its members."""
+    """The delivery on the page equals a real one, and the table has every type with its members."""
     live.http.post("/v1/webhooks", json={"url": receiver.url, "event_types": ["cluster.ready"]})
     live.wait_operation(live.create("dev")["operation"]["id"])
     got = wait_until(lambda: receiver.of_type("cluster.ready"), what="the delivery")[0]

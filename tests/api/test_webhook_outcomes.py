@@ -1,5 +1,5 @@
-"""Receivers that are down, slow, resetting, redirecting, gone, throttling, talking without an end: what the log says of each
-and when the next attempt is due. The schedule to its end is in tests/unit/test_webhook_engine.c, on a virtual clock."""
+"""Receivers that are down, slow, gone, throttling, that reset, redirect or send without end: the delivery log of each, and the time of
+the next attempt. tests/unit/test_webhook_engine.c tests the whole schedule with a virtual clock."""
 
 import datetime
 import socket
@@ -14,7 +14,7 @@ from harness import wait_until
 
 
 class RawReceiver:
-    """Answers every request with the same bytes, or does to the connection what it is told."""
+    """Answers every request with the same bytes, or handles the connection as a given function does."""
 
     def __init__(self, answer):
         self.answer = answer  # bytes, or a function of the connection
@@ -37,7 +37,7 @@ class RawReceiver:
                 try:
                     self.serve(connection)
                 except OSError:
-                    pass  # the client has had enough
+                    pass  # the client closed the connection
 
     def serve(self, connection):
         data = b""
@@ -77,7 +77,7 @@ def answer(status, *fields, body=b""):
     return head.encode() + b"\r\n\r\n" + body
 
 
-# what the receiver does, error, response_status, status after one attempt, seconds until the next one, snippet
+# behaviour of the receiver, error, response_status, status after one attempt, seconds until the next one, snippet
 ROWS = {
     "ok": (answer(200, body=b"thanks"), None, 200, "delivered", None, "thanks"),
     "10 MB": (ten_megabytes, None, 200, "delivered", None, "0123456789abcdef" * 16),
@@ -123,7 +123,7 @@ def test_the_log_tells_each_outcome_and_the_next_attempt(sim, make_shootd):
         entries = {}
 
         def collect():
-            """Each right after its first attempt; the second one comes after 4 seconds."""
+            """Collects each entry after its first attempt; the second attempt comes after 4 seconds."""
             for name, hook in {**hooks, "down": down, "nowhere": nowhere}.items():
                 if name not in entries and (entry := log_of(d, hook)):
                     entries[name] = entry, receivers[name].requests if name in receivers else None
@@ -152,7 +152,7 @@ def test_the_log_tells_each_outcome_and_the_next_attempt(sim, make_shootd):
 
 
 def test_wh12_a_slow_receiver_delays_nobody(sim, make_shootd, receiver):
-    """Neither the other webhooks nor the calls to Cleura. That its time is 20 s is in the units."""
+    """It delays neither other webhooks nor calls to Cleura. The units test its time limit of 20 s."""
     def drip(connection):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         while not slow.stopping.wait(0.2):
@@ -170,7 +170,7 @@ def test_wh12_a_slow_receiver_delays_nobody(sim, make_shootd, receiver):
         assert slow.requests == 1, "one at a time"
         assert [x["attempt"] for x in d.http.get(f"/v1/webhooks/{hook['id']}/deliveries").json()["items"]] == [0] * 4
         assert "\nshootd_webhook_in_flight 1\n" in d.http.get("/metrics").text
-        # One that may have more of them at a time does.
+        # A webhook that may have more deliveries in flight has them.
         assert d.http.patch(f"/v1/webhooks/{hook['id']}", json={"max_in_flight": 3}).status_code == 200
         wait_until(lambda: "\nshootd_webhook_in_flight 3\n" in d.http.get("/metrics").text, what="three at a time")
     finally:
@@ -178,7 +178,7 @@ def test_wh12_a_slow_receiver_delays_nobody(sim, make_shootd, receiver):
 
 
 def test_what_is_no_tls_or_not_theirs_gets_nothing(sim, make_shootd, tmp_path):
-    """A certificate that nobody vouches for, and a receiver that does not speak TLS."""
+    """Nothing is sent to a receiver without TLS or with a certificate of an unknown authority."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
                     "-days", "2", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem"], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

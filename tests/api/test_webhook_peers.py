@@ -1,4 +1,4 @@
-"""Live deliveries before the npm packages standardwebhooks and svix and Node's Ed25519, also while keys are changed."""
+"""Real deliveries, verified by the npm packages standardwebhooks and svix and by Node's Ed25519, also while keys change."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def libraries():
 
 
 def delivered(d, hook, receiver):
-    """What arrives of a test."""
+    """The received request of a test."""
     answer = d.http.post(f"/v1/webhooks/{hook['id']}/test")
     assert answer.status_code == 202, answer.text
     event = answer.json()["event_id"]

@@ -1,4 +1,4 @@
-"""Webhooks as a resource: made, changed, switched off and on, given other keys, repaired; who may, and what is kept secret."""
+"""Webhooks as a resource: create, change, disable, enable, new keys, repair; permissions and secrets."""
 
 import base64
 import concurrent.futures
@@ -40,7 +40,7 @@ def deliveries(d, hook, **params):
 
 
 def send_test(d, hook, receiver):
-    """A test that arrives; what was received."""
+    """Sends a test; returns the received request."""
     answer = d.http.post(path_of(hook) + "/test")
     assert answer.status_code == 202, answer.text
     event = answer.json()["event_id"]
@@ -170,7 +170,7 @@ def test_disabled_by_the_receiver_and_back(sim, make_shootd, receiver):
     event = wait_until(lambda: next((e for e in d.events() if e["type"] == "webhook.disabled" and e["data"]["webhook"] == hook["id"]), None))
     assert "410" in event["data"]["message"] and receiver.url not in json.dumps(event)
     receiver.status = 200
-    if d.http.get(path_of(watcher_events)).json()["status"] == "disabled":  # it was told with 410, too
+    if d.http.get(path_of(watcher_events)).json()["status"] == "disabled":  # its receiver answered 410, too
         d.http.post(path_of(watcher_events) + "/enable")
     for what, body in (("/test", None), ("/recover", {"since": "2026-01-01T00:00:00Z"})):
         refused = d.http.post(path_of(hook) + what, json=body)

@@ -1,4 +1,4 @@
-"""GET, edit, PUT of a whole spec: what only Cleura can say may be sent back as it is, and nothing is lost in silence."""
+"""GET, edit, PUT of a whole spec: members that only Cleura sets may be sent back unchanged, and no change is ignored silently."""
 
 import pytest
 
@@ -9,7 +9,7 @@ STOCKHOLM = NIGHTS | {"location": "Europe/Stockholm"}
 
 @pytest.fixture
 def d(sim, make_shootd, generation):
-    """One cluster of somebody else, with a schedule that was made in Cleura's control panel."""
+    """A cluster of another user, with a schedule that was made in Cleura's control panel."""
     d = make_shootd(sim.url, api=generation).start()
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [{"name": "dev", "spec": {"schedules": [STOCKHOLM]}}]}).raise_for_status()
     d.wait_phase("dev", "ready")
@@ -37,7 +37,7 @@ def test_what_was_read_can_be_sent_back(sim, d):
     assert not sent(sim) and answer.json()["spec"] == observed and answer.json()["drift"] == []
     again = put(d, d.cluster("dev").json()["spec"])
     assert again.status_code == 200 and not sent(sim)
-    # Edited: one member differs, and only that is sent.
+    # After the edit one member differs, and only that is sent.
     assert observed["maintenance"]["begin"] != "013000+0000", "the simulator gives full hours"
     observed["maintenance"] |= {"begin": "013000+0000", "end": "023000+0000"}
     changed = put(d, observed)
@@ -79,7 +79,7 @@ def test_a_second_schedule_does_not_move_the_first_in_silence(sim, d):
 
 
 def test_times_in_utc_alone_are_a_change(d):
-    """The same start and end in another zone is another schedule."""
+    """The same start and end in another time zone is another schedule."""
     said = put(d, {"hibernation_schedules": [NIGHTS | {"location": "UTC"}]})
     assert said.status_code == 202, said.text
     assert d.wait_operation(said.json()["operation"]["id"])["status"] == "succeeded"

@@ -1,4 +1,4 @@
-"""Events and the audit log by time, and the newest first."""
+"""Events and the audit log by time, and newest first."""
 
 import time
 from datetime import datetime, timezone
@@ -28,7 +28,7 @@ def d(tmp_path_factory):
 
 
 def events(d, path="/v1/events", **params):
-    """All pages of two events each, and each last answer."""
+    """All pages with two events each; returns the events and the last page."""
     found, cursor = [], None
     while True:
         page = d.http.get(path, params={**params, "limit": 2, **({"cursor": cursor} if cursor else {})})
@@ -62,7 +62,7 @@ def test_windows_of_time(d, order):
 
 
 def test_a_page_that_ends_early_says_where(d):
-    """Who follows with `after` misses nothing behind the window."""
+    """A client that continues with `after` misses no event after the window."""
     found, page = events(d, until=d.moment["one"])
     assert page["last_sequence"] == found[-1] < page["newest_sequence"]
 

@@ -23,13 +23,13 @@ def sentences(comment):
 
 
 def faults(text):
-    """(line, sentence) of each."""
+    """(line, sentence) of each fault."""
     return [(text.count("\n", 0, comment.start()) + 1, sentence) for comment in COMMENT.finditer(text)
             for sentence in sentences(comment[1]) if FORBIDDEN.match(sentence)]
 
 
 def prose(path, text):
-    """(line, piece of a line that begins a sentence, a cell or a description), without code."""
+    """(line, text) for each part of a line that begins a sentence, a cell or a description; code is left out."""
     in_code = False
     for number, line in enumerate(text.splitlines(), 1):
         in_code ^= line.startswith("```")
@@ -82,7 +82,7 @@ SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?]\*\*))\s+(?=[A-Z0-9`*(\"])")
 
 
 def paragraphs(text):
-    """Prose as lines of their own: no code, no tables, no headings; an item of a list is one."""
+    """Prose, one paragraph per line, without code, tables and headings; a list item is a paragraph."""
     in_code, lines = False, []
     for line in [*text.splitlines(), ""]:
         in_code ^= line.startswith("```")
@@ -96,14 +96,14 @@ def paragraphs(text):
 
 
 def lengths(text):
-    """(words, sentence) of each; a piece of code or the address of a link is a word."""
+    """(words, sentence) for each sentence; a piece of code or the address of a link counts as one word."""
     for paragraph in paragraphs(text):
         for sentence in SENTENCE.split(paragraph):
             plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "X", sentence))
             yield len(plain.split()), sentence
 
 
-def pages():  # but the one that `make bench` writes
+def pages():  # all except the page that `make bench` writes
     return [*(p for p in sorted(ROOT.glob("docs/*.md")) if p.name != "benchmarks.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
 
 
@@ -114,7 +114,7 @@ def test_sentences_of_the_pages_are_short():
 
 
 def test_lines_of_the_pages_fit():
-    """Commands, tables and a piece of code that has blanks may be longer."""
+    """Commands, tables and code with blanks may be longer."""
     wide = [f"{page.name}: {line}" for page in pages() for line in re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S).splitlines()
             if not line.startswith(("|", "    ")) and len(re.sub(r"`[^`]*`", lambda code: "X" if " " in code[0] else code[0], line)) > WIDTH]
     assert not wide, "\n".join(wide)

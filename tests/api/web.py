@@ -1,11 +1,12 @@
-"""The only place where tests make HTTP clients (test_layout.py holds that).
+"""The only module in which tests make HTTP clients (test_layout.py checks that).
 
-httpx looks for proxies in the environment each time a client is made, and pytest writes PYTEST_CURRENT_TEST there between
-tests: a thread that makes a client at that moment dies of a KeyError. Nothing here goes through a proxy. It also reads the
-certificates of all authorities for each client, 30 ms of processor time: here once.
+For each client httpx reads the proxies from the environment, and pytest changes PYTEST_CURRENT_TEST there between tests: a thread that
+makes a client at that moment ends with a KeyError. No request here uses a proxy. For each client httpx also reads all certificate
+authorities, which takes 30 ms of processor time; here it reads them once.
 
-httpcore of Debian 12 sends a head and its body in two segments and leaves Nagle's algorithm on, so that each body would wait 40 ms
-for the kernel to acknowledge the head. Newer ones switch it off, too."""
+httpcore of Debian 12 sends a head and its body in two segments and leaves Nagle's algorithm on, so each body would wait 40 ms for the
+acknowledgement of the head. Newer versions turn it off.
+"""
 
 import functools
 import socket

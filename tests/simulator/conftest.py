@@ -1,4 +1,4 @@
-"""Starts cleura-sim on a free port, one process per test, and gives a small client for it."""
+"""Starts cleura-sim on a free port, one process per test, and provides a small client for it."""
 
 import os
 import pathlib
@@ -55,7 +55,7 @@ def v1_create_body(name="example"):
 
 
 class Sim:
-    """A running simulator. Its clock stands still except when a test moves it (speed 0)."""
+    """A running simulator. Its clock stands still unless a test moves it (speed 0)."""
 
     G = "/gardener/v2/public"
     SHOOTS = f"{G}/shoots/Sto2/{PROJECT}"
@@ -139,7 +139,7 @@ class Sim:
         return (last["type"], last["state"], last["progress"]) if last else None
 
     def ready(self, name="example", **changes):
-        """A shoot that is created and settled."""
+        """Makes a shoot that is created and settled."""
         self.bootstrap()
         answer = self.create(name, **changes)
         assert answer.status_code == 202, answer.text
@@ -148,7 +148,7 @@ class Sim:
         return self
 
     def wait(self, condition, seconds=10):
-        """For real time: polls with an end."""
+        """Waits in real time until the condition is true, at most for a limit."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if condition():
@@ -166,7 +166,7 @@ def pytest_runtest_makereport():
 
 @pytest.fixture
 def start():
-    """Starts simulators with options of the test's own; stops them at its end."""
+    """Starts simulators with options that the test chooses, and stops them at the end of the test."""
     started = []
 
     def make(*options):

@@ -1,4 +1,4 @@
-"""Tokens and two-factor login in both generations, identity listings."""
+"""Tokens and two-factor login in both generations, and the lists of identities."""
 
 from conftest import DOMAIN, PROJECT
 
@@ -96,7 +96,7 @@ def test_identity(start):
 
 
 def test_a_token_by_hash_needs_a_mail(sim):
-    """The simulator sends none, so that no hash is right; what is wrong with the request is told first."""
+    """The simulator sends no mail, so no hash is right. Other faults of the request are reported first."""
     good = {"login": "demo", "hash": "a1b2", "type": "authlogin"}
     answer = sim.request("POST", "/auth/v2/tokens-by-hash", good)
     assert answer.status_code == 400 and "hash" in message(answer)
@@ -107,7 +107,7 @@ def test_a_token_by_hash_needs_a_mail(sim):
 
 
 def test_account_users_are_not_simulated(sim):
-    """As Cleura answers a user without the privilege to administrate users; a wrong token is told first."""
+    """The answer for a user who may not administrate users; a wrong token is reported first."""
     for method, path in (("GET", "/users"), ("POST", "/users"), ("GET", "/user/42"), ("PATCH", "/users/42"), ("DELETE", "/users/42")):
         answer = sim.request(method, "/identity/v2" + path)
         assert answer.status_code == 403 and message(answer).startswith("No access:")

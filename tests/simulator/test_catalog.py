@@ -1,4 +1,4 @@
-"""The cloud profile, and what a test may put into it."""
+"""The cloud profile, and data that a test may put into it."""
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_a_wrong_catalog_changes_nothing(sim, wrong, named):
 
 
 def test_regions_of_the_compliant_cloud_have_integer_ids(start):
-    """v1 spells the ids of public as strings, those of compliant as integers; v2 has integers everywhere."""
+    """v1 writes the ids of the public cloud as strings and those of the compliant cloud as integers; v2 always writes integers."""
     sim = start("--speed", "0", "--region", "Sto2", "--region", "sto-com", "--region", "sto2hs")
     sim.login()
     areas = [domain["area"] for domain in sim.request("GET", "/accesscontrol/v1/openstack/domains").json()]

@@ -1,4 +1,4 @@
-"""Every v2 JSON answer is held to the published contract of 2026-06-30."""
+"""Every v2 JSON answer is checked against the published contract of 2026-06-30."""
 
 import json
 import re
@@ -10,12 +10,12 @@ from conftest import DOMAIN, PROJECT, ROOT, create_body, worker_body
 
 CONTRACT = ROOT.parent / "shared" / "reference" / "cleura-openapi-2026-06-30.json"
 
-# Not in the contract of that day, so without a schema here: the v3 kubeconfig and the node names of a
-# group. Both are in the contract of September 2026 (CL-26) and have tests of their own.
+# These are not in that contract, so they have no schema here: the v3 kubeconfig and the node names of a group. Both are in the contract of
+# September 2026 (CL-26), and other tests check them.
 
 
 def to_draft7(node):
-    """OpenAPI 3.0 says `nullable` where JSON Schema wants another type; a $ref hides its neighbours."""
+    """Converts a schema: OpenAPI 3.0 has `nullable` where JSON Schema has another type, and a $ref hides other members beside it."""
     if isinstance(node, list):
         return [to_draft7(item) for item in node]
     if not isinstance(node, dict):
@@ -61,7 +61,7 @@ class Judge:
 
 
 def walk_life(judge, sim):
-    """Looks at one shoot in every phase of its life."""
+    """Reads one shoot in every phase of its life."""
     path = f"{sim.SHOOTS}/example"
     for _ in range(30):
         judge("GET", path, status=200)
@@ -182,7 +182,7 @@ def operations_of(document):
 
 
 def test_every_operation_needs_a_token(contract, sim):
-    """Whatever is simulated or not: without a token the answer is 403 `Invalid token`, with one it is not 404 for the path."""
+    """Each operation, simulated or not, answers 403 `Invalid token` without a token; with a token its path is not 404."""
     for method, path in sorted(operations_of(contract)):
         known = {"openStackRegionTag": "Sto2", "openStackProjectId": PROJECT, "domainId": DOMAIN, "gardenerRegionTag": "public"}
         path = re.sub(r"{([^}]+)}", lambda name: known.get(name[1], "x"), path)
@@ -208,7 +208,7 @@ REQUIRED_SINCE = {"backup_enabled", "dns_enabled"}  # by the contract of Septemb
 
 
 def optional_left(contract, schema, value, at=""):
-    """Paths of the members of an answer that the contract does not require."""
+    """The paths of the members of an answer that the contract does not require."""
     while "$ref" in schema:
         schema = contract["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Every kind of fault, their order and counting, recorded traffic."""
+"""Every kind of fault, their order and counts, and recorded requests."""
 
 import time
 

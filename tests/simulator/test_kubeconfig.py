@@ -94,7 +94,7 @@ def test_certificate_is_signed_by_the_ca(sim, tmp_path):
 
 @pytest.mark.parametrize("generation", ["v1", "v2", "v3"])
 def test_certificates_are_valid_now_also_after_the_clock_was_moved(sim, tmp_path, generation):
-    """openssl looks at the real time, as every client does."""
+    """openssl checks them at the real time, as every client does."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
     sim.advance(40 * 86400)

@@ -7,7 +7,7 @@ from conftest import create_body, worker_body
 
 
 def play(sim, number):
-    """One client: makes a shoot of its own, looks at it, changes it, deletes it."""
+    """One client: makes a shoot, reads it, changes it, deletes it."""
     name = f"many-{number}"
     statuses = []
     with web.Client(base_url=sim.url, headers=sim.auth, timeout=30) as http:

@@ -1,4 +1,4 @@
-"""How numbers are written: with the fewest digits that read back as the same."""
+"""A number is written with the fewest digits that give the same number when read."""
 
 import json
 
@@ -39,7 +39,7 @@ def test_every_number_of_an_answer(sim):
 
 
 def test_texts_are_left_alone(sim):
-    """Numbers in texts, and everything else that only looks like one."""
+    """Numbers inside texts, and other texts that look like numbers."""
     sim.control("POST", "/replay", {"answers": [
         {"operation": "list_shoots", "status": 200, "body": {
             "0.10000000000000001": "0.10000000000000001", "a\\\"0.10000000000000001": "\\", "n": [1e22, True, None, -0.0, -1.5e-7]}}]})

@@ -1,4 +1,4 @@
-"""The old generation: its shapes, statuses and quirks over the same state."""
+"""The old generation: its forms, statuses and special behaviour, over the same state."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A write that comes before the pick-up of the one before it: taken in, or refused when the setting says so."""
+"""A write that comes before the pick-up of the previous one: it is merged, or refused when the setting says so."""
 
 import pytest
 
@@ -8,7 +8,7 @@ CIDRS = ["192.0.2.0/24"]
 
 
 def wait_as_the_provider_does(sim):
-    """The loop of the official Terraform provider: GET every 15 s until the last operation has succeeded."""
+    """The loop of the official Terraform provider: GET every 15 s until the last operation succeeded."""
     for _ in range(240):
         last = sim.get()["last_operation"]
         if last and last["state"] == "Succeeded":
@@ -25,7 +25,7 @@ def two_groups(sim):
 
 @pytest.mark.parametrize("stale,pause", [(5, 0), (5, 1), (5, 3), (0, 0), (600, 30)])
 def test_the_order_of_the_official_provider(sim, stale, pause):
-    """Patch, then per group update, delete, create, after each of them the wait: no answer is 409 and all of it is done."""
+    """A patch, then update, delete and create for the groups, with the wait after each: no answer is 409, and all changes are made."""
     two_groups(sim)
     sim.settings(stale_seconds=stale)
     wait_as_the_provider_does(sim)

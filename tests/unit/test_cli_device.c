@@ -1,4 +1,4 @@
-/* The device flow: when the token endpoint is asked again. Time is a number here. */
+/* The device flow: the pauses between requests to the token endpoint. The test sets the clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Judges an answer; the clock goes on by the pause, which is returned. */
+/* Judges an answer and moves the clock forward by the pause, which is stored in *ret_pause. */
 static enum device_step judge(enum http_end end, long status, const char *error, int64_t retry_after_s,
                               int64_t *ret_pause)
 {
@@ -49,7 +49,8 @@ static void slow_down_counts_for_good(void **state)
     assert_int_equal(pause_after(HTTP_ANSWERED, 428, "authorization_pending"), 15000);
 }
 
-/* Also when something in between answers in its place, and until it answers again. */
+/* The pause also grows when something between answers for the issuer. The first answer of the issuer resets
+ * it. */
 static void an_issuer_that_is_away_is_asked_less_often(void **state)
 {
     (void)state;

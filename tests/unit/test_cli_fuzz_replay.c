@@ -1,4 +1,4 @@
-/* Replays the inputs of the fuzz targets of the command line. */
+/* Runs the fuzz targets of the command line with their stored inputs. */
 #include "fuzz/fuzz.h"
 
 #define REPLAYED FUZZ_CLI_TARGETS

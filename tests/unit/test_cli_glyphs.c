@@ -1,4 +1,4 @@
-/* Columns of text, escapes of foreign text, lines of progress. */
+/* The width of text, escapes of foreign text, lines of progress. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,13 +21,13 @@ static void widths(void **state)
         {"", 0},
         {"dev", 3},
         {"\u00e5\u00e4\u00f6", 3},                     /* å ä ö */
-        {"a\u030a", 1},                                /* å of two code points */
-        {"\u6f22\u5b57", 4},                           /* two wide ones */
+        {"a\u030a", 1},                                /* å from two code points */
+        {"\u6f22\u5b57", 4},                           /* two wide characters */
         {"\U0001f469\u200d\U0001f4bb", 2},             /* woman, joiner, laptop */
         {"\U0001f1f8\U0001f1ea", 2},                   /* the flag of Sweden */
-        {"\u2764\ufe0f", 2},                           /* a heart as an emoji */
-        {"\U0001f469\U0001f3fd\u200d\U0001f692 x", 4}, /* with a skin tone */
-        {"\xff\xfe", 2},                               /* no UTF-8 */
+        {"\u2764\ufe0f", 2},                           /* a heart, shown as an emoji */
+        {"\U0001f469\U0001f3fd\u200d\U0001f692 x", 4}, /* an emoji with a skin tone */
+        {"\xff\xfe", 2},                               /* not UTF-8 */
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -1,4 +1,4 @@
-/* An entry is added to a kubeconfig, and nothing else changes. */
+/* An entry is added to a kubeconfig, and all other content stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,7 +149,8 @@ static void members_of_the_user_stay_in_our_entry(void **state)
     assert_string_equal(json_str(its, "certificate-authority-data"), "Q0E=");
     assert_string_equal(json_str(its, "proxy-url"), "socks5://p");
     assert_string_equal(json_str(its, "tls-server-name"), "no");
-    assert_string_equal(json_str(copy, "server"), "https://stale"); /* it shares the text, not the change */
+    assert_string_equal(json_str(copy, "server"),
+                        "https://stale"); /* an alias of the changed mapping retains the old value */
     assert_null(json_str(copy, "certificate-authority-data"));
     assert_string_equal(json_str(json_obj(own, "exec"), "command"), "shootctl");
     assert_string_equal(json_str(own, "as"), "admin");

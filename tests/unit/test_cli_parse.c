@@ -114,7 +114,7 @@ static void help_wins_wherever_it_stands(void **state)
     }
     struct parsed parsed;
     struct buffer fault CLEANUP_BUFFER;
-    assert_true(parsed_from("get dev -- --help", &parsed, &fault)); /* behind -- it is a name */
+    assert_true(parsed_from("get dev -- --help", &parsed, &fault)); /* after -- it is a name */
     assert_false(parsed.help);
     assert_string_equal(parsed.arguments[1], "--help");
     assert_int_equal(parsed.rest, 1);
@@ -138,7 +138,8 @@ static void durations(void **state)
     assert_int_equal(duration_ms("999999999d"), -1);
 }
 
-/* Flags before the command are read before it is known which one it is. */
+/* The parser reads flags before the command without knowing the command, so flags of one name must be
+ * alike. */
 static void flags_of_the_same_name_are_alike(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Streams of events as bytes (docs/api.md, "As a stream"). */
+/* Parses streams of events (docs/api.md, "As a stream"). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static bool collect(void *ctx, const char *type, const char *data)
     return true;
 }
 
-/* However the bytes are cut, the events are the same; the id of a block that is not whole does not count. */
+/* The events are the same wherever the bytes are cut. The id of an incomplete block does not count. */
 static void any_cut_gives_the_same(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Tables in terminals of any width, and without one. */
+/* Tables on terminals of any width, and without a terminal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static const struct column columns[] = {{"NAME", false}, {"PHASE", false}, {"MESSAGE", true}, {NULL, false}};
 
-/* The table as it is printed on a terminal of this width; 0: on no terminal. The caller frees it. */
+/* The table as printed on a terminal of this width; 0: without a terminal. The caller frees it. */
 static char *printed(unsigned width)
 {
     char *text = NULL, number[16];
@@ -61,7 +61,7 @@ static void it_fits_every_terminal(void **state)
     assert_non_null(strstr(middle, "a message that is r…"));
 }
 
-/* Rows that come later stand below the first ones: a column never gets narrower. */
+/* Later rows stand below the first ones: a column never becomes narrower. */
 static void later_rows_keep_the_widths(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void later_rows_keep_the_widths(void **state)
     free(text);
 }
 
-/* A column gives back what it has beyond its content before one is cut. */
+/* A column loses its padding before any column is cut. */
 static void padding_is_given_back(void **state)
 {
     (void)state;

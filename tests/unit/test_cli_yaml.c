@@ -1,4 +1,4 @@
-/* YAML in and out of shootctl. */
+/* Reading and writing of YAML in shootctl. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
