@@ -341,7 +341,8 @@ def test_cached_reads_are_no_spans_and_fresh_ones_are(make, collector):
     fresh = d.http.get(d.clusters_path("dev"), headers={"Cache-Control": "no-cache"})
     assert fresh.status_code == 200
     read, = collector.wait("GET /v1/projects/{project}/clusters/{cluster}")
-    assert [s["name"] for s in collector.spans() if s.get("parentSpanId") == read["spanId"] and s["kind"] == CLIENT] == ["GET get"]
+    call, = [s["name"] for s in collector.spans() if s.get("parentSpanId") == read["spanId"] and s["kind"] == CLIENT]
+    assert call in ("GET get", "GET list")  # the list when it was due anyway
     wait_until(lambda: metric(d, "shootd_spans_recorded_total") == len(collector.spans()), what="all spans")
     waited = "GET /v1/projects/{project}/catalog"  # from the start of this test, which had to read Cleura
     assert {s["name"] for s in collector.spans() if s["kind"] == SERVER} - {waited} == {
