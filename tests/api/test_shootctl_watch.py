@@ -249,7 +249,7 @@ def test_a_stream_that_is_refused_for_good_ends(tmp_path):
         fails(run(tmp_path, "events", "-f", **s.of()), NOT_ALLOWED, "may not do this")
     s = Lists([], [raw(200, "<html>", "text/html")])
     with s.server:
-        fails(run(tmp_path, "events", "-f", **s.of()), UNREACHABLE, "what answers is no shootd")
+        fails(run(tmp_path, "events", "-f", **s.of()), UNREACHABLE, "the server is not shootd")
 
 
 @pytest.mark.parametrize("status", [429, 503])
