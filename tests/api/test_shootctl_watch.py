@@ -270,7 +270,7 @@ def test_a_wait_asks_as_slowly_as_the_server_wants(tmp_path, status):
         assert time.monotonic() - began < 15, "the wait is over in time all the same"
 
 
-# ---- what does not exist yet -------------------------------------------------------------------------------------------
+# ---- clusters that do not exist yet ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("goal, said", [("phase=ready", "ready"), ("operation", "create succeeded")])
 def test_a_wait_for_what_does_not_exist_yet(pair, ctl, tmp_path, goal, said):
