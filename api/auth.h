@@ -86,8 +86,9 @@ void tickets_done(struct tickets *t);
 bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token[static TOKEN_DIGEST_BYTES],
                    struct view_blob *caller, char ticket[static TICKET_BYTES]);
 /*
- * Uses a ticket and returns the digest of its token. *ret_caller is the caller with a JWT, with a reference
- * for the caller of this function, or NULL. False for an unknown, expired or used ticket.
+ * Uses a ticket and writes the digest of its token to `token`. *ret_caller is the identity behind a JWT, or
+ * NULL for a token of the store; the caller of this function owns one reference. False for an unknown,
+ * expired or used ticket.
  */
 bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
                  uint8_t token[static TOKEN_DIGEST_BYTES], struct view_blob **ret_caller);

@@ -82,7 +82,7 @@ int api_check_object(const struct cli *cli, const json_t *json)
 {
     return json_is_object(json)
                ? END_OK
-               : cli_fail(END_UNREACHABLE, "%s: what answers is no shootd: a success without an object",
+               : cli_fail(END_UNREACHABLE, "%s: the server is not shootd: a success without an object",
                           cli->settings.url.value);
 }
 
@@ -100,7 +100,8 @@ json_t *api_items(const json_t *page)
 {
     json_t *items = json_arr(page, "items");
     if (!items)
-        (void)cli_fail(END_UNREACHABLE, "the server answered with a list that has no items: it is no shootd");
+        (void)cli_fail(END_UNREACHABLE,
+                       "the server answered with a list that has no items: it is not shootd");
     return items;
 }
 
@@ -154,7 +155,7 @@ int api_pages_quiet(struct cli *cli, const struct api_target *target, int (*item
         if (code == END_OK && cursor && mem_same_str(cursor, before))
             code = cli_fail(END_UNREACHABLE, "the server answers with the same page again and again");
         else if (code == END_OK && cursor && ++pages == PAGES_MAX)
-            code = cli_fail(END_UNREACHABLE, "the list has more than %d pages: what answers is no shootd",
+            code = cli_fail(END_UNREACHABLE, "the list has more than %d pages: the server is not shootd",
                             PAGES_MAX);
     } while (code == END_OK && cursor);
     free(cursor);

@@ -26,29 +26,29 @@ const struct flag common_flags[] = {
     {                                                                          \
         "output", 'o', FLAG_CHOICE, "FORM", output_forms, "form of the output" \
     }
-#define YES_FLAG                                                              \
-    {                                                                         \
-        "yes", 'y', FLAG_SWITCH, NULL, NULL, "do not ask whether it is meant" \
+#define YES_FLAG                                                           \
+    {                                                                      \
+        "yes", 'y', FLAG_SWITCH, NULL, NULL, "do not ask for confirmation" \
     }
 #define DRY_RUN                                                                     \
     {                                                                               \
         "dry-run", 0, FLAG_SWITCH, NULL, NULL, "show what would happen, do nothing" \
     }
-#define TIMEOUT                                                            \
-    {                                                                      \
-        "timeout", 0, FLAG_DURATION, "TIME", NULL,                         \
-            "wait for so long at most (1h); what goes on is not cancelled" \
+#define TIMEOUT                                                         \
+    {                                                                   \
+        "timeout", 0, FLAG_DURATION, "TIME", NULL,                      \
+            "wait at most so long (1h); the operation is not cancelled" \
     }
-#define PROGRESS                                                                              \
-    {                                                                                         \
-        "progress", 0, FLAG_CHOICE, "HOW", progress_words, "how far it is, on standard error" \
+#define PROGRESS                                                                                        \
+    {                                                                                                   \
+        "progress", 0, FLAG_CHOICE, "HOW", progress_words, "the form of the progress on standard error" \
     }
 #define WAITING \
     {"no-wait", 0, FLAG_SWITCH, NULL, NULL, "do not wait for the end of the operation"}, TIMEOUT, PROGRESS
 
 static const struct flag output_flags[] = {OUTPUT_FLAG, {0}};
 static const struct flag version_flags[] = {
-    OUTPUT_FLAG, {"client", 0, FLAG_SWITCH, NULL, NULL, "only that of shootctl"}, {0}};
+    OUTPUT_FLAG, {"client", 0, FLAG_SWITCH, NULL, NULL, "only the version of shootctl"}, {0}};
 static const struct flag login_flags[] = {
     {"token-file", 0, FLAG_TEXT, "FILE", NULL, "the token is the first line of this file"},
     {"token-stdin", 0, FLAG_SWITCH, NULL, NULL, "the token is the first line of standard input"},
@@ -60,7 +60,7 @@ static const struct flag login_flags[] = {
 };
 #define WATCH                                                                                   \
     {                                                                                           \
-        "watch", 'w', FLAG_SWITCH, NULL, NULL, "go on with a row for each change, until Ctrl-C" \
+        "watch", 'w', FLAG_SWITCH, NULL, NULL, "then print a row for each change, until Ctrl-C" \
     }
 static const struct flag get_flags[] = {OUTPUT_FLAG, WATCH, {0}};
 static const struct flag list_flags[] = {
@@ -69,13 +69,13 @@ static const struct flag list_flags[] = {
     {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
     {"phase", 0, FLAG_TEXT, "PHASES", NULL, "only these, comma-separated: failed,retrying"},
     {"health", 0, FLAG_TEXT, "WORDS", NULL, "only these: healthy, progressing, unhealthy, unknown"},
-    {"version", 0, FLAG_TEXT, "VERSION", NULL, "only what runs it; 1.33 takes every patch"},
+    {"version", 0, FLAG_TEXT, "VERSION", NULL, "only clusters with this version; 1.33 matches every patch"},
     {"label", 'l', FLAG_TEXT, "NAME=VALUE", NULL, "only with this label; may be repeated"},
     {"q", 0, FLAG_TEXT, "TEXT", NULL, "only with this text in name, project, description or labels"},
     {"region", 0, FLAG_TEXT, "REGIONS", NULL, "only in these"},
-    {"managed", 0, FLAG_CHOICE, "BOOLEAN", booleans, "made or adopted by shootd or not"},
+    {"managed", 0, FLAG_CHOICE, "BOOLEAN", booleans, "whether shootd made or adopted them"},
     {"expiring-before", 0, FLAG_TEXT, "TIME", NULL,
-     "only when a version in use runs out before it: 30d, 2026-12-31"},
+     "only clusters whose version expires before it: 30d, 2026-12-31"},
     {"sort", 0, FLAG_TEXT, "MEMBERS", NULL, "the order: -updated_at, phase,name"},
     {0},
 };
@@ -104,15 +104,15 @@ static const struct flag upgrade_flags[] = {
 };
 static const struct flag wait_flags[] = {
     {"for", 0, FLAG_TEXT, "WHAT", NULL, "operation (the default), deleted, phase=ready or another phase"},
-    {"allow-absent", 0, FLAG_SWITCH, NULL, NULL, "a cluster that does not exist yet is waited for, too"},
+    {"allow-absent", 0, FLAG_SWITCH, NULL, NULL, "also wait for a cluster that does not exist yet"},
     OUTPUT_FLAG,
     TIMEOUT,
     PROGRESS,
     {0},
 };
 static const struct flag events_flags[] = {
-    {"follow", 'f', FLAG_SWITCH, NULL, NULL, "go on as things happen, until Ctrl-C"},
-    {"last", 'n', FLAG_NUMBER, "N", NULL, "begin with so many of the last ones (20)"},
+    {"follow", 'f', FLAG_SWITCH, NULL, NULL, "continue with new events, until Ctrl-C"},
+    {"last", 'n', FLAG_NUMBER, "N", NULL, "begin with the last N events (20)"},
     {"since", 0, FLAG_TEXT, "TIME", NULL, "nothing before: a time, a date, or how long ago it is (24h)"},
     {"type", 0, FLAG_TEXT, "TYPES", NULL, "only these, comma-separated: cluster.ready,operation.*"},
     {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
@@ -120,14 +120,13 @@ static const struct flag events_flags[] = {
     {0},
 };
 static const struct flag kubeconfig_flags[] = {
-    {"merge", 0, FLAG_SWITCH, NULL, NULL, "into your kubeconfig (this is what happens without a flag)"},
-    {"stdout", 0, FLAG_SWITCH, NULL, NULL, "print it; with its secrets unless --exec is given"},
+    {"merge", 0, FLAG_SWITCH, NULL, NULL, "merge into your kubeconfig (the default)"},
+    {"stdout", 0, FLAG_SWITCH, NULL, NULL, "print a kubeconfig; with its secrets unless --exec is given"},
     {"exec", 0, FLAG_SWITCH, NULL, NULL,
      "without secrets: kubectl gets its credential from 'shootctl credential' (always so with --merge)"},
     {"kubeconfig", 0, FLAG_TEXT, "FILE", NULL, "the file to merge into (KUBECONFIG, else ~/.kube/config)"},
     {"use", 0, FLAG_SWITCH, NULL, NULL, "make it the current context"},
-    {"ttl", 0, FLAG_DURATION, "TIME", NULL,
-     "how long what is printed with --stdout is good: 10m to 24h (1h)"},
+    {"ttl", 0, FLAG_DURATION, "TIME", NULL, "lifetime of the secrets printed with --stdout: 10m to 24h (1h)"},
     {0},
 };
 static const struct flag no_flags[] = {{0}};
@@ -154,8 +153,9 @@ static const struct flag diff_flags[] = {
 const struct command command_table[] = {
     {"login", "URL", 1, 1, false, login_flags,
      "Stores a server and the token for it as a context, and makes it the current one.",
-     "The token is tried at the server first. It is asked for without an echo unless a flag says where it "
-     "is. With --device a person logs in at the server's issuer, on any machine; a token of an issuer is "
+     "The token is tried at the server first. Without a flag that names its source it is read from the "
+     "terminal without an echo. With --device a person logs in at the server's issuer, on any machine; a "
+     "token of an issuer is "
      "renewed "
      "before it ends, where the issuer allows that.",
      EXAMPLES("shootctl login https://shootd.example.com",
@@ -163,16 +163,16 @@ const struct command command_table[] = {
               "shootctl login http://127.0.0.1:8080 --token-file token --project team-a"),
      verb_login},
     {"context", "[list | use NAME | show | remove NAME]", 0, 2, false, output_flags,
-     "Lists the contexts, chooses one, shows what is in force and why.",
+     "Lists the contexts, chooses one, shows the settings in force and their sources.",
      "Flags win over SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT and SHOOTD_CA_FILE, these over the context. A "
      "stored token is sent to the address of its context only.",
      EXAMPLES("shootctl context", "shootctl context use shootd.example.com", "shootctl context show"),
      verb_context},
     {"status", "", 0, 0, false, output_flags,
-     "Shows whether the server answers, whose token it is, and how projects and clusters are.", "",
-     EXAMPLES("shootctl status"), verb_status},
+     "Shows whether the server answers, the identity of the token, and the state of projects and clusters.",
+     "", EXAMPLES("shootctl status"), verb_status},
     {"list", "", 0, 0, false, list_flags, "Lists clusters, of the project that is set or of all.",
-     "--watch adds a row when a cluster changes, not for each percent of an operation. One that is gone "
+     "--watch adds a row when a cluster changes, but not for each percent of an operation. A deleted cluster "
      "has the phase 'deleted'.",
      EXAMPLES("shootctl list", "shootctl list --phase failed,degraded -o wide", "shootctl list -A -o name",
               "shootctl list --watch"),
@@ -181,39 +181,38 @@ const struct command command_table[] = {
      "With -o json and yaml one NAME is printed as an object, several are a list.",
      EXAMPLES("shootctl get dev", "shootctl get dev -o yaml", "shootctl get dev --watch"), verb_get},
     {"describe", "NAME", 1, 1, false, output_flags,
-     "Shows one cluster on a screen: state, pools, issues with what to do, its operation, its last events.",
+     "Shows one cluster on a screen: state, pools, issues with their solutions, its operation, its last "
+     "events.",
      "", EXAMPLES("shootctl describe dev"), verb_describe},
     {"catalog", "", 0, 0, false, output_flags,
      "Shows the versions, machine types, images and zones of a project, and its defaults.", "",
      EXAMPLES("shootctl catalog", "shootctl catalog -o name   # versions of Kubernetes only"), verb_catalog},
-    {"create", "[NAME]", 0, 1, false, create_flags, "Creates a cluster and waits until it is there.",
-     "What is not said comes from the defaults of the project. A lost answer does no harm: the same request "
-     "is sent again and makes one cluster.",
+    {"create", "[NAME]", 0, 1, false, create_flags, "Creates a cluster and waits until it is ready.",
+     "Values that are not given are the defaults of the project. After a lost answer the same request "
+     "is sent again; only one cluster is made.",
      EXAMPLES("shootctl create dev",
               "shootctl create dev --version 1.33 --pool work,type=b.2c4gb,min=1,max=3",
               "shootctl create -f dev.yaml --no-wait"),
      verb_create},
     {"apply", "", 0, 0, false, apply_flags,
-     "Makes clusters be as documents say: created, configured or unchanged.",
-     "All documents are read before the first is sent. A document replaces labels, description and "
-     "protection "
-     "too. On a terminal it asks before nodes are replaced, a pool goes or the protection goes off; "
-     "elsewhere "
-     "--yes says that it is meant.",
+     "Creates or changes clusters to match documents: created, configured or unchanged.",
+     "All documents are read before the first is sent. A document also replaces labels, description and "
+     "protection. On a terminal it asks before it replaces nodes, removes a pool or ends the protection; "
+     "elsewhere --yes is needed.",
      EXAMPLES("shootctl apply -f clusters/",
               "shootctl get dev -o yaml | sed s/1.33/1.34/ | shootctl apply -f - --yes"),
      verb_apply},
-    {"diff", "", 0, 0, false, diff_flags, "Shows what apply would do. Exit code 0: nothing, 10: something.",
+    {"diff", "", 0, 0, false, diff_flags, "Shows what apply would do. Exit code 0: no change, 10: changes.",
      "", EXAMPLES("shootctl diff -f clusters/"), verb_diff},
     {"upgrade", "NAME", 1, 1, false, upgrade_flags,
      "Shows the versions that a cluster can go to, or goes to one.", "",
      EXAMPLES("shootctl upgrade dev", "shootctl upgrade dev --to 1.34"), verb_upgrade},
-    {"hibernate", "NAME...", 1, 100, false, power_flags, "Sends clusters to sleep, without nodes.", "",
+    {"hibernate", "NAME...", 1, 100, false, power_flags, "Hibernates clusters: their nodes are removed.", "",
      EXAMPLES("shootctl hibernate dev"), verb_hibernate},
     {"wake", "NAME...", 1, 100, false, power_flags, "Wakes clusters.", "", EXAMPLES("shootctl wake dev"),
      verb_wake},
     {"delete", "NAME...", 1, 100, false, delete_flags, "Deletes clusters, with everything in them.",
-     "On a terminal the name has to be typed once more; elsewhere --yes says that it is meant.",
+     "On a terminal you must type the name once more; elsewhere --yes is needed.",
      EXAMPLES("shootctl delete dev", "shootctl delete dev --yes --no-wait"), verb_delete},
     {"wait", "NAME...", 1, 100, false, wait_flags,
      "Waits until an operation has ended, a phase is reached or a cluster is gone.",
@@ -226,8 +225,8 @@ const struct command command_table[] = {
      verb_wait},
     {"kubeconfig", "NAME", 1, 1, false, kubeconfig_flags,
      "Puts a cluster into your kubeconfig, or prints one.",
-     "What is merged holds no secret and does not get old: kubectl calls 'shootctl credential'. Everything "
-     "else in the file stays but comments, also what you have in the entry; the old file is kept as "
+     "The merged entry holds no secret and does not expire: kubectl calls 'shootctl credential'. Everything "
+     "else in the file stays except comments, also your own members of the entry; the old file is stored as "
      "FILE.before-shootctl. "
      "The current context stays, unless there is none or --use is given. It prints the name of the context.",
      EXAMPLES("shootctl kubeconfig dev --use", "shootctl kubeconfig dev --stdout > dev.kubeconfig"),
@@ -236,12 +235,12 @@ const struct command command_table[] = {
      "Runs kubectl with a cluster; its exit code is passed on.", "",
      EXAMPLES("shootctl kubectl dev -- get nodes"), verb_kubectl},
     {"credential", "NAME", 1, 1, false, no_flags, "Prints an ExecCredential: kubectl calls it.",
-     "It is kept in $XDG_RUNTIME_DIR/shootctl: many kubectl at once fetch it once, and while the server is "
-     "away the last one is given until its end.",
+     "It is cached in $XDG_RUNTIME_DIR/shootctl: many kubectl at once fetch it once, and while the server "
+     "cannot be reached the last one is used until it expires.",
      EXAMPLES("shootctl credential dev"), verb_credential},
     {"events", "[NAME]", 0, 1, false, events_flags,
-     "Shows the last events, of a cluster, a project or all; with -f those that come.",
-     "A stream that breaks is taken up again where it was: nothing is missed and nothing comes twice.",
+     "Shows the last events of a cluster, a project or all; with -f also new ones.",
+     "After a break the stream continues at the same place: no event is missed and none comes twice.",
      EXAMPLES("shootctl events dev", "shootctl events -f --type 'cluster.*'",
               "shootctl events -A -f -o jsonl | jq .type"),
      verb_events},
@@ -252,7 +251,7 @@ const struct command command_table[] = {
      verb_complete},
     {"version", "", 0, 0, false, version_flags, "Shows the versions of shootctl and of the server.", "",
      EXAMPLES("shootctl version"), verb_version},
-    {"help", "[COMMAND]", 0, 1, false, output_flags, "Shows the commands, or how one is used.", "",
+    {"help", "[COMMAND]", 0, 1, false, output_flags, "Shows the commands, or the help of one.", "",
      EXAMPLES("shootctl help create"), verb_help},
     {0},
 };

@@ -81,7 +81,7 @@ static void show_code(const json_t *code, int64_t good_for_s)
     cli_note("and enter the code  %s", json_str(code, "user_code"));
     if (whole)
         cli_note("or open  %s", whole);
-    cli_note("The code is good for %s.", lasting);
+    cli_note("The code is valid for %s.", lasting);
 }
 
 static int begin(const struct issuer *issuer, struct http_answer *answer)

@@ -240,7 +240,7 @@ static bool look(struct following *f, size_t i, bool alone, int *ret_code)
     *ret_code = (int)problem_code(&answer);
     progress_end(f->cli);
     if (*ret_code == END_OK)
-        *ret_code = cli_fail(END_UNREACHABLE, "%s: what answers is no shootd: HTTP %ld to a question",
+        *ret_code = cli_fail(END_UNREACHABLE, "%s: the server is not shootd: HTTP %ld in answer to a GET",
                              f->cli->settings.url.value, answer.status);
     else
         problem_say(f->cli, &answer);

@@ -302,7 +302,7 @@ static void ends_by_curl(struct exchange *x, CURLcode result)
     else if (is_mistake(result, reason))
         ends(x, HTTP_MISTAKEN, "%s", reason);
     else if (is_foreign_speech(result))
-        ends(x, HTTP_FOREIGN, "what answers is no shootd: %s", reason);
+        ends(x, HTTP_FOREIGN, "the server is not shootd: %s", reason);
     else
         ends(x, HTTP_UNREACHABLE, "%s", reason);
     x->answer->unknown_host = result == CURLE_COULDNT_RESOLVE_HOST && !x->http->has_answered;
@@ -328,8 +328,7 @@ static void look_at_body(struct exchange *x)
     if (needs_none || (succeeded && x->request->any_text))
         return;
     if (answer->status == 204 || answer->status == 304 || !has_type(x, "json")) {
-        ends(x, HTTP_FOREIGN,
-             "HTTP %ld with %s: what answers is no shootd, or something between answers in its place",
+        ends(x, HTTP_FOREIGN, "HTTP %ld with %s: the server is not shootd, or a proxy answered in its place",
              answer->status, x->content_type ? x->content_type : "no content");
         return;
     }

@@ -116,7 +116,7 @@ const char *renew_token(void *ctx)
     if (fault.len) {
         cli_note("shootctl: the token could not be renewed at %s: %s", json_str_or(s->login, "issuer", "?"),
                  fault.data);
-        cli_note("  'shootctl login %s --device' logs in anew", s->url.value);
+        cli_note("  'shootctl login %s --device' logs in again", s->url.value);
         s->renew_after = env_mono(env_real()) + AGAIN_S * US_PER_S;
     }
     return s->token.value;

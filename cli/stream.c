@@ -147,7 +147,7 @@ static int follow(struct cli *cli, struct stream *s)
         if (s->ended)
             return END_OK;
         if (s->sse.too_long)
-            return cli_fail(END_UNREACHABLE, "the stream is none of shootd: a line has more than 1 MiB");
+            return cli_fail(END_UNREACHABLE, "the stream is not from shootd: a line has more than 1 MiB");
         if (!may_come_back(&answer)) {
             problem_say(cli, &answer);
             return (int)problem_code(&answer);

@@ -149,8 +149,8 @@ struct delivery {
 /* Adds an attempt that has ended. Attempts beyond the limit are discarded. */
 void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt);
 /*
- * The stored form of the attempts: "" when the other members contain all of them, for example after an
- * immediate success. The caller frees it.
+ * The attempts as text for the store. It is "" when the other members of the delivery already say everything
+ * about them, for example after a success at the first attempt. The caller frees it.
  */
 char *delivery_attempts_text(const struct delivery *d);
 /* Reads the stored form, after all other members are set. Any invalid text is treated as "". */

@@ -33,7 +33,7 @@ bool change_confirmed(const struct cli *cli, const char *question)
     if (parsed_on(cli->parsed, "yes"))
         return true;
     if (!cli_can_ask(cli)) {
-        (void)cli_fail(END_USAGE, "nobody can be asked whether that is meant: --yes says so");
+        (void)cli_fail(END_USAGE, "cannot ask for confirmation: add --yes");
         return false;
     }
     char *shown CLEANUP_FREE = glyphs_shown(question);
@@ -111,7 +111,7 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
     if (answer.status == 202) {
         note_operation(change, answer.json);
         if (!change->operation)
-            return cli_fail(END_UNREACHABLE, "the server accepted it without an operation: it is no shootd");
+            return cli_fail(END_UNREACHABLE, "the server accepted it without an operation: it is not shootd");
     }
     change->document = gone ? NULL : json_incref(answer.json);
     return END_OK;

@@ -92,7 +92,7 @@ static void cache_open(struct cache *cache, const struct cli *cli, const char *p
     cache->directory = runtime_open(&fault);
     cache->lock = -1;
     if (cache->directory < 0) {
-        cli_note("shootctl: %s; nothing is kept", fault.data);
+        cli_note("shootctl: %s; nothing is cached", fault.data);
         return;
     }
     char *lock CLEANUP_FREE = mem_printf("%s.lock", hex);
@@ -248,8 +248,9 @@ static bool is_refusal(const struct http_answer *answer)
 /* Prints the cached credential while the server gives no new one. */
 static int print_kept(const struct cli *cli, const char *version, const json_t *status, const char *why)
 {
-    cli_note("shootctl: the server is away (%s); the last credential is good for %" PRId64 " s more", why,
-             left_s(status));
+    cli_note("shootctl: the server cannot be reached (%s); the last credential is valid for %" PRId64
+             " s more",
+             why, left_s(status));
     return print(cli, version, status);
 }
 

@@ -80,7 +80,7 @@ static int get_whole(struct cli *cli, const char *project, const char *cluster, 
     *ret_cluster =
         code == END_OK ? kubefile_cluster(ret->body.data ? ret->body.data : "", ret->body.len) : NULL;
     if (code == END_OK && !*ret_cluster)
-        code = cli_fail(END_UNREACHABLE, "%s: what answers is no shootd: that is no kubeconfig",
+        code = cli_fail(END_UNREACHABLE, "%s: the server is not shootd: the answer is not a kubeconfig",
                         cli->settings.url.value);
     return code;
 }

@@ -122,8 +122,7 @@ static int get_token(struct login *login)
         return log_in_at_issuer(login);
     if (cli_can_ask(login->cli))
         return ask_for_token(login);
-    return cli_fail(END_USAGE,
-                    "nobody can be asked for the token: --token-file FILE, --token-stdin, or --device");
+    return cli_fail(END_USAGE, "cannot ask for the token: use --token-file FILE, --token-stdin or --device");
 }
 
 static bool store_login(json_t *file, void *ctx, struct buffer *fault)
@@ -159,7 +158,7 @@ static void say_login(const struct login *login, const json_t *whoami)
     cli_note("logged in to %s as %s (role %s, projects %s)", login->url, json_str_or(whoami, "name", "-"),
              json_str_or(whoami, "role", "-"), projects);
     if (login->issued.refresh_token)
-        cli_note("the token is renewed at %s as long as that does it", login->issuer.url);
+        cli_note("the token is renewed at %s while that issuer allows it", login->issuer.url);
     else if (json_str(whoami, "expires_at"))
         cli_note("the token is good until %s", json_str(whoami, "expires_at"));
     cli_note("context %s is the current one; stored in %s", login->name, path);
@@ -177,7 +176,7 @@ static int try_and_store(struct login *login)
     api_target_init(&target, API_WHOAMI, NULL, NULL, NULL);
     int code = api_get(cli, &target, &whoami);
     if (code == END_OK && !json_str(whoami, "role"))
-        code = cli_fail(END_UNREACHABLE, "%s: what answers is no shootd", login->url);
+        code = cli_fail(END_UNREACHABLE, "%s: the server is not shootd", login->url);
     login->id = json_str(whoami, "id");
     if (code == END_OK && !contexts_change(store_login, login, &fault))
         code = cli_fail(END_REFUSED, "%s", fault.data);

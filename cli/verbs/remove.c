@@ -12,7 +12,7 @@ static bool is_meant(const struct cli *cli, const char *project, const char *nam
     if (parsed_on(cli->parsed, "yes"))
         return true;
     if (!cli_can_ask(cli)) {
-        (void)cli_fail(END_USAGE, "nobody can be asked whether %s is to be deleted: --yes says so", name);
+        (void)cli_fail(END_USAGE, "cannot ask whether to delete %s: add --yes", name);
         return false;
     }
     char *question CLEANUP_FREE =

@@ -142,7 +142,7 @@ static int take(void *ctx, json_t *cluster)
     const char *id = json_str(cluster, "id");
     if (!id)
         return cli_fail(END_UNREACHABLE,
-                        "the server answered with a cluster that has no id: it is no shootd");
+                        "the server answered with a cluster that has no id: it is not shootd");
     return json_object_set(ctx, id, cluster) < 0 ? END_REFUSED : END_OK;
 }
 

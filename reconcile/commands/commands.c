@@ -75,8 +75,9 @@ static void on_barrier_passed(struct save *save)
 }
 
 /*
- * Another caller's change of this cluster is being stored: a decision now could return a state that may still
- * be lost. True: the command is decided again when that change is durable (the store keeps the order).
+ * Whether another caller's change of this cluster is still being stored. A decision now could show a state
+ * that may still be lost. Therefore the command waits, and is decided again when that change is durable (the
+ * store retains the order).
  */
 bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {

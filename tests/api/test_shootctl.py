@@ -469,13 +469,13 @@ def test_a_second_try_may_find_what_the_first_has_done(tmp_path, verb, now, said
 
 
 BAD = {
-    "html": (HTML, UNREACHABLE, "what answers is no shootd"),
+    "html": (HTML, UNREACHABLE, "the server is not shootd"),
     "half": (raw(200, '{"items": [', length=4000), UNREACHABLE, "broke before the answer was whole"),
     "no json": (raw(200, '{"items": [}'), UNREACHABLE, "is not JSON"),
     "no object": (raw(200, "[1, 2]"), UNREACHABLE, "no object"),
     "deep": (raw(200, "[" * 100000), UNREACHABLE, "is not JSON"),
     "nothing": (b"", UNREACHABLE, "broke before"),
-    "noise": (b"SSH-2.0-OpenSSH_9.2\r\n", UNREACHABLE, "what answers is no shootd"),
+    "noise": (b"SSH-2.0-OpenSSH_9.2\r\n", UNREACHABLE, "the server is not shootd"),
     "elsewhere": (raw(302, "", fields="Location: https://login.example.com/\r\n"), UNREACHABLE, "https://login.example.com/"),
     "401": (problem(401, "invalid_token"), NOT_ALLOWED, "does not take the token"),
     "403": (problem(403, "forbidden"), NOT_ALLOWED, "may not do this"),
@@ -485,8 +485,8 @@ BAD = {
     "wrong types": (raw(200, '{"items": {"a": 1}, "status": 5, "operation": [], "kubernetes_versions": 7, "observed": "x", "name": 3, "role": []}'), None, ""),
     "escape": (answer(409, {"title": "\x1b[2JTitle", "detail": "\x1b[2J\u202eX", "advice": "\x1b]0;x\x07", "errors": [{"pointer": "\x1b[1m", "valid": ["\x1b[1m"]}]}),
                CONFLICT, "\\x1b[2JTitle"),
-    "204": (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", UNREACHABLE, "what answers is no shootd"),
-    "304": (b"HTTP/1.1 304 Not Modified\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n", UNREACHABLE, "what answers is no shootd"),
+    "204": (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", UNREACHABLE, "the server is not shootd"),
+    "304": (b"HTTP/1.1 304 Not Modified\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n", UNREACHABLE, "the server is not shootd"),
 }
 VERBS = ["status", "list", "list -o json", "get dev", "describe dev", "catalog", "create dev --timeout 100ms", "apply -f -", "diff -f -", "upgrade dev", "upgrade dev --to 1.34 --yes",
          "hibernate dev --timeout 100ms", "delete dev --yes --timeout 100ms", "wait dev --for=phase=ready --timeout 1s", "version", "login URL --token-stdin",
@@ -605,8 +605,8 @@ ERROR = {"code": "quota_exceeded", "title": "Quota exceeded", "detail": "20 core
     ([operation("running"), problem(404, "operation_not_found")], NOT_FOUND, "Its detail."),
     ([problem(429, "quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
     ([raw(502, "<p>", "text/html"), raw(200, "{", length=9), operation("succeeded")], OK, "waiting goes on"),
-    ([HTML], UNREACHABLE, "what answers is no shootd"),
-    ([answer(201, {})], UNREACHABLE, "what answers is no shootd"),
+    ([HTML], UNREACHABLE, "the server is not shootd"),
+    ([answer(201, {})], UNREACHABLE, "the server is not shootd"),
     ([operation("a word of next year"), operation("succeeded")], OK, ""),
     ([answer(200, {"status": 7}), operation("succeeded")], OK, ""),
 ], ids=["done", "failed", "cancelled", "401", "403", "404", "away", "proxy", "html", "201", "new word", "odd"])
@@ -858,7 +858,7 @@ def test_a_credential_is_kept_for_its_owner_and_for_bad_times(pair, reachable, t
     pair[1].kill()
     try:
         done = credential(ctl, "--retries", "0", **away)
-        assert json.loads(good(done))["status"]["clientKeyData"] == first["status"]["clientKeyData"] and "the server is away" in done.stderr
+        assert json.loads(good(done))["status"]["clientKeyData"] == first["status"]["clientKeyData"] and "the server cannot be reached" in done.stderr
         kept.write_text("{ broken")
         assert credential(ctl, "--retries", "0", **away).stdout == ""
     finally:
@@ -908,7 +908,7 @@ def test_a_good_certificate_stays_until_it_is_refused(tmp_path):
             answers.append(away)
             before = len(server.requests)
             done = [fake() for _ in range(2)]
-            assert all(json.loads(good(one))["status"]["clientKeyData"] == "key" and "the server is away" in one.stderr for one in done), done
+            assert all(json.loads(good(one))["status"]["clientKeyData"] == "key" and "the server cannot be reached" in one.stderr for one in done), done
             assert len(server.requests) == before + 1, "it is asked once, and not again at once"
         grow_old(file)
         answers.append(problem(403, "forbidden"))
@@ -929,7 +929,7 @@ def test_a_server_that_hangs_holds_up_no_kubectl_with_a_certificate(tmp_path):
         good(fake())
         grow_old(kept_file(tmp_path))
         began = time.monotonic()
-        assert "the server is away" in fake().stderr and time.monotonic() - began < 40, "five seconds, not a minute"
+        assert "the server cannot be reached" in fake().stderr and time.monotonic() - began < 40, "five seconds, not a minute"
         release.set()
 
 

@@ -51,7 +51,7 @@ def test_a_person_logs_in_at_the_issuer(d, issuer, tmp_path):
     issuer.forms.clear()
     done = run(tmp_path, "login", d.url, "--device", "--project", "team-a")
     said = done.stderr
-    assert good(done) == "" and f"open  {issuer.url}/device" in said and "code  WDJB-MJHT" in said and "good for 1m" in said and "role operator" in said
+    assert good(done) == "" and f"open  {issuer.url}/device" in said and "code  WDJB-MJHT" in said and "valid for 1m" in said and "role operator" in said
     start, *polls = issuer.forms
     assert start == ("/device_authorization?policy=p", {"client_id": "shootctl", "scope": "openid offline_access"})
     assert [form for _, form in polls] == [{"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "device-1", "client_id": "shootctl"}] * 3

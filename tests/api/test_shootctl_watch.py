@@ -249,7 +249,7 @@ def test_a_stream_that_is_refused_for_good_ends(tmp_path):
         fails(run(tmp_path, "events", "-f", **s.of()), NOT_ALLOWED, "may not do this")
     s = Lists([], [raw(200, "<html>", "text/html")])
     with s.server:
-        fails(run(tmp_path, "events", "-f", **s.of()), UNREACHABLE, "what answers is no shootd")
+        fails(run(tmp_path, "events", "-f", **s.of()), UNREACHABLE, "the server is not shootd")
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -270,7 +270,7 @@ def test_a_wait_asks_as_slowly_as_the_server_wants(tmp_path, status):
         assert time.monotonic() - began < 15, "the wait is over in time all the same"
 
 
-# ---- what does not exist yet -------------------------------------------------------------------------------------------
+# ---- clusters that do not exist yet ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("goal, said", [("phase=ready", "ready"), ("operation", "create succeeded")])
 def test_a_wait_for_what_does_not_exist_yet(pair, ctl, tmp_path, goal, said):

@@ -1,4 +1,4 @@
-"""What has to hold when the load is over. Each check gives sentences about what does not."""
+"""Checks after the end of the load. Each check returns sentences about its failures."""
 
 import collections
 import re
@@ -7,7 +7,7 @@ from harness import wait_until
 
 SAMPLE = re.compile(r"([a-z_:]+)(?:\{(.*)\})? (\S+)")
 LABEL = re.compile(r'([a-z_]+)="([^"]*)"')
-# Operations of shootd and what the simulator calls them.
+# Calls of shootd, and their names in the simulator.
 CALLS = {"catalog": "cloud_profiles", "list": "list_shoots", "get": "get_shoot", "create": "create_shoot", "delete": "delete_shoot",
          "kubeconfig": "kubeconfig_v3", "patch": "edit_shoot", "pool_create": "create_worker", "pool_update": "update_worker",
          "pool_delete": "delete_worker", "hibernate": "hibernate", "wake": "wake", "reconcile": "reconcile", "retry": "retry",
@@ -22,7 +22,7 @@ NEVER = ("shootd_store_errors_total", "shootd_store_rows_put_aside", "shootd_pro
 
 
 class Metrics:
-    """One scrape; by name: by labels, sorted: value."""
+    """One scrape: by name, then by sorted labels, the value."""
 
     def __init__(self, d):
         self.values = {}
@@ -51,7 +51,7 @@ def pages(d, path, **params):
 
 
 def in_time(check, seconds=10):
-    """What check() still says when the time is over: counters may be a moment behind what they count."""
+    """The sentences that check() still returns after the time limit. Counters may be updated a moment after the event that they count."""
     said = []
 
     def is_quiet():
@@ -65,7 +65,7 @@ def in_time(check, seconds=10):
 
 
 def unrest(d):
-    """Why it is not quiet yet."""
+    """Why shootd is not quiet yet."""
     now = Metrics(d)
     busy = [f"{c['name']} is {c['phase']}, settling: {c['settling']}" for c in pages(d, "/v1/clusters", fields="summary")
             if c["settling"] or c["phase"] not in AT_REST]
@@ -77,7 +77,7 @@ def unrest(d):
 
 
 class Books:
-    """What shootd says of itself, when all is over."""
+    """The state that shootd reports after the end of the load."""
 
     def __init__(self, world):
         d = world.d
@@ -87,36 +87,37 @@ class Books:
         self.deliveries = {hook["id"]: {r["event_id"]: r for r in pages(d, f"/v1/webhooks/{hook['id']}/deliveries")} for hook in world.hooks}
         self.audit = pages(d, "/v1/audit", action="createCluster,putCluster", outcome="success")
         world.weather.log.read()
-        self.now = Metrics(d)  # last: each read above is counted
+        self.now = Metrics(d)  # last, because the reads above are counted, too
 
 
 def faults(world):
-    """Everything that does not balance."""
+    """All failures of the checks."""
     books = Books(world)
     return [sentence for check in (requests, upstream, attempts, streams, counters, operations, clusters, event_log, deliveries, audit)
             for sentence in check(books, world)[:20]]
 
 
-# ---- what was counted ----------------------------------------------------------------------------------------------------
+# ---- counters ---------------------------------------------------------------------------------------------------------
 
 def requests(books, world):
-    """Each answer that a client has read is counted once, under the same method, route and status; of those that clients left, at most one each."""
+    """Each answer that a client read is counted once, under the same method, route and status. Of the answers that clients did not wait
+    for, each is counted at most once."""
     key, ledger = ("shootd_http_requests_total", "method", "route", "code"), world.ledger
     counted, said = books.now.by(*key) - world.before.by(*key), []
     for method, route, code in {*counted, *((m, r, str(s)) for m, r, s in ledger.answers)}:
         read, ours = ledger.answers[method, route, int(code)], counted[method, route, code]
         if route != "/metrics" and not read <= ours <= read + ledger.left[method, route]:
             said.append(f"{method} {route} {code}: clients read {read} answers, shootd counted {ours}")
-    under_way = books.now.total("shootd_http_requests_in_flight") - 1  # this one
+    under_way = books.now.total("shootd_http_requests_in_flight") - 1  # this request
     return said + ([f"{under_way:.0f} requests are under way"] if under_way else [])
 
 
 def upstream(books, world):
-    """Calls by what was answered, as shootd and as the simulator counted them."""
+    """Calls to Cleura by outcome: shootd and the simulator counted the same."""
     log, said = world.weather.log, []
     ours = books.now.by("shootd_upstream_requests_total", "operation", "outcome")
     for call, theirs in CALLS.items():
-        unseen = ours[call, "expired"] + log.unseen[theirs]  # cut off: perhaps answered in the same moment
+        unseen = ours[call, "expired"] + log.unseen[theirs]  # aborted calls, which may have been answered at the same moment
         for outcome, statuses in OUTCOMES.items():
             sent = sum(log.statuses[theirs, s] for s in statuses)
             if not 0 <= sent - ours[call, outcome] <= unseen:
@@ -142,7 +143,7 @@ def streams(books, world):
 
 
 def counters(books, world):
-    """What has to be as it was, whatever went on."""
+    """Counters that must not change, whatever the load is."""
     said = [f"{name} rose to {books.now.total(name):.0f}" for name in NEVER if books.now.total(name) > world.before.total(name)]
     if books.now.total("shootd_log_messages_total", level="error"):
         said.append(f"errors in the log: {[line for line in world.d.log().splitlines() if ' error ' in line][:5]}")
@@ -153,7 +154,7 @@ def counters(books, world):
 # ---- nothing was lost, nothing was done twice -----------------------------------------------------------------------------
 
 def operations(books, world):
-    """Each one that was told of is found, has ended, and one event tells of its end; each cluster was created once."""
+    """Each accepted operation is found, has ended, and has one event for its end; each cluster was created once."""
     rows, creates = books.operations, world.sim.counters()["creates"]
     ends = collections.Counter(e["data"]["operation_id"] for e in books.events if e["type"] in ENDS)
     said = []
@@ -171,13 +172,13 @@ def operations(books, world):
 
 
 def clusters(books, world):
-    """shootd shows what Cleura has."""
+    """shootd shows the clusters that Cleura has."""
     ours, theirs = {c["name"] for c in books.clusters}, {s["name"] for s in world.sim.get("state")["shoots"]}
     return [f"shootd shows {sorted(ours - theirs)} more than Cleura has, and lacks {sorted(theirs - ours)}"] if ours != theirs else []
 
 
 def event_log(books, world):
-    """Dense, as many as were counted, and each follower of the streams has read all of them once."""
+    """The log has no gaps and as many events as were counted, and each follower of the streams read all of them once."""
     numbers, now, said = [e["sequence"] for e in books.events], books.now, []
     if numbers != list(range(1, len(numbers) + 1)) or len({e["id"] for e in books.events}) != len(numbers):
         said.append("the numbers of the events are not dense")
@@ -194,12 +195,12 @@ def event_log(books, world):
 
 
 def wants(types, event):
-    """A test goes to the webhook that is tested, and to no other."""
+    """A test event goes only to the tested webhook."""
     return event["type"] != "webhook.test" and (not types or any(re.fullmatch(t.replace(".", r"\.").replace("*", ".*"), event["type"]) for t in types))
 
 
 def deliveries(books, world):
-    """One delivery of each event that matches, delivered, with the attempts that the receiver saw."""
+    """Each matching event has one delivery, which succeeded, with the attempts that the receiver saw."""
     said = []
     for hook in world.hooks:
         to, rows = hook["url"].rsplit("/", 1)[1], books.deliveries[hook["id"]]
@@ -214,6 +215,6 @@ def deliveries(books, world):
 
 
 def audit(books, world):
-    """Each create that was accepted is told once."""
+    """Each accepted create has one entry."""
     told = collections.Counter(e["operation_id"] for e in books.audit)
     return [f"the audit log tells {told[id]} times of the create of {name}" for name, id in world.ledger.creates.items() if told[id] != 1]

@@ -1,4 +1,4 @@
-"""What the clients know: each answer by method, route and status, what was accepted, what was surprising."""
+"""The clients' record: each answer by method, route and status, the accepted operations, the failures."""
 
 import collections
 import re
@@ -12,21 +12,21 @@ ROUTES = [(re.compile(re.sub(r"\\\{[a-z_]+\\\}", "[^/]+", re.escape(t)) + r"\Z")
 
 
 def route_of(path):
-    """The template of a path, literal ones first."""
+    """The template of a path; literal paths first."""
     return next((template for pattern, template in ROUTES if pattern.match(path)), "none")
 
 
 class Ledger:
-    """Filled by all clients at once."""
+    """A record that all clients fill at once."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.answers = collections.Counter()  # (method, route, status) that a client has read
-        self.left = collections.Counter()     # (method, route) of which the client did not wait for the answer
-        self.did = collections.Counter()      # words of what went on
-        self.operations = {}                  # id of each operation that was told of: (type, cluster)
+        self.left = collections.Counter()     # (method, route) of requests whose answer the client did not wait for
+        self.did = collections.Counter()      # actions of the load, by name
+        self.operations = {}                  # id of each known operation: (type, cluster)
         self.creates = {}                     # cluster: the operation that creates it
-        self.faults = []                      # sentences about what must not happen
+        self.faults = []                      # sentences about failures
 
     def count(self, method, path, status):
         with self.lock:
@@ -45,7 +45,8 @@ class Ledger:
             self.faults.append(sentence)
 
     def see(self, answer):
-        """A hook of httpx: each answer is counted when its header section is here, its operation remembered when it is whole."""
+        """A hook of httpx. It counts each answer when its header section has arrived, and stores its operation when the body is
+        complete."""
         self.count(answer.request.method, answer.request.url.path, answer.status_code)
         if answer.request.method == "GET" or answer.status_code not in (200, 201, 202):
             return

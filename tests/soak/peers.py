@@ -1,4 +1,4 @@
-"""The other ends: a receiver of webhooks that fails now and then, and what happens to Cleura meanwhile."""
+"""A receiver of webhooks that fails sometimes, and faults of Cleura."""
 
 import collections
 import contextlib
@@ -12,18 +12,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from traffic import Part
 
 SLOW_S = 0.7
-TROUBLED = 0.07  # of the events, the first time that they come to a subscriber
-# The last two stop everything for the webhook for some seconds, so that they are rare.
+TROUBLED = 0.07  # the part of the events that fail at the first attempt to a subscriber
+# The last two pause the webhook for some seconds, so they are rare.
 TROUBLES = {500: 4, 503: 4, "slow": 4, "reset": 4, 429: 1, 502: 1}
 
 
 class Receiver:
-    """All subscribers behind one port; the path says which. Some of the events have trouble the first time that they come."""
+    """All subscribers on one port, separated by the path. Some of the events fail at the first attempt."""
 
     def __init__(self, seed):
         self.seed, self.lock = seed, threading.Lock()
-        self.got = collections.defaultdict(list)  # (subscriber, event): what each attempt was answered
-        self.outcomes = collections.Counter()     # as shootd should count them
+        self.got = collections.defaultdict(list)  # (subscriber, event): the answer to each attempt
+        self.outcomes = collections.Counter()     # the outcomes that shootd should count
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -45,7 +45,7 @@ class Receiver:
             daemon_threads, request_queue_size = True, 256
 
             def handle_error(self, *args):
-                pass  # of a connection that was reset
+                pass  # the connection was reset
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -79,12 +79,12 @@ def outcome(what):
 
 
 class CleuraLog:
-    """The simulator's own log of requests, read before its ring is full: how many had which status."""
+    """The simulator's log of requests, read before its ring is full: the number of each status."""
 
     def __init__(self, sim):
         self.sim, self.since = sim, 0
         self.statuses = collections.Counter()  # (operation, status)
-        self.unseen = collections.Counter()    # operation: the client had left before the answer
+        self.unseen = collections.Counter()    # operation: requests whose client left before the answer
 
     def read(self):
         page = self.sim.http.get("/_sim/requests", params={"since": self.since}).json()
@@ -94,7 +94,7 @@ class CleuraLog:
         self.since = page["next"]
 
 
-# What every call meets for a while. `count` 0: until it is cleared.
+# Faults that affect every call for a while. `count` 0: until they are cleared.
 FAULTS = {
     "429": {"kind": "status", "status": 429, "headers": {"Retry-After": "1"}},
     "503": {"kind": "status", "status": 503},
@@ -107,7 +107,7 @@ FAULTS = {
 
 
 class Weather(Part):
-    """One trouble of Cleura after the other, each kind in turn, with calm between them."""
+    """Faults of Cleura, one kind after the other, with pauses without faults."""
 
     pause = 3.0
 

@@ -1,4 +1,4 @@
-"""What a process holds, looked at again and again, and the straight line through it."""
+"""Samples of the resources of a process, and the straight line through them."""
 
 import collections
 import pathlib
@@ -16,7 +16,8 @@ Line = collections.namedtuple("Line", "first last least most per_hour")
 
 
 def look(d):
-    """What the kernel tells, but for the descriptors: nobody else may count those of a process that lets nobody look into it."""
+    """Values from the kernel, except the number of descriptors: other processes may not count those of shootd, so it comes from
+    /metrics."""
     status = pathlib.Path(f"/proc/{d.process.pid}/status").read_text()
     rss, threads = (int(re.search(rf"^{name}:\s+(\d+)", status, re.M)[1]) for name in ("VmRSS", "Threads"))
     told = web.get(d.url + "/metrics", timeout=30).text
@@ -24,7 +25,7 @@ def look(d):
 
 
 class Sampler(threading.Thread):
-    """Looks once a second until it is stopped or the process has ended."""
+    """Takes a sample each second until it is stopped or the process has ended."""
 
     def __init__(self, d):
         super().__init__(daemon=True)
@@ -36,7 +37,7 @@ class Sampler(threading.Thread):
             try:
                 self.samples.append(look(self.d))
             except (OSError, TypeError, httpx.HTTPError):
-                return  # whoever talks to it finds out
+                return  # other parts of the load report that the daemon has ended
 
     def stop(self):
         self.over.set()
@@ -45,7 +46,7 @@ class Sampler(threading.Thread):
 
 
 def line(samples, member):
-    """How a member went; the slope is that of the least squares."""
+    """The line through a member by least squares."""
     values = [getattr(s, member) for s in samples]
     slope = statistics.linear_regression([s.at for s in samples], values).slope
     return Line(values[0], values[-1], min(values), max(values), slope * 3600)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Mixed load with faults for some minutes: what shootd holds has to stay flat, and what it counts has to be what its clients, the
-receiver of its webhooks and the simulator have seen. `make soak MINUTES=10`; tests/api/test_soak.py runs a quarter of a minute of it."""
+"""Mixed load with faults for some minutes. The resources of shootd must stay constant, and its counters must agree with the records of
+its clients, the receiver of its webhooks and the simulator. `make soak MINUTES=10`; tests/api/test_soak.py runs it for a quarter of a
+minute."""
 
 import os
 import pathlib
@@ -20,33 +21,33 @@ import traffic  # noqa: E402
 from harness import SANITIZED, wait_until  # noqa: E402
 from ledger import Ledger  # noqa: E402
 
-SPEED = 120  # a day of it is 120 days of the simulator: shootd believes no time that is more than a year away
+SPEED = 120  # a day of the run is 120 days in the simulator; shootd rejects times more than a year away
 DURATIONS = {"create": 120, "delete": 60, "hibernate": 30, "wake": 40, "reconcile": 20, "scale": 10, "roll": 60, "worker_create": 40,
              "worker_delete": 30, "patch": 10, "upgrade": 80}
 FOUND = 50  # clusters that were made elsewhere
 HOOKS = {"all": [], "clusters": ["cluster.*"], "ends": ["operation.succeeded", "operation.failed"], "ready": ["cluster.ready", "cluster.deleted"]}
 
-# The caches of SQLite fill with the file (4 MiB for each of its connections), the memory of ended operations until there are 1,000 of
-# them. So the first quarter, at most 15 minutes, is no part of the samples, and a short run is judged by what has come in all: the
-# slope tells nothing yet.
+# SQLite's caches grow with the file (4 MiB for each connection), and memory grows until 1,000 ended operations are in it. Therefore the
+# first quarter of the run, at most 15 minutes, has no samples. A short run is judged by its total growth, because its slope shows nothing
+# yet.
 WARM_UP_S = 900
 RSS_KIB_PER_HOUR, SLOPE_TELLS_S = 6 * 1024, 1800
 RSS_MIB_GROWN, RSS_MIB_AT_ONCE, RSS_MIB_PER_MINUTE = 24, 6, 3
 
 
 class World:
-    """What all parts of the load share."""
+    """The state that all parts of the load share."""
 
     def __init__(self, directory, seed):
         self.seed, self.ledger = seed, Ledger()
         self.over, self.settled = threading.Event(), threading.Event()
-        self.stay, self.made = [], {}  # clusters that are there all the while; those that a writer has made and not deleted
+        self.stay, self.made = [], {}  # clusters that exist during the whole run; clusters that a writer made and did not delete
         self.sim = harness.Sim(directory, speed=SPEED)
         self.sim.post("settings", durations=DURATIONS)
         self.sim.post("shoots", count=FOUND, prefix="hall", state="ready")
-        # A stream whose client has left is noticed at its next signs of life.
+        # shootd notices a lost client of a stream at the next heartbeats.
         self.d = harness.Shootd(pathlib.Path(directory) / "shootd", self.sim.url, extra="limits: {heartbeat: 1s}\n")
-        config = self.d.config  # level and access log as they ship
+        config = self.d.config  # default log level and access log
         config.write_text(config.read_text().replace("log_level: debug\naccess_log: all\n", ""))
         self.receiver = peers.Receiver(seed)
 
@@ -56,7 +57,7 @@ class World:
         wait_until(lambda: not balance.unrest(self.d), timeout=60, what="rest")
         self.stay = [c["name"] for c in balance.pages(self.d, "/v1/clusters")]
         self.d.http.close()
-        self.d.http = self.ledger.client(self.d)  # from here on each answer is counted
+        self.d.http = self.ledger.client(self.d)  # counts each answer from here on
         self.before = balance.Metrics(self.d)
         self.hooks = [self.subscribe(name, types, i) for i, (name, types) in enumerate(HOOKS.items())]
         self.look()
@@ -69,7 +70,7 @@ class World:
         return answer.json()
 
     def look(self):
-        """How far the event log is."""
+        """The newest number of the event log."""
         self.newest = self.d.http.get("/v1/events", params={"limit": 1}).json()["newest_sequence"]
 
     def load(self):
@@ -79,7 +80,7 @@ class World:
                        traffic.Keeper(self), traffic.Admin(self), traffic.Stalled(self)]
 
     def go_on(self, seconds):
-        """The load, for so long; ends at once when the daemon does."""
+        """Runs the load for a time; ends at once when the daemon ends."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             assert self.d.process.popen.poll() is None, f"the daemon ended with {self.d.process.popen.poll()}:\n{self.d.log()[-4000:]}"
@@ -87,7 +88,7 @@ class World:
             time.sleep(0.5)
 
     def come_to_rest(self):
-        """The load ends, then what it has begun, then those who follow the events. What does not, is told."""
+        """Waits for the end of the load, then of its operations, then of the followers of events. Reports those that do not end."""
         self.over.set()
         for part in self.others:
             part.join(300)
@@ -106,7 +107,7 @@ class World:
         return [f"{now} descriptors, {before} before the load"] if now > before else []
 
     def stop(self):
-        """What is wrong with the end of the daemon: sanitizers report there."""
+        """The faults at the end of the daemon; sanitizers report there."""
         self.over.set()
         self.settled.set()
         said = []
@@ -120,7 +121,7 @@ class World:
 
 
 def judge_use(world, minutes, taken):
-    """Flat. Sanitizers keep freed memory for a while: there it is the leaks at the end that count."""
+    """Resources must stay constant. Sanitizers retain freed memory for a while: with them only the leak check at the end counts."""
     said, per_hour = [], samples.line(taken, "rss_kib").per_hour
     grown, may_grow = (world.end.rss_kib - world.idle.rss_kib) / 1024, min(RSS_MIB_GROWN, RSS_MIB_AT_ONCE + RSS_MIB_PER_MINUTE * minutes)
     if not SANITIZED and grown > may_grow:

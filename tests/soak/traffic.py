@@ -1,5 +1,5 @@
-"""The clients of the soak: readers, followers of the event stream, writers, and an admin with tokens, webhooks and kubeconfigs.
-Each part is a thread with its own connection and its own dice."""
+"""The clients of the soak: readers, followers of the event stream, writers, and an admin with tokens, webhooks and kubeconfigs. Each
+part is a thread with its own connection and its own random generator."""
 
 import itertools
 import random
@@ -16,11 +16,11 @@ from raw import Raw, request
 
 CLUSTERS = "/v1/projects/team-a/clusters"
 ENDED = ("succeeded", "failed", "cancelled")
-AWAY = (502, 503, 504)  # Cleura does not answer just now
+AWAY = (502, 503, 504)  # Cleura does not answer at this moment
 
 
 class Part(threading.Thread):
-    """Rounds until the world is over. What it raises is a fault of the run."""
+    """Repeats its round until the run ends. An exception is a fault of the run."""
 
     pause = 0.1  # seconds between two rounds, on average
 
@@ -37,7 +37,7 @@ class Part(threading.Thread):
                 while not self.world.over.wait(self.rng.random() * 2 * self.pause):
                     self.round()
                 self.end()
-        except Exception:  # whatever it is, it is told
+        except Exception:  # any exception is reported
             self.ledger.fault(f"{self.name}: {traceback.format_exc()}")
 
     def begin(self):
@@ -50,10 +50,10 @@ class Part(threading.Thread):
         pass
 
     def ask(self, method, path, *good, **more):
-        """An answer; its status is one of these, or the part is at fault. Nothing else is ever right, least of all none."""
+        """The answer to a request. Any status outside `good`, and a missing answer, is a fault of the run."""
         answer = self.http.request(method, path, **more)
         while SANITIZED and method == "GET" and answer.status_code == 503 and answer.json()["code"] == "outcome_unknown":
-            answer = self.http.request(method, path, **more)  # a sanitizer beside other tests is slower than an answer may be
+            answer = self.http.request(method, path, **more)  # an answer may be slow beside a sanitizer and other tests
         if answer.status_code not in good:
             self.ledger.fault(f"{self.name}: {method} {answer.request.url} answered {answer.status_code} {answer.text[:500]}")
         return answer
@@ -63,7 +63,7 @@ class Part(threading.Thread):
 
 
 class Reader(Part):
-    """What dashboards and scripts read."""
+    """Reads as dashboards and scripts do."""
 
     pause = 0.06
 
@@ -77,7 +77,7 @@ class Reader(Part):
         self.rng.choices(reads, weights)[0]()
 
     def remembered(self, path, **params):
-        """With If-None-Match half of the time, in gzip half of the time."""
+        """Reads half of the time with If-None-Match, and half of the time with gzip."""
         coding = self.rng.choice(("gzip", "identity"))
         key = (path, tuple(params.items()), coding)
         tag = self.tags.get(key) if self.rng.random() < 0.5 else None
@@ -97,7 +97,7 @@ class Reader(Part):
             self.ledger.fault(f"{self.name}: asked for {name}, got {answer.json()['name']}")
 
     def pages(self):
-        """Clusters that are there all the while are on exactly one page."""
+        """Clusters that exist during the whole run are on exactly one page."""
         seen, cursor = [], None
         while True:
             more = {"cursor": cursor} if cursor else {}
@@ -139,7 +139,7 @@ class Reader(Part):
 
 
 class Follower(Part):
-    """Follows all events over many streams, each behind the last one."""
+    """Follows all events over many streams, each starting after the last event."""
 
     pause = 0.3
 
@@ -147,7 +147,7 @@ class Follower(Part):
         self.last, self.ids = self.world.begin, []
 
     def follow(self, until):
-        """A stream until until(stream) returns, then what was read of it."""
+        """Follows a stream until until(stream) returns; then returns the events."""
         with streams.Stream(self.world.d, last=self.last) as s:
             if s.answer is None or s.status != 200:
                 self.ledger.fault(f"{self.name}: the stream was not opened: {s.answer}")
@@ -163,13 +163,13 @@ class Follower(Part):
         self.follow(lambda s: self.world.over.wait(0.5 + 3 * self.rng.random()))
 
     def end(self):
-        """Once more until everything that has happened is here. Events go on for a while when nobody writes any more."""
+        """Follows until all events have arrived. Some events come after the last write."""
         self.world.settled.wait()
         self.follow(lambda s: wait_until(lambda: max(self.last, *s.ids, 0) >= self.world.newest or s.closed, timeout=30, what="the last event"))
 
 
 class Stalled(Part):
-    """Asks for the whole log and reads nothing of it."""
+    """Requests the whole log and does not read it."""
 
     pause = 1.5
 
@@ -188,7 +188,7 @@ class Stalled(Part):
 
 
 class Writer(Part):
-    """The life of a cluster, again and again: each has a name of its own."""
+    """The life of a cluster, repeated; each cluster has a new name."""
 
     pause = 0.5
 
@@ -231,7 +231,7 @@ class Writer(Part):
         return operation
 
     def create_twice(self, body):
-        """With a key, behind its dry run; the repetition is the very answer."""
+        """Creates with a key, after a dry run; the repetition must have the same answer."""
         self.ask("POST", CLUSTERS, 200, json=body, params={"dry_run": "true"})
         key = {"Idempotency-Key": f"{self.world.seed}-of-{body['name']}-0123456789"}
         first, second = (self.ask("POST", CLUSTERS, 202, 503, json=body, headers=key) for _ in range(2))
@@ -241,7 +241,7 @@ class Writer(Part):
         return second
 
     def wait_for(self, operation):
-        """Until it ends; sometimes this client does not wait for the answer, and comes back."""
+        """Waits for the end; sometimes the client disconnects and asks again."""
         while not self.world.over.is_set():
             if self.rng.random() < 0.2:
                 self.leave(f"/v1/operations/{operation}")
@@ -256,7 +256,7 @@ class Writer(Part):
         self.ledger.leave("GET", path)
 
     def change(self, method, path, *good, **more):
-        """A write that may wait for its operation, which may be in another's way, fail, or not be there any more."""
+        """A write that may wait for its operation, conflict with another, fail, or find that the cluster no longer exists."""
         wait = self.rng.choice((None, 5))
         answer = self.ask(method, path, 200, 201, 202, 204, 404, 409, *AWAY, *good, params={"wait": wait} if wait else {}, **more)
         if answer.status_code == 202:
@@ -269,7 +269,7 @@ class Writer(Part):
             self.ledger.note("cancellations")
 
     def describe(self, name):
-        """Metadata alone, which is nothing to Cleura; conditional."""
+        """Changes metadata only, which sends nothing to Cleura; conditional."""
         answer = self.ask("GET", f"{CLUSTERS}/{name}", 200, 404)
         if answer.status_code == 200:
             self.change("PATCH", f"{CLUSTERS}/{name}", 412, json={"description": f"at {time.time()}"}, headers={"If-Match": answer.headers["ETag"]})
@@ -298,13 +298,13 @@ class Writer(Part):
     def delete(self, name):
         if self.rng.random() < 0.3:
             self.ask("DELETE", f"{CLUSTERS}/{name}", 200, 404, 409, params={"dry_run": "true"})
-        for _ in range(2):  # who repeats it gets the same operation, or hears that it is gone
+        for _ in range(2):  # a repetition gets the same operation, or learns that the cluster is gone
             self.change("DELETE", f"{CLUSTERS}/{name}")
         self.world.made.pop(name, None)
 
 
 class Keeper(Writer):
-    """Adopts clusters that were made elsewhere, and changes them for as long as the run lasts."""
+    """Adopts clusters that were found at Cleura, and changes them during the whole run."""
 
     def begin(self):
         self.own = [name for i, name in enumerate(self.world.stay) if i % 2 == self.number % 2][:10]
@@ -316,7 +316,7 @@ class Keeper(Writer):
 
 
 class Admin(Part):
-    """Tokens that come and go with their kubeconfigs, webhooks that come and go, and what only Cleura knows."""
+    """Makes and deletes tokens with kubeconfigs, and webhooks, and reads data that only Cleura has."""
 
     pause = 0.7
 
@@ -336,7 +336,7 @@ class Admin(Part):
                 self.ledger.fault(f"{self.name}: a revoked token is good")
 
     def webhook(self):
-        """Subscribed to what does not happen here: what it gets is its test, once, and that has ended before it goes."""
+        """Subscribes to an event that never happens here, so it gets only its test, once, which ends before the webhook is deleted."""
         path = "/v1/webhooks"
         hook = self.ask("POST", path, 201, json={"url": f"{self.world.receiver.url}/short", "event_types": ["version.expiring"]}).json()
         path += "/" + hook["id"]

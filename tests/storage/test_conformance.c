@@ -378,7 +378,8 @@ static void searches_are_cut_and_go_on(void **state)
     event_page_free(events);
 }
 
-/* Each part of the time has its entries, also those that were written while the clock was wrong. */
+/* A search by time finds all entries of the period, also those that were written while the clock was
+ * wrong. */
 static void a_clock_that_was_set_back_hides_no_entry(void **state)
 {
     struct fixture *f = *state;

@@ -785,8 +785,8 @@ static void expect_outcome(const struct fixture *f, const struct asked *one, enu
     assert_string_equal(http_outcome_name(one->outcome), http_outcome_name(outcome));
 }
 
-/* Otherwise libcurl would keep the connection while another call on it may be answered, and use it for all
- * new calls. */
+/* Without this rule libcurl would retain the silent connection while another call on it is open, and use it
+ * for all new calls. */
 static void up10_a_connection_that_went_silent_is_not_used_again(void **state)
 {
     struct fixture *f = *state;
