@@ -152,6 +152,16 @@ export const texts = {
     troubleFirst: "Trouble first",
     orderChanged: "Show the new order",
   },
+  views: {
+    label: "Views",
+    none: "A view is filters and an order with a name. There is none yet.",
+    name: "Name of the view",
+    save: "Save",
+    saved: (name: string) => `View ${name} saved`,
+    remove: (name: string) => `Remove the view ${name}`,
+    removeShort: "Remove",
+  },
+  columns: { label: "Columns", legend: "Columns besides name and phase" },
   sort: { name: "Name", trouble: "Trouble", phase: "Phase", health: "Health", version: "Version", expires: "Expiry", changed: "Last change" },
   column: {
     name: "Cluster", phase: "Phase", health: "Health", version: "Version", expires: "Expires", marks: "Attention", changed: "Changed", message: "Message",

@@ -179,6 +179,41 @@ def test_totals_filters_and_order_are_in_the_address(world):
     assert none == 0
 
 
+def test_views_and_columns_by_choice_stay_in_the_browser(world):
+    world.open("views", "/?phase=hibernated&sort=-name")
+    out = world.run("views", """
+      const cells = () => page.evaluate(() => [".thead .cell", ".tbody .row:first-child > .cell"].map((cells) => [...document.querySelectorAll(cells)].length));
+      await page.locator(".tbody", { hasText: "night" }).waitFor();
+      await page.getByText("Views", { exact: true }).click();
+      await page.getByLabel("Name of the view").fill("<b>Sleepers");
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "<b>Sleepers" }).waitFor();
+      await page.keyboard.press("Escape");
+      const focus = await page.evaluate(() => document.activeElement.textContent);
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByLabel("Expires").uncheck();
+      await page.getByLabel("Message").uncheck();
+      await page.getByRole("columnheader", { name: "Expires" }).waitFor({ state: "detached" });
+      await page.evaluate(() => { location.hash = "/"; });
+      await page.reload();
+      await page.getByText("web-0000").waitFor();
+      const fewer = await cells();
+      await page.getByText("Views", { exact: true }).click();
+      await page.getByRole("link", { name: "<b>Sleepers" }).click();
+      await page.locator('.tbody [aria-rowindex="2"]', { hasText: "night-0001" }).waitFor();
+      const url = page.url();
+      if (!(await page.getByLabel("Name of the view").isVisible())) await page.getByText("Views", { exact: true }).click();
+      await page.getByRole("button", { name: "Remove the view" }).click();
+      await page.getByText("There is none yet").waitFor();
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByLabel("Expires").check();
+      await page.getByLabel("Message").check();
+      return { focus, fewer, url, kept: await page.evaluate(() => Object.keys(localStorage)) };
+    """)
+    assert out["focus"] == "Views" and out["fewer"] == [6, 6] and out["url"].endswith("#/?phase=hibernated&sort=-name")
+    assert out["kept"] == [], "nothing is left of what was taken back"
+
+
 def test_a_create_is_watched_live_through_a_killed_daemon(world):
     d, sim = world.d, world.sim
     world.open("live", "/clusters/team-a/watched")
