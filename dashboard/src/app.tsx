@@ -1,23 +1,44 @@
 // The frame of every page: who looks, how the connection is, and what all pages share.
 import { useEffect, useRef } from "preact/hooks";
 
+import { AccountsPage } from "./accounts/page";
+import { AuditPage } from "./audit/page";
 import { ClusterPage } from "./cluster/page";
+import { EventsPage } from "./events/page";
 import { Announcer } from "./fleet/announcer";
 import { FleetPage } from "./fleet/page";
-import { route } from "./router";
-import { session } from "./session";
+import { OperationsPage } from "./operations/page";
+import { route, type Route } from "./router";
+import { mayAs, roleOf, session } from "./session";
 import { texts } from "./texts";
 import { Banners } from "./ui/banners";
 import { Header } from "./ui/header";
 import { LoginPage } from "./ui/login";
+import { NotAllowed } from "./ui/not_allowed";
+import { WebhooksPage } from "./webhooks/list";
+import { WebhookPage } from "./webhooks/page";
 
 function Content() {
   const at = route.value;
+  const role = roleOf(at.page);
+  if (!mayAs(role)) return <NotAllowed heading={at.page === "audit" ? texts.audit.heading : texts.webhooks.heading} role={role} />;
   switch (at.page) {
     case "fleet":
       return <FleetPage />;
     case "cluster":
       return <ClusterPage key={`${at.project}/${at.name}`} project={at.project} name={at.name} />;
+    case "operations":
+      return <OperationsPage />;
+    case "events":
+      return <EventsPage />;
+    case "webhooks":
+      return <WebhooksPage />;
+    case "webhook":
+      return <WebhookPage key={at.id} id={at.id} />;
+    case "accounts":
+      return <AccountsPage />;
+    case "audit":
+      return <AuditPage />;
     case "unknown":
       return (
         <section class="panel empty">
@@ -40,9 +61,13 @@ function useFocusOnHeading(place: string) {
   }, [place]);
 }
 
+function placeOf(at: Route): string {
+  if (at.page === "cluster") return `${at.project}/${at.name}`;
+  return at.page === "webhook" ? at.id : at.page;
+}
+
 export function App() {
-  const at = route.value;
-  useFocusOnHeading(at.page === "cluster" ? `${at.project}/${at.name}` : at.page);
+  useFocusOnHeading(placeOf(route.value));
   if (session.value.kind !== "in") return <LoginPage />;
   return (
     <>

@@ -4,14 +4,22 @@ import { computed, signal } from "@preact/signals";
 export type Route =
   | { page: "fleet"; query: URLSearchParams }
   | { page: "cluster"; project: string; name: string }
+  | { page: Plain }
+  | { page: "webhook"; id: string }
   | { page: "unknown" };
+
+/** Pages whose address is their name. */
+const plain = ["operations", "events", "webhooks", "accounts", "audit"] as const;
+type Plain = (typeof plain)[number];
 
 const fragment = signal("");
 
 /** Pages that come later get a row here. */
 const patterns: [RegExp, (match: RegExpExecArray, query: URLSearchParams) => Route][] = [
+  ...plain.map((page): [RegExp, () => Route] => [new RegExp(`^/${page}$`), () => ({ page })]),
   [/^\/?$/, (_, query) => ({ page: "fleet", query })],
   [/^\/clusters\/([^/]+)\/([^/]+)$/, (m) => ({ page: "cluster", project: decode(m[1]), name: decode(m[2]) })],
+  [/^\/webhooks\/([^/]+)$/, (m) => ({ page: "webhook", id: decode(m[1]) })],
 ];
 
 function decode(text: string | undefined): string {
@@ -36,6 +44,8 @@ export const route = computed(() => parse(fragment.value));
 export const fleetLink = (query?: URLSearchParams) => (query && String(query) ? `#/?${query}` : "#/");
 export const clusterLink = (project: string, name: string) => `#/clusters/${encodeURIComponent(project)}/${encodeURIComponent(name)}`;
 
+export const webhookLink = (id: string) => `#/webhooks/${encodeURIComponent(id)}`;
+
 /** The link back to the fleet as it was last seen. */
 export const lastFleet = signal("#/");
 
@@ -43,6 +53,20 @@ export const lastFleet = signal("#/");
 export function replaceWith(link: string) {
   history.replaceState(null, "", link);
   read();
+}
+
+/** The filters in the address, of whatever page. */
+export const placeQuery = computed(() => new URLSearchParams(fragment.value.split("?", 2)[1] ?? ""));
+
+/** Changes some of them; an empty value takes its filter away. */
+export function changeQuery(part: Record<string, string>) {
+  const query = new URLSearchParams(placeQuery.peek());
+  for (const [name, value] of Object.entries(part)) {
+    if (value) query.set(name, value);
+    else query.delete(name);
+  }
+  const path = fragment.peek().split("?", 1)[0] ?? "";
+  replaceWith(String(query) ? `#${path}?${query}` : `#${path}`);
 }
 
 function read() {

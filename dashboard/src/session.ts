@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 
 import { api, ask, whenRefused } from "./api";
+import type { Route } from "./router";
 import { texts } from "./texts";
 import { keepToken, keptToken, token } from "./token";
 import type { Problem, Role, Whoami } from "./types";
@@ -60,3 +61,8 @@ export function mayAs(role: Role): boolean {
   const now = session.value;
   return now.kind === "in" && roles.indexOf(now.who.role) >= roles.indexOf(role);
 }
+
+/** What role a page needs beyond viewer. */
+const pageRoles: Partial<Record<Route["page"], Role>> = { webhooks: "operator", webhook: "operator", audit: "admin" };
+
+export const roleOf = (page: Route["page"]): Role => pageRoles[page] ?? "viewer";

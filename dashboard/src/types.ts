@@ -2,9 +2,12 @@
 import type { components } from "../types/openapi";
 
 type Schemas = components["schemas"];
+export type Account = Schemas["Account"];
+export type AuditEntry = Schemas["AuditEntry"];
 export type Cluster = Schemas["Cluster"];
 export type ClusterSummary = Schemas["ClusterSummary"];
 export type Condition = Schemas["Condition"];
+export type Delivery = Schemas["Delivery"];
 export type Event = Schemas["Event"];
 export type Health = Schemas["Health"];
 export type Issue = Schemas["Issue"];
@@ -15,6 +18,7 @@ export type Problem = Schemas["Problem"];
 export type Project = Schemas["Project"];
 export type Role = Schemas["Role"];
 export type Upgrades = Schemas["Upgrades"];
+export type Webhook = Schemas["Webhook"];
 export type Whoami = Schemas["Whoami"];
 export type NodePool = Schemas["ObservedNodePool"];
 export type NodePoolSpec = Schemas["NodePoolSpec"];

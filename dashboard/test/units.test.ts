@@ -4,10 +4,13 @@ import { test } from "node:test";
 
 import { minutesUtc, readCron } from "../src/cluster/schedule";
 import { compare, say } from "../src/cluster/spec";
+import { fits, merged } from "../src/events/store";
 import { arrange, type Query } from "../src/fleet/query";
 import type { Row } from "../src/fleet/store";
 import { StreamParser, type Block } from "../src/live/sse";
-import type { Cluster } from "../src/types";
+import { readOf } from "../src/operations/read";
+import type { Cluster, Event } from "../src/types";
+import { inPlace } from "../src/ui/still";
 import { clock, span } from "../src/ui/time";
 
 test("an event stream is the same in whatever pieces it comes", () => {
@@ -86,4 +89,30 @@ test("spec beside what is there", () => {
   ]);
   assert.deepEqual(rows.find((one) => one.path === "networking.type"), { path: "networking.type", wanted: "calico", found: "calico", differs: false });
   assert.equal(rows.some((one) => one.path === "node_pools"), false);
+});
+
+test("events: what fits the filters, and what is kept", () => {
+  const event = (sequence: number, type: string, data = {}) => ({ id: `evt_${sequence}`, sequence, type, timestamp: "", data }) as unknown as Event;
+  const ready = event(3, "cluster.ready", { project: "p", cluster: "c" });
+  const asked = { type: "", project: "", cluster: "" };
+  for (const [part, wanted] of [[{}, true], [{ type: "cluster.*" }, true], [{ type: "cluster.failed, cluster.ready" }, true], [{ type: "cluster" }, false],
+    [{ project: "q,p" }, true], [{ project: "q" }, false], [{ cluster: "c", project: "p" }, true], [{ cluster: "C" }, false]] as const)
+    assert.equal(fits(ready, { ...asked, ...part }), wanted, JSON.stringify(part));
+  assert.equal(fits(event(4, "account.recovered", { account: "main" }), { ...asked, project: "p" }), false);
+  const numbers = (events: Event[]) => events.map((one) => one.sequence);
+  assert.deepEqual(numbers(merged([event(5, "a.b"), ready], [ready, event(1, "a.b")], 9)), [5, 3, 1]);
+  assert.deepEqual(numbers(merged([event(5, "a.b")], [ready, event(1, "a.b")], 2)), [5, 3]);
+});
+
+test("lists stand still, and are asked for in two parts", () => {
+  const list = (text: string) => text.split(" ").map((word) => ({ key: word[0] ?? "", word }));
+  const still = (shown: string, next: string) => inPlace(list(shown), list(next), (one) => one.key).map((one) => one.word).join(" ");
+  assert.equal(still("a1 b1", "c1 a1 b1"), "a1 b1", "a new one at the top waits");
+  assert.equal(still("a1 b1", "b2 a2"), "a2 b2", "members change in place");
+  assert.equal(still("a1 b1", "b2"), "a1 b2", "one that is gone stays");
+  assert.equal(still("a1 b1", "c1 a1 b1 d1"), "a1 b1 d1", "what is added below moves nothing");
+  const parts = (text: string) => [readOf(new URLSearchParams(text)).open, readOf(new URLSearchParams(text)).ended].map((some) => some.join(","));
+  assert.deepEqual(parts(""), ["pending,running", "succeeded,failed,cancelled"]);
+  assert.deepEqual(parts("status=running,failed"), ["running", "failed"]);
+  assert.deepEqual(parts("status=odd"), ["", "odd"], "the server says what is wrong with it");
 });

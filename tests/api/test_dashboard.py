@@ -27,7 +27,7 @@ LOGIN = """
 
 
 class World:
-    """A simulator, a daemon with two projects, and a browser."""
+    """A simulator, a daemon with two projects, a receiver of webhooks that takes them, one that refuses them, and a browser."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -37,7 +37,16 @@ class World:
                                 polling="{active: 100ms, idle: 300ms, discovery: 300ms, absent_for: 200ms}").start()
         self.d.wait_upstream()
         self.chromium = browser.Chromium(directory)
+        self.receivers = {"good": harness.Receiver(), "bad": harness.Receiver(500)}
+        self.receivers["bad"].answer = HOSTILE.encode()[:200]
+        self.hooks = {name: self.hook(name, one.url) for name, one in self.receivers.items()}
         self.fill()
+
+    def hook(self, name, url):
+        body = {"url": f"{url}/{name}", "event_types": ["operation.*"], "description": HOSTILE[:400]}
+        made = self.d.http.post("/v1/webhooks", json=body)
+        assert made.status_code == 201, made.text
+        return made.json()["id"]
 
     def fill(self):
         """Adds clusters in several states, one with a hostile spec."""
@@ -64,8 +73,13 @@ class World:
         if place:
             self.chromium.run(page, 'await page.evaluate((place) => { location.hash = place; }, args.place);', place=place)
 
+    def go(self, page, place):
+        self.chromium.run(page, "await page.evaluate((place) => { location.hash = place; }, args.place);", place=place)
+
     def stop(self):
         self.chromium.stop()
+        for one in self.receivers.values():
+            one.stop()
         self.d.stop()
         self.sim.stop()
 
@@ -165,6 +179,41 @@ def test_totals_filters_and_order_are_in_the_address(world):
     assert none == 0
 
 
+def test_views_and_columns_by_choice_stay_in_the_browser(world):
+    world.open("views", "/?phase=hibernated&sort=-name")
+    out = world.run("views", """
+      const cells = () => page.evaluate(() => [".thead .cell", ".tbody .row:first-child > .cell"].map((cells) => [...document.querySelectorAll(cells)].length));
+      await page.locator(".tbody", { hasText: "night" }).waitFor();
+      await page.getByText("Views", { exact: true }).click();
+      await page.getByLabel("Name of the view").fill("<b>Sleepers");
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "<b>Sleepers" }).waitFor();
+      await page.keyboard.press("Escape");
+      const focus = await page.evaluate(() => document.activeElement.textContent);
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByLabel("Expires").uncheck();
+      await page.getByLabel("Message").uncheck();
+      await page.getByRole("columnheader", { name: "Expires" }).waitFor({ state: "detached" });
+      await page.evaluate(() => { location.hash = "/"; });
+      await page.reload();
+      await page.getByText("web-0000").waitFor();
+      const fewer = await cells();
+      await page.getByText("Views", { exact: true }).click();
+      await page.getByRole("link", { name: "<b>Sleepers" }).click();
+      await page.locator('.tbody [aria-rowindex="2"]', { hasText: "night-0001" }).waitFor();
+      const url = page.url();
+      if (!(await page.getByLabel("Name of the view").isVisible())) await page.getByText("Views", { exact: true }).click();
+      await page.getByRole("button", { name: "Remove the view" }).click();
+      await page.getByText("There is none yet").waitFor();
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByLabel("Expires").check();
+      await page.getByLabel("Message").check();
+      return { focus, fewer, url, kept: await page.evaluate(() => Object.keys(localStorage)) };
+    """)
+    assert out["focus"] == "Views" and out["fewer"] == [6, 6] and out["url"].endswith("#/?phase=hibernated&sort=-name")
+    assert out["kept"] == [], "nothing is left of what was taken back"
+
+
 def test_a_create_is_watched_live_through_a_killed_daemon(world):
     d, sim = world.d, world.sim
     world.open("live", "/clusters/team-a/watched")
@@ -261,7 +310,7 @@ def test_the_cluster_page_tells_all(world):
       await page.getByText("To do:").first().waitFor();
       return page.locator("main").innerText();
     """)
-    for piece in ("Cleura gave up", "To do:", "critical", "ERR_INFRA_QUOTA_EXCEEDED", "failed"):
+    for piece in ("Cleura reports a failure and does not try again", "To do:", "critical", "ERR_INFRA_QUOTA_EXCEEDED", "failed"):
         assert piece in text, (piece, text)
     path = pathlib.Path(world.directory) / "saved.yaml"
     shown = world.run("cluster", """
@@ -414,18 +463,27 @@ def test_da31_hostile_texts_are_text(world):
 
 
 PLACES = {"fleet": "/", "trouble": "/?sort=trouble&phase=failed", "nothing": "/?q=nothing", "ready": "/clusters/team-a/shop", "failed": "/clusters/team-a/broken",
-          "gone": "/clusters/team-a/none", "unknown": "/no/such/page"}
+          "gone": "/clusters/team-a/none", "unknown": "/no/such/page", "operations": "/operations", "events": "/events?type=operation.*",
+          "webhooks": "/webhooks", "webhook": "/webhooks/{bad}", "accounts": "/accounts", "audit": "/audit?action=createCluster,createWebhook"}
 READY = {"fleet": "web-0000", "trouble": "broken", "nothing": "No cluster fits", "ready": "The cluster works", "failed": "To do:", "gone": "no such cluster",
-         "unknown": "no such page"}
+         "unknown": "no such page", "operations": "css=.entry >> nth=2", "events": "css=.entry >> nth=2", "webhooks": "css=.card >> nth=1",
+         "webhook": "css=.entry", "accounts": "logged in", "audit": "css=table.audit"}
 
 
 def visit(world, page, name, theme, width):
+    """The page when it is complete; of a list the first entries are open."""
     world.run(page, """
       await page.emulateMedia({ colorScheme: args.theme });
       await page.setViewportSize({ width: args.width, height: 900 });
       await page.evaluate((place) => { location.hash = place; }, args.place);
-      await page.getByText(args.text).first().waitFor();
-    """, theme=theme, width=width, place=PLACES[name], text=READY[name])
+      await (args.ready.startsWith("css=") ? page.locator(args.ready) : page.getByText(args.ready)).first().waitFor();
+      const opened = await page.evaluate(() => {
+        const some = [...document.querySelectorAll(".entry details")].slice(0, 3);
+        some.forEach((one) => { one.open = true; });
+        return some.length;
+      });
+      if (opened) await page.locator(".entry-body").nth(opened - 1).waitFor();
+    """, theme=theme, width=width, place=PLACES[name].format(**world.hooks), ready=READY[name])
 
 
 @pytest.mark.parametrize("theme, width", [("light", 390), ("dark", 1440)])
@@ -466,7 +524,7 @@ def test_every_width_shows_all_of_it(world):
                     [...document.querySelectorAll(cells)].map((one) => Math.round(one.getBoundingClientRect().left))));
                 """)
                 assert lefts[0] == lefts[1] and len(lefts[0]) == 8, (width, "heads stand above their columns")
-            if PICTURES and name in ("fleet", "ready", "failed") and width in (390, 1440, 2560):
+            if PICTURES and name not in ("trouble", "nothing", "gone", "unknown") and width in (390, 1440, 2560):
                 for theme in ("light", "dark"):
                     visit(world, "width", name, theme, width)
                     world.run("width", "await page.screenshot({ path: args.path, animations: 'disabled' });",
@@ -534,8 +592,242 @@ def test_an_outage_of_cleura_is_seen(world):
           await page.getByText("Project team-a:").waitFor();
           await page.getByRole("button", { name: /^Stale/ }).waitFor();
         """)
+        world.go("outage", "/accounts")
+        world.run("outage", 'await page.locator("td").getByText(/breaker (half )?open/).first().waitFor();')
     finally:
         sim.post("down", down=False)
+    world.run("outage", 'await page.locator("td").getByText(/breaker (half )?open/).first().waitFor({ state: "detached" });')
+
+
+# ---- the other pages ----
+
+# Of each entry of a list: the name that it links to, and its summary.
+ENTRIES = """
+  await page.locator(".entry").first().waitFor();
+  return page.evaluate(() => [...document.querySelectorAll(".entry")].map((one) => [one.querySelector(".entry-name a")?.textContent ?? "",
+    (one.querySelector("summary") ?? one).textContent]));
+"""
+
+
+def test_operations_of_all_clusters_are_live_with_those_under_way_first(world):
+    d, sim = world.d, world.sim
+    world.open("operations", "/operations")
+    wait_until(lambda: [name for name, _ in world.run("operations", ENTRIES)] == [op["cluster"] for op in d.http.get("/v1/operations").json()["items"]],
+               what="the operations of the API")
+    filtered = world.run("operations", """
+      await page.getByLabel("Status").selectOption("failed");
+      await page.locator(".entry", { hasText: "succeeded" }).first().waitFor({ state: "detached" });
+      await page.getByLabel("Type").selectOption("update");
+      await page.getByLabel("Project", { exact: true }).selectOption("team-a");
+      await page.locator(".entry summary").first().click();
+      const body = await page.locator(".entry-body").first().innerText();
+      const focus = await page.evaluate(() => document.activeElement.tagName);
+      const url = page.url();
+      await page.getByLabel("Cluster").fill("no-such");
+      await page.keyboard.press("Enter");
+      await page.getByText("No operation fits the filters").waitFor();
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await page.locator(".entry", { hasText: "succeeded" }).first().waitFor();
+      return { url, body, focus, cleared: page.url() };
+    """)
+    assert filtered["url"].endswith("#/operations?status=failed&type=update&project=team-a") and filtered["cleared"].endswith("#/operations")
+    assert "The quota of the project is used up" in filtered["body"] and "Change the cluster" in filtered["body"] and filtered["focus"] == "SUMMARY"
+    sim.post("clock", speed=20)
+    try:
+        started = d.http.post(d.clusters_path("web-0009") + "/actions/reconcile")
+        assert started.status_code == 202, started.text
+        seen = world.run("operations", """
+          await page.mouse.move(0, 0);
+          const first = page.locator(".entry").first();
+          await first.and(page.locator(".is-open", { hasText: "web-0009" })).waitFor();
+          await page.getByText("1 under way").waitFor();
+          await first.locator("summary").click();
+          await first.getByText("Reconcile").nth(1).waitFor();
+          await page.mouse.move(0, 0);
+          return first.locator("progress").getAttribute("max");
+        """)
+        assert seen == "100"
+    finally:
+        sim.post("clock", speed=720)
+    world.run("operations", """
+      await page.locator(".is-open").waitFor({ state: "detached" });
+      await page.locator(".entry", { hasText: "web-0009" }).getByText("succeeded").waitFor();
+      await page.getByRole("link", { name: "web-0009" }).click();
+      await page.getByRole("heading", { name: "web-0009" }).waitFor();
+    """)
+
+
+def test_events_come_live_and_the_list_can_be_held(world):
+    d, sim = world.d, world.sim
+    world.open("events", "/events?type=cluster.*&project=team-b")
+    shown = [event["data"]["cluster"] for event in d.http.get("/v1/events", params={"order": "desc", "type": "cluster.*", "project": "team-b"}).json()["items"]]
+    assert [name for name, _ in world.run("events", ENTRIES)][:3] == shown[:3]
+    world.run("events", """
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Hold the list" }).click();
+    """)
+    sim.post("shoots", count=1, prefix="event", state="ready", project=OTHER_PROJECT)
+    held = world.run("events", """
+      await page.getByRole("button", { name: /^Show \\d+ new event/ }).waitFor();
+      const held = await page.locator(".entry", { hasText: "event-0000" }).count();
+      await page.getByRole("button", { name: /^Show \\d+ new event/ }).click();
+      await page.locator(".entry", { hasText: "event-0000" }).first().waitFor();
+      await page.getByRole("button", { name: "Hold the list" }).click();
+      await page.getByLabel("Type").selectOption("cluster.deleted");
+      await page.mouse.move(0, 0);
+      return { held, url: decodeURIComponent(page.url()) };
+    """)
+    assert held["held"] == 0 and held["url"].endswith("#/events?type=cluster.deleted&project=team-b")
+    sim.http.delete("/_sim/shoots/event-0000")
+    world.run("events", """
+      await page.locator(".entry", { hasText: "event-0000" }).getByText("Deleted").waitFor();
+      await page.getByRole("link", { name: "event-0000" }).first().click();
+      await page.getByRole("heading", { name: "event-0000" }).waitFor();
+    """)
+
+
+def test_webhooks_show_every_attempt_of_every_delivery(world):
+    d = world.d
+    world.open("hooks", "/webhooks")
+    cards = world.run("hooks", """
+      await page.locator(".card").nth(1).waitFor();
+      const cards = await page.locator(".card").allInnerTexts();
+      await page.getByRole("link", { name: /bad$/ }).click();
+      await page.locator(".entry").first().waitFor();
+      return cards;
+    """)
+    assert all(any(word in card for card in cards) for word in ("/hook/good", "/hook/bad")) and all("enabled" in card and "operation.*" in card for card in cards)
+
+    def oldest_failed():
+        items = d.http.get(f"/v1/webhooks/{world.hooks['bad']}/deliveries").json()["items"]
+        return items[-1] if items[-1]["attempt"] >= 2 else None
+
+    wanted = wait_until(oldest_failed, what="a second attempt")
+    seen = world.run("hooks", """
+      const last = page.locator(".entry").last();
+      await last.locator("summary").click();
+      await last.locator(".attempts tbody tr").nth(1).waitFor();
+      return { rows: await last.locator(".attempts tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))),
+        text: await last.innerText() };
+    """)
+    assert [(row[0], row[2], row[3], row[4]) for row in seen["rows"]][: len(wanted["attempts"])] == [
+        (str(i), str(one["response_status"]), f"{one['latency_ms']:,} ms", one["error"]) for i, one in enumerate(wanted["attempts"], 1)]
+    assert "<img src=x" in seen["text"], "an admin sees the answer"
+    good = world.run("hooks", """
+      await page.evaluate((place) => { location.hash = place; }, args.place);
+      await page.locator(".entry", { hasText: "delivered" }).first().waitFor();
+      await page.getByLabel("Status").selectOption("failed");
+      await page.getByText("No delivery has this status").waitFor();
+      await page.evaluate(() => { location.hash = "/webhooks/wh_none"; });
+      await page.getByText("There is no such webhook").waitFor();
+      return page.url();
+    """, place=f"/webhooks/{world.hooks['good']}")
+    assert good.endswith("wh_none")
+
+
+def test_the_audit_log_is_searched_and_read_in_pages(world):
+    d = world.d
+    for _ in range(105):
+        assert d.http.delete("/v1/webhooks/wh_none").status_code == 404
+    world.open("audit", "/audit?action=createCluster")
+    rows = """
+      return page.locator("table.audit tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    """
+    world.run("audit", 'await page.locator("table.audit").waitFor();')
+    wanted = d.http.get("/v1/audit", params={"action": "createCluster", "limit": 100}).json()["items"]
+    found = world.run("audit", rows)
+    assert len(found) == len(wanted) and all(row[1].startswith(entry["token_name"]) and row[2] == entry["action"] and entry["cluster"] in row[3] and
+                                             entry["outcome"] in row[4] and str(entry["status"]) in row[4] for row, entry in zip(found, wanted))
+    pages = world.run("audit", """
+      await page.getByLabel("Action").fill("deleteWebhook");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Outcome").selectOption("error");
+      await page.getByRole("button", { name: "Next page" }).click();
+      await page.locator(".pager").getByText("Page 2").waitFor();
+      const second = await page.locator("table.audit tbody tr").count();
+      await page.getByRole("button", { name: "Previous page" }).click();
+      await page.locator(".pager").getByText("Page 1").waitFor();
+      return [second, await page.locator("table.audit tbody tr").count(), page.url()];
+    """)
+    assert pages[0] >= 5 and pages[1] == 100 and pages[2].endswith("#/audit?action=deleteWebhook&outcome=error")
+    refused = world.run("audit", """
+      await page.getByLabel("Action").fill("nonsense");
+      await page.keyboard.press("Enter");
+      await page.getByRole("group", { name: "Problem" }).waitFor();
+      return page.locator("main").innerText();
+    """)
+    assert "action" in refused
+
+
+def test_accounts_say_how_the_login_stands_and_how_old_the_data_is(world):
+    account = world.d.http.get("/v1/accounts").json()["items"][0]
+    world.open("accounts", "/accounts")
+    text = world.run("accounts", """
+      await page.getByText("logged in").waitFor();
+      await page.locator("tbody tr").nth(1).waitFor();
+      return page.locator("main").innerText();
+    """)
+    for piece in (account["name"], account["url"], "by password", "team-a", "team-b", "Read", " ago"):
+        assert piece in text, (piece, text)
+
+
+def test_the_navigation_has_what_the_role_may_see(world):
+    """A typed address of another page says why it is not shown."""
+    d = world.d
+    operator = d.http.post("/v1/tokens", json={"name": "oper", "role": "operator", "projects": ["*"]}).json()
+    viewer = d.http.post("/v1/tokens", json={"name": "looks", "role": "viewer", "projects": ["team-b"]}).json()
+    everything = ["Clusters", "Operations", "Events", "Webhooks", "Accounts", "Audit"]
+    for token, links in ((None, everything), (operator["token"], everything[:-1]), (viewer["token"], ["Clusters", "Operations", "Events", "Accounts"])):
+        page = f"nav{len(links)}"
+        world.open(page, "/audit", token=token)
+        said = world.run(page, """
+          await page.getByRole("heading", { name: "Audit" }).waitFor();
+          const links = await page.getByRole("navigation").getByRole("link").allInnerTexts();
+          const said = await page.locator("main").innerText();
+          await page.evaluate(() => { location.hash = "/webhooks"; });
+          await page.getByRole("heading", { name: "Webhooks" }).waitFor();
+          await page.getByText(/needs a token|operation\\.\\*/).first().waitFor();
+          const hooks = await page.locator("main").innerText();
+          await page.evaluate(() => { location.hash = "/operations"; });
+          await page.locator('nav [aria-current="page"]', { hasText: "Operations" }).waitFor();
+          return { links: links.map((one) => one.trim()), said, hooks };
+        """)
+        assert said["links"] == links, said["links"]
+        assert ("needs a token of the role admin" in said["said"]) == (token is not None)
+        assert ("needs a token of the role operator" in said["hooks"]) == (len(links) == 4)
+    projects = world.run("nav4", """
+      await page.locator(".entries, main .empty").waitFor();
+      return page.locator(".entry .project").allInnerTexts();
+    """)
+    assert set(projects) <= {"team-b"}
+    answer = world.run("nav5", """
+      await page.evaluate((place) => { location.hash = place; }, args.place);
+      await page.locator(".entry summary").last().click();
+      await page.locator(".attempts").waitFor();
+      return page.locator("main").innerText();
+    """, place=f"/webhooks/{world.hooks['bad']}")
+    assert "Last answer" not in answer, "answers of receivers are for admins"
+    for one in (operator, viewer):
+        d.http.delete(f"/v1/tokens/{one['id']}")
+
+
+def test_hostile_texts_on_the_other_pages_are_shown_as_texts(world):
+    d = world.d
+    assert d.http.put("/v1/freeze", json={"scope": "team-b", "reason": HOSTILE[:400]}).status_code == 200
+    assert d.http.delete("/v1/freeze", params={"scope": "team-b"}).status_code == 204
+    d.http.delete("/v1/webhooks/%3Cimg%20src=x%20onerror=alert(1)%3E")
+    world.open("evil2")
+    bad = world.hooks["bad"]
+    for place, where in (("/events?type=freeze.*", ".entry"), ("/webhooks", ".card"), (f"/webhooks/{bad}", ".card"), ("/audit?action=deleteWebhook", "table.audit")):
+        world.go("evil2", place)
+        for width in (320, 1440):
+            found = world.run("evil2", """
+              await page.setViewportSize({ width: args.width, height: 900 });
+              await page.locator(args.where, { hasText: "<img src=x" }).first().waitFor({ state: "attached" });
+              return page.evaluate(() => ({ images: document.images.length, scripts: document.scripts.length, wide: document.documentElement.scrollWidth - innerWidth,
+                turned: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.textContent + document.title) }));
+            """, where=where, width=width)
+            assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False}, (place, width)
 
 
 # ---- sources ----
@@ -582,6 +874,14 @@ def test_every_text_is_in_one_file_and_no_style_is_an_attribute():
         assert not words, (path, words)
 
 
+def test_phases_are_said_in_the_words_of_the_issues():
+    """The page and the API have one text for one thing."""
+    texts = (ROOT / "dashboard/src/texts.ts").read_text()
+    for code in ("cluster_failed", "cluster_retrying"):
+        title = re.search(rf'"{code}", ISSUE_\w+, "cluster",\s+"([^"]+)"', (ROOT / "model/issues.c").read_text())[1]
+        assert title in texts, title
+
+
 def test_the_sources_are_typed_by_the_contract():
     """The sources pass strict TypeScript with types that are generated from openapi.yaml."""
     programs = ROOT / "dashboard/node_modules/.bin"
@@ -601,4 +901,4 @@ def test_parts_that_need_no_browser(tmp_path):
                     "--jsx=automatic", "--jsx-import-source=preact", '--banner:js=globalThis.document={hidden:false,baseURI:"http://shootd.test/"};'],
                    cwd=ROOT / "dashboard", check=True, timeout=60)
     done = subprocess.run(["node", "--test", bundle], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and "pass 5" in done.stdout.replace("# ", ""), done.stdout + done.stderr
+    assert done.returncode == 0 and "pass 7" in done.stdout.replace("# ", ""), done.stdout + done.stderr

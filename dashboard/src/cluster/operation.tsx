@@ -1,97 +1,13 @@
-import { now } from "../live/life";
 import { texts } from "../texts";
-import type { Operation, OperationStep } from "../types";
-import { Foreign } from "../ui/foreign";
-import { ProblemNotice } from "../ui/problem";
-import { clock, span, When } from "../ui/time";
-
-const isOpen = (operation: Operation) => operation.status === "pending" || operation.status === "running";
-
-/** Closed: hollow; under way: half; done: full. The word stands beside it. */
-function StepMark({ status }: { status: OperationStep["status"] }) {
-  const isDone = status === "done", isFailed = status === "failed", isRunning = status === "sending" || status === "waiting";
-  return (
-    <svg class={`step-mark ${status}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-      <circle class="icon-line" cx="8" cy="8" r="6" />
-      {isRunning && <path class="icon-fill" d="M8 2a6 6 0 010 12z" />}
-      {isDone && <path class="icon-line" d="M5 8.3l2.1 2 4-4.3" />}
-      {isFailed && <path class="icon-line" d="M5.5 5.5l5 5M10.5 5.5l-5 5" />}
-    </svg>
-  );
-}
-
-function Step({ step, open }: { step: OperationStep; open: boolean }) {
-  const messages = step.messages ?? [];
-  const last = messages.at(-1);
-  return (
-    <li class={`step ${step.status}`}>
-      <StepMark status={step.status} />
-      <div>
-        <p>
-          <b>{texts.step[step.type as keyof typeof texts.step] ?? step.type}</b> {step.target && <Foreign mono text={step.target} />}{" "}
-          <span class="quiet">{texts.stepStatus[step.status]}</span>
-          {step.running_ms != null && <span class="quiet mono"> {span(step.running_ms)}</span>}
-          {step.rolls_nodes && <span class="tag drifted">{texts.operation.rolls}</span>}
-        </p>
-        {step.reason && <p class="quiet"><Foreign text={step.reason} /></p>}
-        {open && last && <p><Foreign text={last.text} /></p>}
-        {messages.length > 1 && (
-          <details>
-            <summary>{texts.operation.messages(messages.length)}</summary>
-            <ol class="messages">
-              {messages.map((message, i) => (
-                <li key={i}>
-                  <When at={message.at} /> <Foreign text={message.text} />
-                </li>
-              ))}
-            </ol>
-          </details>
-        )}
-      </div>
-    </li>
-  );
-}
+import type { Operation } from "../types";
+import { isOpen, OperationDetails } from "../ui/operation";
 
 export function OperationPanel({ operation, usual }: { operation: Operation | null; usual: number | null }) {
-  const heading = operation && isOpen(operation) ? texts.operation.running : texts.operation.last;
+  const heading = isOpen(operation) ? texts.operation.running : texts.operation.last;
   return (
     <section class="panel" aria-labelledby="operation-heading">
       <h2 id="operation-heading">{heading}</h2>
-      {operation ? <Details operation={operation} usual={usual} /> : <p class="quiet">{texts.operation.none}</p>}
+      {operation ? <OperationDetails operation={operation} usual={usual} /> : <p class="quiet">{texts.operation.none}</p>}
     </section>
-  );
-}
-
-function Details({ operation, usual }: { operation: Operation; usual: number | null }) {
-  const open = isOpen(operation);
-  const begun = Date.parse(operation.created_at ?? "");
-  const ended = operation.finished_at ? Date.parse(operation.finished_at) : now.value;
-  return (
-    <>
-      <p class="operation-line">
-        <b>{texts.operationType[operation.type] ?? operation.type}</b>{" "}
-        <span class={`tag status-${operation.status}`}>{texts.operationStatus[operation.status] ?? operation.status}</span>{" "}
-        <span class="mono elapsed">{Number.isFinite(begun) ? clock(ended - begun) : ""}</span>
-        {open && usual !== null && <span class="quiet"> {texts.operation.usual(span(usual * 1000))}</span>}
-      </p>
-      {open && (
-        <p class="operation-progress">
-          <progress max={100} value={operation.progress} aria-label={texts.operation.progress} />
-          <span class="mono">{texts.percent(operation.progress)}</span>
-        </p>
-      )}
-      {operation.message && <p><Foreign text={operation.message} /></p>}
-      {operation.error && (
-        <ProblemNotice problem={{ ...operation.error, type: "", status: 0, request_id: "" }} />
-      )}
-      <ol class="steps">
-        {operation.steps.map((step, i) => (
-          <Step key={i} step={step} open={open} />
-        ))}
-      </ol>
-      <p class="quiet">
-        {operation.requested_by && texts.operation.by(operation.requested_by)} <When at={operation.created_at} focusable />
-      </p>
-    </>
   );
 }

@@ -5,14 +5,13 @@ import { useEffect, useMemo } from "preact/hooks";
 import { api, ask, type Result } from "../api";
 import { every, listen } from "../live/life";
 import type { Cluster, Event, Issue, Operation, Problem } from "../types";
+import { isOpen } from "../ui/operation";
 
 const MOVING_MS = 2_000;
 const CALM_MS = 15_000;
 const HISTORY = 50;
 
 export type State = "loading" | "there" | "gone" | "failed";
-
-const isOpen = (operation: Operation | null | undefined) => operation?.status === "pending" || operation?.status === "running";
 
 /** Signals of one cluster, for as long as its page is there. */
 function make(project: string, name: string) {

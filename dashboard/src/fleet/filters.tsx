@@ -2,6 +2,7 @@ import { useComputed } from "@preact/signals";
 
 import { projects } from "../live/upstream";
 import { texts } from "../texts";
+import { ColumnsMenu, ViewsMenu } from "./menus";
 import { change, clearFilters, isFiltered, query, type SortKey } from "./query";
 import { revision, rows } from "./store";
 
@@ -52,6 +53,8 @@ export function Filters() {
       <button type="button" aria-pressed={troubleFirst} onClick={() => change({ sort: troubleFirst ? "name" : "trouble", reverse: false })}>
         {texts.filter.troubleFirst}
       </button>
+      <ViewsMenu />
+      <ColumnsMenu />
       {isFiltered(asked) && (
         <button type="button" onClick={clearFilters}>
           {texts.fleet.clear}

@@ -1,5 +1,7 @@
 // All clusters, one row each; only rows near the screen are in the document. Every row has the same height, so nothing is measured, and the
 // row with the focus stays, wherever it is scrolled to.
+import { computed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { clusterLink } from "../router";
@@ -7,6 +9,7 @@ import { texts } from "../texts";
 import { visible } from "../ui/foreign";
 import { HealthWord, PhaseWord } from "../ui/phase";
 import { When } from "../ui/time";
+import { hidden, type ColumnKey } from "./kept";
 import { order } from "./order";
 import { change, hasMark, isTrouble, query, type Mark, type SortKey } from "./query";
 import { isMoving, partsOf, revision, rows, type Row } from "./store";
@@ -14,8 +17,8 @@ import { now } from "../live/life";
 
 const OVERSCAN = 8;
 
-type Column = { key: string; sort?: SortKey };
-const columns: Column[] = [
+type Column = { key: ColumnKey; sort?: SortKey };
+const all: Column[] = [
   { key: "name", sort: "name" },
   { key: "phase", sort: "phase" },
   { key: "health", sort: "health" },
@@ -29,7 +32,7 @@ const columns: Column[] = [
 function HeaderCell({ column }: { column: Column }) {
   const asked = query.value;
   const { sort, key } = column;
-  const label = texts.column[key as keyof typeof texts.column];
+  const label = texts.column[key];
   const active = sort === asked.sort;
   return (
     <div role="columnheader" class={`cell ${key}`} {...(active ? { "aria-sort": asked.reverse ? ("descending" as const) : ("ascending" as const) } : {})}>
@@ -47,34 +50,35 @@ function HeaderCell({ column }: { column: Column }) {
   );
 }
 
+/** Name and phase, and the others that the viewer has not put away. */
+const columns = computed(() => all.filter(({ key }) => !hidden.value.includes(key)));
+
 const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
+
+const cells: Record<Exclude<ColumnKey, "name">, (row: Row, present: number) => ComponentChildren> = {
+  phase: (row) => <PhaseWord phase={row.phase} progress={isMoving(row.phase) ? row.progress : null} />,
+  health: (row) => <HealthWord health={row.health} />,
+  version: (row) => row.kubernetes_version ?? <span class="quiet">{texts.none}</span>,
+  expires: (row) => <When at={row.expires_at} day />,
+  marks: (row, present) =>
+    marks.filter((mark) => hasMark(row, mark, present)).map((mark) => (
+      <span key={mark} class={`tag ${mark}`}>
+        {texts.mark[mark]}
+      </span>
+    )),
+  changed: (row) => <When at={row.updated_at} none={texts.never} />,
+  message: (row) => row.message && visible(row.message),
+};
 
 function Cells({ row }: { row: Row }) {
   const present = now.peek();
-  const version = row.kubernetes_version;
   return (
     <>
-      <div role="cell" class="cell phase">
-        <PhaseWord phase={row.phase} progress={isMoving(row.phase) ? row.progress : null} />
-      </div>
-      <div role="cell" class="cell health">
-        <HealthWord health={row.health} />
-      </div>
-      <div role="cell" class="cell version mono">{version ?? <span class="quiet">{texts.none}</span>}</div>
-      <div role="cell" class="cell expires">
-        <When at={row.expires_at} day />
-      </div>
-      <div role="cell" class="cell marks">
-        {marks.filter((mark) => hasMark(row, mark, present)).map((mark) => (
-          <span key={mark} class={`tag ${mark}`}>
-            {texts.mark[mark]}
-          </span>
-        ))}
-      </div>
-      <div role="cell" class="cell changed">
-        <When at={row.updated_at} none={texts.never} />
-      </div>
-      <div role="cell" class="cell message">{row.message && visible(row.message)}</div>
+      {columns.value.map(({ key }) => key !== "name" && (
+        <div key={key} role="cell" class={key === "version" ? "cell version mono" : `cell ${key}`}>
+          {cells[key](row, present)}
+        </div>
+      ))}
     </>
   );
 }
@@ -137,6 +141,8 @@ export function ClusterTable() {
   useLayoutEffect(() => {
     if (body.current) body.current.style.height = `${keys.length * view.row}px`;
   }, [keys.length, view.row]);
+  const names = columns.value.map(({ key }) => `var(--w-${key})`).join(" ");
+  useLayoutEffect(() => scroller.current?.style.setProperty("--columns", names), [names]);
   useLayoutEffect(() => () => void order.hold(false), []);
 
   const first = Math.max(0, Math.floor(view.top / view.row) - OVERSCAN);
@@ -161,10 +167,10 @@ export function ClusterTable() {
         setFocused(null);
         hold(false);
       }}>
-      <div class="table panel" role="table" aria-label={texts.fleet.heading} aria-rowcount={keys.length + 1} aria-colcount={columns.length} ref={scroller}>
+      <div class="table panel" role="table" aria-label={texts.fleet.heading} aria-rowcount={keys.length + 1} aria-colcount={columns.value.length} ref={scroller}>
         <div role="rowgroup" class="thead" ref={head}>
           <div role="row" class="row" aria-rowindex={1}>
-            {columns.map((column) => (
+            {columns.value.map((column) => (
               <HeaderCell key={column.key} column={column} />
             ))}
           </div>

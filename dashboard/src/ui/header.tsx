@@ -1,8 +1,8 @@
 import { now, paused } from "../live/life";
 import { link } from "../live/stream";
 import { oldestList } from "../live/upstream";
-import { lastFleet, route } from "../router";
-import { logOut, session } from "../session";
+import { lastFleet, route, type Route } from "../router";
+import { logOut, mayAs, roleOf, session } from "../session";
 import { texts } from "../texts";
 import { visible } from "./foreign";
 import { setTheme, theme, type Theme } from "./theme";
@@ -52,20 +52,43 @@ function Switches() {
   );
 }
 
+const others: { page: Route["page"] & keyof typeof texts.nav; within?: Route["page"] }[] = [
+  { page: "operations" }, { page: "events" }, { page: "webhooks", within: "webhook" }, { page: "accounts" }, { page: "audit" },
+];
+
+/** The page that is shown is `page`; one below it (a webhook) is `true`. */
+function currentOf(page: Route["page"], within?: Route["page"]) {
+  const at = route.value.page;
+  if (at === page) return { "aria-current": "page" as const };
+  return at === within ? { "aria-current": "true" as const } : {};
+}
+
+/** A page that the role may not see is not there. */
+function Navigation() {
+  return (
+    <nav class="pages" aria-label={texts.nav.label}>
+      <a class="brand" href={lastFleet.value} {...currentOf("fleet", "cluster")}>
+        <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
+          <path class="brand-outer" d="M8 1l6 3.5v7L8 15l-6-3.5v-7z" />
+          <path class="brand-inner" d="M8 4.5l3 1.75v3.5L8 11.5l-3-1.75v-3.5z" />
+        </svg>
+        {texts.nav.fleet}
+      </a>
+      {others.filter(({ page }) => mayAs(roleOf(page))).map(({ page, within }) => (
+        <a key={page} href={`#/${page}`} {...currentOf(page, within)}>
+          {texts.nav[page]}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
 export function Header() {
   const current = session.value;
   if (current.kind !== "in") return null;
   return (
     <header class="top">
-      <nav aria-label={texts.nav.label}>
-        <a class="brand" href={lastFleet.value} {...(route.value.page === "fleet" ? { "aria-current": "page" as const } : {})}>
-          <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
-            <path class="brand-outer" d="M8 1l6 3.5v7L8 15l-6-3.5v-7z" />
-            <path class="brand-inner" d="M8 4.5l3 1.75v3.5L8 11.5l-3-1.75v-3.5z" />
-          </svg>
-          {texts.nav.fleet}
-        </a>
-      </nav>
+      <Navigation />
       <Connection />
       <Switches />
       <div class="who">

@@ -1,0 +1,129 @@
+// Who asked for what, and with which outcome; for admins.
+import { useEffect, useMemo } from "preact/hooks";
+
+import { api, ask } from "../api";
+import { clusterLink, placeQuery } from "../router";
+import { texts } from "../texts";
+import type { AuditEntry } from "../types";
+import { Foreign, visible } from "../ui/foreign";
+import { makePages, Pager, PagesState, type Page } from "../ui/paging";
+import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
+import { When } from "../ui/time";
+
+const PAGE = 100;
+
+const fields = (): Field[] => [
+  { name: "since", label: texts.audit.since, example: texts.audit.sinceExample },
+  { name: "until", label: texts.audit.until, example: texts.audit.untilExample },
+  { name: "actor", label: texts.audit.actor, example: texts.audit.actorExample },
+  { name: "action", label: texts.audit.action, example: texts.audit.actionExample },
+  { name: "target", label: texts.audit.target, example: texts.audit.targetExample },
+  { name: "outcome", label: texts.audit.outcome, options: optionsOf(texts.audit.outcomes) },
+  projectField(),
+];
+
+function readerOf(asked: URLSearchParams) {
+  const text = (name: string) => asked.get(name) || undefined;
+  const outcome = (asked.get("outcome") ?? "").split(",").filter(Boolean) as AuditEntry["outcome"][];
+  const query = { since: text("since"), until: text("until"), actor: text("actor"), action: text("action"), target: text("target"), project: text("project"), outcome, limit: PAGE };
+  return makePages<AuditEntry>(async (cursor) => {
+    const result = await ask(api.GET("/v1/audit", { params: { query: { ...query, cursor } } }));
+    return result.ok ? { ...result, value: result.value as unknown as Page<AuditEntry> } : result;
+  });
+}
+
+function Target({ entry }: { entry: AuditEntry }) {
+  const { project, cluster, target } = entry;
+  if (!project && !target) return <span class="quiet">{texts.none}</span>;
+  return (
+    <>
+      {project && cluster ? <a href={clusterLink(project, cluster)}>{visible(cluster)}</a> : null}{" "}
+      {project && <span class="quiet"><Foreign text={project} /></span>}
+      {target && <Foreign mono text={target} />}
+    </>
+  );
+}
+
+/** What was sent, why it was refused, how many were left out. */
+function detailsOf(entry: AuditEntry): string {
+  return [
+    entry.code ?? "",
+    entry.members.join(", "),
+    entry.left_out === null ? "" : texts.audit.leftOut(entry.left_out),
+    entry.operation_id ?? "",
+  ].filter(Boolean).join(" · ");
+}
+
+function Row({ entry }: { entry: AuditEntry }) {
+  return (
+    <tr>
+      <td>
+        <When at={entry.at} />
+      </td>
+      <td>
+        <Foreign text={entry.token_name ?? texts.audit.daemon} />
+        {entry.address && <span class="quiet mono foreign">{visible(entry.address)}</span>}
+      </td>
+      <th scope="row" class="mono">{visible(entry.action)}</th>
+      <td>
+        <Target entry={entry} />
+      </td>
+      <td>
+        <span class={`tag outcome-${entry.outcome}`}>{texts.audit.outcomes[entry.outcome] ?? entry.outcome}</span>
+        {entry.status !== null && <span class="mono quiet"> {entry.status}</span>}
+      </td>
+      <td>
+        <Foreign text={detailsOf(entry) || texts.none} />
+      </td>
+    </tr>
+  );
+}
+
+function Entries({ items }: { items: AuditEntry[] }) {
+  return (
+    <div class="panel scroll" tabIndex={0} role="region" aria-label={texts.audit.heading}>
+      <table class="audit">
+        <thead>
+          <tr>
+            {Object.entries(texts.audit.column).map(([key, label]) => (
+              <th key={key} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((entry) => (
+            <Row key={entry.sequence} entry={entry} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function AuditPage() {
+  const asked = String(placeQuery.value);
+  const pages = useMemo(() => readerOf(new URLSearchParams(asked)), [asked]);
+  useEffect(() => void pages.read(), [pages]);
+  useEffect(() => {
+    document.title = texts.pageTitle(texts.audit.heading);
+  }, []);
+  const items = pages.items.value, more = pages.more.value;
+  const empty = more ? texts.audit.noneHere : asked ? texts.audit.noneMatch : texts.audit.none;
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>{texts.audit.heading}</h1>
+      </div>
+      <QueryFilters fields={fields()}>
+        <button type="button" onClick={() => void pages.again()}>
+          {texts.audit.again}
+        </button>
+      </QueryFilters>
+      <PagesState pages={pages} />
+      {pages.state.value === "there" && (items.length ? <Entries items={items} /> : <p class="panel empty">{empty}</p>)}
+      <Pager pages={pages} />
+    </>
+  );
+}

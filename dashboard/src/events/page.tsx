@@ -1,0 +1,112 @@
+// What happens, as it happens; the list can be held while it is read.
+import { useEffect, useMemo, useState } from "preact/hooks";
+
+import { clusterLink, placeQuery, webhookLink } from "../router";
+import { mayAs } from "../session";
+import { texts } from "../texts";
+import type { Event } from "../types";
+import { Foreign, visible } from "../ui/foreign";
+import { PhaseIcon } from "../ui/phase";
+import { ProblemNotice } from "../ui/problem";
+import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
+import { useStill } from "../ui/still";
+import { When } from "../ui/time";
+import { askedOf, makeEvents, MOST } from "./store";
+
+const fields = (): Field[] => [
+  { name: "type", label: texts.events.type, options: optionsOf({ ...texts.events.family, ...texts.event }) },
+  projectField(),
+  { name: "cluster", label: texts.events.cluster },
+];
+
+/** What it is about: a cluster, an account, a webhook, a token, or the scope of a freeze. */
+function Subject({ event }: { event: Event }) {
+  const { project, cluster, account, webhook, token_name, scope } = event.data;
+  if (project && cluster)
+    return (
+      <>
+        <a href={clusterLink(project, cluster)}>{visible(cluster)}</a> <span class="quiet project">{visible(project)}</span>
+      </>
+    );
+  if (webhook && mayAs("operator")) return <a href={webhookLink(webhook)}>{visible(webhook)}</a>;
+  return <>{visible(account ?? webhook ?? token_name ?? scope ?? project ?? "")}</>;
+}
+
+function Entry({ event }: { event: Event }) {
+  const { phase, message, reason, requested_by, by, operation_type } = event.data;
+  const type = operation_type ? (texts.operationType[operation_type as keyof typeof texts.operationType] ?? operation_type) : null;
+  const who = requested_by ?? by;
+  return (
+    <li class="entry">
+      <When at={event.timestamp} />
+      <p class="entry-name">
+        <Subject event={event} />
+      </p>
+      <div>
+        <p>
+          {phase && <PhaseIcon phase={phase} />} <b>{texts.event[event.type] ?? event.type}</b> {type && <span>{visible(type)}</span>}{" "}
+          {who && <span class="quiet">{texts.operation.by(visible(who))}</span>}
+        </p>
+        {(message || reason) && <p><Foreign text={message || reason} /></p>}
+      </div>
+    </li>
+  );
+}
+
+function List({ data, asked, hold }: { data: ReturnType<typeof makeEvents>; asked: string; hold: boolean }) {
+  const items = data.items.value;
+  const still = useStill(items, (event) => String(event.sequence), asked, hold);
+  if (!still.items.length) return <p class="panel empty">{asked ? texts.events.noneMatch : texts.events.none}</p>;
+  const shown = new Set(still.items.map((event) => event.sequence));
+  const news = items.filter((event) => !shown.has(event.sequence)).length;
+  return (
+    <>
+      <div class="list-area" {...still.area}>
+        <ul class="panel entries" aria-label={texts.events.heading}>
+          {still.items.map((event) => (
+            <Entry key={event.sequence} event={event} />
+          ))}
+        </ul>
+        {still.differs && news > 0 && (
+          <button type="button" class="primary order-note" onClick={still.apply}>
+            {texts.events.news(news)}
+          </button>
+        )}
+      </div>
+      {data.cursor.value && (
+        <p>
+          <button type="button" onClick={() => void data.older()}>
+            {texts.events.older}
+          </button>
+        </p>
+      )}
+      {items.length >= MOST && <p class="quiet">{texts.events.most(MOST)}</p>}
+    </>
+  );
+}
+
+export function EventsPage() {
+  const asked = String(placeQuery.value);
+  const [hold, setHold] = useState(false);
+  const data = useMemo(() => makeEvents(askedOf(new URLSearchParams(asked))), [asked]);
+  useEffect(() => data.start(), [data]);
+  useEffect(() => {
+    document.title = texts.pageTitle(texts.events.heading);
+  }, []);
+  const state = data.state.value;
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>{texts.events.heading}</h1>
+      </div>
+      <QueryFilters fields={fields()}>
+        <button type="button" aria-pressed={hold} onClick={() => setHold(!hold)}>
+          {texts.events.hold}
+        </button>
+      </QueryFilters>
+      {state === "loading" && <p class="panel empty">{texts.pages.loading}</p>}
+      {(state === "failed" || data.problem.value) && <ProblemNotice problem={data.problem.value} again={() => void data.again()} />}
+      {state === "there" && <List data={data} asked={asked} hold={hold} />}
+    </>
+  );
+}

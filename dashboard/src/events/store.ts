@@ -1,0 +1,85 @@
+// Events as they come, from the stream that the page has anyway, and those of before from the server. What is held is bounded.
+import { batch, signal } from "@preact/signals";
+
+import { api, ask } from "../api";
+import { listen } from "../live/life";
+import type { Event, Problem } from "../types";
+
+const PAGE = 100;
+export const MOST = 500;
+const PAINT_MS = 250;
+
+export type Asked = { type: string; project: string; cluster: string };
+
+export function askedOf(query: URLSearchParams): Asked {
+  return { type: query.get("type") ?? "", project: query.get("project") ?? "", cluster: query.get("cluster") ?? "" };
+}
+
+/** Whether the server would return it for these filters: words with commas between them; `operation.*` is a family. */
+export function fits(event: Event, asked: Asked): boolean {
+  const one = (text: string, of: string | undefined) => !text || (of !== undefined && text.split(",").map((word) => word.trim()).includes(of));
+  const family = `${event.type.split(".", 1)[0]}.*`;
+  return (one(asked.type, event.type) || one(asked.type, family)) && one(asked.project, event.data.project) && one(asked.cluster, event.data.cluster);
+}
+
+/** Both without doubles, the newest first, not more than `most`. */
+export function merged(some: Event[], others: Event[], most: number): Event[] {
+  const all = new Map([...others, ...some].map((event) => [event.sequence, event]));
+  return [...all.values()].sort((a, b) => b.sequence - a.sequence).slice(0, most);
+}
+
+export function makeEvents(asked: Asked) {
+  const items = signal<Event[]>([]);
+  const state = signal<"loading" | "there" | "failed">("loading");
+  const problem = signal<Problem | null>(null);
+  const cursor = signal<string | null>(null);
+  const filter = { type: asked.type || undefined, project: asked.project || undefined, cluster: asked.cluster || undefined };
+  let waiting: Event[] = [];
+  let timer = 0;
+  let turn = 0;
+
+  function paint() {
+    timer = 0;
+    items.value = merged(waiting, items.peek(), MOST);
+    waiting = [];
+  }
+
+  /** Anew, or the page that is older than those that are there. */
+  async function read(older: boolean) {
+    const mine = ++turn;
+    const from = older ? cursor.peek() : null;
+    const query = { ...filter, order: "desc" as const, limit: PAGE, ...(from ? { cursor: from } : {}) };
+    const result = await ask(api.GET("/v1/events", { params: { query } }));
+    if (mine !== turn) return;
+    batch(() => {
+      if (!result.ok) {
+        problem.value = result.problem;
+        if (state.value === "loading") state.value = "failed";
+        return;
+      }
+      const page = result.value as { items: Event[]; next_cursor: string | null };
+      items.value = merged(page.items, older ? items.value : waiting, MOST);
+      cursor.value = items.value.length < MOST ? page.next_cursor : null;
+      problem.value = null;
+      state.value = "there";
+    });
+  }
+
+  function start() {
+    void read(false);
+    const end = listen({
+      events(some) {
+        waiting.push(...some.filter((event) => fits(event, asked)));
+        if (waiting.length > MOST) waiting = waiting.slice(-MOST);
+        if (waiting.length) timer ||= window.setTimeout(paint, PAINT_MS);
+      },
+      reset: () => void read(false),
+    });
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }
+
+  return { items, state, problem, cursor, older: () => read(true), again: () => read(false), start };
+}

@@ -1,0 +1,58 @@
+// What the viewer chose for the table, kept in this browser: views (filters and an order with a name), and columns that are put away.
+import { signal } from "@preact/signals";
+
+export type View = { name: string; query: string };
+export type ColumnKey = "name" | "phase" | Choice;
+export type Choice = "health" | "version" | "expires" | "marks" | "changed" | "message";
+
+/** Columns that may be put away. */
+export const choices: Choice[] = ["health", "version", "expires", "marks", "changed", "message"];
+
+const VIEWS = "shootd.views";
+const COLUMNS = "shootd.columns";
+const MOST = 50;
+
+const isView = (one: unknown): one is View =>
+  typeof one === "object" && one !== null && typeof (one as View).name === "string" && typeof (one as View).query === "string";
+const isChoice = (one: unknown): one is Choice => choices.includes(one as Choice);
+
+/** What is there and has the right form; a browser may forbid storage, and others may have written to it. */
+function read<T>(key: string, is: (one: unknown) => one is T): T[] {
+  try {
+    const found: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
+    return Array.isArray(found) ? found.filter(is).slice(0, MOST) : [];
+  } catch {
+    return [];
+  }
+}
+
+function write(key: string, list: unknown[]) {
+  try {
+    if (list.length) localStorage.setItem(key, JSON.stringify(list));
+    else localStorage.removeItem(key);
+  } catch {
+    // It counts until the page is closed then.
+  }
+}
+
+export const views = signal<View[]>(read(VIEWS, isView));
+export const hidden = signal<ColumnKey[]>(read(COLUMNS, isChoice));
+
+function setViews(list: View[]) {
+  views.value = list;
+  write(VIEWS, list);
+}
+
+/** One of the same name is replaced. */
+export function saveView(name: string, query: string) {
+  const others = views.peek().filter((one) => one.name !== name);
+  setViews([...others, { name, query }].sort((a, b) => a.name.localeCompare(b.name, "en")).slice(0, MOST));
+}
+
+export const removeView = (name: string) => setViews(views.peek().filter((one) => one.name !== name));
+
+export function toggleColumn(key: Choice) {
+  const list = hidden.peek();
+  hidden.value = list.includes(key) ? list.filter((one) => one !== key) : [...list, key];
+  write(COLUMNS, hidden.peek());
+}

@@ -1,0 +1,104 @@
+// Operations of all clusters: open ones first, then the newest that have ended.
+import { useEffect, useMemo, useState } from "preact/hooks";
+
+import { now } from "../live/life";
+import { clusterLink, placeQuery } from "../router";
+import { texts } from "../texts";
+import type { Operation } from "../types";
+import { visible } from "../ui/foreign";
+import { isOpen, lastedOf, OperationBody, OperationProgress, OperationStatus } from "../ui/operation";
+import { Pager } from "../ui/paging";
+import { ProblemNotice } from "../ui/problem";
+import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
+import { useStill } from "../ui/still";
+import { clock, When } from "../ui/time";
+import { makeOperations } from "./read";
+
+const fields = (): Field[] => [
+  { name: "status", label: texts.operations.status, options: optionsOf(texts.operationStatus) },
+  { name: "type", label: texts.operations.type, options: optionsOf(texts.operationType) },
+  projectField(),
+  { name: "cluster", label: texts.operations.cluster },
+];
+
+function Lasted({ operation }: { operation: Operation }) {
+  const lasted = lastedOf(operation, isOpen(operation) ? now.value : 0);
+  return lasted === null ? null : <span class="mono">{clock(lasted)}</span>;
+}
+
+/** Its steps are made once it is opened. */
+function Entry({ operation }: { operation: Operation }) {
+  const [opened, setOpened] = useState(false);
+  return (
+    <li class={isOpen(operation) ? "entry is-open" : "entry"}>
+      <When at={operation.created_at} />
+      <p class="entry-name">
+        <a href={clusterLink(operation.project, operation.cluster)}>{visible(operation.cluster)}</a> <span class="quiet project">{visible(operation.project)}</span>
+      </p>
+      <details onToggle={(event) => setOpened(event.currentTarget.open)}>
+        <summary>
+          <b>{texts.operationType[operation.type] ?? operation.type}</b> <OperationStatus operation={operation} />{" "}
+          {isOpen(operation) && <OperationProgress operation={operation} />} <Lasted operation={operation} />{" "}
+          {operation.error && <span>{visible(operation.error.title)}</span>}{" "}
+          {operation.requested_by && <span class="quiet">{texts.operation.by(visible(operation.requested_by))}</span>}
+        </summary>
+        {opened && (
+          <div class="entry-body">
+            <OperationBody operation={operation} />
+          </div>
+        )}
+      </details>
+    </li>
+  );
+}
+
+/** Open ones are on the first page only. */
+function List({ data, asked }: { data: ReturnType<typeof makeOperations>; asked: string }) {
+  const { ended } = data;
+  const first = ended.number.value === 1;
+  const done = ended.items.value, known = new Set(done.map((one) => one.id));
+  const open = first ? data.open.value.filter((one) => !known.has(one.id)) : [];
+  const still = useStill([...open, ...done], (one) => one.id, `${asked} ${ended.number.value}`);
+  if (!still.items.length) return <p class="panel empty">{asked ? texts.operations.noneMatch : texts.operations.none}</p>;
+  return (
+    <>
+      <div class="list-area" {...still.area}>
+        <ul class="panel entries" aria-label={texts.operations.heading}>
+          {still.items.map((operation) => (
+            <Entry key={operation.id} operation={operation} />
+          ))}
+        </ul>
+        {still.differs && (
+          <button type="button" class="primary order-note" onClick={still.apply}>
+            {texts.filter.orderChanged}
+          </button>
+        )}
+      </div>
+      {first && data.openMore.value && <p class="quiet">{texts.operations.openMore(data.open.value.length)}</p>}
+      <Pager pages={ended} />
+    </>
+  );
+}
+
+export function OperationsPage() {
+  const asked = String(placeQuery.value);
+  const data = useMemo(() => makeOperations(new URLSearchParams(asked)), [asked]);
+  useEffect(() => data.start(), [data]);
+  const count = data.open.value.length;
+  const state = data.state.value, problem = data.problem.value ?? data.ended.problem.value;
+  useEffect(() => {
+    document.title = texts.operations.title(count);
+  }, [count]);
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>{texts.operations.heading}</h1>
+        {state === "there" && <p class="quiet">{texts.operations.count(count)}</p>}
+      </div>
+      <QueryFilters fields={fields()} />
+      {state === "loading" && <p class="panel empty">{texts.pages.loading}</p>}
+      {(state === "failed" || problem) && <ProblemNotice problem={problem} again={() => void data.again()} />}
+      {state === "there" && <List data={data} asked={asked} />}
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+// What the page of operations reads: those that are open, and a page of those that have ended. Events say when to read again; progress has
+// none, so open ones are read again and again.
+import { signal } from "@preact/signals";
+
+import { api, ask } from "../api";
+import { gathered } from "../live/gather";
+import { every, listen } from "../live/life";
+import type { Event, Operation, Problem } from "../types";
+import { makePages } from "../ui/paging";
+
+const OPEN_MOST = 200;
+const PAGE = 50;
+const MOVING_MS = 3_000;
+const ALL_MS = 60_000;
+
+type Status = Operation["status"];
+type Type = Operation["type"];
+const openStatuses: Status[] = ["pending", "running"];
+const endedStatuses: Status[] = ["succeeded", "failed", "cancelled"];
+
+/** Filters, as the address has them; several words of one are separated by commas. */
+export function readOf(asked: URLSearchParams) {
+  const words = (name: string) => (asked.get(name) ?? "").split(",").filter(Boolean);
+  const statuses = words("status") as Status[];
+  const of = (all: Status[]) => all.filter((status) => !statuses.length || statuses.includes(status));
+  // A word that is no status is the server's to refuse.
+  const unknown = statuses.filter((status) => !openStatuses.includes(status) && !endedStatuses.includes(status));
+  return {
+    type: words("type") as Type[],
+    project: asked.get("project") || undefined,
+    cluster: asked.get("cluster") || undefined,
+    open: of(openStatuses),
+    ended: [...of(endedStatuses), ...unknown],
+  };
+}
+
+export function makeOperations(asked: URLSearchParams) {
+  const { type, project, cluster, open: openOf, ended: endedOf } = readOf(asked);
+  const filter = { type, project, cluster };
+  const open = signal<Operation[]>([]);
+  const openMore = signal(false);
+  const state = signal<"loading" | "there" | "failed">("loading");
+  const problem = signal<Problem | null>(null);
+  const ended = makePages<Operation>((cursor) => ask(api.GET("/v1/operations", { params: { query: { ...filter, status: endedOf, limit: PAGE, cursor } } })));
+
+  /** Open ones first: one that ends between the readings is in both, and counts as ended. */
+  async function readNow() {
+    if (openOf.length) {
+      const result = await ask(api.GET("/v1/operations", { params: { query: { ...filter, status: openOf, limit: OPEN_MOST } } }));
+      if (!result.ok) return failed(result.problem);
+      open.value = result.value.items;
+      openMore.value = result.value.next_cursor !== null;
+    }
+    if (endedOf.length) await ended.read();
+    if (endedOf.length && ended.state.peek() === "failed") return failed(ended.problem.peek());
+    problem.value = null;
+    state.value = "there";
+  }
+
+  function failed(why: Problem | null) {
+    problem.value = why;
+    if (state.peek() === "loading") state.value = "failed";
+  }
+
+  let reading: Promise<void> | null = null;
+  const read = () => (reading ??= readNow().finally(() => (reading = null)));
+
+  function again() {
+    if (state.peek() === "failed") state.value = "loading";
+    return ended.state.peek() === "failed" ? ended.again().then(read) : read();
+  }
+
+  function start() {
+    void read();
+    const soon = gathered(read);
+    const concerns = (event: Event) => event.type.startsWith("operation.");
+    const ends = [
+      listen({ events: (some) => some.some(concerns) && soon(), reset: soon }),
+      every(MOVING_MS, () => open.peek().length && void read()),
+      every(ALL_MS, () => void read()),
+    ];
+    return () => ends.forEach((end) => end());
+  }
+
+  return { open, openMore, state, problem, ended, again, start };
+}

@@ -1,0 +1,99 @@
+// Who is sent events, and whether it works.
+import { useEffect, useMemo } from "preact/hooks";
+
+import { webhookLink } from "../router";
+import { texts } from "../texts";
+import type { Webhook } from "../types";
+import { Foreign, visible } from "../ui/foreign";
+import { PagesState, Pager } from "../ui/paging";
+import { SeverityIcon } from "../ui/phase";
+import { When } from "../ui/time";
+import { makeWebhooks } from "./read";
+
+const listOf = (words: string[], all: string) => (words.length ? words.join(", ") : all);
+
+export function WebhookState({ webhook }: { webhook: Webhook }) {
+  return <span class={`tag webhook-${webhook.status}`}>{texts.webhooks.state[webhook.status] ?? webhook.status}</span>;
+}
+
+/** What somebody has to act on. */
+export function WebhookTrouble({ webhook }: { webhook: Webhook }) {
+  const said = [
+    webhook.status === "disabled" ? texts.webhooks.disabled(webhook.disabled_reason ?? texts.none) : "",
+    webhook.secrets === "unreadable" ? texts.webhooks.unreadable : "",
+    webhook.token_revoked_at ? texts.webhooks.tokenRevoked : "",
+  ].filter(Boolean);
+  return (
+    <>
+      {said.map((text) => (
+        <p key={text} class="notice warn">
+          <SeverityIcon severity="warning" />
+          <Foreign text={text} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+export function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  const rows: [string, string][] = [
+    [texts.webhooks.events, listOf(webhook.event_types, texts.webhooks.allEvents)],
+    [texts.webhooks.projects, listOf(webhook.projects, texts.filter.allProjects)],
+    [texts.webhooks.madeBy, webhook.created_by ?? texts.none],
+  ];
+  return (
+    <dl class="facts">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd><Foreign text={value} /></dd>
+        </div>
+      ))}
+      <div>
+        <dt>{texts.webhooks.madeAt}</dt>
+        <dd>
+          <When at={webhook.created_at} focusable />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Card({ webhook }: { webhook: Webhook }) {
+  return (
+    <li class="panel card">
+      <p class="card-title">
+        <a class="foreign mono" href={webhookLink(webhook.id)}>{visible(webhook.url)}</a> <WebhookState webhook={webhook} />
+      </p>
+      {webhook.description && <p><Foreign text={webhook.description} /></p>}
+      <WebhookTrouble webhook={webhook} />
+      <WebhookFacts webhook={webhook} />
+    </li>
+  );
+}
+
+export function WebhooksPage() {
+  const data = useMemo(makeWebhooks, []);
+  useEffect(() => data.start(), [data]);
+  useEffect(() => {
+    document.title = texts.pageTitle(texts.webhooks.heading);
+  }, []);
+  const items = data.items.value;
+  return (
+    <>
+      <div class="heading">
+        <h1 tabIndex={-1}>{texts.webhooks.heading}</h1>
+      </div>
+      <PagesState pages={data} />
+      {data.state.value === "there" && !items.length && <p class="panel empty">{texts.webhooks.none}</p>}
+      {items.length > 0 && (
+        <ul class="plain cards" aria-label={texts.webhooks.heading}>
+          {items.map((webhook) => (
+            <Card key={webhook.id} webhook={webhook} />
+          ))}
+        </ul>
+      )}
+      <Pager pages={data} />
+    </>
+  );
+}
