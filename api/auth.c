@@ -45,11 +45,17 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     return p;
 }
 
+/* The time, without a look at the clock when the request has just begun. */
+static mono_us recent(const struct request *r)
+{
+    return r->http.took_time ? env_mono(r->api->options.env) : r->http.started;
+}
+
 struct problem *check_rate_limit(struct request *r)
 {
     if (!r->token)
         return NULL;
-    r->http.rate_limit = rate_limit_take(&r->api->requests, key_of_token(r->token), r->http.started);
+    r->http.rate_limit = rate_limit_take(&r->api->requests, key_of_token(r->token), recent(r));
     return r->http.rate_limit.is_refused
                ? refuse_over_limit(r, "The token has made more requests within a minute than it may.")
                : NULL;
@@ -57,7 +63,7 @@ struct problem *check_rate_limit(struct request *r)
 
 bool throttle_fresh(struct request *r)
 {
-    return rate_limit_take(&r->api->fresh_reads, key_of_token(r->token), r->http.started).is_refused;
+    return rate_limit_take(&r->api->fresh_reads, key_of_token(r->token), recent(r)).is_refused;
 }
 
 const char *auth_failure_name(enum auth_failure why)
@@ -82,7 +88,7 @@ static struct problem *refuse_credentials(struct request *r, enum auth_failure w
 {
     const enum problem_code code = why == AUTH_MISSING ? PROBLEM_UNAUTHENTICATED : PROBLEM_INVALID_TOKEN;
     atomic_fetch_add_explicit(&r->api->refused_credentials[why], 1, memory_order_relaxed);
-    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, client_key(r), r->http.started);
+    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, client_key(r), recent(r));
     return r->http.rate_limit.is_refused
                ? refuse_over_limit(
                      r, "Too many requests with wrong or missing credentials came from this address.")
@@ -206,8 +212,8 @@ static struct problem *refuse_token(struct request *r, enum auth_failure why)
     return refuse_credentials(r, why, "The token is not known, expired or revoked.");
 }
 
-/* Takes over the reference, in place of the previous caller's. From now on a caller with a JWT is treated like
- * any token. */
+/* Takes over the reference, in place of the previous caller's. From now on a caller with a JWT is treated
+ * like any token. */
 static void take_caller(struct request *r, struct view_blob *caller)
 {
     view_blob_unref(r->token_blob);

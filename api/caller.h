@@ -35,8 +35,8 @@ void jwt_cache_done(struct jwt_cache *cache);
 /* Whether the text of a bearer token has the form of a JWT, which no token of shootd has. Pure. */
 bool jwt_is_one(const char *token);
 /*
- * Returns a reference to the caller of a cached JWT, whose subject is a struct api_token without projects when
- * no rule matches. `digest` is that of the token. NULL: not cached. Any thread.
+ * Returns a reference to the caller of a cached JWT, whose subject is a struct api_token without projects
+ * when no rule matches. `digest` is that of the token. NULL: not cached. Any thread.
  */
 struct view_blob *jwt_caller_kept(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /*

@@ -21,9 +21,9 @@ struct view_blob;
 struct problem *jwt_verify(struct request *r, const char *token,
                            const uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /*
- * Continues the request; takes over the result, NULL: it did not come in time. *ret_caller is the caller, with
- * a reference for the caller of this function; NULL when the JWT is not valid. When issuers changed in the
- * meantime, the request is suspended once more, and *ret_caller is NULL.
+ * Continues the request; takes over the result, NULL: it did not come in time. *ret_caller is the caller,
+ * with a reference for the caller of this function; NULL when the JWT is not valid. When issuers changed in
+ * the meantime, the request is suspended once more, and *ret_caller is NULL.
  */
 struct problem *jwt_verified(struct request *r, struct jwt_verification *v, struct view_blob **ret_caller);
 

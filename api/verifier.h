@@ -14,9 +14,9 @@
 #include "base/list.h"
 
 enum {
-    VERIFIER_PLACES = 1024,           /* JWTs that wait, and the one at work */
-    VERIFIER_PLACES_OF_CLIENT = 256,  /* of these, from one address or IPv6 /64 */
-    VERIFIER_CLIENT_COUNTERS = 4096,  /* addresses with the same counter share its places */
+    VERIFIER_PLACES = 1024,          /* JWTs that wait, and the one at work */
+    VERIFIER_PLACES_OF_CLIENT = 256, /* of these, from one address or IPv6 /64 */
+    VERIFIER_CLIENT_COUNTERS = 4096, /* addresses with the same counter share its places */
 };
 
 /* Embedded in the struct of the work. */
@@ -25,7 +25,7 @@ struct verifier_job {
     void (*work)(struct verifier_job *job);
     /* Called in place of `work` when the verifier stops first. The thread of verifier_stop. */
     void (*drop)(struct verifier_job *job);
-    uint64_t client; /* key of the client's address, evenly distributed */
+    uint64_t client;  /* key of the client's address, evenly distributed */
     struct list link; /* used only by the verifier */
 };
 

@@ -1,7 +1,7 @@
 /*
- * Requests that wait for a result, before their body (in `check`) or after it. An HTTP worker and the thread that resumes share only a struct suspension:
- * reference counted, with a lock. The request may end first (http_stop), or the result may come first. The
- * later of the two frees the struct (MH-10, MH-13).
+ * Requests that wait for a result, before their body (in `check`) or after it. An HTTP worker and the thread
+ * that resumes share only a struct suspension: reference counted, with a lock. The request may end first
+ * (http_stop), or the result may come first. The later of the two frees the struct (MH-10, MH-13).
  */
 #ifndef HTTP_SUSPEND_H
 #define HTTP_SUSPEND_H
