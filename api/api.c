@@ -120,6 +120,10 @@ static bool start_threads(struct api *api, char **ret_error)
     int r = access_log_start(&api->access_log, api_config(api)->access_log);
     if (r == 0 && (r = streams_start(&api->streams, api)) < 0)
         access_log_stop(&api->access_log);
+    if (r == 0 && (r = verifier_start(&api->verifier)) < 0) {
+        streams_stop(&api->streams);
+        access_log_stop(&api->access_log);
+    }
     if (r < 0)
         *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
     return r == 0;
@@ -127,6 +131,7 @@ static bool start_threads(struct api *api, char **ret_error)
 
 static void stop_threads(struct api *api)
 {
+    verifier_stop(&api->verifier);
     streams_stop(&api->streams);
     access_log_stop(&api->access_log);
 }

@@ -12,6 +12,7 @@
 #include "api/caller.h"
 #include "api/metrics.h"
 #include "api/streams.h"
+#include "api/verifier.h"
 #include "http/http.h"
 #include "http/message/conditional.h"
 #include "http/rate_limit.h"
@@ -28,6 +29,7 @@ struct api {
     atomic_uint exports; /* number of running exports */
     struct tickets tickets;
     struct jwt_cache jwts;
+    struct verifier verifier;
     struct metrics metrics;
     struct access_log access_log;
     struct rate_limit requests;      /* by token */

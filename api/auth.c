@@ -13,9 +13,11 @@
 
 #include "api/api_private.h"
 #include "api/commands.h"
+#include "api/jwt.h"
 #include "api/routes.h"
 #include "base/ids.h"
 #include "base/mem.h"
+#include "oidc/verify.h"
 
 /* ---- rate limits: each token has its own. Wrong credentials count for the client's address. They do not
  * affect valid credentials from the same address, which may be a proxy ---- */
@@ -43,11 +45,17 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     return p;
 }
 
+/* The time, without a look at the clock when the request has just begun. */
+static mono_us recent(const struct request *r)
+{
+    return r->http.took_time ? env_mono(r->api->options.env) : r->http.started;
+}
+
 struct problem *check_rate_limit(struct request *r)
 {
     if (!r->token)
         return NULL;
-    r->http.rate_limit = rate_limit_take(&r->api->requests, key_of_token(r->token), r->http.started);
+    r->http.rate_limit = rate_limit_take(&r->api->requests, key_of_token(r->token), recent(r));
     return r->http.rate_limit.is_refused
                ? refuse_over_limit(r, "The token has made more requests within a minute than it may.")
                : NULL;
@@ -55,7 +63,7 @@ struct problem *check_rate_limit(struct request *r)
 
 bool throttle_fresh(struct request *r)
 {
-    return rate_limit_take(&r->api->fresh_reads, key_of_token(r->token), r->http.started).is_refused;
+    return rate_limit_take(&r->api->fresh_reads, key_of_token(r->token), recent(r)).is_refused;
 }
 
 const char *auth_failure_name(enum auth_failure why)
@@ -65,17 +73,23 @@ const char *auth_failure_name(enum auth_failure why)
     return names[why];
 }
 
+/* A key of the client's address, not 0, with evenly distributed bits. */
+static uint64_t client_key(const struct request *r)
+{
+    const uint64_t network = client_network(r->http.client);
+    uint64_t key;
+    (void)crypto_shorthash((unsigned char *)&key, (const unsigned char *)&network, sizeof(network),
+                           r->api->print_key);
+    return key ? key : 1;
+}
+
 /* Refuses wrong or missing credentials: 401, or 429 when the address sent too many. The reason `why` goes to
  * a counter, not to the answer. */
 static struct problem *refuse_credentials(struct request *r, enum auth_failure why, const char *detail)
 {
     const enum problem_code code = why == AUTH_MISSING ? PROBLEM_UNAUTHENTICATED : PROBLEM_INVALID_TOKEN;
     atomic_fetch_add_explicit(&r->api->refused_credentials[why], 1, memory_order_relaxed);
-    const uint64_t network = client_network(r->http.client);
-    uint64_t key;
-    (void)crypto_shorthash((unsigned char *)&key, (const unsigned char *)&network, sizeof(network),
-                           r->api->print_key);
-    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, key ? key : 1, r->http.started);
+    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, client_key(r), recent(r));
     return r->http.rate_limit.is_refused
                ? refuse_over_limit(
                      r, "Too many requests with wrong or missing credentials came from this address.")
@@ -193,26 +207,43 @@ static bool look_up(struct request *r, const char *key, enum auth_failure *why)
     return ok;
 }
 
-/* Takes over the reference. From now on a caller with a JWT is treated like any token. */
+/* The answer is the same for each reason. */
+static struct problem *refuse_token(struct request *r, enum auth_failure why)
+{
+    return refuse_credentials(r, why, "The token is not known, expired or revoked.");
+}
+
+/* Takes over the reference, in place of the previous caller's. From now on a caller with a JWT is treated
+ * like any token. */
 static void take_caller(struct request *r, struct view_blob *caller)
 {
-    assert(!r->token_blob);
+    view_blob_unref(r->token_blob);
     r->token_blob = caller;
     r->token = caller->subject;
 }
 
-/* Whether the credentials are a valid JWT; *ret_why changes when they are a JWT. */
-static bool check_jwt(struct request *r, const char *field, enum auth_failure *ret_why)
+/* The credentials as a JWT; NULL when they have another form. */
+static const char *given_jwt(const struct request *r)
 {
-    const char *token = r->api->options.oidc ? bearer_token(field) : NULL;
-    if (!token || !jwt_is_one(token))
-        return false;
-    struct view_blob *caller = jwt_caller(r->api, token);
-    if (caller)
-        take_caller(r, caller);
-    else
-        *ret_why = AUTH_JWT;
-    return caller != NULL;
+    const char *field = r->http.headers.values[HEADER_AUTHORIZATION];
+    const char *token = field && r->api->options.oidc ? bearer_token(field) : NULL;
+    return token && jwt_is_one(token) ? token : NULL;
+}
+
+/* A JWT that is not cached is verified by another thread, for which the request is suspended. */
+static struct problem *check_jwt(struct request *r, const char *token)
+{
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    token_digest(token, digest);
+    struct view_blob *caller = jwt_caller_kept(r->api, digest);
+    if (!caller && oidc_has_form(token, strlen(token)))
+        return jwt_verify(r, token, digest, client_key(r));
+    if (!caller)
+        caller = jwt_caller_check(r->api, token, digest); /* refuses the form, and counts that */
+    if (!caller)
+        return refuse_token(r, AUTH_JWT);
+    take_caller(r, caller);
+    return NULL;
 }
 
 /* Whether the browser's header fields show that a page of another site made the request. Pages of shootd may
@@ -291,8 +322,22 @@ struct problem *check_token(struct request *r)
                    : refuse_credentials(r, AUTH_MISSING, "This operation needs a bearer token.");
     char key[TOKEN_HEX_BYTES];
     enum auth_failure why = AUTH_MALFORMED;
-    bool ok = (read_credentials(r, field, key, &why) && look_up(r, key, &why)) || check_jwt(r, field, &why);
-    return ok ? NULL : refuse_credentials(r, why, "The token is not known, expired or revoked.");
+    if (read_credentials(r, field, key, &why) && look_up(r, key, &why))
+        return NULL;
+    const char *jwt = given_jwt(r);
+    return jwt ? check_jwt(r, jwt) : refuse_token(r, why);
+}
+
+struct problem *check_verified_jwt(struct request *r, struct jwt_verification *result)
+{
+    struct view_blob *caller;
+    struct problem *p = jwt_verified(r, result, &caller);
+    if (p || r->http.suspension)
+        return p;
+    if (!caller)
+        return refuse_token(r, AUTH_JWT);
+    take_caller(r, caller);
+    return NULL;
 }
 
 void report_denied(struct request *r, enum problem_code code)
@@ -333,24 +378,45 @@ struct problem *check_permission(struct request *r)
     return NULL;
 }
 
-/* A ticket is valid only once, so it is not checked again. Its stream checks the token itself. */
-struct problem *check_caller_again(struct request *r)
+/* Ends a repeated check of the credentials. Until then the previous caller is stored, for the audit log. */
+static struct problem *end_check_again(struct request *r, struct problem *p)
+{
+    if (p && (p->code == PROBLEM_INVALID_TOKEN || p->code == PROBLEM_QUOTA_EXCEEDED))
+        report_denied(r, PROBLEM_INVALID_TOKEN);
+    return p || r->http.suspension ? p : check_permission(r);
+}
+
+static struct problem *check_token_again(struct request *r)
 {
     struct view_blob *before = r->token_blob;
     const struct api_token *token = r->token;
-    if (!token || given_ticket(r))
-        return NULL;
     r->token_blob = NULL;
     r->token = NULL;
     struct problem *p = check_token(r);
     if (!p) {
         view_blob_unref(before);
-        return check_permission(r);
+        return NULL;
     }
     r->token_blob = before;
     r->token = token;
-    report_denied(r, PROBLEM_INVALID_TOKEN);
     return p;
+}
+
+/* A ticket is valid only once, so it is not checked again. Its stream checks the token itself. The signature
+ * of a JWT is verified again only under another configuration of its issuer. */
+struct problem *check_caller_again(struct request *r)
+{
+    if (!r->token || given_ticket(r))
+        return NULL;
+    const char *jwt = r->token->issuer && !r->token->is_certificate ? given_jwt(r) : NULL;
+    if (!jwt)
+        return end_check_again(r, check_token_again(r));
+    return end_check_again(r, caller_holds(r->api, r->token) ? NULL : check_jwt(r, jwt));
+}
+
+struct problem *check_verified_jwt_again(struct request *r, struct jwt_verification *result)
+{
+    return end_check_again(r, check_verified_jwt(r, result));
 }
 
 void auth_add_fields(struct request *r, enum problem_code code)

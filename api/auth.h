@@ -16,6 +16,7 @@
 
 struct api;
 struct api_token;
+struct jwt_verification;
 struct request;
 struct view_blob;
 
@@ -34,15 +35,20 @@ enum auth_failure {
 /* The label of the metric. Any thread. */
 const char *auth_failure_name(enum auth_failure why);
 
-/* Checks the bearer token, or a ticket in its place (AU-1 to AU-8). */
+/* Checks the bearer token, or a ticket in its place (AU-1 to AU-8). Suspends the request when a JWT must be
+ * verified (api/jwt.h). */
 struct problem *check_token(struct request *r);
+/* Continues check_token after that; takes over the result. May suspend the request once more. */
+struct problem *check_verified_jwt(struct request *r, struct jwt_verification *result);
 /* Checks the token's rate limit (docs/rules.md, the order of checks). */
 struct problem *check_rate_limit(struct request *r);
 /* Checks role and project. */
 struct problem *check_permission(struct request *r);
-/* Checks token and permission again after the body, which may come long after the header section. For
- * requests that the view answers. */
+/* Checks token and permission again after the body, which may come long after the header section. May suspend
+ * the request as check_token does. */
 struct problem *check_caller_again(struct request *r);
+/* Continues check_caller_again, as check_verified_jwt. */
+struct problem *check_verified_jwt_again(struct request *r, struct jwt_verification *result);
 /* True when the token has used up its fresh reads of Cleura for this minute. */
 bool throttle_fresh(struct request *r);
 /* Reports to the audit log a request that the token may not make. The caller also returns the problem. */

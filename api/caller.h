@@ -3,7 +3,7 @@
  * (http/connection/tls.h). For the other parts of the API it is a token that is not in the store. Id and
  * digest are derived from issuer and subject, so all JWTs or certificates of a subject share limits,
  * idempotency keys and audit entries. The result of checking a JWT is cached by its SHA-256 for a minute, but
- * not past its expiry (AU-16).
+ * not past its expiry (AU-16). A JWT that is not cached is checked by the verifier's thread (api/jwt.h).
  */
 #ifndef API_CALLER_H
 #define API_CALLER_H
@@ -11,8 +11,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/env.h"
+#include "base/ids.h"
 
 struct api;
 struct api_token;
@@ -33,12 +35,18 @@ void jwt_cache_done(struct jwt_cache *cache);
 /* Whether the text of a bearer token has the form of a JWT, which no token of shootd has. Pure. */
 bool jwt_is_one(const char *token);
 /*
- * Returns a reference to the caller, whose subject is a struct api_token without projects when no rule
- * matches. NULL when the token is not valid (oidc_check counts the reason). A worker between
- * config_current_enter and leave.
+ * Returns a reference to the caller of a cached JWT, whose subject is a struct api_token without projects
+ * when no rule matches. `digest` is that of the token. NULL: not cached. Any thread.
  */
-struct view_blob *jwt_caller(struct api *api, const char *token);
-/* As jwt_caller, for a client certificate with a name. */
+struct view_blob *jwt_caller_kept(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
+/*
+ * As jwt_caller_kept; checks a token that is not cached, which takes long unless oidc_has_form is false. NULL
+ * when it is not valid (oidc_check counts the reason). Any thread between config_current_enter and leave.
+ */
+struct view_blob *jwt_caller_check(struct api *api, const char *token,
+                                   const uint8_t digest[static TOKEN_DIGEST_BYTES]);
+/* As jwt_caller_kept, for a client certificate with a name. A worker between config_current_enter and
+ * leave. */
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client);
 /* Whether the caller is still valid: not expired, and its issuer, or the rules and authorities of
  * certificates, have not changed. Any thread. */

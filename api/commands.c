@@ -40,11 +40,16 @@ struct command *request_command(struct request *r, enum command_type type)
     return cmd;
 }
 
-static struct problem *stopping(void)
+struct problem *request_stopping(void)
 {
     return problem_passing(PROBLEM_SHUTTING_DOWN, 5,
                            "The server is being stopped; what became of the "
                            "request can be read back after its restart.");
+}
+
+static void discard_command(void *result)
+{
+    command_free(result);
 }
 
 /* Loop thread. */
@@ -61,10 +66,11 @@ struct problem *request_park(struct request *r, struct command *cmd)
     assert(!cmd->give_back && !cmd->ctx);
     r->is_traced = command_writes(cmd->type) || command_reads_cleura(cmd->type);
     cmd->give_back = on_reply;
-    cmd->ctx = http_suspend(&r->http, cmd->caller.token_id, due);
+    const struct suspension_terms terms = {cmd->caller.token_id, due, discard_command};
+    cmd->ctx = http_suspend(&r->http, &terms);
     if (!cmd->ctx) {
         command_free(cmd);
-        return stopping();
+        return request_stopping();
     }
     /* The request is suspended before the post, see http/suspend.h. */
     api->options.post(api->options.post_ctx, cmd);
@@ -138,7 +144,7 @@ static struct problem *answer_command(struct request *r, struct command *cmd)
 struct problem *request_resume(struct request *r, struct command *cmd)
 {
     if (!cmd && atomic_load(&r->api->stopping))
-        return stopping();
+        return request_stopping();
     if (!cmd)
         return problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
                                "The server could not finish the request in time; what became of "

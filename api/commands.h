@@ -22,6 +22,8 @@ void request_notify(struct request *r, struct command *cmd);
 /* Continues a request: turns the command's result into its answer. Takes over `cmd`. NULL: the result did not
  * come in time. */
 struct problem *request_resume(struct request *r, struct command *cmd);
+/* The answer of a request that can wait no longer, because the server stops. */
+struct problem *request_stopping(void);
 /* Whether the request may wait. False above the limits: the current state is then answered at once
  * (AO-16). */
 bool request_may_wait(struct request *r);

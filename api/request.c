@@ -61,17 +61,43 @@ static struct problem *check_content(struct request *r)
     return http_check_content(&r->http, &rules);
 }
 
-static struct problem *request_check(struct server_request *http)
+/* Makes the remaining checks, until one refuses or suspends the request. */
+static struct problem *run_checks(struct request *r)
 {
     static struct problem *(*const checks[])(struct request * r) = {
         check_route,   check_token, check_rate_limit,      check_permission,
         check_content, params_read, check_idempotency_key,
     };
-    struct request *r = request_of(http);
     struct problem *p = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(checks) && !p && !r->http.answer.status; i++)
-        p = checks[i](r);
+    while (r->checked < ARRAY_LEN(checks) && !p && !r->http.answer.status && !r->http.suspension)
+        p = checks[r->checked++](r);
     return p;
+}
+
+static struct problem *request_check(struct server_request *http)
+{
+    return run_checks(request_of(http));
+}
+
+static struct problem *request_check_resume(struct server_request *http, void *result)
+{
+    struct request *r = request_of(http);
+    struct problem *p = check_verified_jwt(r, result);
+    return p ? p : run_checks(r);
+}
+
+/* The body is complete, and its caller was checked again, unless the request waits for that. */
+static struct problem *handle_checked(struct request *r)
+{
+    struct server_request *http = &r->http;
+    if (http->suspension)
+        return NULL;
+    idempotency_take_fingerprint(r);
+    const struct content_rules rules = route_content(r->route);
+    struct problem *p = http_read_document(http, &rules);
+    if (!p && r->route->flags & ROUTE_COLLECTION)
+        p = http_check_conditions(http, "");
+    return p ? p : r->route->handler(r);
 }
 
 static struct problem *request_handle(struct server_request *http)
@@ -80,24 +106,16 @@ static struct problem *request_handle(struct server_request *http)
     struct problem *p = http_check_body_size(http);
     if (!p && http->has_body)
         p = check_caller_again(r);
-    if (p)
-        return p;
-    idempotency_take_fingerprint(r);
-    const struct content_rules rules = route_content(r->route);
-    p = http_read_document(http, &rules);
-    if (!p && r->route->flags & ROUTE_COLLECTION)
-        p = http_check_conditions(http, "");
-    return p ? p : r->route->handler(r);
+    return p ? p : handle_checked(r);
 }
 
 static struct problem *request_continue(struct server_request *http, void *result)
 {
-    return request_resume(request_of(http), result);
-}
-
-static void discard_command(void *result)
-{
-    command_free(result);
+    struct request *r = request_of(http);
+    if (!r->awaits_jwt)
+        return request_resume(r, result);
+    struct problem *p = check_verified_jwt_again(r, result);
+    return p ? p : handle_checked(r);
 }
 
 static void add_problem_fields(struct server_request *http, enum problem_code code)
@@ -165,9 +183,9 @@ const struct http_application api_application = {
     .cors_origins = cors_origins,
     .begin = request_begin,
     .check = request_check,
+    .check_resume = request_check_resume,
     .handle = request_handle,
     .resume = request_continue,
-    .discard = discard_command,
     .add_fields = add_problem_fields,
     .done = request_done,
     .end_streams = end_streams,

@@ -27,7 +27,9 @@ struct request {
     struct query_values params;
     struct view_blob *token_blob; /* keeps `token` valid */
     const struct api_token *token;
-    bool is_traced;                         /* a write, or a read that calls Cleura */
+    unsigned checked; /* number of checks of the header section that were begun (api/request.c) */
+    bool awaits_jwt;  /* suspended until a JWT is verified (api/jwt.h) */
+    bool is_traced;   /* a write, or a read that calls Cleura */
     struct command_idempotency idempotency; /* key: digest, "" when absent */
     /* Turns the command's result into another form, or leaves the result to the common code. NULL: the common
      * code does all. */

@@ -36,6 +36,9 @@ METRIC(shootd_loop_longest_stall_seconds, gauge, "clock",
 METRIC(shootd_oidc_tokens_total, counter, "result",
        "JWTs that were looked at, by what came of it; those that were seen within a minute are not looked at "
        "again.")
+METRIC(shootd_oidc_tokens_waiting, gauge, "", "JWTs that are being verified or wait for that.")
+METRIC(shootd_oidc_tokens_turned_away_total, counter, "",
+       "JWTs that were answered 429 without a look, because too many waited.")
 METRIC(shootd_oidc_key_reads_total, counter, "outcome", "Times that keys of an issuer were read.")
 METRIC(shootd_oidc_keys, gauge, "", "Keys of issuers that are trusted now.")
 METRIC(shootd_oidc_issuers_without_keys, gauge, "", "Issuers whose tokens are refused for want of keys.")

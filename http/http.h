@@ -35,15 +35,16 @@ struct http_application {
     /* Called first, when the request was made. */
     void (*begin)(struct server_request *r, void *ctx);
     /* Called when the header section is well-formed and the path is split. Returns a problem, or NULL to
-     * continue; may also set the answer. */
+     * continue; may also set the answer, or suspend the request. No byte of the body is read before. */
     struct problem *(*check)(struct server_request *r);
+    /* Called when a request that was suspended by `check`, or by this function, continues with this result.
+     * Otherwise like `resume` and `check`. NULL: `check` suspends no request. */
+    struct problem *(*check_resume)(struct server_request *r, void *result);
     /* Called when the body is complete: sets the answer, suspends the request, or returns a problem. */
     struct problem *(*handle)(struct server_request *r);
-    /* Called when a suspended request continues with this result, which the function takes over; NULL when
-     * the result did not come in time. */
+    /* Called when a request that was suspended by `handle`, or by this function, continues with this result,
+     * which the function takes over; NULL when the result did not come in time. Otherwise like `handle`. */
     struct problem *(*resume)(struct server_request *r, void *result);
-    /* Frees a result that no request takes. Any thread. */
-    void (*discard)(void *result);
     /* Called for an answer with a problem: adds the problem's header fields. */
     void (*add_fields)(struct server_request *r, enum problem_code code);
     /* Called at the end of the request, with its outcome: NULL when the whole answer was sent. Frees the
@@ -68,7 +69,7 @@ struct http_options {
 
 struct http_numbers {
     unsigned in_flight; /* requests from the first handler call to the end of transmission (MH-17, MH-18) */
-    unsigned suspended;
+    unsigned suspended; /* for an owner (http/suspend.h) */
     unsigned connections_reaped;
     uint64_t connections_refused;
 };

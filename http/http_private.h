@@ -41,6 +41,8 @@ void server_request_free(struct server_request *r);
 /* The header section is complete: makes every check that needs no body (docs/rules.md, the order of checks).
  * False when the answer is already set. */
 bool server_request_check(struct server_request *r, const char *target);
+/* As server_request_check, for a request that was suspended meanwhile: makes the remaining checks. */
+bool server_request_resume_check(struct server_request *r);
 /* Stores a chunk of the body. False when the body is so long that the connection must be dropped (MH-3). */
 bool server_request_append(struct server_request *r, const char *bytes, size_t len);
 /* Called when the whole request was received. */

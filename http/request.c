@@ -321,8 +321,26 @@ void server_request_handle(struct server_request *r)
     answer_problem(r, r->server->options.application->handle(r));
 }
 
+/* From here on the request may be suspended again. */
+static void *leave_suspension(struct server_request *r, enum request_stage stage)
+{
+    void *result = suspension_leave(r);
+    r->stage = stage;
+    r->took_time = true;
+    return result;
+}
+
+bool server_request_resume_check(struct server_request *r)
+{
+    assert(r->stage == STAGE_CHECK_SUSPENDED && !r->answer.status);
+    void *result = leave_suspension(r, STAGE_OPENED);
+    answer_problem(r, r->server->options.application->check_resume(r, result));
+    return !r->answer.status;
+}
+
 void server_request_resume(struct server_request *r)
 {
     assert(r->stage == STAGE_SUSPENDED && !r->answer.status);
-    answer_problem(r, r->server->options.application->resume(r, suspension_leave(r)));
+    void *result = leave_suspension(r, STAGE_BODY);
+    answer_problem(r, r->server->options.application->resume(r, result));
 }

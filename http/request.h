@@ -4,8 +4,9 @@
  * (http/event_stream.h). The application's part follows the struct in memory (http/http.h).
  *
  *   OPENED --checks--> BODY --last byte--> handle --+--> ANSWERED --> done
- *      |                                            +--> SUSPENDED --resume--> ANSWERED
- *      +--rejected: answered at once when a body would follow, else at the second call (MH-2)
+ *    | |                                            +--> SUSPENDED --resume--> ANSWERED or SUSPENDED
+ *    | +--> CHECK_SUSPENDED --resume--> as OPENED, with the remaining checks
+ *    +--rejected: answered at once when a body would follow, else at the second call (MH-2)
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -39,7 +40,7 @@ enum method {
     METHOD_MAX_, /* also for an unknown method */
 };
 
-enum request_stage { STAGE_OPENED, STAGE_BODY, STAGE_SUSPENDED, STAGE_ANSWERED };
+enum request_stage { STAGE_OPENED, STAGE_CHECK_SUSPENDED, STAGE_BODY, STAGE_SUSPENDED, STAGE_ANSWERED };
 
 enum { REQUEST_ID_BYTES = 129, REQUEST_MAX_BODY = 1024 * 1024 };
 

@@ -103,6 +103,24 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     acceptor_closed(&http->acceptor, info ? info->client_addr : NULL);
 }
 
+/* The end of the calls before the body; `go_on`: no check has set the answer. */
+static enum MHD_Result end_checks(struct server_request *r, bool go_on)
+{
+    /* Another thread may have resumed `r` already, but only this thread continues it. The library then calls
+     * the handler again before it reads the body or sends 100 (Continue). */
+    if (r->stage == STAGE_CHECK_SUSPENDED) {
+        if (r->peer)
+            (void)connection_enter(r->peer, PHASE_CONN_WORK, r->started);
+        return MHD_YES;
+    }
+    r->stage = STAGE_BODY;
+    /* an answer in this call would end the connection (MH-2) */
+    if (go_on || (!r->has_body && !r->must_close))
+        return MHD_YES;
+    r->must_close = true;
+    return server_request_send(r);
+}
+
 /* First call: the header section is complete. */
 static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd, const char *target,
                                   const char *method, const char *version, void **context)
@@ -112,31 +130,30 @@ static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd,
     atomic_fetch_add(&http->in_flight, 1);
     if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY, r->started))
         return MHD_NO;
-    bool go_on = server_request_check(r, target);
-    r->stage = STAGE_BODY;
-    /* an answer in this call would end the connection (MH-2) */
-    if (go_on || (!r->has_body && !r->must_close))
-        return MHD_YES;
-    r->must_close = true;
-    return server_request_send(r);
+    return end_checks(r, server_request_check(r, target));
+}
+
+/* Continues the first call, when the request was suspended in it. The time for the body begins now. */
+static enum MHD_Result on_check_resumed(struct server_request *r)
+{
+    if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY, env_mono(r->server->options.env)))
+        return MHD_NO;
+    return end_checks(r, server_request_resume_check(r));
 }
 
 /* Last call: all bytes were received, or the request was resumed. */
 static enum MHD_Result on_complete(struct server_request *r)
 {
-    if (r->stage == STAGE_BODY && !r->answer.status) {
-        r->took_time = r->has_body;
+    if (r->stage == STAGE_SUSPENDED) {
+        server_request_resume(r);
+    } else if (!r->answer.status) {
+        r->took_time = r->took_time || r->has_body;
         if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK, r->started))
             return MHD_NO;
         server_request_handle(r);
-        /* Another thread may have resumed `r` already, but only this thread continues it. */
-        if (r->stage == STAGE_SUSPENDED)
-            return MHD_YES;
-    } else if (r->stage == STAGE_SUSPENDED) {
-        r->took_time = true;
-        server_request_resume(r);
     }
-    return server_request_send(r);
+    /* as in end_checks */
+    return r->stage == STAGE_SUSPENDED ? MHD_YES : server_request_send(r);
 }
 
 static enum MHD_Result take_call(struct http *http, struct MHD_Connection *mhd, const char *target,
@@ -146,6 +163,8 @@ static enum MHD_Result take_call(struct http *http, struct MHD_Connection *mhd, 
     struct server_request *r = *context;
     if (!r)
         return on_headers(http, mhd, target, method, version, context);
+    if (r->stage == STAGE_CHECK_SUSPENDED)
+        return on_check_resumed(r);
     if (*upload_size) {
         bool ok = server_request_append(r, upload, *upload_size);
         *upload_size = 0;
@@ -214,11 +233,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     if (!r)
         return;
     bool is_stream = r->stream != NULL;
-    if (r->suspension) { /* the client of `r` left: the library does not call the handler again */
-        void *result = suspension_leave(r);
-        if (result)
-            http->options.application->discard(result);
-    }
+    if (r->suspension) /* the client of `r` left: the library does not call the handler again */
+        suspension_drop(r);
     const mono_us now = env_mono(http->options.env);
     enter(http);
     http->options.application->done(r, now - r->started, outcome_name(code));
@@ -378,7 +394,7 @@ struct http_numbers http_numbers(const struct http *http)
 {
     return (struct http_numbers){
         .in_flight = atomic_load(&http->in_flight),
-        .suspended = atomic_load(&http->suspensions.count),
+        .suspended = atomic_load(&http->suspensions.owned),
         .connections_reaped = atomic_load(&http->reaper.reaped),
         .connections_refused = atomic_load(&http->acceptor.peers.refused),
     };

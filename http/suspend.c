@@ -11,7 +11,7 @@
 struct suspension {
     pthread_mutex_t lock; /* guards request and result */
     atomic_uint refs;
-    const struct http_application *application;
+    void (*discard)(void *result);
     struct server_request *request; /* NULL after the resume */
     void *result;
     struct list link; /* guarded by the lock of the list */
@@ -24,11 +24,12 @@ void suspensions_init(struct suspensions *all)
     (void)pthread_mutex_init(&all->lock, NULL);
     list_init(&all->waiting);
     atomic_init(&all->count, 0);
+    atomic_init(&all->owned, 0);
 }
 
 void suspensions_done(struct suspensions *all)
 {
-    assert(!atomic_load(&all->count) && list_is_empty(&all->waiting));
+    assert(!atomic_load(&all->count) && !atomic_load(&all->owned) && list_is_empty(&all->waiting));
     (void)pthread_mutex_destroy(&all->lock);
 }
 
@@ -39,7 +40,7 @@ static void suspension_unref(struct suspension *s)
     if (before != 1)
         return;
     if (s->result)
-        s->application->discard(s->result);
+        s->discard(s->result);
     (void)pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -62,25 +63,34 @@ void suspension_resume(struct suspension *s, void *result)
     suspension_unref(s);
 }
 
-struct suspension *http_suspend(struct server_request *r, const char *owner, mono_us due)
+static struct suspension *suspension_new(struct server_request *r, const struct suspension_terms *terms)
+{
+    struct suspension *s = MEM_NEW(struct suspension);
+    (void)pthread_mutex_init(&s->lock, NULL);
+    atomic_init(&s->refs, 2);
+    s->discard = terms->discard;
+    s->request = r;
+    s->due = terms->due;
+    if (terms->owner)
+        memcpy(s->owner, terms->owner, strnlen(terms->owner, sizeof(s->owner) - 1));
+    return s;
+}
+
+struct suspension *http_suspend(struct server_request *r, const struct suspension_terms *terms)
 {
     struct suspensions *all = &r->server->suspensions;
-    assert(r->stage == STAGE_BODY && !r->suspension);
+    assert((r->stage == STAGE_OPENED || r->stage == STAGE_BODY) && !r->suspension);
     /* Counted before the flag is read, because http_stop sets the flag before it reads the count. */
     atomic_fetch_add(&all->count, 1);
     if (atomic_load(&r->server->stopping)) {
         atomic_fetch_sub(&all->count, 1);
         return NULL;
     }
-    struct suspension *s = MEM_NEW(struct suspension);
-    (void)pthread_mutex_init(&s->lock, NULL);
-    atomic_init(&s->refs, 2);
-    s->application = r->server->options.application;
-    s->request = r;
-    s->due = due;
-    memcpy(s->owner, owner, strnlen(owner, sizeof(s->owner) - 1));
+    struct suspension *s = suspension_new(r, terms);
+    if (s->owner[0])
+        atomic_fetch_add(&all->owned, 1);
     r->suspension = s;
-    r->stage = STAGE_SUSPENDED;
+    r->stage = r->stage == STAGE_OPENED ? STAGE_CHECK_SUSPENDED : STAGE_SUSPENDED;
     (void)pthread_mutex_lock(&all->lock);
     list_append(&all->waiting, &s->link);
     (void)pthread_mutex_unlock(&all->lock);
@@ -98,6 +108,8 @@ void *suspension_leave(struct server_request *r)
     (void)pthread_mutex_lock(&all->lock);
     list_remove(&s->link);
     (void)pthread_mutex_unlock(&all->lock);
+    if (s->owner[0])
+        atomic_fetch_sub(&all->owned, 1);
     atomic_fetch_sub(&all->count, 1);
 
     (void)pthread_mutex_lock(&s->lock);
@@ -108,9 +120,17 @@ void *suspension_leave(struct server_request *r)
     return result;
 }
 
+void suspension_drop(struct server_request *r)
+{
+    void (*discard)(void *result) = r->suspension->discard;
+    void *result = suspension_leave(r);
+    if (result)
+        discard(result);
+}
+
 unsigned http_suspended(const struct server_request *r)
 {
-    return atomic_load(&r->server->suspensions.count);
+    return atomic_load(&r->server->suspensions.owned);
 }
 
 unsigned http_suspended_of(const struct server_request *r, const char *owner)

@@ -1,7 +1,7 @@
 /*
- * Requests that wait for a result. An HTTP worker and the thread that resumes share only a struct suspension:
- * reference counted, with a lock. The request may end first (http_stop), or the result may come first. The
- * later of the two frees the struct (MH-10, MH-13).
+ * Requests that wait for a result, before their body (in `check`) or after it. An HTTP worker and the thread
+ * that resumes share only a struct suspension: reference counted, with a lock. The request may end first
+ * (http_stop), or the result may come first. The later of the two frees the struct (MH-10, MH-13).
  */
 #ifndef HTTP_SUSPEND_H
 #define HTTP_SUSPEND_H
@@ -23,6 +23,7 @@ struct suspensions {
     pthread_mutex_t lock; /* guards `waiting` */
     struct list waiting;
     atomic_uint count;
+    atomic_uint owned; /* of these, the requests that wait for an owner */
 };
 
 void suspensions_init(struct suspensions *all);
@@ -31,19 +32,28 @@ void suspensions_done(struct suspensions *all);
  * function ends a wait. `suspensions` is a struct suspensions, as the reaper's tick passes it. Any thread. */
 void suspensions_expire(void *suspensions, mono_us now);
 
+struct suspension_terms {
+    const char *owner; /* the wait counts for this name; NULL: it counts for nobody */
+    mono_us due;       /* end of the wait */
+    /* Frees a result that no request takes. Any thread. */
+    void (*discard)(void *result);
+};
+
 /*
  * Suspends the connection of a request until suspension_resume, or until it is due. The caller gets a
- * reference, which it passes to the code that resumes. The wait counts for `owner`. NULL when the server
- * stops. The worker of the request.
+ * reference, which it passes to the code that resumes. NULL when the server stops. Called by `check`,
+ * `handle` and their continuations (http/http.h), on the worker of the request.
  */
-struct suspension *http_suspend(struct server_request *r, const char *owner, mono_us due);
+struct suspension *http_suspend(struct server_request *r, const struct suspension_terms *terms);
 /* Any thread, once: takes over the reference and the result, with which the application continues. */
 void suspension_resume(struct suspension *s, void *result);
-/* The number of suspended requests, in total and of an owner. Any thread. */
+/* The number of requests that wait for an owner, in total and of this owner. Any thread. */
 unsigned http_suspended(const struct server_request *r);
 unsigned http_suspended_of(const struct server_request *r, const char *owner);
 
 /* Removes the request from the list; returns its result, or NULL. Its worker. */
 void *suspension_leave(struct server_request *r);
+/* As suspension_leave, for a request that ends; discards its result. */
+void suspension_drop(struct server_request *r);
 
 #endif

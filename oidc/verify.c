@@ -212,6 +212,12 @@ static enum oidc_end check_signature(const char *token, size_t len, const json_t
     return oidc_key_signed(key, (enum oidc_algorithm)algorithm, token, len) ? OIDC_OK : OIDC_SIGNATURE;
 }
 
+bool oidc_has_form(const char *token, size_t len)
+{
+    struct part parts[PARTS];
+    return len <= OIDC_TOKEN_BYTES && split(token, len, parts);
+}
+
 enum oidc_end oidc_verify(const char *token, size_t len, const struct oidc_trust *trusts, size_t count,
                           wall_us now, struct oidc_claims *ret)
 {

@@ -49,6 +49,9 @@ struct oidc_claims {
     wall_us expires_at;  /* as in the token, without leeway */
 };
 
+/* Whether a token has the size and the three parts of a JWT. If not, oidc_verify refuses it at once. Pure. */
+bool oidc_has_form(const char *token, size_t len);
+
 /* For OIDC_OK the caller frees ret->all; for other results it is not set. */
 enum oidc_end oidc_verify(const char *token, size_t len, const struct oidc_trust *trusts, size_t count,
                           wall_us now, struct oidc_claims *ret);

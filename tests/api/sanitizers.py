@@ -52,6 +52,7 @@ THREADS_MEET = {
     "test_tokens.py": "tokens that are revoked under their readers",
     "test_tracing.py": "spans of all threads reach the exporter",
     "test_wait.py": "requests that are parked and woken",
+    "test_verifier.py": "requests that wait for the thread that verifies JWTs",
     "test_webhook_crash.py": "deliveries beside the writer, and kills",
     "test_webhooks.py": "subscriptions that change under their deliveries",
 }

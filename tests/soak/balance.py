@@ -71,8 +71,8 @@ def unrest(d):
             if c["settling"] or c["phase"] not in AT_REST]
     busy += [f"operation {o['id']} of {o['cluster']} is {o['status']}: {o['message']}" for o in pages(d, "/v1/operations", status="pending,running")]
     busy += [f"{name} is {now.total(name):.0f}" for name in
-             ("shootd_webhook_pending", "shootd_webhook_in_flight", "shootd_http_parked", "shootd_operations_open", "shootd_upstream_breakers_open",
-              "shootd_store_queue_depth") if now.total(name)]
+             ("shootd_webhook_pending", "shootd_webhook_in_flight", "shootd_http_parked", "shootd_oidc_tokens_waiting", "shootd_operations_open",
+              "shootd_upstream_breakers_open", "shootd_store_queue_depth") if now.total(name)]
     return busy
 
 

@@ -57,16 +57,69 @@ static void app_begin(struct server_request *r, void *ctx)
     greeting_of(r)->serial = atomic_fetch_add(&begun, 1) + 1;
 }
 
-static struct problem *app_check(struct server_request *r)
+static void app_discard(void *result)
+{
+    atomic_fetch_add(&discarded, 1);
+    free(result);
+}
+
+/* The result comes at once, or from the test when `holds` is set. */
+static void wait_for(struct server_request *r, const char *owner, char *result)
+{
+    const struct suspension_terms terms = {owner, r->started + 50 * US_PER_MS, app_discard};
+    struct suspension *s = http_suspend(r, &terms);
+    greeting_of(r)->is_suspended = true;
+    MUST(s != NULL);
+    if (!atomic_load(&holds)) {
+        suspension_resume(s, result);
+        return;
+    }
+    free(result);
+    atomic_store(&waiting, s);
+}
+
+/* Below /guard the result of a wait decides: the second segment of the path, then "yes" in place of "again".
+ */
+static void ask_guard(struct server_request *r)
+{
+    const char *segment = r->segments.count > 1 ? r->segments.items[1] : "yes";
+    const bool is_again = greeting_of(r)->is_suspended && !strcmp(segment, "again");
+    wait_for(r, NULL, mem_strdup(is_again ? "yes" : segment));
+}
+
+static struct problem *check_rest(struct server_request *r)
 {
     static const struct content_rules rules = {.flags = CONTENT_BODY | CONTENT_BODY_OPTIONAL,
                                                .body_limit = 1024};
+    return http_check_content(r, &rules);
+}
+
+static struct problem *app_check_resume(struct server_request *r, void *result)
+{
+    char *word CLEANUP_FREE = result;
+    MUST(greeting_of(r)->is_suspended && !r->body_seen);
+    if (!word)
+        return problem_new(PROBLEM_OUTCOME_UNKNOWN, "the guard did not come");
+    if (!strcmp(word, "no"))
+        return problem_new(PROBLEM_FORBIDDEN, "not here");
+    if (strcmp(word, "again") != 0)
+        return check_rest(r);
+    ask_guard(r);
+    return NULL;
+}
+
+static struct problem *app_check(struct server_request *r)
+{
     r->may_compress = true;
+    if (r->segments.count && !strcmp(r->segments.items[0], "guard")) {
+        ask_guard(r);
+        return NULL;
+    }
     if (r->segments.count && !strcmp(r->segments.items[0], "forbidden"))
         return problem_new(PROBLEM_FORBIDDEN, "not here");
     if (r->method != METHOD_GET && r->method != METHOD_POST)
         return http_refuse_method(r, 1U << METHOD_GET | 1U << METHOD_POST);
-    return http_check_content(r, &rules);
+    return check_rest(r);
 }
 
 static void release(void *owner)
@@ -119,15 +172,9 @@ static struct problem *app_handle(struct server_request *r)
         return http_apply_conditions(r, "\"one\"");
     }
     if (!strcmp(what, "wait")) {
-        greeting_of(r)->is_suspended = true;
-        struct suspension *s = http_suspend(r, "somebody", r->started + 50 * US_PER_MS);
-        MUST(s != NULL);
-        MUST(http_suspended_of(r, "somebody") == 1);
+        wait_for(r, "somebody", mem_strdup("a result"));
+        MUST(http_suspended_of(r, "somebody") == 1 && http_suspended(r) == 1);
         MUST(http_suspended_of(r, "somebody else") == 0);
-        if (atomic_load(&holds))
-            atomic_store(&waiting, s);
-        else
-            suspension_resume(s, mem_strdup("a result"));
         return NULL;
     }
     if (!strcmp(what, "count")) {
@@ -138,7 +185,7 @@ static struct problem *app_handle(struct server_request *r)
         answer_event_stream(&r->answer, r->stream);
         return NULL;
     }
-    char *text = mem_printf("hello %s", what);
+    char *text = mem_printf("hello %s%.*s", what, (int)r->body.len, r->body.len ? r->body.data : "");
     answer_text(&r->answer, 200, TYPE_TEXT, text, strlen(text));
     return NULL;
 }
@@ -148,14 +195,13 @@ static struct problem *app_resume(struct server_request *r, void *result)
     MUST(greeting_of(r)->is_suspended);
     if (!result)
         return problem_new(PROBLEM_OUTCOME_UNKNOWN, "it took too long");
+    if (r->segments.count > 1 && !strcmp(r->segments.items[1], "twice") && !r->answer.header_count) {
+        answer_field(&r->answer, "X-Waits", "2");
+        wait_for(r, "somebody", result);
+        return NULL;
+    }
     answer_text(&r->answer, 200, TYPE_TEXT, result, strlen(result));
     return NULL;
-}
-
-static void app_discard(void *result)
-{
-    atomic_fetch_add(&discarded, 1);
-    free(result);
 }
 
 static void app_add_fields(struct server_request *r, enum problem_code code)
@@ -187,9 +233,9 @@ static const struct http_application application = {
     .request_size = sizeof(struct greeting),
     .begin = app_begin,
     .check = app_check,
+    .check_resume = app_check_resume,
     .handle = app_handle,
     .resume = app_resume,
-    .discard = app_discard,
     .add_fields = app_add_fields,
     .done = app_done,
     .end_streams = app_end_streams,
@@ -333,6 +379,123 @@ static void what_comes_too_late_is_discarded(void **state)
     assert_int_equal(atomic_load(&discarded), 1);
 }
 
+static void a_request_may_wait_more_than_once(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/wait/twice", "") GET("/wait/twice", LAST)), 200);
+    has("X-Waits: 2");
+    has("a result");
+    assert_int_equal(atomic_load(&done_count), 2);
+    assert_int_equal(atomic_load(&discarded), 0);
+}
+
+#define POST(path, fields) "POST " path " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" fields
+
+/* The library calls the handler for the header section again, so all is as without the wait. */
+static void a_check_may_wait(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/guard", "") GET("/guard/again", "") GET("/guard/no", "") GET("/b", LAST)),
+                     200);
+    has("hello guard");
+    has("HTTP/1.1 403 ");
+    has("X-Why: because");
+    has("hello b"); /* the refusal of a request without a body does not end the connection */
+    assert_int_equal(exchange(POST("/guard", "Content-Length: 5\r\n\r\n[\"x\"]") GET("/c", LAST)), 200);
+    has("hello guard[\"x\"]");
+    has("hello c");
+    assert_int_equal(
+        exchange(POST("/guard/again", "Transfer-Encoding: chunked\r\n\r\n5\r\n[\"x\"]\r\n0\r\n\r\n")
+                     GET("/c", LAST)),
+        200);
+    has("hello guard[\"x\"]");
+    assert_int_equal(exchange("HEAD /guard HTTP/1.1\r\nHost: a\r\n" LAST "\r\n"), 200);
+    /* the remaining checks come after the wait */
+    assert_int_equal(exchange(POST("/guard", "Content-Length: 2000\r\n\r\n")), 413);
+    assert_int_equal(exchange(POST("/guard/no", "Content-Length: 2000\r\n\r\n")), 403);
+    assert_true(http_drained(http, 5000));
+    assert_int_equal(atomic_load(&begun), 10);
+    assert_int_equal(atomic_load(&done_count), 10);
+    assert_int_equal(atomic_load(&discarded), 0);
+}
+
+/* 100 (Continue) is sent after the wait, and only when the request may go on. */
+static void a_body_is_wanted_after_the_wait(void **state)
+{
+    (void)state;
+    static const char head[] = POST("/guard", "Content-Length: 4\r\nExpect: 100-continue\r\n" LAST "\r\n");
+    atomic_store(&holds, 1);
+    int fd = dial();
+    assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
+    while (!atomic_load(&waiting))
+        (void)usleep(1000);
+    assert_int_equal(recv(fd, answer, sizeof(answer), MSG_DONTWAIT), -1);
+    assert_int_equal(http_numbers(http).suspended, 0); /* it waits for nobody */
+    assert_int_equal(http_numbers(http).in_flight, 1);
+    suspension_resume(atomic_load(&waiting), mem_strdup("yes"));
+    ssize_t n = recv(fd, answer, sizeof(answer) - 1, 0);
+    assert_true(n > 0);
+    answer[n] = '\0';
+    has("HTTP/1.1 100 Continue\r\n\r\n");
+    assert_int_equal(send(fd, "[17]", 4, MSG_NOSIGNAL), 4);
+    n = recv(fd, answer, sizeof(answer) - 1, MSG_WAITALL);
+    assert_true(n > 0);
+    answer[n] = '\0';
+    has("HTTP/1.1 200 ");
+    has("hello guard[17]");
+    (void)close(fd);
+    atomic_store(&holds, 0);
+    assert_int_equal(exchange(POST("/guard/no", "Content-Length: 4\r\nExpect: 100-continue\r\n\r\n")), 403);
+    assert_null(strstr(answer, "100 Continue"));
+}
+
+static void a_check_that_waits_too_long_is_ended(void **state)
+{
+    (void)state;
+    atomic_store(&holds, 1);
+    assert_int_equal(exchange(GET("/guard", LAST)), 503);
+    has("the guard did not come");
+    assert_true(http_drained(http, 5000));
+    suspension_resume(atomic_load(&waiting), mem_strdup("yes"));
+    assert_int_equal(atomic_load(&discarded), 1);
+}
+
+/* The client is gone, which nobody notices before the result. */
+static void a_client_may_leave_while_a_check_waits(void **state)
+{
+    (void)state;
+    atomic_store(&holds, 1);
+    int fd = dial();
+    assert_int_equal(send(fd, GET("/guard", ""), strlen(GET("/guard", "")), MSG_NOSIGNAL),
+                     strlen(GET("/guard", "")));
+    while (!atomic_load(&waiting))
+        (void)usleep(1000);
+    const struct linger at_once = {1, 0};
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
+    (void)close(fd);
+    suspension_resume(atomic_load(&waiting), mem_strdup("yes"));
+    assert_true(http_drained(http, 5000));
+    while (!atomic_load(&done_count))
+        (void)usleep(1000);
+    assert_int_equal(http_numbers(http).in_flight, 0);
+}
+
+static void a_stop_ends_a_check_that_waits(void **state)
+{
+    (void)state;
+    atomic_store(&holds, 1);
+    int fd = dial();
+    assert_int_equal(send(fd, GET("/guard", ""), strlen(GET("/guard", "")), MSG_NOSIGNAL),
+                     strlen(GET("/guard", "")));
+    while (!atomic_load(&waiting))
+        (void)usleep(1000);
+    stop(state);
+    (void)close(fd);
+    assert_int_equal(atomic_load(&done_count), 1);
+    suspension_resume(atomic_load(&waiting), mem_strdup("yes"));
+    assert_int_equal(atomic_load(&discarded), 1);
+}
+
 static void a_stream_sends_its_pieces(void **state)
 {
     (void)state;
@@ -366,6 +529,12 @@ int main(void)
         SERVER_TEST(shared_bytes_are_kept_for_the_next_answer),
         SERVER_TEST(a_suspended_request_goes_on_with_its_result),
         SERVER_TEST(what_comes_too_late_is_discarded),
+        SERVER_TEST(a_request_may_wait_more_than_once),
+        SERVER_TEST(a_check_may_wait),
+        SERVER_TEST(a_body_is_wanted_after_the_wait),
+        SERVER_TEST(a_check_that_waits_too_long_is_ended),
+        SERVER_TEST(a_client_may_leave_while_a_check_waits),
+        SERVER_TEST(a_stop_ends_a_check_that_waits),
         SERVER_TEST(a_stream_sends_its_pieces),
         SERVER_TEST(a_server_that_drains_takes_no_writes),
     };

@@ -1,0 +1,131 @@
+#include "api/jwt.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/caller.h"
+#include "api/request.h"
+#include "base/mem.h"
+#include "http/suspend.h"
+#include "view/view.h"
+
+enum { VERIFY_S = 10, CROWDED_RETRY_S = 3 };
+
+/* Owned by the request, then by the verifier, then by the suspension, then by the request again. */
+struct jwt_verification {
+    struct verifier_job job;
+    struct api *api;
+    struct suspension *suspension; /* a reference until the result is passed */
+    struct view_blob *caller;      /* the result; NULL: not valid */
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    char *token;
+};
+
+static void verification_free(struct jwt_verification *v)
+{
+    view_blob_unref(v->caller);
+    mem_free_secret(v->token);
+    free(v);
+}
+
+static void discard(void *result)
+{
+    verification_free(result);
+}
+
+/* The request may have ended; then the result is discarded. */
+static void pass_result(struct jwt_verification *v)
+{
+    suspension_resume(TAKE_PTR(v->suspension), v);
+}
+
+/* The verifier's thread. */
+static void verify(struct verifier_job *job)
+{
+    struct jwt_verification *v = CONTAINER_OF(job, struct jwt_verification, job);
+    struct config_current *config = v->api->options.config;
+    config_current_enter(config);
+    v->caller = jwt_caller_check(v->api, v->token, v->digest);
+    config_current_leave(config);
+    pass_result(v);
+}
+
+static void drop(struct verifier_job *job)
+{
+    pass_result(CONTAINER_OF(job, struct jwt_verification, job));
+}
+
+static struct problem *refuse_crowded(const struct request *r)
+{
+    const struct env *env = r->api->options.env;
+    uint32_t random;
+    /* A random delay, so clients that were refused together do not return together (HT-43). */
+    env->random(env, &random, sizeof(random));
+    return problem_passing(PROBLEM_TOO_MANY_REQUESTS, 1 + (int)(random % CROWDED_RETRY_S),
+                           "Too many JWTs wait to be verified, in all or from this address; this one was not "
+                           "looked at.");
+}
+
+static struct problem *stopping(void)
+{
+    return problem_passing(PROBLEM_SHUTTING_DOWN, 5, "The server is being stopped.");
+}
+
+/* Takes over `v`. */
+static struct problem *suspend(struct request *r, struct jwt_verification *v)
+{
+    struct verifier *verifier = &r->api->verifier;
+    const struct suspension_terms terms = {
+        .due = env_mono(r->api->options.env) + VERIFY_S * US_PER_S,
+        .discard = discard,
+    };
+    assert(!v->caller && !v->suspension && !r->awaits_jwt);
+    struct problem *p = NULL;
+    if (!verifier_take_place(verifier, v->job.client)) {
+        p = refuse_crowded(r);
+    } else if (!(v->suspension = http_suspend(&r->http, &terms))) {
+        verifier_leave_place(verifier, v->job.client);
+        p = stopping();
+    }
+    if (p) {
+        verification_free(v);
+        return p;
+    }
+    /* The request is suspended before the job is submitted, see http/suspend.h. */
+    r->awaits_jwt = true;
+    verifier_submit(verifier, &v->job);
+    return NULL;
+}
+
+struct problem *jwt_verify(struct request *r, const char *token,
+                           const uint8_t digest[static TOKEN_DIGEST_BYTES], uint64_t client)
+{
+    struct jwt_verification *v = MEM_NEW(struct jwt_verification);
+    v->job = (struct verifier_job){.work = verify, .drop = drop, .client = client};
+    v->api = r->api;
+    v->token = mem_strdup(token);
+    memcpy(v->digest, digest, sizeof(v->digest));
+    return suspend(r, v);
+}
+
+struct problem *jwt_verified(struct request *r, struct jwt_verification *v, struct view_blob **ret_caller)
+{
+    assert(r->awaits_jwt && (!v || !v->suspension));
+    r->awaits_jwt = false;
+    *ret_caller = NULL;
+    if (!v)
+        return atomic_load(&r->api->stopping) ? stopping() : refuse_crowded(r);
+    struct view_blob *caller = TAKE_PTR(v->caller);
+    if (caller && !caller_holds(r->api, caller->subject)) {
+        /* It expired, or the issuer has another configuration since; the verifier finds out. */
+        view_blob_unref(caller);
+        return suspend(r, v);
+    }
+    *ret_caller = caller;
+    verification_free(v);
+    return NULL;
+}

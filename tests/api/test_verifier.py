@@ -1,0 +1,323 @@
+"""JWTs that are verified on a thread of their own: their requests wait for it, and nobody else does."""
+
+import collections
+import contextlib
+import os
+import pathlib
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import harness
+import issuers
+import web
+from harness import wait_until
+from issuers import base64url, number
+from raw import Raw, request
+
+OF_AN_ADDRESS = 256  # as many may wait of one address
+WHOAMI = "/v1/whoami"
+
+
+class HeavyKey:
+    """As long as RSA keys may be, and with the largest exponent. Nobody has the other half: its signatures are wrong, which takes long to see."""
+    kid, alg = "heavy", "RS256"
+
+    def __init__(self):
+        self.n = secrets.randbits(8192) | 1 << 8191 | 1
+
+    def public(self):
+        return {"use": "sig", "alg": self.alg, "kid": self.kid, "kty": "RSA", "n": number(self.n), "e": base64url(b"\xff\xff\xff\xff")}
+
+    def sign(self, _):
+        return b"\0" + secrets.token_bytes(1023)
+
+
+@pytest.fixture
+def issuer():
+    with issuers.running() as one:
+        one.keys.append(HeavyKey())
+        yield one
+
+
+def begin(make_sim, make_shootd, issuer, limits=""):
+    """One HTTP thread: who would wait for it waits for all of it."""
+    extra = f"limits: {{http_threads: 1, auth_failures_per_minute: 1000000{limits}}}\n"
+    d = make_shootd(make_sim().url, extra=issuers.configuration(issuer.url) + extra).start()
+    wait_until(lambda: metric(d, "shootd_oidc_keys") == 3, what="the keys of the issuer")
+    return d
+
+
+@pytest.fixture
+def d(make_sim, make_shootd, issuer):
+    return begin(make_sim, make_shootd, issuer)
+
+
+def metric(d, line):
+    return float(re.search(rf"^{re.escape(line)} (\S+)$", d.http.get("/metrics").text, re.M)[1])
+
+
+def waiting(d):
+    return metric(d, "shootd_oidc_tokens_waiting")
+
+
+@contextlib.contextmanager
+def held_up(d):
+    """The verifier gets hardly any time of a processor, which it shares with a program that takes all of it: one signature in some 50 ms."""
+    task = next(int(p.parent.name) for p in pathlib.Path(f"/proc/{d.process.pid}/task").glob("*/comm") if p.read_text() == "verifier\n")
+    processors = os.sched_getaffinity(0)
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        os.sched_setaffinity(busy.pid, {max(processors)})
+        os.setpriority(os.PRIO_PROCESS, task, 19)
+        os.sched_setaffinity(task, {max(processors)})
+        try:
+            yield
+        finally:
+            busy.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(task, processors)
+
+
+def dial(d, source="127.0.0.1"):
+    raw = Raw(d.port, timeout=120)
+    if source != "127.0.0.1":
+        raw.socket.close()
+        raw.socket = socket.create_connection(("127.0.0.1", d.port), timeout=120, source_address=(source, 0))
+    return raw
+
+
+def flood(d, issuer, count):
+    """Connections that have sent a wrong JWT each."""
+    header, claims, _ = issuer.token(issuer.keys[-1]).split(".")
+    raws = [dial(d) for _ in range(count)]
+    for raw in raws:
+        raw.send(request("GET", WHOAMI, token=f"{header}.{claims}.{base64url(issuer.keys[-1].sign(None))}"))
+    return raws
+
+
+def statuses(raws):
+    """Reads an answer of each, and closes."""
+    counts = collections.Counter()
+    for raw in raws:
+        with raw:
+            answer = raw.read()
+            counts[answer and answer.status] += 1
+    return counts
+
+
+def asked(raw, token, *fields, method="GET", path=WHOAMI, body=None):
+    return raw.send(request(method, path, *fields, token=token, body=body))
+
+
+# ---- nobody else waits -------------------------------------------------------------------------------------------
+
+
+def test_others_do_not_wait_for_signatures(d, issuer):
+    known, new = issuer.token(), issuer.token(issuer.keys[1], sub="bob")
+    with dial(d) as own, dial(d) as remembered, dial(d) as late:
+        assert asked(remembered, known).read().status == 200
+        with held_up(d):
+            raws = flood(d, issuer, 200)
+            wait_until(lambda: waiting(d) >= 150, what="the flood")
+            for _ in range(20):
+                assert asked(own, d.token()).read().status == 200
+                assert asked(remembered, known).read().json()["name"] == "oidc:alice"
+            assert asked(own, "shd_0123456789ABCDEFGHIJabcdefghijkl1ZpOpl").read().status == 401
+            assert asked(own, issuer.token() + ".x").read().status == 401, "what has no form is refused at once"
+            asked(late, new)
+            assert waiting(d) > 50, "all of them were answered before most of the flood"
+            assert d.parked() == 0, "who waits for an operation has a limit of their own"
+        assert late.read().json()["name"] == "oidc:bob", "it had its turn"
+    assert statuses(raws) == {401: 200}
+    wait_until(lambda: waiting(d) == 0, what="the end of the flood")
+    assert metric(d, 'shootd_oidc_tokens_total{result="signature"}') == 200
+    assert metric(d, "shootd_oidc_tokens_turned_away_total") == 0
+
+
+def test_a_jwt_that_many_show_at_once_is_verified_once(d, issuer):
+    token = issuer.token()
+    raws = [dial(d) for _ in range(50)]
+    with held_up(d):
+        more = flood(d, issuer, 20)
+        wait_until(lambda: waiting(d), what="the flood")
+        for raw in raws:
+            asked(raw, token)
+    assert statuses(raws) == {200: 50} and statuses(more) == {401: 20}
+    assert metric(d, 'shootd_oidc_tokens_total{result="ok"}') == 1
+
+
+# ---- limits ------------------------------------------------------------------------------------------------------
+
+
+def test_an_address_has_a_part_of_the_queue(d, issuer):
+    known, new = issuer.token(), issuer.token(sub="bob")
+    with dial(d) as near, dial(d, "127.0.0.2") as far:
+        assert asked(near, known).read().status == 200
+        with held_up(d):
+            raws = flood(d, issuer, OF_AN_ADDRESS + 60)
+            wait_until(lambda: metric(d, "shootd_oidc_tokens_turned_away_total") >= 1, what="the limit")
+            wait_until(lambda: metric(d, "shootd_oidc_tokens_turned_away_total") + metric(d, 'shootd_oidc_tokens_total{result="signature"}') + waiting(d)
+                       >= len(raws), what="the whole flood")
+            assert asked(near, d.token()).read().status == 200 and asked(near, known).read().status == 200
+            asked(far, new)
+        assert far.read().json()["name"] == "oidc:bob", "another address has its own"
+        turned_away = 0
+        for raw in raws:
+            with raw:
+                answer = raw.read()
+                assert answer.status in (401, 429)
+                if answer.status == 429:
+                    turned_away += 1
+                    assert answer.code == "too_many_requests" and 1 <= int(answer["Retry-After"]) <= 3, answer
+                    assert "too many jwts wait" in answer.json()["detail"].lower() and "WWW-Authenticate" not in answer
+        assert turned_away == metric(d, "shootd_oidc_tokens_turned_away_total") > 0
+        assert len(raws) - turned_away >= OF_AN_ADDRESS
+        wait_until(lambda: waiting(d) == 0, what="places")
+        assert asked(near, issuer.token(sub="carol")).read().status == 200, "who repeats has their turn"
+
+
+# ---- what else a request may bring ---------------------------------------------------------------------------------
+
+
+def test_the_body_comes_after_the_verdict(d, issuer):
+    """Nothing of it is asked for before, and it may come before."""
+    admin, body = issuer.token(groups=["admins"]), '{"name": "mine", "role": "viewer", "projects": ["*"]}'
+    fields = ("Content-Type: application/json", f"Content-Length: {len(body)}")
+    with dial(d) as patient, dial(d) as hasty, dial(d) as chunked, dial(d) as wrong, dial(d) as head, dial(d) as two:
+        with held_up(d):
+            raws = flood(d, issuer, 20)
+            wait_until(lambda: waiting(d), what="the flood")
+            asked(patient, admin, *fields, "Expect: 100-continue", method="POST", path="/v1/tokens")
+            asked(hasty, issuer.token(groups=["admins"], jti="2"), "Content-Type: application/json", method="POST", path="/v1/tokens", body=body)
+            asked(chunked, issuer.token(groups=["admins"], jti="3"), fields[0], "Transfer-Encoding: chunked", method="POST", path="/v1/tokens")
+            chunked.send(f"{len(body):x}\r\n{body}\r\n0\r\n\r\n")
+            asked(wrong, issuer.token(issuer.keys[-1]), *fields, "Expect: 100-continue", method="POST", path="/v1/tokens")
+            asked(head, issuer.token(jti="4"), method="HEAD")
+            two.send(request("GET", WHOAMI, token=issuer.token(sub="bob")) + request("GET", "/v1/projects", token=d.token()))
+        assert patient.read().status == 100
+        assert patient.send(body).read().status == 201
+        assert hasty.read().status == 201 and chunked.read().status == 201
+        assert asked(hasty, d.token()).read().status == 200, "the connection goes on"
+        refused = wrong.read()
+        assert (refused.status, refused.code) == (401, "invalid_token") and wrong.is_closed()
+        assert head.read(head=True).status == 200
+        assert two.read().json()["name"] == "oidc:bob" and two.read().json()["items"]
+    assert statuses(raws) == {401: 20}
+
+
+def test_the_rules_of_the_verdict_count(d, issuer):
+    """Issuers are replaced while JWTs wait: none of them is refused for that."""
+    before = d.config.read_text()
+    other = before.replace('"contains": "platform", "role": "operator"', '"contains": "platform", "role": "viewer"')
+    assert other != before
+    with dial(d) as raw:
+        with held_up(d):
+            raws = flood(d, issuer, 20)
+            wait_until(lambda: waiting(d), what="the flood")
+            asked(raw, issuer.token())
+            wait_until(lambda: waiting(d) + metric(d, 'shootd_oidc_tokens_total{result="signature"}') >= 21, what="the request")
+            assert d.reload(other)["changed"] == ["oidc.issuers"]
+        assert raw.read().json()["role"] == "viewer"
+    assert statuses(raws) == {401: 20}
+
+
+def test_a_body_under_other_rules_waits_once_more(d, issuer):
+    """The caller of a request is looked at again after its body; the JWT is verified under the rules of then, and others do not wait for it."""
+    body = '{"name": "mine", "role": "viewer", "projects": ["*"]}'
+    fields = ("Content-Type: application/json", f"Content-Length: {len(body)}", "Expect: 100-continue")
+    before = d.config.read_text()
+    with dial(d) as good, dial(d) as narrowed, dial(d) as own:
+        for raw, group in ((good, "admins"), (narrowed, "platform")):
+            asked(raw, issuer.token(groups=["admins", group]), *fields, method="POST", path="/v1/tokens")
+            assert raw.read().status == 100
+        d.reload(before.replace('{"claim": "groups", "contains": "admins"', '{"claim": "groups", "contains": "platform", "role": "viewer", "projects": ["*"]}, '
+                                '{"claim": "groups", "contains": "admins"'))
+        with held_up(d):
+            raws = flood(d, issuer, 20)
+            wait_until(lambda: waiting(d), what="the flood")
+            good.send(body)
+            narrowed.send(body)
+            wait_until(lambda: waiting(d) + metric(d, 'shootd_oidc_tokens_total{result="signature"}') >= 22, what="the bodies")
+            assert asked(own, d.token()).read().status == 200
+        assert good.read().status == 201
+        refused = narrowed.read()
+        assert (refused.status, refused.code) == (403, "forbidden")
+    assert statuses(raws) == {401: 20}
+
+
+# ---- who leaves, and the end ---------------------------------------------------------------------------------------
+
+
+def test_a_client_that_hangs_up_while_it_waits(d, issuer):
+    with held_up(d):
+        raws = flood(d, issuer, 40)
+        wait_until(lambda: waiting(d) >= 30, what="the flood")
+        for raw in raws[::2]:
+            raw.socket.close()
+    assert statuses(raws[1::2]) == {401: 20}
+    wait_until(lambda: metric(d, "shootd_http_requests_in_flight") == 1 and waiting(d) == 0, what="their end")
+    assert ask(d, issuer.token()).status_code == 200
+
+
+def ask(d, token):
+    return web.get(d.url + WHOAMI, headers={"Authorization": f"Bearer {token}"}, timeout=90)
+
+
+def test_a_stop_answers_those_that_wait(d, issuer):
+    with dial(d) as raw:
+        with held_up(d):
+            raws = flood(d, issuer, 40)
+            asked(raw, issuer.token())
+            wait_until(lambda: waiting(d) >= 30, what="the flood")
+            d.process.popen.terminate()
+            wait_until(lambda: "stopping" in d.log(), what="the stop")
+        answer = raw.read()
+        assert answer.status == 200 and answer["Connection"] == "close"
+    assert statuses(raws) == {401: 40}
+    assert d.process.popen.wait(60) == 0
+    assert "aborted at the drain limit" not in d.log()
+
+
+def test_a_stop_does_not_wait_for_ever(make_sim, make_shootd, issuer):
+    """Those that the verifier did not reach are answered at the drain limit, or closed, and leave nothing behind."""
+    d = begin(make_sim, make_shootd, issuer, ", drain: 1s")
+    with held_up(d):
+        raws = flood(d, issuer, 200)
+        wait_until(lambda: waiting(d) >= 150, what="the flood")
+        began = time.monotonic()
+        d.process.popen.terminate()
+        assert d.process.popen.wait(60) == 0
+        assert time.monotonic() - began < 15 * harness.PATIENCE
+    counts = statuses(raws)
+    assert set(counts) <= {401, 503, None} and counts[503] + counts[None] > 50, counts
+    assert "requests aborted at the drain limit" in d.log()
+    d.start()
+    assert ask(d, issuer.token()).status_code == 200
+
+
+def test_requests_go_on_while_jwts_come_and_go(d, issuer):
+    """Good and wrong, new and remembered ones from several clients: each gets its own answer."""
+    wrong, over, faults = issuer.token(issuer.keys[-1]), time.monotonic() + 1.5, []
+
+    def go_on(me):
+        with web.Client(base_url=d.url, timeout=90) as client:
+            number_of = 0
+            while time.monotonic() < over:
+                number_of += 1
+                for token, name in ((issuer.token(issuer.keys[1], sub=me, jti=str(number_of)), f"oidc:{me}"), (wrong, None)) * 2:
+                    answer = client.get(WHOAMI, headers={"Authorization": f"Bearer {token}"})
+                    if (answer.status_code, answer.json().get("name")) != ((200, name) if name else (401, None)):
+                        faults.append((token, answer.status_code, answer.text))
+
+    threads = [threading.Thread(target=go_on, args=(f"s{n}",)) for n in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not faults and metric(d, 'shootd_oidc_tokens_total{result="ok"}') > 6
