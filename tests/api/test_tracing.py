@@ -244,7 +244,7 @@ def test_an_outage_in_the_middle_of_a_create_is_one_story(make, collector, sim, 
     assert not [e for e in span["events"] if began * 1e9 < int(e["timeUnixNano"]) < ended * 1e9]
     # the operation has the same times without a collector, to the millisecond
     step = step_of(op)
-    assert abs(step["waited_ms"] + step["running_ms"] - (times(span)[1] - times(span)[0]) / 1e6) <= 2
+    assert abs(step["waited_ms"] + step["running_ms"] - (times(span)[1] - times(span)[0]) / 1e6) <= 5  # each is rounded, by its own clock
     told = [datetime.datetime.fromisoformat(m["at"].replace("Z", "+00:00")).timestamp() for m in step["messages"]]
     assert min(told) < began and max(told) > ended - 1 and not [at for at in told if began < at < ended]
     # the durations agree
