@@ -239,7 +239,7 @@ static bool run_descriptors(struct loop *loop, struct epoll_event *events, int c
     return any;
 }
 
-static void end_turn(struct loop *loop)
+void loop_end_turn(struct loop *loop)
 {
     if (!loop->after_turn)
         return;
@@ -261,7 +261,7 @@ void loop_turn(struct loop *loop, mono_us deadline)
     any |= run_mailbox(loop);
     any |= run_timers(loop);
     if (any)
-        end_turn(loop);
+        loop_end_turn(loop);
 }
 
 void loop_run(struct loop *loop)
@@ -275,6 +275,6 @@ void loop_run(struct loop *loop)
     /* Runs the tasks that were posted before loop_stop, during the last turn. */
     watchdog_wake(&loop->watchdog, loop->env);
     if (run_mailbox(loop))
-        end_turn(loop);
+        loop_end_turn(loop);
     atomic_store(&loop->has_owner, false);
 }

@@ -269,6 +269,7 @@ void running_post(struct running *d, struct command *cmd)
         posted_count++;
     }
     reconcile_command(d->reconcile, cmd);
+    loop_end_turn(d->loop);
 }
 
 bool running_answered(const struct command *cmd)

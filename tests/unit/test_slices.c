@@ -282,6 +282,7 @@ static void put_into_force(struct many *m, const struct config *config)
     unsigned ended = 0;
     size_t before = projects_shown(m);
     reconcile_configure(m->d.reconcile, config, on_in_force, &ended);
+    loop_end_turn(m->d.loop);
     for (unsigned turns = 0; !ended; turns++) {
         size_t now = projects_shown(m);
         assert_in_range(turns, 0, TURNS_MAX);
