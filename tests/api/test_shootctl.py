@@ -511,7 +511,7 @@ def test_bad_answers_end_each_verb_with_a_plain_message(tmp_path, kind):
             if verb.startswith("wait") and done.returncode == TIMED_OUT:
                 assert code is None or "waiting goes on" in done.stderr, "the server may come back"
             elif code is not None:
-                fails(done, code, "" if "is no kubeconfig" in done.stderr else words)
+                fails(done, code, "" if "is not a kubeconfig" in done.stderr else words)
             if code is not None and verb != "version":
                 assert done.stdout == "", (verb, done)
 

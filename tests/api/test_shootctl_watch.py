@@ -73,6 +73,7 @@ def streams(d):
 def test_a_list_is_watched_over_a_restart(pair, ctl, tmp_path):
     d = pair[1]
     good(ctl("create", "stays"))
+    wait_until(lambda: d.cluster("stays").json()["status"]["health"] == "healthy", what="the end of what goes on after a create")
     with Going(tmp_path, "list", "--watch", **of_ci(d)) as w:
         w.until(lambda: len(w.lines) >= 2 and streams(d), "the stream")
         first = list(w.lines)
