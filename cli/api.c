@@ -1,10 +1,12 @@
 #include "cli/api.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/problem.h"
+#include "cli/repeat.h"
 
 static const struct {
     const char *method, *path;
@@ -16,16 +18,6 @@ static const struct {
 
 enum { PATH_MAX_BYTES = 64 * 1024, PAGES_MAX = 1000 };
 
-void api_add_escaped(struct buffer *out, const char *text)
-{
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        bool plain =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
-        (void)(plain ? buffer_add(out, text, 1) : buffer_printf(out, "%%%02X", c));
-    }
-}
-
 void api_target_init(struct api_target *target, enum api_call call, const char *first, const char *second,
                      const char *third)
 {
@@ -36,7 +28,7 @@ void api_target_init(struct api_target *target, enum api_call call, const char *
     for (const char *brace; (brace = strchr(at, '{')); at = strchr(brace, '}') + 1) {
         assert(next < ARRAY_LEN(values) && values[next]);
         (void)buffer_add(&target->path, at, (size_t)(brace - at));
-        api_add_escaped(&target->path, values[next++]);
+        url_add_escaped(&target->path, values[next++]);
     }
     (void)buffer_add_str(&target->path, at);
     assert(next == ARRAY_LEN(values) || !values[next]);
@@ -54,7 +46,7 @@ void api_query(struct api_target *target, const char *name, const char *value)
     (void)buffer_add_str(&target->path, strchr(target->path.data, '?') ? "&" : "?");
     (void)buffer_add_str(&target->path, name);
     (void)buffer_add_str(&target->path, "=");
-    api_add_escaped(&target->path, value);
+    url_add_escaped(&target->path, value);
 }
 
 void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
@@ -65,7 +57,7 @@ void api_call_raw(struct cli *cli, const struct api_target *target, const struct
     rq.path = target->path.data;
     if (rq.body && !rq.content_type)
         rq.content_type = "application/json";
-    http_call(cli->http, &rq, ret);
+    repeat_call(cli, &rq, ret);
 }
 
 int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
@@ -105,68 +97,68 @@ json_t *api_items(const json_t *page)
     return items;
 }
 
-static int each_item(json_t *page, int (*item)(void *ctx, json_t *one), void *ctx)
+/* Reads the next page of the list into its items. */
+static void next_page(struct api_list *list)
 {
-    json_t *items = api_items(page), *one;
-    int code = items ? END_OK : END_UNREACHABLE;
-    size_t i;
-    json_array_foreach (items, i, one) {
-        code = json_is_object(one)
-                   ? item(ctx, one)
-                   : cli_fail(END_UNREACHABLE, "the server answered with an item that is no object");
-        if (code != END_OK)
-            break;
-    }
-    return code;
-}
-
-/* Reads one page. *ret_cursor is the cursor of the next page, or NULL. */
-static int one_page(struct cli *cli, const struct api_target *target, const char *cursor,
-                    int (*item)(void *ctx, json_t *one), void *ctx, char **ret_cursor,
-                    struct http_answer *answer)
-{
-    struct api_target page CLEANUP_TARGET = {.call = target->call};
+    char *before CLEANUP_FREE = TAKE_PTR(list->cursor);
+    struct api_target page CLEANUP_TARGET = {.call = list->target->call};
+    struct http_answer *answer = &list->failure;
     buffer_init(&page.path, PATH_MAX_BYTES);
-    (void)buffer_add_str(&page.path, target->path.data);
-    api_query(&page, "cursor", cursor);
-    *ret_cursor = NULL;
-    api_call_raw(cli, &page, NULL, answer);
-    int code = (int)problem_code(answer);
-    if (code != END_OK)
-        return code;
-    code = api_check_object(cli, answer->json);
-    if (code == END_OK)
-        code = each_item(answer->json, item, ctx);
-    *ret_cursor = mem_strdup(json_str(answer->json, "next_cursor"));
+    (void)buffer_add_str(&page.path, list->target->path.data);
+    api_query(&page, "cursor", before);
+    api_call_raw(list->cli, &page, NULL, answer);
+    list->code = (int)problem_code(answer);
+    if (list->code != END_OK)
+        return;
+    list->code = api_check_object(list->cli, answer->json);
+    json_t *items = list->code == END_OK ? api_items(answer->json) : NULL;
+    if (!items)
+        list->code = END_UNREACHABLE;
+    json_decref(list->items);
+    list->items = json_incref(items);
+    list->at = 0;
+    list->pages++;
+    list->cursor = mem_strdup(json_str(answer->json, "next_cursor"));
+    list->stands_still = list->cursor && mem_same_str(list->cursor, before);
     http_answer_done(answer);
+}
+
+json_t *api_list_next(struct api_list *list)
+{
+    while (list->code == END_OK) {
+        json_t *one = json_array_get(list->items, list->at++);
+        if (json_is_object(one))
+            return one;
+        if (one)
+            list->code = cli_fail(END_UNREACHABLE, "the server answered with an item that is no object");
+        else if (list->pages && !list->cursor)
+            break;
+        else if (list->stands_still)
+            list->code = cli_fail(END_UNREACHABLE, "the server answers with the same page again and again");
+        else if (list->pages == PAGES_MAX)
+            list->code = cli_fail(END_UNREACHABLE,
+                                  "the list has more than %d pages: the server is not shootd", PAGES_MAX);
+        else
+            next_page(list);
+    }
+    return NULL;
+}
+
+int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure)
+{
+    int code = list->code;
+    *ret_failure = list->failure;
+    json_decref(list->items);
+    free(list->cursor);
+    *list = (struct api_list){0};
     return code;
 }
 
-int api_pages_quiet(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
-                    void *ctx, struct http_answer *ret_failure)
+int api_list_end(struct api_list *list)
 {
-    char *cursor = NULL;
-    int code = END_OK;
-    size_t pages = 0;
-    *ret_failure = (struct http_answer){0};
-    do {
-        char *before CLEANUP_FREE = TAKE_PTR(cursor);
-        code = one_page(cli, target, before, item, ctx, &cursor, ret_failure);
-        if (code == END_OK && cursor && mem_same_str(cursor, before))
-            code = cli_fail(END_UNREACHABLE, "the server answers with the same page again and again");
-        else if (code == END_OK && cursor && ++pages == PAGES_MAX)
-            code = cli_fail(END_UNREACHABLE, "the list has more than %d pages: the server is not shootd",
-                            PAGES_MAX);
-    } while (code == END_OK && cursor);
-    free(cursor);
-    return code;
-}
-
-int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
-              void *ctx)
-{
+    const struct cli *cli = list->cli;
     struct http_answer failure CLEANUP_ANSWER;
-    int code = api_pages_quiet(cli, target, item, ctx, &failure);
+    int code = api_list_end_quiet(list, &failure);
     if (failure.end != HTTP_ANSWERED || failure.status)
         problem_say(cli, &failure);
     return code;

@@ -48,8 +48,6 @@ void api_target_init(struct api_target *target, enum api_call call, const char *
                      const char *third);
 void api_target_done(struct api_target *target);
 #define CLEANUP_TARGET CLEANUP(api_target_done)
-/* Appends text, escaped for a query or a form. */
-void api_add_escaped(struct buffer *out, const char *text);
 /* Adds a query parameter, escaped. A NULL value adds nothing. */
 void api_query(struct api_target *target, const char *name, const char *value);
 
@@ -65,16 +63,25 @@ int api_check_object(const struct cli *cli, const json_t *json);
 /* Reads an object with GET. The caller owns *ret_json: an object on END_OK, else NULL. */
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json);
 
-/*
- * Reads all pages of a list, one in memory at a time. `item` receives each item, lent, and returns END_OK to
- * continue.
- */
-int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
-              void *ctx);
-/* The same, but a failed request is not reported: *ret_failure is its answer (zeroed when no request
- * failed). The caller frees it with http_answer_done in both cases. */
-int api_pages_quiet(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
-                    void *ctx, struct http_answer *ret_failure);
+/* A list that is read item by item, one page in memory at a time. Begins as {.cli = ..., .target = ...}. */
+struct api_list {
+    struct cli *cli;
+    const struct api_target *target;
+    json_t *items;     /* of the page */
+    size_t at;         /* the next of them */
+    size_t pages;      /* read so far */
+    char *cursor;      /* of the next page; NULL: there is none */
+    bool stands_still; /* the server gave the cursor of the same page again */
+    int code;
+    struct http_answer failure; /* of the request that failed; zeroed: none did */
+};
+/* The next item, lent until the next call; NULL at the end of the list, or when it cannot be read. */
+json_t *api_list_next(struct api_list *list);
+/* Frees the list. END_OK, or an exit code after reporting why the list could not be read. */
+int api_list_end(struct api_list *list);
+/* The same, but a failed request is not reported: *ret_failure is its answer (zeroed when no request failed).
+ * The caller frees it with http_answer_done in both cases. */
+int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure);
 /* The items of a page, lent. NULL after reporting that the page has none; the exit code is then
  * END_UNREACHABLE. */
 json_t *api_items(const json_t *page);

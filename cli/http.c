@@ -20,8 +20,6 @@ enum {
     CONNECT_TIMEOUT_MS = 10000,
     REQUEST_TIMEOUT_MS = 60000,
     TICK_MS = 100,
-    FIRST_PAUSE_MS = 200,
-    LONGEST_PAUSE_MS = 30000,
 };
 
 struct http {
@@ -39,7 +37,15 @@ struct exchange {
     const struct http_request *request;
     struct http_answer *answer;
     char *content_type, *location;
+    struct curl_slist *fields;
+    struct buffer piece; /* of a stream: the bytes that were not read yet */
+    mono_us began;
+    int running; /* as libcurl counts it: 0 or 1 */
     bool too_large, stopped;
+};
+
+struct http_stream {
+    struct exchange x;
 };
 
 struct http *http_new(const struct http_options *options, struct buffer *fault)
@@ -73,17 +79,6 @@ void http_free(struct http *http)
     free(http);
 }
 
-void http_set_tick(struct http *http, bool (*tick)(void *ctx), void *ctx)
-{
-    http->options.tick = tick;
-    http->options.ctx = ctx;
-}
-
-void http_never_repeat(struct http *http)
-{
-    http->options.retries = 0;
-}
-
 void http_answer_done(struct http_answer *answer)
 {
     json_decref(answer->json);
@@ -107,18 +102,14 @@ static bool is_stream(const struct exchange *x)
 {
     long status = 0;
     (void)curl_easy_getinfo(x->http->easy, CURLINFO_RESPONSE_CODE, &status);
-    return x->request->on_bytes && status == 200 && has_type(x, "text/event-stream");
+    return x->request->is_stream && status == 200 && has_type(x, "text/event-stream");
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
     struct exchange *x = ctx;
     size_t len = size * count;
-    if (is_stream(x)) {
-        x->stopped = !x->request->on_bytes(x->request->ctx, bytes, len);
-        return x->stopped ? 0 : len;
-    }
-    x->too_large = !buffer_add(&x->answer->body, bytes, len);
+    x->too_large = !buffer_add(is_stream(x) ? &x->piece : &x->answer->body, bytes, len);
     return x->too_large ? 0 : len;
 }
 
@@ -169,11 +160,10 @@ static struct curl_slist *add_field(struct curl_slist *fields, const char *name,
     return longer;
 }
 
-static struct curl_slist *header_fields(const struct http *http, const struct http_request *rq)
+static struct curl_slist *header_fields(const struct http_request *rq)
 {
     bool reads = strcmp(rq->method, "GET") == 0;
-    const char *token = http->options.token_of ? http->options.token_of(http->options.token_ctx) : NULL;
-    char *bearer CLEANUP_SECRET = token ? mem_printf("Bearer %s", token) : NULL;
+    char *bearer CLEANUP_SECRET = rq->token ? mem_printf("Bearer %s", rq->token) : NULL;
     struct curl_slist *fields = add_field(NULL, "Accept", rq->accept ? rq->accept : "application/json");
     fields = add_field(fields, "Authorization", bearer);
     fields = add_field(fields, "Content-Type", rq->body ? rq->content_type : NULL);
@@ -186,7 +176,7 @@ static struct curl_slist *header_fields(const struct http *http, const struct ht
 
 #define SET(option, value) (void)curl_easy_setopt(easy, option, value)
 
-static void prepare(struct exchange *x, const char *url, struct curl_slist *fields)
+static void prepare(struct exchange *x, const char *url)
 {
     const struct http_request *rq = x->request;
     struct http *http = x->http;
@@ -198,9 +188,9 @@ static void prepare(struct exchange *x, const char *url, struct curl_slist *fiel
     SET(CURLOPT_PATH_AS_IS, 1L); /* libcurl must not remove `..`, which may be a name */
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_CUSTOMREQUEST, rq->method);
-    SET(CURLOPT_HTTPHEADER, fields);
+    SET(CURLOPT_HTTPHEADER, x->fields);
     SET(CURLOPT_USERAGENT, "shootctl");
-    SET(CURLOPT_ACCEPT_ENCODING, rq->on_bytes ? NULL : "");
+    SET(CURLOPT_ACCEPT_ENCODING, rq->is_stream ? NULL : "");
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     SET(CURLOPT_TIMEOUT_MS, (long)timeout);
     SET(CURLOPT_QUICK_EXIT, 1L); /* at the end libcurl must not wait for a resolver that hangs */
@@ -227,28 +217,25 @@ static bool ticks(const struct http *http)
     return http->options.tick && http->options.tick(http->options.ctx);
 }
 
-/* The result of the transfer; CURLE_ABORTED_BY_CALLBACK when `tick` or `on_bytes` ended it. */
-static CURLcode transfer(struct exchange *x)
+/* Goes on with the transfer, and waits for the next bytes unless some came. */
+static void step(struct exchange *x)
 {
-    struct http *http = x->http;
+    CURLM *multi = x->http->multi;
+    if (curl_multi_perform(multi, &x->running) != CURLM_OK)
+        x->running = 0;
+    if (x->running && !x->piece.len)
+        (void)curl_multi_poll(multi, NULL, 0, TICK_MS, NULL);
+}
+
+/* The result of a transfer that has ended or was stopped. */
+static CURLcode result_of(const struct exchange *x)
+{
     CURLcode result = CURLE_FAILED_INIT;
-    int running = 1, left = 0;
-    if (curl_multi_add_handle(http->multi, http->easy) != CURLM_OK)
-        return result;
-    while (running && !x->stopped) {
-        if (curl_multi_perform(http->multi, &running) != CURLM_OK)
-            break;
-        if (running)
-            (void)curl_multi_poll(http->multi, NULL, 0, TICK_MS, NULL);
-        x->stopped = x->stopped || (running && ticks(http));
-    }
-    if (x->stopped)
-        result = CURLE_ABORTED_BY_CALLBACK;
-    for (CURLMsg *message; (message = curl_multi_info_read(http->multi, &left));)
-        if (message->msg == CURLMSG_DONE && !x->stopped)
+    int left = 0;
+    for (CURLMsg *message; (message = curl_multi_info_read(x->http->multi, &left));)
+        if (message->msg == CURLMSG_DONE)
             result = message->data.result;
-    (void)curl_multi_remove_handle(http->multi, http->easy);
-    return result;
+    return x->stopped ? CURLE_ABORTED_BY_CALLBACK : result;
 }
 
 static void ends(struct exchange *x, enum http_end end, const char *format, ...) ATTR_PRINTF(3, 4);
@@ -351,76 +338,81 @@ static void say_request(const struct exchange *x, int64_t took_us)
                   x->answer->status, took_us / 1000, id);
 }
 
-static void attempt(struct http *http, const struct http_request *request, struct http_answer *ret)
+/* ---- an attempt from its beginning to its end ---- */
+
+static void begin(struct exchange *x, struct http *http, const struct http_request *request,
+                  struct http_answer *ret)
 {
-    struct exchange x = {.http = http, .request = request, .answer = ret};
     char *url CLEANUP_FREE = mem_printf("%s%s", http->url, request->path);
-    struct curl_slist *fields = header_fields(http, request);
-    mono_us began = env_mono(env_real());
+    *x = (struct exchange){.http = http, .request = request, .answer = ret};
     *ret = (struct http_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
     buffer_init(&ret->body, BODY_MAX_BYTES);
-    prepare(&x, url, fields);
-    CURLcode result = transfer(&x);
+    buffer_init(&x->piece, BODY_MAX_BYTES);
+    x->fields = header_fields(request);
+    x->began = env_mono(env_real());
+    prepare(x, url);
+    x->running = curl_multi_add_handle(http->multi, http->easy) == CURLM_OK;
+}
+
+static void finish(struct exchange *x)
+{
+    struct http *http = x->http;
+    struct http_answer *ret = x->answer;
+    CURLcode result = result_of(x);
+    (void)curl_multi_remove_handle(http->multi, http->easy);
     (void)curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &ret->status);
     if (result != CURLE_OK)
-        ends_by_curl(&x, result);
+        ends_by_curl(x, result);
     else
-        look_at_body(&x);
+        look_at_body(x);
     http->has_answered = http->has_answered || ret->status > 0;
     if (ret->end != HTTP_ANSWERED) {
         json_decref(ret->json);
         ret->json = NULL;
     }
     if (http->options.verbose)
-        say_request(&x, env_mono(env_real()) - began);
-    curl_slist_free_all(fields);
-    free(x.content_type);
-    free(x.location);
+        say_request(x, env_mono(env_real()) - x->began);
+    curl_slist_free_all(x->fields);
+    buffer_done(&x->piece);
+    free(x->content_type);
+    free(x->location);
 }
 
-/* ---- again ---- */
-
-static bool is_safe(const struct http_request *rq)
+void http_call(struct http *http, const struct http_request *request, struct http_answer *ret)
 {
-    return strcmp(rq->method, "POST") != 0 || rq->idempotency_key;
-}
-
-/* Whether a repetition may succeed. */
-static bool may_pass(const struct http_answer *answer)
-{
-    switch (answer->end) {
-    case HTTP_UNREACHABLE:
-    case HTTP_SLOW:
-        return true;
-    case HTTP_FOREIGN:
-        return answer->status == 502 || answer->status == 503 || answer->status == 504;
-    case HTTP_MISTAKEN:
-    case HTTP_TOO_LARGE:
-    case HTTP_STOPPED:
-        return false;
-    case HTTP_ANSWERED:
-        break;
+    struct exchange x;
+    begin(&x, http, request, ret);
+    while (x.running && !x.stopped) {
+        step(&x);
+        x.stopped = x.running && ticks(http);
     }
-    bool in_use =
-        answer->status == 409 && mem_same_str(json_str(answer->json, "code"), "idempotency_key_in_use");
-    return answer->status == 429 || answer->status == 502 || answer->status == 503 || answer->status == 504 ||
-           in_use;
+    finish(&x);
 }
 
-static int64_t pause_ms(const struct http_answer *answer, unsigned done)
+struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
+                                     struct http_answer *ret)
 {
-    int64_t own = env_jitter(env_real(), (int64_t)FIRST_PAUSE_MS << (done < 8 ? done : 8), 30);
-    int64_t wanted = answer->retry_after_s >= 0 ? answer->retry_after_s * 1000 : 0;
-    own = own > wanted ? own : wanted;
-    return own < LONGEST_PAUSE_MS ? own : LONGEST_PAUSE_MS;
+    struct http_stream *stream = MEM_NEW(struct http_stream);
+    begin(&stream->x, http, request, ret);
+    return stream;
 }
 
-static void say_again(const struct http_answer *answer, int64_t ms, unsigned done, unsigned retries)
+bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len)
 {
-    const char *said = answer->json ? json_str_or(answer->json, "title", "refused") : answer->error;
-    char *reason CLEANUP_FREE = glyphs_shown(said);
-    (void)fprintf(stderr, "shootctl: %s; trying again in %.1f s (%u of %u)\n", reason, (double)ms / 1000,
-                  done + 1, retries);
+    struct exchange *x = &stream->x;
+    buffer_done(&x->piece);
+    if (x->running)
+        step(x);
+    *ret_bytes = x->piece.data;
+    *ret_len = x->piece.len;
+    return x->running || x->piece.len;
+}
+
+void http_stream_close(struct http_stream *stream)
+{
+    stream->x.stopped = stream->x.running;
+    finish(&stream->x);
+    free(stream);
 }
 
 bool http_pause(struct http *http, int64_t ms)
@@ -434,20 +426,4 @@ bool http_pause(struct http *http, int64_t ms)
             return true;
     }
     return false;
-}
-
-void http_call(struct http *http, const struct http_request *request, struct http_answer *ret)
-{
-    unsigned retries = request->once || !is_safe(request) ? 0 : http->options.retries;
-    for (unsigned done = 0;; done++) {
-        attempt(http, request, ret);
-        ret->repeated = done > 0;
-        if (done == retries || !may_pass(ret) || ret->retry_after_s * 1000 > LONGEST_PAUSE_MS)
-            return;
-        int64_t ms = pause_ms(ret, done);
-        say_again(ret, ms, done, retries);
-        if (http_pause(http, ms))
-            return;
-        http_answer_done(ret);
-    }
 }

@@ -1,7 +1,6 @@
 /*
- * HTTP requests to the server over libcurl, one at a time, with time limits and size bounds. An answer that
- * shootd would not send is refused (HTTP_FOREIGN). A request that is safe to repeat is repeated a few times,
- * with a note on standard error. One thread.
+ * HTTP requests to the server over libcurl, one at a time and one attempt each, with time limits and size
+ * bounds. An answer that shootd would not send is refused (HTTP_FOREIGN). One thread.
  */
 #ifndef CLI_HTTP_H
 #define CLI_HTTP_H
@@ -17,12 +16,8 @@
 struct http;
 
 struct http_options {
-    const char *url;                    /* http://, https:// or unix:/path */
-    const char *(*token_of)(void *ctx); /* called with token_ctx before each attempt; returns the token, lent,
-                                           or NULL. No function: no token is sent */
-    void *token_ctx;
+    const char *url;     /* http://, https:// or unix:/path */
     const char *ca_file; /* NULL: the certificate authorities of the system */
-    unsigned retries;    /* how often a request may be repeated */
     bool verbose;        /* prints a line on standard error for each request */
     /* Called about every 100 ms while a request is under way; may be NULL. True ends the request
      * (HTTP_STOPPED). */
@@ -36,17 +31,15 @@ struct http_request {
     const char *accept; /* NULL: application/json */
     const char *body;   /* JSON, or NULL */
     const char *content_type;
+    const char *token; /* secret; NULL: none is sent */
     const char *idempotency_key;
     const char *etag;          /* sent as If-None-Match with a GET, else as If-Match */
     bool only_new;             /* sends If-None-Match: * with a PUT: the object must not exist yet */
     const char *last_event_id; /* for a stream */
     int64_t timeout_ms;        /* of one attempt; 0: one minute */
-    bool once;                 /* no repetition and no report: the caller does both */
+    bool once;                 /* repeat_call does not repeat it, and reports nothing */
     bool any_text;             /* accepts a body that is not JSON */
-    /* For streams: receives the bytes as they arrive, and nothing is stored in the answer. False ends the
-     * transfer. */
-    bool (*on_bytes)(void *ctx, const char *bytes, size_t len);
-    void *ctx;
+    bool is_stream;            /* a stream of events is asked for */
 };
 
 enum http_end {
@@ -56,7 +49,7 @@ enum http_end {
     HTTP_MISTAKEN,    /* wrong address, certificate or authority: the same request would fail again */
     HTTP_FOREIGN,     /* an answer, but not from shootd: HTML, incomplete JSON, a redirection */
     HTTP_TOO_LARGE,
-    HTTP_STOPPED, /* by tick or on_bytes */
+    HTTP_STOPPED, /* by tick, or its stream was closed */
 };
 
 struct http_answer {
@@ -78,10 +71,20 @@ void http_free(struct http *http);
 /* Sends the request and waits for the answer. The caller frees `ret` with http_answer_done in any case. */
 void http_call(struct http *http, const struct http_request *request, struct http_answer *ret);
 void http_answer_done(struct http_answer *answer);
-/* Replaces the function `tick` of the options. */
-void http_set_tick(struct http *http, bool (*tick)(void *ctx), void *ctx);
-/* From now on requests are not repeated; the caller repeats them if needed. */
-void http_never_repeat(struct http *http);
+
+/*
+ * A stream of events: the request is sent, and http_stream_read gives its bytes piece by piece. Any other
+ * answer is in `ret` after http_stream_close, which ends the transfer and is called in any case. `request`
+ * and `ret` must live until then.
+ */
+struct http_stream;
+struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
+                                     struct http_answer *ret);
+/* Waits up to about 100 ms for bytes, lent until the next call; there may be none. False when it has ended.
+ */
+bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len);
+void http_stream_close(struct http_stream *stream);
+
 /* Sleeps and calls `tick` meanwhile. True when `tick` ended the sleep early. */
 bool http_pause(struct http *http, int64_t ms);
 

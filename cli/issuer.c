@@ -4,12 +4,10 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "cli/api.h"
-#include "cli/problem.h"
 
 #define DISCOVERY "/.well-known/openid-configuration"
 
-enum { FORM_MAX_BYTES = 64 * 1024, PEEK_TIMEOUT_MS = 3000, ISSUER_TIMEOUT_MS = 15000 };
+enum { FORM_MAX_BYTES = 64 * 1024, ISSUER_TIMEOUT_MS = 15000 };
 
 void issuer_done(struct issuer *issuer)
 {
@@ -27,62 +25,6 @@ void issued_done(struct issued *issued)
     mem_free_secret(issued->token);
     mem_free_secret(issued->refresh_token);
     *issued = (struct issued){0};
-}
-
-/* ---- which one ---- */
-
-static char *joined(const json_t *scopes)
-{
-    struct buffer text CLEANUP_BUFFER;
-    size_t i;
-    json_t *scope;
-    buffer_init(&text, FORM_MAX_BYTES);
-    json_array_foreach (scopes, i, scope)
-        if (json_is_string(scope))
-            (void)buffer_printf(&text, "%s%s", text.len ? " " : "", json_string_value(scope));
-    return buffer_take(&text, NULL);
-}
-
-static const json_t *choose(const json_t *auth, const char *wanted)
-{
-    size_t i;
-    json_t *one;
-    json_array_foreach (json_arr(auth, "issuers"), i, one) {
-        const char *url = json_str(one, "issuer");
-        if (url && json_str(one, "client_id") && (!wanted || strcmp(url, wanted) == 0))
-            return one;
-    }
-    return NULL;
-}
-
-static int say_none(const struct cli *cli, const char *wanted)
-{
-    return cli_fail(END_REFUSED,
-                    "%s names no issuer%s%s with a client for command lines: log in with a token",
-                    cli->settings.url.value, wanted ? " " : "", wanted ? wanted : "");
-}
-
-int issuer_of_server(struct cli *cli, const char *wanted, bool quiet, struct issuer *ret)
-{
-    struct api_target target CLEANUP_TARGET;
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    const struct http_request request = {.once = quiet, .timeout_ms = quiet ? PEEK_TIMEOUT_MS : 0};
-    *ret = (struct issuer){0};
-    api_target_init(&target, API_AUTH, NULL, NULL, NULL);
-    api_call_raw(cli, &target, &request, &answer);
-    int code = (int)problem_code(&answer);
-    const json_t *one = code == END_OK ? choose(answer.json, wanted) : NULL;
-    if (one) {
-        ret->url = mem_strdup(json_str(one, "issuer"));
-        ret->client_id = mem_strdup(json_str(one, "client_id"));
-        ret->scope = joined(json_arr(one, "scopes"));
-        return END_OK;
-    }
-    if (quiet)
-        return END_REFUSED;
-    if (code != END_OK)
-        problem_say(cli, &answer);
-    return code != END_OK ? code : say_none(cli, wanted);
 }
 
 /* ---- its endpoints ---- */
@@ -123,7 +65,6 @@ static void ask(const char *url, const char *ca_file, const struct http_request 
         return;
     }
     rq.path = path;
-    rq.once = true;
     rq.timeout_ms = ISSUER_TIMEOUT_MS;
     http_call(http, &rq, ret);
 }
@@ -178,7 +119,7 @@ void issuer_post(const char *endpoint, const char *ca_file, const struct form_fi
         if (!fields[i].value)
             continue;
         (void)buffer_printf(&form, "%s%s=", form.len ? "&" : "", fields[i].name);
-        api_add_escaped(&form, fields[i].value);
+        url_add_escaped(&form, fields[i].value);
     }
     const struct http_request request = {.method = "POST",
                                          .body = form.data ? form.data : "",

@@ -15,12 +15,6 @@ struct issuer {
 void issuer_done(struct issuer *issuer);
 #define CLEANUP_ISSUER CLEANUP(issuer_done)
 
-/*
- * Asks the server (GET /v1/auth) for the issuer with the address `wanted`, or with NULL for the first that
- * has a client id. END_OK, or an exit code after reporting why there is none. With `quiet` it reports
- * nothing, repeats nothing, and takes a few seconds at most.
- */
-int issuer_of_server(struct cli *cli, const char *wanted, bool quiet, struct issuer *ret);
 /* Reads the discovery document of the issuer. END_OK with both endpoints, or an exit code after reporting
  * the fault. */
 int issuer_discover(struct issuer *issuer);

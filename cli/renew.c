@@ -71,25 +71,18 @@ static bool fetch(const json_t *login, struct issued *ret, struct buffer *fault)
     return false;
 }
 
-struct renewal {
-    struct settings *settings;
-    bool done; /* the settings have a valid token */
-};
-
 /* Runs under the lock. Another shootctl may have renewed the token meanwhile, and a refresh token can be
  * used only once. */
-static bool renew(json_t *file, void *ctx, struct buffer *fault)
+static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
 {
-    struct renewal *r = ctx;
     struct issued issued CLEANUP_ISSUED = {0};
-    json_t *context = contexts_find(file, r->settings->context.value), *login = json_obj(context, "login");
+    json_t *context = contexts_find(file, settings->context.value), *login = json_obj(context, "login");
     if (!login || !json_str(context, "token")) {
         (void)buffer_add_str(fault, "its context has no login any more");
         return false;
     }
     if (!is_due(login)) {
-        adopt(r->settings, context);
-        r->done = true;
+        adopt(settings, context);
         return false; /* nothing to write */
     }
     if (!fetch(login, &issued, fault))
@@ -98,21 +91,20 @@ static bool renew(json_t *file, void *ctx, struct buffer *fault)
     if (issued.refresh_token)
         json_set_str(login, "refresh_token", issued.refresh_token);
     set_end(login, issued.expires_in_s);
-    adopt(r->settings, context);
-    r->done = true;
+    adopt(settings, context);
     return true;
 }
 
-const char *renew_token(void *ctx)
+const char *renew_token(struct cli *cli)
 {
-    struct cli *cli = ctx;
     struct settings *s = &cli->settings;
-    struct renewal renewal = {.settings = s};
     struct buffer fault CLEANUP_BUFFER;
     if (!s->login || !is_due(s->login) || env_mono(env_real()) < s->renew_after)
         return s->token.value;
     buffer_init(&fault, MESSAGE_BYTES);
-    (void)contexts_change(renew, &renewal, &fault);
+    struct contexts_edit edit CLEANUP_CONTEXTS_EDIT;
+    if (contexts_edit_begin(&edit, &fault) && renew(edit.file, s, &fault))
+        (void)contexts_edit_store(&edit, &fault);
     if (fault.len) {
         cli_note("shootctl: the token could not be renewed at %s: %s", json_str_or(s->login, "issuer", "?"),
                  fault.data);

@@ -6,11 +6,11 @@
 #include "cli/issuer.h"
 
 /*
- * The token to send now, lent; NULL: none. `ctx` is the struct cli. A token that expires soon is renewed
- * first, under the lock of the file of contexts: of several shootctl at once, one renews it. A failure is
- * reported, and the old token is sent.
+ * The token to send now, lent until the next call; NULL: none. A token that expires soon is renewed first,
+ * under the lock of the file of contexts: of several shootctl at once, one renews it. A failure is reported,
+ * and the old token is sent.
  */
-const char *renew_token(void *ctx);
+const char *renew_token(struct cli *cli);
 
 /* The login data that a context stores beside its token; NULL when the token cannot be renewed. The caller
  * owns it. */

@@ -135,25 +135,33 @@ static int open_directory(void)
     return directory < 0 ? -errno : directory;
 }
 
-bool contexts_change(bool (*change)(json_t *file, void *ctx, struct buffer *fault), void *ctx,
-                     struct buffer *fault)
+bool contexts_edit_begin(struct contexts_edit *edit, struct buffer *fault)
 {
-    int directory = open_directory();
-    if (directory < 0)
-        return fault_says(fault, directory, "make its directory");
-    bool good = flock(directory, LOCK_EX) == 0 || fault_says(fault, -errno, "lock its directory");
-    json_t *file CLEANUP_JSON = good ? read_at(directory, fault) : NULL;
-    good = file && change(file, ctx, fault);
-    if (good) {
-        struct buffer text CLEANUP_BUFFER;
-        buffer_init(&text, FILE_MAX_BYTES);
-        yaml_write(&text, file);
-        int r = text.overflow ? -EFBIG : private_file_write(directory, FILE_NAME, text.data, text.len);
-        good = r == 0 || fault_says(fault, r, "write");
-        explicit_bzero(text.data, text.len);
-    }
-    (void)close(directory);
-    return good;
+    *edit = (struct contexts_edit){.directory = open_directory()};
+    if (edit->directory < 0)
+        return fault_says(fault, edit->directory, "make its directory");
+    if (flock(edit->directory, LOCK_EX) < 0)
+        return fault_says(fault, -errno, "lock its directory");
+    edit->file = read_at(edit->directory, fault);
+    return edit->file != NULL;
+}
+
+bool contexts_edit_store(const struct contexts_edit *edit, struct buffer *fault)
+{
+    struct buffer text CLEANUP_BUFFER;
+    buffer_init(&text, FILE_MAX_BYTES);
+    yaml_write(&text, edit->file);
+    int r = text.overflow ? -EFBIG : private_file_write(edit->directory, FILE_NAME, text.data, text.len);
+    explicit_bzero(text.data, text.len);
+    return r == 0 || fault_says(fault, r, "write");
+}
+
+void contexts_edit_end(struct contexts_edit *edit)
+{
+    json_decref(edit->file);
+    if (edit->directory >= 0)
+        (void)close(edit->directory);
+    *edit = (struct contexts_edit){.directory = -1};
 }
 
 /* ---- addresses and tokens ---- */
@@ -210,6 +218,16 @@ bool token_is_sendable(const char *token)
         if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
             return false;
     return len > 0 && len <= 16384;
+}
+
+void url_add_escaped(struct buffer *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
+        (void)(plain ? buffer_add(out, text, 1) : buffer_printf(out, "%%%02X", c));
+    }
 }
 
 /* ---- together ---- */

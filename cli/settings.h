@@ -44,11 +44,18 @@ char *contexts_path(void);
 json_t *contexts_find(const json_t *file, const char *name);
 
 /*
- * Reads the file, lets `change` alter it and replaces it, all under a lock, so that two logins at once lose
- * nothing. False with a message. `change` may return false with a message of its own.
+ * A change of the file of contexts, under a lock, so that two logins at once lose nothing: begin, change
+ * `file`, store, end. Begin and store: false with a message. End frees all and unlocks; it is called in any
+ * case.
  */
-bool contexts_change(bool (*change)(json_t *file, void *ctx, struct buffer *fault), void *ctx,
-                     struct buffer *fault);
+struct contexts_edit {
+    int directory;
+    json_t *file; /* NULL after begin failed */
+};
+bool contexts_edit_begin(struct contexts_edit *edit, struct buffer *fault);
+bool contexts_edit_store(const struct contexts_edit *edit, struct buffer *fault);
+void contexts_edit_end(struct contexts_edit *edit);
+#define CLEANUP_CONTEXTS_EDIT CLEANUP(contexts_edit_end)
 
 /*
  * Combines flags, environment and file. A token of the file is sent only to the address of its context. A
@@ -63,6 +70,8 @@ const char *settings_asker(const struct settings *settings);
 
 /* Whether the address is http://host, https://host or unix:/path; if not, `fault` has a message. */
 bool url_is_good(const char *url, struct buffer *fault);
+/* Appends text, escaped for a path, a query or a form. */
+void url_add_escaped(struct buffer *out, const char *text);
 /* A copy without slashes at the end; the caller frees it. */
 char *url_trimmed(const char *url);
 /* A short name for a server, made from its address: host in lower case, port and path; or the path of a

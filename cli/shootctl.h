@@ -24,6 +24,7 @@ struct cli {
     bool utc; /* show times in UTC */
     struct settings settings;
     struct http *http;         /* NULL before cli_connect */
+    unsigned retries;          /* how often a request may be repeated */
     struct progress *progress; /* the progress on the screen, or NULL */
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "cli/problem.h"
+#include "cli/renew.h"
 #include "cli/sse.h"
 
 /* shootd sends a comment line every 15 seconds and ends each stream after 15 minutes. */
@@ -15,7 +16,8 @@ enum {
     LEAST_PAUSE_MS = 100,
     FIRST_PAUSE_MS = 1000,
     LONGEST_PAUSE_MS = 15000,
-    LONGEST_RETRY_MS = 300000
+    LONGEST_RETRY_MS = 300000,
+    TICK_MS = 100
 };
 
 struct stream {
@@ -59,9 +61,8 @@ static bool on_block(void *ctx, const char *type, const char *data)
     return !json_is_object(event) || s->reader->on_event(s->reader->ctx, event);
 }
 
-static bool on_bytes(void *ctx, const char *bytes, size_t len)
+static bool take_bytes(struct stream *s, const char *bytes, size_t len)
 {
-    struct stream *s = ctx;
     if (!s->heard && s->reader->on_open)
         s->reader->on_open(s->reader->ctx);
     s->heard = true;
@@ -71,22 +72,23 @@ static bool on_bytes(void *ctx, const char *bytes, size_t len)
     return goes_on;
 }
 
-/* Ends the transfer when the connection is silent for too long, or when the reader asks for it. */
-static bool on_tick(void *ctx)
+static bool reader_ends_it(const struct stream *s)
 {
-    struct stream *s = ctx;
-    if (env_mono(env_real()) - s->heard_at > SILENCE_MS * US_PER_MS)
-        return true;
-    s->ended = s->heard && s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
-    return s->ended;
+    return s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
 }
 
-/* Called in the pause between two streams. */
-static bool on_pause(void *ctx)
+/* Reads bytes until the stream ends, is silent for too long, or its reader ends it. */
+static void read_bytes(struct stream *s, struct http_stream *from)
 {
-    struct stream *s = ctx;
-    s->ended = s->reached && s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
-    return s->ended;
+    const char *bytes = NULL;
+    size_t len = 0;
+    while (!s->ended && http_stream_read(from, &bytes, &len)) {
+        if (len && !take_bytes(s, bytes, len))
+            return;
+        if (env_mono(env_real()) - s->heard_at > SILENCE_MS * US_PER_MS)
+            return;
+        s->ended = s->heard && reader_ends_it(s);
+    }
 }
 
 /* Reads one stream until it ends. */
@@ -95,20 +97,31 @@ static void read_stream(struct cli *cli, struct stream *s, struct http_answer *a
     struct api_target target CLEANUP_TARGET;
     char last[sizeof(s->sse.id)];
     memcpy(last, s->sse.id, sizeof(last));
-    const struct http_request request = {.accept = "text/event-stream",
-                                         .last_event_id = last,
-                                         .timeout_ms = STREAM_MS,
-                                         .once = true,
-                                         .on_bytes = on_bytes,
-                                         .ctx = s};
     api_target_init(&target, API_EVENTS, NULL, NULL, NULL);
     stream_add_filters(s->reader, &target);
+    const struct http_request request = {.method = "GET",
+                                         .path = target.path.data,
+                                         .accept = "text/event-stream",
+                                         .token = renew_token(cli),
+                                         .last_event_id = last,
+                                         .timeout_ms = STREAM_MS,
+                                         .is_stream = true};
     s->heard = false;
     s->heard_at = env_mono(env_real());
-    http_set_tick(cli->http, on_tick, s);
-    api_call_raw(cli, &target, &request, answer);
-    http_set_tick(cli->http, NULL, NULL);
+    struct http_stream *from = http_stream_open(cli->http, &request, answer);
+    read_bytes(s, from);
+    http_stream_close(from);
     s->reached = s->heard || answer->end == HTTP_ANSWERED;
+}
+
+/* The pause between two streams. */
+static void wait_ms(struct cli *cli, struct stream *s, int64_t ms)
+{
+    const mono_us end = env_mono(env_real()) + ms * US_PER_MS;
+    for (int64_t left; !s->ended && (left = (end - env_mono(env_real())) / US_PER_MS) > 0;) {
+        (void)http_pause(cli->http, left < TICK_MS ? left : TICK_MS);
+        s->ended = s->reached && reader_ends_it(s);
+    }
 }
 
 static bool may_come_back(const struct http_answer *answer)
@@ -156,9 +169,7 @@ static int follow(struct cli *cli, struct stream *s)
         int64_t pause = pause_ms(s, &answer, failures);
         if (failures == 1)
             say_away(&answer, pause);
-        http_set_tick(cli->http, on_pause, s);
-        (void)http_pause(cli->http, pause);
-        http_set_tick(cli->http, NULL, NULL);
+        wait_ms(cli, s, pause);
         if (s->ended)
             return END_OK;
         sse_done(&s->sse); /* an incomplete block is sent again */

@@ -34,17 +34,6 @@ void http_free(struct http *http)
     free(http);
 }
 
-void http_set_tick(struct http *http, bool (*tick)(void *ctx), void *ctx)
-{
-    http->tick = tick;
-    http->ctx = ctx;
-}
-
-void http_never_repeat(struct http *http)
-{
-    (void)http;
-}
-
 void http_answer_done(struct http_answer *answer)
 {
     json_decref(answer->json);
@@ -84,11 +73,29 @@ void http_call(struct http *http, const struct http_request *request, struct htt
     (void)http;
     *ret = (struct http_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
     buffer_init(&ret->body, 1024);
-    if (!rest_len || request->on_bytes) {
+    if (!rest_len || request->is_stream) {
         ret->status = 401;
         ret->json = json_pack("{s:s,s:i}", "title", "Unauthenticated", "status", 401);
         return;
     }
     char *line CLEANUP_FREE = fuzz_line(&rest, &rest_len);
     read_answer(line, ret);
+}
+
+struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
+                                     struct http_answer *ret)
+{
+    http_call(http, request, ret);
+    return NULL;
+}
+
+bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len)
+{
+    (void)stream, (void)ret_bytes, (void)ret_len;
+    return false;
+}
+
+void http_stream_close(struct http_stream *stream)
+{
+    (void)stream;
 }

@@ -152,9 +152,8 @@ struct listing {
     bool is_all; /* prints PROJECT/NAME, because two projects may have clusters of one name */
 };
 
-static int list_one(void *ctx, json_t *cluster)
+static int list_one(struct listing *listing, const json_t *cluster)
 {
-    struct listing *listing = ctx;
     const char *name = json_str(cluster, "name");
     char *path CLEANUP_FREE =
         listing->is_all ? mem_printf("%s/%s", json_str_or(cluster, "project", "?"), name ? name : "?") : NULL;
@@ -203,8 +202,11 @@ int verb_list(struct cli *cli)
     struct listing listing = {
         .cli = cli, .table = table, .is_wide = is_wide, .is_all = parsed_on(cli->parsed, "all-projects")};
     output_begin(&listing.output, cli);
-    code = api_pages(cli, &target, list_one, &listing);
-    return finish_listing(&listing, code);
+    struct api_list list = {.cli = cli, .target = &target};
+    for (const json_t *one; code == END_OK && (one = api_list_next(&list));)
+        code = list_one(&listing, one);
+    int end = api_list_end(&list);
+    return finish_listing(&listing, code == END_OK ? end : code);
 }
 
 /* ---- get ---- */

@@ -67,29 +67,25 @@ static json_t *cache_read(int directory, const char *name)
     return n > 0 && n < CACHE_BYTES ? json_parse_foreign(bytes, (size_t)n, &limits, &end) : NULL;
 }
 
-static const char *token_of(void *ctx)
-{
-    const struct cli *cli = ctx;
-    return cli->settings.token.value; /* completion does not renew tokens */
-}
-
 /* Requests the names of the list. NULL when no answer arrives in time. */
 static json_t *fetch(struct cli *cli, const struct api_target *target)
 {
     struct buffer fault CLEANUP_BUFFER;
     struct http_answer answer CLEANUP_ANSWER = {0};
     const struct http_options options = {.url = cli->settings.url.value,
-                                         .token_of = token_of,
-                                         .token_ctx = cli,
                                          .ca_file = cli->settings.ca_file.value};
-    const struct http_request request = {.once = true, .timeout_ms = DEADLINE_MS};
+    /* Completion does not renew tokens, and repeats nothing. */
+    const struct http_request request = {.method = "GET",
+                                         .path = target->path.data,
+                                         .token = cli->settings.token.value,
+                                         .timeout_ms = DEADLINE_MS};
     json_t *names = NULL, *one;
     size_t i;
     buffer_init(&fault, MESSAGE_BYTES);
     cli->http = http_new(&options, &fault);
     if (!cli->http)
         return NULL;
-    api_call_raw(cli, target, &request, &answer);
+    http_call(cli->http, &request, &answer);
     if (problem_code(&answer) == END_OK && json_arr(answer.json, "items"))
         names = json_array();
     json_array_foreach (names ? json_arr(answer.json, "items") : NULL, i, one)

@@ -48,9 +48,8 @@ static int list_contexts(struct cli *cli, const json_t *file)
     return END_OK;
 }
 
-static bool use_context(json_t *file, void *ctx, struct buffer *fault)
+static bool use_context(json_t *file, const char *name, struct buffer *fault)
 {
-    const char *name = ctx;
     if (!contexts_find(file, name)) {
         (void)buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
         return false;
@@ -59,9 +58,8 @@ static bool use_context(json_t *file, void *ctx, struct buffer *fault)
     return true;
 }
 
-static bool remove_context(json_t *file, void *ctx, struct buffer *fault)
+static bool remove_context(json_t *file, const char *name, struct buffer *fault)
 {
-    const char *name = ctx;
     json_t *contexts = json_arr(file, "contexts");
     for (size_t i = 0; i < json_array_size(contexts); i++) {
         if (!mem_same_str(json_str(json_array_get(contexts, i), "name"), name))
@@ -113,13 +111,16 @@ static int show_settings(struct cli *cli)
     return END_OK;
 }
 
-static int change_contexts(bool (*change)(json_t *file, void *ctx, struct buffer *fault), const char *name)
+static int change_contexts(bool (*change)(json_t *file, const char *name, struct buffer *fault),
+                           const char *name)
 {
     struct buffer fault CLEANUP_BUFFER;
     buffer_init(&fault, MESSAGE_BYTES);
     json_t *file CLEANUP_JSON = contexts_read(&fault);
     bool is_there = file && contexts_find(file, name);
-    if (file && contexts_change(change, (void *)(uintptr_t)name, &fault))
+    struct contexts_edit edit CLEANUP_CONTEXTS_EDIT = {.directory = -1};
+    if (file && contexts_edit_begin(&edit, &fault) && change(edit.file, name, &fault) &&
+        contexts_edit_store(&edit, &fault))
         return END_OK;
     return cli_fail(!file ? END_USAGE : is_there ? END_REFUSED : END_NOT_FOUND, "%s", fault.data);
 }

@@ -10,6 +10,7 @@
 #include "cli/glyphs.h"
 #include "cli/output.h"
 #include "cli/renew.h"
+#include "cli/verbs/server_issuer.h"
 #include "cli/verbs/verbs.h"
 
 enum { TOKEN_MAX_BYTES = 64 * 1024, MESSAGE_BYTES = 64 * 1024 };
@@ -125,12 +126,10 @@ static int get_token(struct login *login)
     return cli_fail(END_USAGE, "cannot ask for the token: use --token-file FILE, --token-stdin or --device");
 }
 
-static bool store_login(json_t *file, void *ctx, struct buffer *fault)
+static void put_login(json_t *file, const struct login *login)
 {
-    const struct login *login = ctx;
     json_t *context = contexts_find(file, login->name);
     json_t *kept = login->issuer.url ? renew_kept(&login->issuer, &login->issued) : NULL;
-    (void)fault;
     if (!context) {
         context = json_object();
         json_set_str(context, "name", login->name);
@@ -148,7 +147,15 @@ static bool store_login(json_t *file, void *ctx, struct buffer *fault)
     if (login->ca_file)
         json_set_str(context, "ca_file", login->ca_file);
     json_set_str(file, "current", login->name);
-    return true;
+}
+
+static bool store_login(const struct login *login, struct buffer *fault)
+{
+    struct contexts_edit edit CLEANUP_CONTEXTS_EDIT;
+    if (!contexts_edit_begin(&edit, fault))
+        return false;
+    put_login(edit.file, login);
+    return contexts_edit_store(&edit, fault);
 }
 
 static void say_login(const struct login *login, const json_t *whoami)
@@ -178,7 +185,7 @@ static int try_and_store(struct login *login)
     if (code == END_OK && !json_str(whoami, "role"))
         code = cli_fail(END_UNREACHABLE, "%s: the server is not shootd", login->url);
     login->id = json_str(whoami, "id");
-    if (code == END_OK && !contexts_change(store_login, login, &fault))
+    if (code == END_OK && !store_login(login, &fault))
         code = cli_fail(END_REFUSED, "%s", fault.data);
     if (code == END_OK)
         say_login(login, whoami);

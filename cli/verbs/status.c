@@ -15,11 +15,6 @@ static const struct column project_columns[] = {
     {"FROZEN", false},  {"TROUBLE", true}, {NULL, false},
 };
 
-static int collect(void *ctx, json_t *project)
-{
-    return json_array_append(ctx, project) < 0 ? END_REFUSED : END_OK;
-}
-
 static void print_projects(const struct cli *cli, const json_t *projects)
 {
     struct table *table CLEANUP_TABLE = table_new(project_columns);
@@ -92,7 +87,10 @@ int verb_status(struct cli *cli)
     json_t *projects = json_array();
     json_set_take(all, "projects", projects);
     api_target_init(&target, API_PROJECTS, NULL, NULL, NULL);
-    code = api_pages(cli, &target, collect, projects);
+    struct api_list list = {.cli = cli, .target = &target};
+    for (json_t *one; (one = api_list_next(&list));)
+        (void)json_array_append(projects, one);
+    code = api_list_end(&list);
     if (code != END_OK)
         return code;
     if (output_is_document(cli))

@@ -27,8 +27,9 @@ static const char *const change_words[] = {
 
 struct watch {
     struct cli *cli;
-    struct cli beside; /* for requests during the stream, with its own connection */
-    struct cli *asking;
+    struct http *beside;           /* the connection that is not in use: cli->http is the stream's */
+    unsigned beside_retries;       /* of the connection that is not in use */
+    bool has_begun;                /* the stream is open, or was */
     const struct api_target *list; /* NULL: watches the names of the command line */
     const char *project;
     json_t *known; /* the clusters as last shown, by id */
@@ -137,13 +138,13 @@ static void print_rows(struct watch *w)
 
 /* ---- one look ---- */
 
-static int take(void *ctx, json_t *cluster)
+static int take(json_t *now, json_t *cluster)
 {
     const char *id = json_str(cluster, "id");
     if (!id)
         return cli_fail(END_UNREACHABLE,
                         "the server answered with a cluster that has no id: it is not shootd");
-    return json_object_set(ctx, id, cluster) < 0 ? END_REFUSED : END_OK;
+    return json_object_set(now, id, cluster) < 0 ? END_REFUSED : END_OK;
 }
 
 /* Reads the current state of one cluster. */
@@ -151,7 +152,7 @@ static int read_one(struct watch *w, const char *project, const char *name, stru
 {
     struct api_target target CLEANUP_TARGET;
     api_target_init(&target, API_CLUSTER, project, name, NULL);
-    api_call_raw(w->asking, &target, NULL, answer);
+    api_call_raw(w->cli, &target, NULL, answer);
     int code = (int)problem_code(answer);
     return code == END_OK ? api_check_object(w->cli, answer->json) : code;
 }
@@ -159,10 +160,9 @@ static int read_one(struct watch *w, const char *project, const char *name, stru
 /* Reads the clusters of the command line. All must exist at first; later one may be missing. */
 static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
 {
-    bool is_first = w->asking == w->cli;
     for (const char **name = w->cli->parsed->arguments; *name; name++) {
         int code = read_one(w, w->project, *name, failure);
-        bool gone = !is_first && problem_is_absent_cluster(failure);
+        bool gone = w->has_begun && problem_is_absent_cluster(failure);
         if (code != END_OK && !gone)
             return code;
         code = gone ? END_OK : take(now, failure->json);
@@ -209,9 +209,31 @@ static void show_changes(struct watch *w, json_t *now)
     }
 }
 
+static int read_list(struct watch *w, json_t *now, struct http_answer *failure)
+{
+    struct api_list list = {.cli = w->cli, .target = w->list};
+    int code = END_OK;
+    for (json_t *one; code == END_OK && (one = api_list_next(&list));)
+        code = take(now, one);
+    int end = api_list_end_quiet(&list, failure);
+    return code == END_OK ? end : code;
+}
+
 static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
 {
-    return w->list ? api_pages_quiet(w->asking, w->list, take, now, failure) : read_names(w, now, failure);
+    return w->list ? read_list(w, now, failure) : read_names(w, now, failure);
+}
+
+/* The connection of the stream is busy. Between two calls of this function requests use the one beside it,
+ * and are not repeated: the next look repeats them. */
+static void swap_connections(struct watch *w)
+{
+    struct http *http = w->cli->http;
+    unsigned retries = w->cli->retries;
+    w->cli->http = w->beside;
+    w->cli->retries = w->beside_retries;
+    w->beside = http;
+    w->beside_retries = retries;
 }
 
 /* Reads the clusters and shows the changes. If the server cannot be reached, a later call tries again. */
@@ -220,10 +242,13 @@ static void look(struct watch *w)
     struct http_answer failure CLEANUP_ANSWER = {0};
     json_t *now CLEANUP_JSON = json_object();
     w->is_due = false;
+    swap_connections(w);
     int code = read_all(w, now, &failure);
     int64_t pause = EVERY_MS;
-    if (code == END_OK) {
+    if (code == END_OK)
         show_changes(w, now);
+    swap_connections(w);
+    if (code == END_OK) {
         json_decref(w->known);
         w->known = json_incref(now);
         print_rows(w);
@@ -300,7 +325,7 @@ static int run(struct watch *w)
     int code = begin(w, &sequence);
     if (code != END_OK)
         return code;
-    w->asking = &w->beside;
+    w->has_begun = true;
     w->anyway = env_mono(env_real()) + ANYWAY_MS * US_PER_MS;
     json_object_foreach (w->known, id, cluster)
         show(w, CHANGE_ADDED, cluster);
@@ -315,23 +340,16 @@ static int watch(struct cli *cli, const struct api_target *list, const char *pro
 {
     bool documents = output_is_document(cli), is_wide = cli_form(cli) == OUTPUT_WIDE;
     struct table *table CLEANUP_TABLE = documents ? NULL : clusters_table(is_wide);
-    struct watch w = {.cli = cli,
-                      .beside = *cli,
-                      .asking = cli,
-                      .list = list,
-                      .project = project,
-                      .table = table,
-                      .is_wide = is_wide};
-    w.beside.http = cli_open(cli);
-    if (!w.beside.http)
+    struct watch w = {.cli = cli, .list = list, .project = project, .table = table, .is_wide = is_wide};
+    w.beside = cli_open(cli);
+    if (!w.beside)
         return END_REFUSED;
-    http_never_repeat(w.beside.http);
     w.known = json_object();
     output_begin(&w.output, cli);
     int code = run(&w);
     output_drop(&w.output);
     json_decref(w.known);
-    http_free(w.beside.http);
+    http_free(w.beside);
     return code;
 }
 

@@ -1,0 +1,13 @@
+/* Sends a request with the token in force, again and again where that is safe and may help. One thread. */
+#ifndef CLI_REPEAT_H
+#define CLI_REPEAT_H
+
+#include "cli/shootctl.h"
+
+/*
+ * Sends the request and waits for the answer. A request that is safe to repeat is repeated up to `retries`
+ * times, each time with a note on standard error. The caller frees `ret` with http_answer_done in any case.
+ */
+void repeat_call(struct cli *cli, const struct http_request *request, struct http_answer *ret);
+
+#endif

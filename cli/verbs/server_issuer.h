@@ -1,0 +1,14 @@
+/* The issuer of single sign-on that the server names. One thread; blocking. */
+#ifndef CLI_VERBS_SERVER_ISSUER_H
+#define CLI_VERBS_SERVER_ISSUER_H
+
+#include "cli/issuer.h"
+
+/*
+ * Asks the server (GET /v1/auth) for the issuer with the address `wanted`, or with NULL for the first that
+ * has a client id. END_OK, or an exit code after reporting why there is none. With `quiet` it reports
+ * nothing, repeats nothing, and takes a few seconds at most.
+ */
+int issuer_of_server(struct cli *cli, const char *wanted, bool quiet, struct issuer *ret);
+
+#endif
