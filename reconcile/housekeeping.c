@@ -62,7 +62,7 @@ static void purge_rows(struct reconcile *r)
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US, PURGE_SLICE);
     change_purge(save->set, CHANGE_AUDIT_PURGE, now - config->audit_keep_us, PURGE_SLICE);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - config->operations_keep_us, PURGE_SLICE);
-    /* The next start begins with this time. */
+    /* The settled clock of the next start begins with this time. */
     struct project_state *all = project_state_of_all(r);
     all->settled_at = now;
     change_put_project(save->set, project_state_copy(all));

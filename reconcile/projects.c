@@ -180,7 +180,7 @@ static void answer_all(struct project *p)
     name_checks_forget_project(p);
 }
 
-/* As after a restart: only the stored state of its step counts. */
+/* Stops the cluster as a restart would: only the stored state of its step counts. */
 static unsigned put_to_rest(struct walk *w, struct entity *e)
 {
     (void)w;

@@ -265,9 +265,8 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
     save_submit(save, false);
 }
 
-/* The operation of each cluster to which something happened goes on, once for all that happened to it in this
- * turn. Then the view shows what was committed in this turn, and who is answered, or hears of an event, finds
- * it there. */
+/* Continues the operation of each cluster that was touched in this turn, once per cluster. Then publishes the
+ * view, so a client that gets an answer or an event finds the committed state in the view. */
 static void end_turn(void *ctx)
 {
     struct reconcile *r = ctx;
@@ -427,7 +426,7 @@ static void halt(struct reconcile *r)
     reply_stopping_all(&r->reload_waiters);
     fetches_stop(r->fetches);
     name_checks_stop(r);
-    /* with the current state: 200, not finished */
+    /* answers with the current state: 200, not finished */
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
         waiters_answer(&entry->waiters);
     loop_timer_clear(r->o.loop, &r->housekeeping);

@@ -1,7 +1,7 @@
 /*
  * Reads the configuration again (SIGHUP, POST /v1/reload). The main thread reads and compares it. This file
- * applies a valid one step by step, while all other work continues, and answers the commands that asked for
- * it. Loop thread.
+ * applies a valid configuration step by step, while all other work continues, and answers the commands that
+ * requested the reload. Loop thread.
  */
 #ifndef RECONCILE_RELOAD_H
 #define RECONCILE_RELOAD_H
@@ -18,8 +18,9 @@ struct reload_outcome {
 };
 
 /*
- * Applies a configuration: adds, removes and changes accounts and projects. The previous one stays in use
- * until `done`, which runs once, in a later turn, or never when shootd stops first. One at a time.
+ * Applies a configuration: adds, removes and changes accounts and projects. The previous configuration stays
+ * in use until `done` runs: once, in a later turn, or never when shootd stops first. Only one configuration
+ * is applied at a time.
  */
 void reconcile_configure(struct reconcile *r, const struct config *config, void (*done)(void *ctx),
                          void *ctx);

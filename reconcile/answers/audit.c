@@ -80,7 +80,7 @@ static json_t *members_of(const json_t *body)
     return names;
 }
 
-/* The object below the project and cluster: the object that the path names, or the new object. */
+/* The target of an entry: the object below project and cluster that the path names, or the new object. */
 static const char *target_of(const struct command *cmd)
 {
     bool about_account = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
@@ -101,7 +101,7 @@ static const char *cluster_of(const struct command *cmd)
     return cmd->type == COMMAND_CLUSTER_CREATE ? json_str(cmd->body, "name") : NULL;
 }
 
-/* `code`: of the problem in the answer; -1 for a success. */
+/* `code`: the code of the problem in the answer; -1 for a success. */
 static struct audit_entry *audit_entry_new(const struct command *cmd, wall_us now, int status, int code)
 {
     bool denied = cmd->denied || code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;

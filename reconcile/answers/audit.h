@@ -7,12 +7,13 @@
 
 /* Adds the entry for the change in the save, with its prepared answer. */
 void audit_accepted(struct save *save, struct command *cmd);
-/* Adds the entry for a request without a transaction: refused, failed, or with a secret or an effect outside
- * the store. */
+/* Adds the entry for a request without a transaction: it was refused, it failed, it returned a secret, or its
+ * effect is outside the store. */
 void audit_answered(struct command *cmd);
 /* Adds the entry for an action of the daemon itself; `what` is static. */
 void audit_daemon(struct reconcile *r, const char *what);
-/* Ends the minutes that have passed, or all; one entry per minute counts the entries that were left out. */
+/* Ends the counting for minutes that have passed, or for all minutes. If entries were left out in a minute,
+ * one entry counts them. */
 void audit_tick(struct reconcile *r, bool all);
 void audit_free(struct reconcile *r);
 void command_audit(struct reconcile *r, struct command *cmd);

@@ -105,7 +105,7 @@ static void answer_operation(struct waiting *w)
     reply_operation(cmd, entry->op);
 }
 
-/* The path names only the operation. The caller may see it if it may see the project. */
+/* The path names only the operation. A caller that may see the project may see its operations. */
 static bool is_seen(struct command *cmd, const struct operation *op)
 {
     if (!cmd->project)

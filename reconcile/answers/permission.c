@@ -37,8 +37,9 @@ static struct problem *no_project(const struct command *cmd)
 }
 
 /* Whether the command concerns projects that the caller may not see any more. A read without a project in its
- * path concerns all projects that the caller could see when it began, or listed ones. A command that waits
- * for an operation is checked again when the operation, and with it the project, is found. */
+ * path concerns the projects that its query lists, else all projects that the caller could see when the read
+ * began. A command that waits for an operation is checked again when the operation, and with it the project,
+ * is found. */
 static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
 {
     if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_reads(cmd->type))

@@ -48,8 +48,8 @@ void command_keep(struct save *save, struct command *cmd)
     audit_accepted(save, cmd);
 }
 
-/* Whether the answer to the command reports the current state, or returns a secret again. The answer to a
- * change is given as promised. */
+/* Whether the answer to the command reports the current state, or returns a secret again. A change keeps the
+ * answer that was prepared when it was accepted. */
 static bool only_reads(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
@@ -85,7 +85,7 @@ void reply_give_back(struct command *cmd)
     if (r)
         list_append(&r->answered, &cmd->answered);
     else
-        cmd->give_back(cmd); /* a part of a command of a caller */
+        cmd->give_back(cmd); /* a part of a caller's command */
 }
 
 void replies_give_back(struct reconcile *r)
@@ -246,7 +246,7 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
     bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
     cmd->wait_until = 0;
     if (permission_is_lost(r, cmd)) {
-        reply_give_back(cmd); /* with the promised answer, from a time when the caller had the right */
+        reply_give_back(cmd); /* sends the answer from the acceptance, when the caller had the right */
     } else if (!operation_status_is_final(op->status) && is_same) {
         reply_prepare_cluster(cmd, 202, e, op);
         reply_give_back(cmd);
@@ -276,7 +276,7 @@ static void answer_outcome(struct waiting *w)
     if (entry)
         reply_outcome(r, cmd, entry->op);
     else
-        reply_give_back(cmd); /* with the promised answer */
+        reply_give_back(cmd); /* sends the answer from the acceptance */
 }
 
 /* Answers a request that is repeated long after its operation has ended. */
@@ -286,7 +286,7 @@ static void on_outcome_read(struct store_query *s)
     if (found)
         reply_outcome(s->cmd->decided_by, s->cmd, s->operations->operations[0]);
     else
-        reply_give_back(s->cmd); /* with the promised answer */
+        reply_give_back(s->cmd); /* sends the answer from the acceptance */
 }
 
 void reply_prepared(struct reconcile *r, struct command *cmd)

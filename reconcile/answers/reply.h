@@ -35,7 +35,7 @@ void reply_prepare_operation(struct command *cmd, int status, const struct opera
 /* Sends the prepared answer. When the caller asked to wait, the answer waits for the end of the accepted
  * operation. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* The last action of the decider on a command, which is given back at the end of the turn, when the view is
+/* The decider calls this last: the command is given back at the end of the turn, after the view was
  * published. An answer that only reports something is sent only when the caller still has the right. A
  * command that the decider made for itself is given back at once. */
 void reply_give_back(struct command *cmd);

@@ -7,7 +7,8 @@
 #include "model/command.h"
 #include "storage/storage.h"
 
-/* A query and its result: one of the five, by the kind of query; none when status is a failure. */
+/* A query and its result. The kind of query decides which of the five results is set; after a failure none is
+ * set. */
 struct store_query {
     struct loop_task task;
     void (*on_found)(struct store_query *s);

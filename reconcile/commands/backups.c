@@ -32,7 +32,7 @@
 
 enum {
     AGAIN_AFTER_S = 3600,
-    DRAFT_LEFT_AFTER_S = 3600, /* not written for this long: its process has ended */
+    DRAFT_LEFT_AFTER_S = 3600, /* a draft that was not written for this long has lost its process */
 };
 
 enum backup_end { BACKUP_NOT_DUE, BACKUP_MADE, BACKUP_FAILED, BACKUP_END_MAX_ };

@@ -41,7 +41,7 @@ static void repeat(struct reconcile *r, struct command *cmd, const struct operat
     reply_unchanged(r, cmd);
 }
 
-/* Whether a call was not sent, or may prove to be unsent. */
+/* Whether a call was not sent, or was possibly not sent. */
 static bool can_be_stopped(const struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++)

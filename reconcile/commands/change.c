@@ -16,7 +16,7 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
-/* The stored labels and spec in the form of a body, which shares them. */
+/* The stored labels and spec in the form of a body. The body shares their data. */
 static json_t *stored_body(const struct cluster *c)
 {
     json_t *body = json_object();
@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* The open change that brings about the spec: the newest accepted one. */
+/* The newest accepted change that is open: it brings about the spec. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -41,8 +41,8 @@ static const struct operation *change_under_way(const struct entity *e)
     return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
-/* The spec that was requested so far, by changes that have begun and did not fail; a waiting change is
- * replaced. NULL: none. */
+/* The spec that was requested until now by changes that have begun and did not fail. A waiting change does
+ * not count, because the new change replaces it. NULL: none. */
 static const json_t *asked_before(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -81,7 +81,7 @@ static void take_desired(struct entity *e, const struct command *cmd, const json
     desired_take_metadata(c, body);
 }
 
-/* Nothing must be sent: the requested state exists, or will exist after `change`. */
+/* No call is necessary: the requested state exists, or will exist after `change`. */
 static void settle_desired(struct entity *e, struct command *cmd, const json_t *body,
                            const struct operation *change)
 {
@@ -179,7 +179,7 @@ struct change_request {
 
 enum verdict {
     CHANGE_ANSWERED, /* refused, or it waits for the catalog */
-    CHANGE_SETTLED,  /* nothing must be sent to Cleura beyond what is under way */
+    CHANGE_SETTLED,  /* no call is necessary, except those of an open change */
     CHANGE_PREVIEWED,
     CHANGE_ACCEPTED,
 };
@@ -198,8 +198,8 @@ static bool repeats_open_change(const struct change_request *q)
     return q->is_same_spec && q->under_way && !q->cmd->write.dry_run;
 }
 
-/* Whether the step from the present state to the spec is possible, and the one from the goal of the running
- * update, which ends before this one begins. The caller owns the problem. */
+/* Returns why the spec cannot follow the present state, or the goal of the running update, which ends before
+ * this change begins. NULL: it can. The caller owns the problem. */
 static struct problem *faults_of_step(const struct change_request *q, const struct spec_context *context)
 {
     struct problem *faults = NULL;

@@ -8,8 +8,8 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* The number up to which the page searched. For a page that is not full: all events, unless the search ended
- * earlier. For newest first: later events are not included. */
+/* The number of the last event that the page covers. A page that is not full covers all later events, unless
+ * the search ended earlier. With newest first, later events are not covered. */
 static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
 {
     assert(page->count <= (size_t)cmd->events.limit);

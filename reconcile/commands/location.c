@@ -109,7 +109,7 @@ static void on_place_saved(struct save *save)
         command_reply_not_stored(cmd);
         return;
     }
-    /* The configuration was changed in the meantime, and decides instead. */
+    /* In the meantime a new configuration was applied, and it decides. */
     if (!p || p->place.resting || p->place.set_aside) {
         reply_prepared(save->r, cmd);
         return;

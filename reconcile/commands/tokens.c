@@ -88,7 +88,7 @@ static void check_name_and_projects(struct reconcile *r, const struct command *c
     body_check_text(cmd->body, "description", DESCRIPTION_MAX, faults);
 }
 
-/* The end of a life of that many days from now; 0: never, for which the body has null. */
+/* When the token expires, by the days in the body; 0: never. A body without days gives `otherwise`. */
 static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
 {
     const json_t *days = json_object_get(body, "expires_in_days");
@@ -300,8 +300,8 @@ void command_token_patch(struct reconcile *r, struct command *cmd)
     api_token_free(t);
 }
 
-/* A copy of the token with a new secret. The current secret stays valid for the grace time. An even older
- * secret ends. */
+/* A copy of the token with a new secret. The current secret stays valid for the grace time. The old secret of
+ * an earlier rotation ends now. */
 static struct api_token *rotated(struct reconcile *r, const struct api_token *old, const json_t *body,
                                  char secret[static TOKEN_BYTES])
 {

@@ -18,7 +18,7 @@ struct fetch;
 struct fetch_kind {
     size_t size;      /* size of the struct that begins with the fetch */
     const char *late; /* message for people: Cleura did not answer in time */
-    /* Whether the fetched data may still answer. */
+    /* Whether the fetched data may still be returned. */
     bool (*is_kept)(struct fetch *f);
     /* Releases the kind's own members. */
     void (*done)(struct fetch *f);

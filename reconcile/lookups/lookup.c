@@ -194,7 +194,7 @@ static bool lookup_is_possible(struct project *p, const struct entity *e, struct
                                const struct lookup_rule *rule)
 {
     const struct cluster *c = e ? e->cluster : NULL;
-    bool optional = rule->parts_may_fail; /* answered without Cleura when Cleura lacks this part */
+    bool optional = rule->parts_may_fail; /* without the call, the document lacks only this part */
     if (!optional && !upstream_supports(project_lane(p), rule->op)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
                                        "%s: Cleura's API v1, which the account of this project uses, has no "

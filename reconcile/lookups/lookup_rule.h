@@ -11,7 +11,7 @@ struct lookup_rule {
     enum lookup_kind kind;
     const char *what; /* name for people */
     enum upstream_op op;
-    int keep_s;  /* how long a document answers without a new call */
+    int keep_s;  /* how long a document is returned without a new call */
     bool secret; /* overwritten before it is freed, and sent with no-store */
     /* A failed part is reported in the document instead of failing the whole. */
     bool parts_may_fail;

@@ -101,8 +101,8 @@ const char *fresh_take_up(struct project *p)
     return one ? only : NULL;
 }
 
-/* Whether the read may not show the cluster's present state. A call about the cluster is running, so the read
- * may be older than the effect of the call. Or the cluster's row was refused. */
+/* Whether the read may show an older state of the cluster: a call about the cluster is running, so the read
+ * may be older than its effect, or the cluster's row was refused. */
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;

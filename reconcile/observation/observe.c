@@ -218,7 +218,7 @@ bool observe(struct entity *e, struct shoot *shoot)
     changed |= assess_apply(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
-    /* accepted after all */
+    /* an answer with an older time was accepted */
     if (shoot->operation_at < e->seen.newest_at)
         e->seen.newest_at = shoot->operation_at;
     entity_note_newest(e, shoot);

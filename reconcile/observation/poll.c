@@ -1,12 +1,12 @@
 /*
- * Decides when to read what. Each cluster has a due time in its project's heap. The first due one triggers a
- * read. One list call serves every cluster of the project, so all of them get their next due time together. A
- * single active cluster among many is read alone. Lists also discover clusters. Failures double the wait up
- * to a limit. A refused answer does not count as a failure.
+ * Decides when each cluster and project is read. Each cluster has a due time in its project's heap. The first
+ * due cluster triggers a read. One list call serves every cluster of the project, so all of them get their
+ * next due time together. A single active cluster among many is read alone. Lists also discover clusters.
+ * Failures double the wait up to a limit. A refused answer does not count as a failure.
  *
  * Regular lists, of projects without activity, follow a grid: the projects of an account have slots evenly
- * distributed over the interval. They are therefore never due together. Neither the duration of a call nor an
- * extra read moves them.
+ * distributed over the interval. They are therefore never due together. A slow call or an extra read does not
+ * move the slots.
  */
 #include "reconcile/observation/poll.h"
 

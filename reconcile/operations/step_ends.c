@@ -18,13 +18,14 @@
 
 enum {
     DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this */
-    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* as DELETE_AGAIN_S, when it is unclear whether it runs */
+    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* as DELETE_AGAIN_S, if it is unclear whether the deletion runs */
     EFFECT_AGAIN_S = 60,                  /* for changes and actions without a visible effect */
 };
 
 /*
  * The delete was accepted, or found nothing, but the shoot exists: a create took effect late, or the delete
- * was lost. Doubt ends after a time limit, because a second deletion of the same shoot does no harm.
+ * was lost. Without proof the deletion counts as missing after a time limit, because a second deletion of the
+ * same shoot does no harm.
  */
 static bool deletion_is_missing(const struct entity *e)
 {

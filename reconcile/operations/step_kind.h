@@ -17,7 +17,7 @@ enum finding {
 /* The result of a probe for a step. */
 struct probe_finding {
     bool effect, complete;
-    /* An unknown word; borrowed. After a 2xx it means an effect in progress. */
+    /* A word of Cleura that shootd does not know; borrowed. After a 2xx it means an effect in progress. */
     const char *unheard;
 };
 
@@ -57,7 +57,7 @@ struct step_kind {
 const struct step_kind *step_kind(const struct operation_step *step);
 
 /* Calls the kind's is_met, which must exist. Before Cleura accepted the step, an unreadable value must be
- * sent. Afterwards it counts as met, because nothing shows that the step had no effect. */
+ * sent. Afterwards it counts as met, because the step may have had its effect. */
 bool step_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
 
 static inline struct operation_step *current_step(const struct entity *e)

@@ -201,9 +201,9 @@ static void wake_accepted(struct entity *e, const struct upstream_result *result
     e->cluster->wants_hibernated = false;
 }
 
-/* CL-19: seven names, and what each means in either half of a rotation; an empty name is the first stage.
- * Any other name means that the rotation is in progress, because Gardener has more stages than Cleura's
- * contract. */
+/* CL-19: the table has seven names and the meaning of each in both halves of a rotation. An empty name is the
+ * first stage. Any other name means that the rotation is in progress, because Gardener has more stages than
+ * Cleura's contract. */
 static void ca_probed(const struct operation_step *step, const json_t *document, struct probe_finding *ret)
 {
     enum progress { NOTHING, GOES_ON, DONE };

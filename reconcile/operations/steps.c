@@ -1,11 +1,11 @@
 /*
  * Runs operations step by step; the moves of a step are in model/moves.c. The intent to make a call is stored
- * before the call. After a crash or a lost answer the shoot is read; a call is never repeated without that. A
- * call that had an effect counts as answered, a call without effect is sent again. Before each call that
- * changes or destroys a shoot, the shoot is read and its uid is compared. At most LOOK_WINDOW_S pass between
- * that answer and the call leaving the lane, usually a few milliseconds. After a longer time the shoot is
- * read again. Changes and actions are also exclusive: they are sent only while Cleura is idle. A 409 because
- * Cleura is busy makes them wait again. Loop thread.
+ * before the call. After a crash or a lost answer the shoot is read; a call is never repeated before that
+ * read. A call that had an effect counts as answered, a call without effect is sent again. Before each call
+ * that changes or destroys a shoot, the shoot is read and its uid is compared. At most LOOK_WINDOW_S pass
+ * between that answer and the call leaving the lane, usually a few milliseconds. After a longer time the
+ * shoot is read again. Changes and actions are also exclusive: they are sent only while Cleura is idle. A 409
+ * because Cleura is busy makes them wait again. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -191,7 +191,7 @@ void step_end(struct entity *e, enum step_status end)
     e->step.tries = (struct step_tries){0};
 }
 
-/* The step's run at Cleura begins: until a newer run is seen, the visible one is older. */
+/* The step's run at Cleura begins. Until a newer run is seen, the visible run is an earlier one. */
 static void begin_run(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     struct cluster *c = e->cluster;
@@ -202,14 +202,14 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     e->step.tries = (struct step_tries){0};
     current_step(e)->accepted_at = c->guard_since;
     c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
-    /* An answer without a uid, or with another one, must not replace the known shoot. */
+    /* An answer without a uid, or with another uid, must not replace the known shoot. */
     bool same = result->shoot && shoot_has_uid(result->shoot) && !shoot_is_another(c->shoot, result->shoot);
     if (same && !e->step.reading_back) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
         cluster_observed_now(c, e->r->env);
-        /* An answer without an operation, or with an older one, contains nothing new. */
+        /* An answer without an operation, or with an older operation, contains nothing new. */
         if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
     }
@@ -487,9 +487,9 @@ static void take_look(struct entity *e, const struct shoot *shoot)
 
 /*
  * The create's answer was lost, and the shoot with its name cannot be the requested one. The create had no
- * effect, or other people changed its cluster. shootd must not delete it. A shoot that was deleted before is
- * visible for a while. When too little of a shoot can be read, it may be shootd's own. Such a shoot is read
- * as long as after a lost create.
+ * effect, or other people changed its cluster. shootd must not delete that shoot. A shoot that was deleted
+ * before is visible for a while. A shoot may be shootd's own when too little of it can be read: it is read
+ * again for as long as after a lost create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {

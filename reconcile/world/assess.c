@@ -1,7 +1,7 @@
 /*
  * Derives phase, health and drift from the known state of a cluster: after an observation, and when an
- * operation begins or ends. Emits the events about a change of phase: by the new phase, the one before, and
- * the last request. Loop thread.
+ * operation begins or ends. Emits the events about a change of phase. The new phase, the previous phase and
+ * the last request select the event. Loop thread.
  */
 #include "reconcile/world/assess.h"
 

@@ -4,7 +4,7 @@
  * protection.
  *
  * Deleted shoots are kept as long as a list may still show them (CL-8), so they are not discovered again.
- * They are only in memory, not over a restart. Loop thread.
+ * Deleted shoots are only in memory: a restart loses them. Loop thread.
  */
 #include "reconcile/world/departed.h"
 
@@ -76,7 +76,7 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
     c->departed_at = 0;
     c->absent_since = 0;
     c->deleted = false;
-    c->operation_id[0] = '\0'; /* its operations belong to the time before */
+    c->operation_id[0] = '\0'; /* its operations are from before the disappearance */
     return c;
 }
 

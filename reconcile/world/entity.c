@@ -50,7 +50,7 @@ static void begin_afresh(struct entity *e)
         entity_note_newest(e, e->cluster->shoot);
 }
 
-/* Two facts stay: that an intent is being stored, and when the step began. */
+/* Keeps two facts: that an intent is being stored, and when the step began. */
 void entity_forget_tries(struct entity *e)
 {
     const bool storing = e->step.storing_intent;

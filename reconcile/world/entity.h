@@ -95,13 +95,13 @@ struct entity *entity_find(struct reconcile *r, const char *project, const char 
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
 /* Removes the cluster from memory and view, and frees it. No call may be active. */
 void entity_remove(struct entity *e);
-/* Something happened to the cluster: at the end of this turn its open operation goes on, or the next one
- * begins, when it can (reconcile.c). */
+/* Called when something happened to the cluster. At the end of this turn its open operation continues, or its
+ * next operation begins, if possible (reconcile.c). */
 void entity_touch(struct entity *e);
 /* Removes the cluster from the view; it stays in memory. */
 void entity_hide(struct entity *e);
-/* Resets tries and findings since the start: as after a restart only the stored state counts. No call may be
- * active. */
+/* Resets the tries and findings of the current step. Only the stored state then counts, as after a restart.
+ * No call may be active. */
 void entity_forget_tries(struct entity *e);
 /* Called when the current step of the operation begins. */
 void entity_note_begin(struct entity *e, struct operation_step *step);
@@ -127,7 +127,7 @@ int entity_open_type(const struct entity *e);
 /* Whether the first or last change set, or a step's intent, is being stored. In that time nothing is begun,
  * and answers of Cleura are ignored. */
 bool entity_is_committing(const struct entity *e);
-/* Whether the project's last list had only a refused row of its name. */
+/* Whether the project's last list had only a refused row with the cluster's name. */
 bool entity_row_was_refused(const struct entity *e);
 /* Whether the last operation is a change that ended without success, so it is unknown whether its spec took
  * effect. */

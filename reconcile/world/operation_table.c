@@ -81,7 +81,7 @@ void operations_settle(struct reconcile *r)
     view_set_left_out(r->o.view, r->left_out);
 }
 
-/* Removes the operation from memory and from the view. It may have the greatest id that is left out. */
+/* Removes the operation from memory and from the view. Raises r->left_out if its id is greater. */
 static void leave_to_store(struct reconcile *r, struct operation_entry *entry)
 {
     if (strcmp(entry->id, r->left_out) > 0)

@@ -1,7 +1,7 @@
 /*
- * The time during which an old secret is valid beside the new one, of an API token or of a webhook. Its end
- * is a wall-clock time, but the monotonic clock measures the wait. A change of the wall clock therefore
- * cannot prevent the end, nor storing it. A secret that has ended stays invalid after later starts. Loop
+ * The time during which the old secret of an API token or of a webhook is valid beside the new secret. Its
+ * end is a wall-clock time, but the monotonic clock measures the wait. The end therefore comes and is stored,
+ * also after a change of the wall clock. A secret that has ended stays invalid after later starts. Loop
  * thread.
  */
 #ifndef RECONCILE_WORLD_OVERLAP_H
@@ -18,7 +18,8 @@ struct overlap {
 
 /* Sets the end (0: none), as seen at `now`. The same end again changes nothing. */
 void overlap_set(struct loop *loop, struct overlap *o, wall_us ends_at, wall_us now);
-/* Called when the timer has fired: returns that end, to be used as `now` in the next overlap_set. */
+/* Called when the timer has fired: returns the end of the overlap, to be used as `now` in the next
+ * overlap_set. */
 wall_us overlap_take(struct overlap *o);
 
 #endif

@@ -135,7 +135,7 @@ static void show_digest(struct reconcile *r, const uint8_t *digest, const struct
     view_set(r->o.view, VIEW_TOKENS, hex, t ? render_api_token_blob(t) : NULL);
 }
 
-/* The old secret of a rotated token gives the same token until it ends. */
+/* The old secret of a rotated token is shown with the same token until that secret ends. */
 static void show_old_secret(struct reconcile *r, const struct api_token *t)
 {
     struct api_token *old = api_token_copy(t);

@@ -1,4 +1,5 @@
-/* A change set on its way to the store and back, with the action for when it is durable. Loop thread. */
+/* A change set on its way to the store and back, with the action that follows when it is durable. Loop
+ * thread. */
 #ifndef RECONCILE_WORLD_SAVE_H
 #define RECONCILE_WORLD_SAVE_H
 
@@ -27,8 +28,8 @@ void save_entity(struct save *save, struct entity *e);
 void save_operation(struct save *save, struct operation *op);
 /* Droppable saves may fail; storage retries others until they succeed. */
 void save_submit(struct save *save, bool droppable);
-/* Publishes the events of what was committed in this turn. The view has been published before, so that who
- * hears of an event finds what it is about. */
+/* Publishes the events of the saves that were committed in this turn. Called after the view was published, so
+ * a client that gets an event finds its effect in the view. */
 void saves_publish_events(struct reconcile *r);
 /* Saves an entity without a later action. */
 void entity_store(struct entity *e);

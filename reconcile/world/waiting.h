@@ -21,7 +21,7 @@ struct waiting {
 
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w));
-/* Gives a call the trace and request of the first waiting command; of none when none waits. */
+/* Gives a call the trace and request of the first waiting command; neither when no command waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* Removes and frees the entry; returns the command. */
 struct command *wait_take(struct waiting *w);

@@ -10,9 +10,9 @@ struct project;
 struct reconcile;
 
 /*
- * A walk over every cluster, or over those of a project, in slices of WALK_TURN. Each visit returns its cost.
- * The visited entity may be removed. Clusters that are added meanwhile to the current project are visited,
- * too.
+ * A walk over every cluster, or over the clusters of one project, in slices of WALK_TURN. Each visit returns
+ * its cost. The visited entity may be removed. Clusters that are added meanwhile to the current project are
+ * visited, too.
  */
 struct walk {
     const char *name;                                    /* static, for the watchdog */

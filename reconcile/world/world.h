@@ -27,7 +27,7 @@ struct project;
 
 /* Set once, by reconcile.c, before any of them is called. */
 struct reactions {
-    /* A read that belongs to a step shows the shoot, which is taken over; as observe() of observation/. */
+    /* A read for a step shows the shoot: takes it over, as observe() of observation/ does. */
     bool (*sighted)(struct entity *e, struct shoot *shoot);
     /* Earlier credentials are invalid (lookups/). */
     void (*credentials_rotated)(struct entity *e);
