@@ -129,8 +129,8 @@ enum call_state {
 };
 
 /*
- * Rows of a list whose content is known. When the same bytes come again, they are not decoded. A call carries
- * them to the code that reads its answer.
+ * Rows of a list whose content is known. When the same bytes come again, they are not decoded. The call
+ * passes these rows to the code that reads its answer.
  */
 struct known_row {
     uint8_t digest[ROW_DIGEST_BYTES]; /* as in struct shoot */
@@ -305,8 +305,8 @@ char *upstream_why_away(const struct upstream_account *a);
 
 /* Number of ended calls by operation and class, for /metrics. Any thread. */
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);
-/* Durations of the calls that were sent, from the request to the whole answer; of several attempts the
- * last. */
+/* Durations of the calls that were sent, from the request to the whole answer. After several attempts the
+ * last attempt counts. */
 extern const struct histogram_edges upstream_edges;
 const struct histogram *upstream_durations(enum upstream_op op, enum upstream_class class);
 uint64_t upstream_logins_total(bool ok);

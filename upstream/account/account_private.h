@@ -69,7 +69,7 @@ struct account_session {
     uint64_t token_generation;
     int useless_logins; /* consecutive logins whose token was rejected at once */
     mono_us no_relogin_until;
-    mono_us last_ok_at; /* of a call; 0: none */
+    mono_us last_ok_at; /* when a call last succeeded; 0: never */
     struct account_state *remembered;
     bool needs_person; /* Cleura required a second factor: no more logins with only the password */
     bool sms, webauthn;

@@ -87,7 +87,7 @@ static void call_move(struct upstream_call *call, enum call_state to)
     call->state = to;
 }
 
-/* Only moves the timer earlier: one kick too many is harmless, a late answer to a refused call is not. */
+/* Only moves the timer earlier: an extra kick is harmless, but a refused call must be answered in time. */
 static void kick_at(struct upstream_account *a, mono_us at)
 {
     if (!loop_timer_is_set(&a->lane.kick) || a->lane.kick.item.key > at)

@@ -48,7 +48,7 @@ struct login_answer {
     bool sms, webauthn; /* second factors that the answer names */
 };
 
-/* The data of a call that is needed to read its answer: copies. */
+/* Copies of the data of a call that are needed to read its answer. */
 struct answer_about {
     enum upstream_op op;
     char *region;
@@ -227,7 +227,7 @@ void decode_refuse(struct decoding *d, const char *why);
 void decode_note(struct decoding *d, const json_t *object, const char *key);
 /* Returns the places of the noted members, as JSON pointers into the document. */
 void decode_report_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
-/* An unreadable member is returned as it is; the functions for its own members find these unknown. */
+/* Returns an unreadable member as it is: functions that read members inside it find them unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
 /* False when the array cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);

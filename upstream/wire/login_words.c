@@ -63,7 +63,7 @@ static bool is_token(const char *text)
 void decode_login(const char *body, size_t len, struct login_answer *ret)
 {
     json_t *doc CLEANUP_JSON = answer_read_small(body, len);
-    /* v2 answers a code with only the token. */
+    /* v2's answer to a code contains only the token. */
     const char *result = json_str_or(doc, "result", "login_ok");
     *ret = (struct login_answer){.result = LOGIN_RESULT_GARBLED};
     if (!strncmp(result, "twofactor", 9)) {

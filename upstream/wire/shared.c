@@ -84,7 +84,7 @@ static const struct {
     const char *path, *before, *after;
 } kubeconfig_calls[] = {
     {"/gardener/v3/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
-     "{\"expiration_seconds\":", "}"}, /* the only one that returns the real expiry */
+     "{\"expiration_seconds\":", "}"}, /* only this call returns the real expiry */
     {"/gardener/v2/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
      "{\"expiration_seconds\":", "}"},
     {"/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",

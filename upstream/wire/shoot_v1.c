@@ -85,7 +85,8 @@ struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
     return s;
 }
 
-/* `is_new`: Cleura chooses absent members of a new pool; for an existing pool they would be changed. */
+/* `is_new`: the pool is new. Cleura chooses the absent members of a new pool, and would change those of an
+ * existing pool. */
 static json_t *encode_worker_v1(const json_t *pool, bool is_new)
 {
     const json_t *image = json_obj(pool, "image");

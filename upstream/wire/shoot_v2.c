@@ -95,7 +95,8 @@ struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
     return s;
 }
 
-/* `is_new`: Cleura chooses absent members of a new pool; for an existing pool they would be changed. */
+/* `is_new`: the pool is new. Cleura chooses the absent members of a new pool, and would change those of an
+ * existing pool. */
 static json_t *encode_worker_v2(const json_t *pool, bool is_new)
 {
     json_t *worker = json_object();
@@ -150,7 +151,7 @@ json_t *encode_patch_v2(const struct upstream_call *call)
     const json_t *change = call->body;
     const json_t *cilium = json_obj(json_obj(change, "networking"), "cilium");
     json_t *body = json_object();
-    /* A different name than in a create, and a plain string (quirk 14). */
+    /* An update uses another name than a create, and a plain string (quirk 14). */
     if (json_str(change, "kubernetes_version"))
         json_set_str(body, "kubernetes", json_str(change, "kubernetes_version"));
     if (json_arr(change, "allowed_cidrs"))

@@ -20,7 +20,8 @@ static bool decode_one_v1(struct decoding *d, const struct answer_about *about, 
     return result->shoot != NULL;
 }
 
-/* This answer has a different form. Its uid is not used: the first read after it shows which shoot it is. */
+/* The answer to a create has a different form than a read. Its uid is not used: the first read after the
+ * create shows the uid. */
 static bool decode_created(struct decoding *d, const struct answer_about *about, json_t *doc,
                            struct upstream_result *result)
 {
