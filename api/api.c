@@ -1,4 +1,4 @@
-/* The server as a whole: the data that its parts share, start and stop. */
+/* The API server: its limits, the state that its files share, start and stop. */
 #include "api/api.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The server itself, for its parts. Members without a comment do not change after api_start. */
+/* The state of the API that its files share. Members without a comment do not change after api_start. */
 #ifndef API_API_PRIVATE_H
 #define API_API_PRIVATE_H
 

@@ -1,6 +1,6 @@
 /*
  * A caller without a token of shootd: with a JWT of an issuer (oidc/oidc.h) or a client certificate
- * (http/connection/tls.h). For the other parts of the API it is a token that is not in the store. Id and
+ * (http/connection/tls.h). The other parts of the API treat it as a token that is not in the store. Id and
  * digest are derived from issuer and subject, so all JWTs or certificates of a subject share limits,
  * idempotency keys and audit entries. The result of checking a JWT is cached by its SHA-256 for a minute, but
  * not past its expiry (AU-16). A JWT that is not cached is checked by the verifier's thread (api/jwt.h).

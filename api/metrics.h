@@ -22,7 +22,7 @@ struct metrics {
 };
 
 void metrics_init(struct metrics *m);
-/* Called after the workers have ended. */
+/* Frees the counters. Called after the workers have ended. */
 void metrics_done(struct metrics *m);
 /* Counts a completed request; its worker. */
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);

@@ -57,7 +57,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
-/* Under the lock of its shard: ends a stream whose time is over, or offers it new events. */
+/* Under the lock of its shard: ends a stream at the end of its lifetime, or offers it new events. */
 static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;

@@ -1,4 +1,5 @@
-/* The server itself, for its parts. Members without a comment do not change after http_start. */
+/* The state of the HTTP server that its files share. Members without a comment do not change after
+ * http_start. */
 #ifndef HTTP_HTTP_PRIVATE_H
 #define HTTP_HTTP_PRIVATE_H
 

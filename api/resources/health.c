@@ -1,4 +1,5 @@
-/* /livez and /readyz (OB-9 to OB-11): from memory, by status; with ?verbose one line per check. */
+/* /livez and /readyz (OB-9 to OB-11): answered from memory. The status is the result; ?verbose adds one line
+ * per check. */
 #include "api/resources/handlers.h"
 
 #include "api/api_private.h"

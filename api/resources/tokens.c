@@ -1,5 +1,5 @@
 /*
- * API tokens, for admins. The view has them by digest, which neither an answer nor a cursor may show, so this
+ * API tokens, for admins. The view orders them by digest. Answers and cursors must not show digests, so this
  * list is ordered by id. There are few tokens.
  */
 #include "api/resources/handlers.h"
