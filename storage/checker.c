@@ -11,8 +11,8 @@
 #include <assert.h>
 
 #define AGAIN_AFTER_US (60 * US_PER_S)
-/* An interrupt affects only the statement that runs at that moment. It is therefore repeated until the check
- * has ended. */
+/* An interrupt affects only the statement that runs at that moment. The interrupt is therefore repeated until
+ * the check has ended. */
 #define INTERRUPT_US (10 * US_PER_MS)
 
 /* Sets, under the lock, the connection that other threads may interrupt; NULL: none. */

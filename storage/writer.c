@@ -9,8 +9,8 @@
  *
  * While broken, droppable sets fail at once; the other sets keep their order at the head of the backlog. In
  * `lost` all sets fail at once, because they can never be stored. A failed commit may have had an effect
- * nevertheless (an I/O error at the last fsync, a lost connection). Its sets are neither dropped nor repeated
- * nor reported before the number of the store's last transaction shows the outcome.
+ * nevertheless (an I/O error at the last fsync, a lost connection). Its sets stay in the backlog until the
+ * number of the store's last transaction shows the outcome. Only then are they dropped, repeated or reported.
  */
 #include "storage/storage_private.h"
 

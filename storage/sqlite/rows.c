@@ -118,7 +118,7 @@ static enum store_status load_operations(struct load *l, char **ret_error)
     return load_docs(l, &b, ROW_OPERATION, visit_operation, ret_error);
 }
 
-/* No delivery has nearly so many attempts; a larger number is damage. */
+/* Real deliveries have far fewer attempts; a larger number is damage. */
 enum { ATTEMPTS_MOST = 1000 };
 
 static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
