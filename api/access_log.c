@@ -33,7 +33,7 @@ struct access_entry {
     char client[CLIENT_BYTES];
 };
 
-/* ---- which requests get a line ---- */
+/* ---- selection of requests ---- */
 
 static bool is_write(const struct request *r)
 {

@@ -38,8 +38,7 @@ const char *auth_failure_name(enum auth_failure why);
 /* Checks the bearer token, or a ticket in its place (AU-1 to AU-8). Suspends the request when a JWT must be
  * verified (api/jwt.h). */
 struct problem *check_token(struct request *r);
-/* Continues check_token when the JWT is verified; takes over the result. May suspend the request once more.
- */
+/* Continues check_token when the JWT is verified; takes over the result. May suspend the request again. */
 struct problem *check_verified_jwt(struct request *r, struct jwt_verification *result);
 /* Checks the token's rate limit (docs/rules.md, the order of checks). */
 struct problem *check_rate_limit(struct request *r);
