@@ -54,7 +54,7 @@ void api_query(struct api_target *target, const char *name, const char *value);
 /* Sends the request with the method and path of the target. Reports nothing. `request` may be NULL. */
 void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
                   struct http_answer *ret);
-/* The same, but reports a failure. END_OK for any 2xx and 304. */
+/* As api_call_raw, but reports a failure. END_OK for any 2xx and 304. */
 int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
              struct http_answer *ret);
 /* END_OK when the body of a successful answer is an object. Else END_UNREACHABLE, after reporting that the
@@ -79,8 +79,8 @@ struct api_list {
 json_t *api_list_next(struct api_list *list);
 /* Frees the list. END_OK, or an exit code after reporting why the list could not be read. */
 int api_list_end(struct api_list *list);
-/* The same, but a failed request is not reported: *ret_failure is its answer (zeroed when no request failed).
- * The caller frees it with http_answer_done in both cases. */
+/* As api_list_end, but a failed request is not reported: *ret_failure is its answer (zeroed when no request
+ * failed). The caller frees it with http_answer_done in both cases. */
 int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure);
 /* The items of a page, lent. NULL after reporting that the page has none; the exit code is then
  * END_UNREACHABLE. */

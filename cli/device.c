@@ -31,7 +31,7 @@ static enum device_step again(const struct device_poll *poll, const struct http_
     return now_ms + *ret_pause_ms < poll->ends_ms ? DEVICE_AGAIN : DEVICE_EXPIRED;
 }
 
-/* Whether this is not an answer of the issuer: there is none, or something between answered. */
+/* Whether the issuer did not answer: no answer came, or a device on the way answered. */
 static bool is_none(const struct http_answer *answer)
 {
     bool foreign = answer->end == HTTP_FOREIGN && (answer->status < 300 || answer->status >= 400);

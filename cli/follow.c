@@ -57,7 +57,7 @@ static int percent_of(const json_t *document)
     return percent >= 0 && percent <= 100 ? (int)percent : -1;
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 static void show_operation(struct following *f, size_t i, const json_t *operation, enum progress_state state)
 {
@@ -79,7 +79,7 @@ static void show_cluster(struct following *f, size_t i, const json_t *cluster, e
                  json_str(operation, "created_at"), state);
 }
 
-/* ---- one look ---- */
+/* ---- one read of the server ---- */
 
 static void look_at_operation(struct following *f, size_t i, const json_t *operation)
 {

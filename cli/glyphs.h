@@ -26,10 +26,10 @@ size_t glyphs_fit(const char *text, size_t width);
  * paragraph separators, marks that turn the direction, and bytes that are not UTF-8.
  */
 void glyphs_show(struct buffer *out, const char *text);
-/* The same as a new string; NULL becomes "-". The caller frees it. */
+/* As glyphs_show, but makes a new string; NULL becomes "-". The caller frees it. */
 char *glyphs_shown(const char *text);
-/* Appends JSON text for display. The same characters become \uXXXX; valid JSON has them only inside
- * strings. */
+/* Appends JSON text for display. The characters that glyphs_show escapes become \uXXXX; valid JSON has them
+ * only inside strings. */
 void glyphs_show_json(struct buffer *out, const char *json);
 
 #endif

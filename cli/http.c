@@ -40,7 +40,7 @@ struct exchange {
     struct curl_slist *fields;
     struct buffer piece; /* of a stream: the bytes that were not read yet */
     mono_us began;
-    int running; /* as libcurl counts it: 0 or 1 */
+    int running; /* number of running transfers, from libcurl: 0 or 1 */
     bool too_large, stopped;
 };
 
@@ -217,7 +217,7 @@ static bool ticks(const struct http *http)
     return http->options.tick && http->options.tick(http->options.ctx);
 }
 
-/* Goes on with the transfer, and waits for the next bytes unless some came. */
+/* Continues the transfer. Waits for the next bytes unless bytes have come. */
 static void step(struct exchange *x)
 {
     CURLM *multi = x->http->multi;

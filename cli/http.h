@@ -49,7 +49,7 @@ enum http_end {
     HTTP_MISTAKEN,    /* wrong address, certificate or authority: the same request would fail again */
     HTTP_FOREIGN,     /* an answer, but not from shootd: HTML, incomplete JSON, a redirection */
     HTTP_TOO_LARGE,
-    HTTP_STOPPED, /* by tick, or its stream was closed */
+    HTTP_STOPPED, /* `tick` ended the request, or its stream was closed */
 };
 
 struct http_answer {

@@ -33,8 +33,8 @@ json_t *document_body(const struct document *document, const char **ret_project)
 
 struct cli;
 /*
- * The project of a document: `named`, which stands in the document, else the project in force. Lent. NULL
- * with the exit code after reporting the reason: --project names another project, or no project is known.
+ * The project of a document: `named` when the document names one, else the project in force. Lent. NULL with
+ * the exit code after reporting the reason: --project names another project, or no project is known.
  */
 const char *document_project(struct cli *cli, const char *source, const char *named, int *ret_code);
 

@@ -18,8 +18,8 @@ enum kube_current { KUBE_CURRENT_IF_EMPTY, KUBE_CURRENT_ALWAYS, KUBE_CURRENT_NEV
 /* A cluster, a user and a context with the same name. */
 struct kube_entry {
     const char *name;
-    const json_t *cluster; /* members of what stands under `cluster` */
-    const json_t *user;    /* members of what stands under `user` */
+    const json_t *cluster; /* members of the value of `cluster` */
+    const json_t *user;    /* members of the value of `user` */
     enum kube_current current;
 };
 
@@ -37,8 +37,8 @@ bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entr
 
 /* The files that an entry changes. */
 struct kube_target {
-    /* The file of the flag. Else, among the files of KUBECONFIG, the one that has an entry of this name, the
-     * first that exists, or the last. Else ~/.kube/config. */
+    /* The file of the flag. Without the flag: the file of KUBECONFIG that has an entry of this name, else its
+     * first file that exists, else its last file. Without both: ~/.kube/config. */
     char *path;
     /* The file in which the current context is set, as kubectl chooses it: the first file that sets one,
      * else the first that exists. */

@@ -10,7 +10,7 @@
 #include "cli/glyphs.h"
 #include "cli/words.h"
 
-/* ---- what may have been meant ---- */
+/* ---- suggestions for a mistyped name ---- */
 
 static size_t names_of_flags(const struct flag *flags, const char **names, size_t count, size_t max)
 {
@@ -147,8 +147,8 @@ const struct flag *parse_flag(const struct command *command, const char *word)
 }
 
 /* Whether the next word is the value of flag i, before the command is known. Flags with the same name are
- * alike in all commands. A letter may differ: then the next word decides, if it is a command whose flag is a
- * switch. */
+ * alike in all commands. A letter may name different flags: the next word is no value when it is a command in
+ * which the letter is a switch. */
 static bool takes_next(const struct line *line, int i)
 {
     const char *value = NULL;

@@ -7,8 +7,8 @@
 
 /*
  * The token to send now, lent until the next call; NULL: none. A token that expires soon is renewed first,
- * under the lock of the file of contexts: of several shootctl at once, one renews it. A failure is reported,
- * and the old token is sent.
+ * under the lock of the file of contexts: only one of several shootctl renews it. A failure is reported, and
+ * the old token is sent.
  */
 const char *renew_token(struct cli *cli);
 

@@ -1,4 +1,5 @@
-/* Sends a request with the token in force, again and again where that is safe and may help. One thread. */
+/* Sends a request with the token in force, and repeats the request where that is safe and may help. One
+ * thread. */
 #ifndef CLI_REPEAT_H
 #define CLI_REPEAT_H
 

@@ -246,7 +246,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* The context in force: the one with this name, or the one with the address that a flag or variable names. */
+/* The context in force: the context with this name, or with the address that a flag or variable names. */
 static json_t *choose_context(const json_t *file, const char *name, const char *url)
 {
     if (name || !url)

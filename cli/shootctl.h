@@ -44,8 +44,8 @@ struct http *cli_open(struct cli *cli);
 /* Reads the settings and prepares the connection. 0, or an exit code after reporting the reason. */
 int cli_connect(struct cli *cli);
 /*
- * The project in force. When none is named and the token sees only one project, that one. Lent. NULL with
- * the exit code in `ret_code` after reporting the reason.
+ * The project in force, lent. When none is named: the only project that the token sees. NULL with the exit
+ * code in `ret_code` after reporting the reason.
  */
 const char *cli_project(struct cli *cli, int *ret_code);
 

@@ -38,8 +38,8 @@ bool terminal_can_ask(void);
  */
 char *terminal_ask(const char *question);
 /*
- * The same without an echo. The terminal may cut a line of its largest length: then the result is NULL and
- * *ret_too_long is set. The caller frees the line with mem_free_secret.
+ * As terminal_ask, without an echo. The terminal may cut a line of its largest length: then the result is
+ * NULL and *ret_too_long is set. The caller frees the line with mem_free_secret.
  */
 enum { TERMINAL_LINE_MAX = 4095 };
 char *terminal_ask_secret(const char *question, bool *ret_too_long);

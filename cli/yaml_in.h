@@ -16,7 +16,7 @@ enum {
     YAML_MAX_BYTES = 8 * 1024 * 1024,
     YAML_MAX_VALUES = 200000,
     YAML_MAX_DEPTH = 60,
-    YAML_MAX_KEY_BYTES = 400, /* such a key, written with escapes, still is within the limit of YAML */
+    YAML_MAX_KEY_BYTES = 400, /* with escapes, a key of this length is within the limit of YAML */
 };
 
 struct yaml_fault {

@@ -29,7 +29,7 @@ struct typed {
     const struct command *command; /* NULL: no word names it yet */
     const char *arguments[2];      /* the first arguments */
     size_t argument_count;
-    const struct flag *flag; /* the word to complete is the value of this flag; NULL: of none */
+    const struct flag *flag; /* the word to complete is the value of this flag; NULL: it is no value */
     bool ended;              /* a `--` was read */
     bool lost;               /* no such command or flag: nothing is offered */
     const char *word;        /* to complete; after `--flag=` only the value */

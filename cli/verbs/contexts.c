@@ -1,4 +1,4 @@
-/* The command `context`: lists the servers and chooses the one in use. */
+/* The command `context`: lists the servers and chooses the server in use. */
 #include <string.h>
 
 #include "base/mem.h"

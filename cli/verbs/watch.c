@@ -53,7 +53,7 @@ bool watch_is_possible(const struct cli *cli)
     return false;
 }
 
-/* ---- what counts as a change ---- */
+/* ---- the members whose change is shown ---- */
 
 static const char *const shown_narrow[] = {"phase", "health", "kubernetes_version", "stale", NULL};
 static const char *const shown_wide[] = {"node_pools", "labels", "drifted", NULL};
@@ -93,7 +93,7 @@ static bool is_same(const struct watch *w, const json_t *a, const json_t *b)
     return json_equal(x, y);
 }
 
-/* ---- what is shown ---- */
+/* ---- rows ---- */
 
 /* The row of a deleted cluster: its last state with the phase "deleted". */
 static json_t *as_deleted(const json_t *cluster)
@@ -136,7 +136,7 @@ static void print_rows(struct watch *w)
         w->code = cli_fail(END_REFUSED, "standard output cannot be written: %m");
 }
 
-/* ---- one look ---- */
+/* ---- one read of the clusters ---- */
 
 static int take(json_t *now, json_t *cluster)
 {
@@ -174,7 +174,7 @@ static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
 }
 
 /* Looks for a cluster that is no longer in the list: it was deleted, or the filters no longer match. Without
- * an answer it stays known, and the next request asks again. */
+ * an answer the cluster stays known, and the next read asks again. */
 static void look_for(struct watch *w, json_t *now, const char *id, json_t *cluster)
 {
     struct http_answer answer CLEANUP_ANSWER = {0};
@@ -224,8 +224,8 @@ static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
     return w->list ? read_list(w, now, failure) : read_names(w, now, failure);
 }
 
-/* The connection of the stream is busy. Between two calls of this function requests use the one beside it,
- * and are not repeated: the next look repeats them. */
+/* The stream keeps its connection busy. Between two calls of this function requests use the other connection.
+ * They are not repeated, because the next read repeats them. */
 static void swap_connections(struct watch *w)
 {
     struct http *http = w->cli->http;
