@@ -89,9 +89,10 @@ json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limi
                            enum json_scan_end *ret_end);
 
 /*
- * The same, but one odd value does not make the whole text invalid. RFC 8259 allows numbers of any size, and
- * texts can contain lone surrogates. A value that the parser does not accept becomes a number beyond every
- * range. The functions that read members accept no such number. A member with such a name is left out.
+ * As json_parse_foreign, but one odd value does not make the whole text invalid. RFC 8259 allows numbers of
+ * any size, and texts can contain lone surrogates. A value that the parser does not accept becomes a number
+ * beyond every range. The functions that read members accept no such number. A member with such a name is
+ * left out.
  */
 json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_limits *limits,
                             enum json_scan_end *ret_end);

@@ -1,7 +1,8 @@
 /*
- * The declarations that the fuzz targets share. Each target is a file with LLVMFuzzerTestOneInput: `make
- * fuzz` links it with libFuzzer, and tests/unit/fuzz_replay.h, where each has a name of its own, feeds it the
- * files of fuzz/corpus and fuzz/found. A target ends the process when a promise is broken.
+ * The declarations that the fuzz targets share. Each target is a file with LLVMFuzzerTestOneInput. `make
+ * fuzz` links the target with libFuzzer. The programs of tests/unit/fuzz_replay.h give the target another
+ * name and feed it the files of fuzz/corpus and fuzz/found. A target ends the process when a promise is
+ * broken.
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "http/http_private.h"
 
-/* Two references: the request's (until it is resumed) and that of the thread that resumes it. */
+/* A suspension has two references: one of its request until the resume, and one of the thread that resumes.
+ */
 struct suspension {
     pthread_mutex_t lock; /* guards request and result */
     atomic_uint refs;

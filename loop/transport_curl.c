@@ -44,9 +44,9 @@ struct authorities_job {
 
 /*
  * Connections that calls share. When a call on HTTP/2 has no answer in time, libcurl keeps the connection,
- * because others on it may get answers, and uses it for the next call. A silent connection would then get all
- * calls. After a timeout, therefore, new calls use new connections. The old ones are closed after their last
- * call.
+ * because other calls on it may get answers, and uses it for the next call. A silent connection would then
+ * get all calls. After a timeout, therefore, new calls use new connections. The old connections are closed
+ * after their last call.
  */
 struct connections {
     struct curl_transport *owner;

@@ -136,7 +136,7 @@ struct cluster {
     char *api_server_url; /* from a kubeconfig, when Cleura's API does not report it (v2); or NULL */
     wall_us absent_since; /* since when Cleura does not show the shoot although nobody deleted it; 0: Cleura
                              shows it */
-    wall_us departed_at; /* when such a record ended; it is kept in case the same uid returns; 0: not ended */
+    wall_us departed_at;  /* when the record ended; it is kept in case the uid returns; 0: not ended */
     char *
         retrying_announced; /* the error codes that the last cluster.retrying of this run reported; or NULL */
     bool upstream_exists;   /* an answer or a read-back proved that the shoot was made */

@@ -113,8 +113,8 @@ static struct decision succeeded(const struct cluster *c, const struct shoot *s,
 static struct decision processing(const struct cluster *c, const struct shoot *s, int open)
 {
     bool errors = json_array_size(json_doc_tree(s->last_errors)) > 0;
-    /* A create continues until Cleura reports a different operation. An unknown word is no different
-     * operation. */
+    /* A create continues until Cleura reports a different operation. An unknown word does not count as a
+     * different operation. */
     bool creates =
         open == OPERATION_CREATE ? !is(s->operation_type, "Reconcile") : is(s->operation_type, "Create");
     return (struct decision){.phase = creates ? PHASE_CREATING : processing_phase(c, s, open),

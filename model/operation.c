@@ -268,7 +268,7 @@ json_t *operation_to_json(const struct operation *op)
     return doc;
 }
 
-/* No operation has nearly so many attempts; a larger number is damage. */
+/* Real operations have far fewer attempts; a larger number is damage. */
 enum { ATTEMPTS_MOST = 1000000 };
 
 /* False when a step has an unknown type or status: a wrong guess could send its call again. */

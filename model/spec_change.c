@@ -29,7 +29,7 @@ static bool minors_differ(const char *wanted, const char *observed)
     return w.major != o.major || (w.complete && w.minor != o.minor);
 }
 
-/* The newest usable version of a minor: a supported one, else any that is still offered; or NULL. */
+/* The newest usable version of a minor: a supported version, else one that is still offered; or NULL. */
 static const char *best_of_minor(const struct spec_context *context, const char *minor)
 {
     const json_t *versions = json_arr(context->catalog, "kubernetes_versions");

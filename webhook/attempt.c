@@ -181,7 +181,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         endpoint_disable(p, reason);
 }
 
-/* The attempt could not be made, without a fault of the receiver: it does not count. */
+/* The attempt could not be made, and the receiver did not cause that: it does not count. */
 static void attempt_put_off(struct pending_delivery *pending)
 {
     pending_finish(pending, false, env_mono(pending->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);

@@ -293,7 +293,7 @@ void webhook_engine_free(struct webhook_engine *e)
     free(e);
 }
 
-/* Whether requests in flight equal those that `next` would send. */
+/* Whether requests in flight equal the requests that `next` would send. */
 static bool sends_the_same(const struct subscription *s, const struct subscription *next)
 {
     bool is_same = !strcmp(s->url, next->url) && s->header_count == next->header_count;

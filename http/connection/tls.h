@@ -23,7 +23,7 @@ enum {
 struct tls;
 
 struct tls_files {
-    const char *certificate; /* PEM: the server's certificate, then the ones up to its authority */
+    const char *certificate; /* PEM: the server's certificate, then the certificates up to its authority */
     const char *key;         /* PEM; not readable by everyone */
     const char *client_ca;   /* PEM; NULL: no client certificates */
 };

@@ -85,14 +85,14 @@ double run_kind_seconds(enum run_kind kind);
 const char *run_type_name(enum run_type type);
 const char *run_state_name(enum run_state state);
 
-/* The step at `elapsed` of `duration`, and the first step with a progress. */
+/* The step at `elapsed` of `duration`, and the first step with at least that progress. */
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us);
 const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 
 /* Registers an accepted write, which starts stale_seconds later. An earlier waiting write and this one become
  * one run. */
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
-/* As lifecycle_accept, for all kinds of the last run. */
+/* Registers all kinds of the last run again, as lifecycle_accept does. */
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
 bool run_does(const struct run *run, enum run_kind kind);
 void lifecycle_advance(struct sim *sim, struct shoot *shoot);
