@@ -237,8 +237,8 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
 }
 
 /*
- * Each checked connection moves to the end of the list, because the list may change between two pieces. Every
- * connection that stays open is thus checked.
+ * Each checked connection moves to the end of the list, because the list may change while the lock is
+ * released. Every connection that stays open is thus checked.
  */
 static void check_connections(struct reaper *reaper, mono_us now)
 {
