@@ -173,6 +173,25 @@ def test_an_issuer_that_is_down_or_allows_no_page(world):
     world.run("down", CLICK + IN)
 
 
+def test_a_page_that_is_older_than_the_configuration(world):
+    """Its policy names no issuer. The browser reports that, and the page says what to do."""
+    before = world.d.config.read_text()
+    try:
+        world.d.reload(re.sub(r"^oidc: .*\n", "", before, flags=re.M))
+        world.run("old", "await page.goto(args.url); await page.getByLabel('Token').waitFor();")
+    finally:
+        world.d.reload(before)
+    others = world.run("old", """
+      await page.getByLabel("Token").fill("shd_wrong");
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Log in with" }).click();
+      await page.getByRole("alert").filter({ hasText: "older than the configuration" }).waitFor();
+      return page.faults.splice(0).filter((fault) => !fault.includes("connect-src"));
+    """)
+    assert others == [] and world.flow.asked == []
+    world.run("old", CLICK + IN)
+
+
 @pytest.mark.parametrize("change, words", [
     ({"issuer": "https://another.example.com"}, "another issuer"),
     ({"authorization_endpoint": "javascript:alert(1)"}, "no addresses"),
