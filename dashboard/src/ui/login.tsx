@@ -33,6 +33,7 @@ export function LoginPage() {
   useEffect(() => {
     document.title = texts.login.title;
     if (now.kind === "out") field.current?.focus();
+    else setMissing(false);
   }, [now.kind]);
 
   function submit(event: SubmitEvent) {
