@@ -297,6 +297,8 @@ const char *param_name(enum param_id id)
 
 struct problem *params_read(struct request *r)
 {
+    if (r->route->flags & ROUTE_ANY_QUERY)
+        return NULL;
     return query_read(r->http.mhd, rules, PARAM_MAX_, r->route->params, env_wall(r->api->options.env),
                       &r->params);
 }

@@ -78,7 +78,8 @@ enum { WEBHOOKS_KEEP, WEBHOOKS_DISABLE, WEBHOOKS_MAX_ };
 struct problem;
 struct request;
 
-/* Decodes and checks the query of `r` against the parameters of its route. */
+/* Decodes and checks the query of `r` against the parameters of its route. A route with ROUTE_ANY_QUERY has
+ * none, and every query is good. */
 struct problem *params_read(struct request *r);
 const char *param_name(enum param_id id);
 /* The value of a number, or its default when absent. */

@@ -30,7 +30,8 @@
 enum { SMALL_BODY = 64 * 1024, TEMPLATE_BYTES = 80 };
 
 const struct route routes[] = {
-    {"getDashboard", METHOD_GET, "/", handle_dashboard, ROLE_VIEWER, ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
+    {"getDashboard", METHOD_GET, "/", handle_dashboard, ROLE_VIEWER,
+     ROUTE_PUBLIC | CONTENT_ANY_TYPE | ROUTE_ANY_QUERY, 0, 0},
     {"getDashboardFile", METHOD_GET, "/dashboard/{file}", handle_dashboard_file, ROLE_VIEWER,
      ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
 

@@ -43,9 +43,18 @@ static void drop_body(struct answer *a)
     a->secret = false;
 }
 
+void answer_drop_fields(struct answer *a)
+{
+    a->header_count = 0;
+    free(a->long_field.value);
+    a->long_field.name = NULL;
+    a->long_field.value = NULL;
+}
+
 void answer_done(struct answer *a)
 {
     drop_body(a);
+    answer_drop_fields(a);
 }
 
 void answer_header(struct answer *a, const char *name, const char *format, ...)
@@ -71,6 +80,13 @@ void answer_field(struct answer *a, const char *name, const char *value)
     struct answer_header *h = &a->headers[a->header_count++];
     h->name = name;
     memcpy(h->value, value, len + 1);
+}
+
+void answer_long_field(struct answer *a, const char *name, char *value)
+{
+    assert(!a->long_field.name && *value);
+    a->long_field.name = name;
+    a->long_field.value = value;
 }
 
 void answer_number(struct answer *a, const char *name, uint64_t number)

@@ -36,6 +36,10 @@ struct answer {
     bool is_unsized;           /* only the header section, without a length; closes the connection */
     struct gzip_stream *coded; /* compresses the body while it is sent, or NULL */
     bool secret;               /* overwrite text before freeing it */
+    struct {
+        const char *name; /* static; NULL: there is none */
+        char *value;      /* owned */
+    } long_field;         /* the field whose value may be longer than those below */
     unsigned header_count;
     struct answer_header headers[ANSWER_MAX_HEADERS]; /* last member: unused ones are not cleared */
 };
@@ -47,6 +51,10 @@ void answer_header(struct answer *a, const char *name, const char *format, ...) 
 /* As answer_header, without a format, which is faster. */
 void answer_field(struct answer *a, const char *name, const char *value);
 void answer_number(struct answer *a, const char *name, uint64_t number);
+/* Adds the one field of an answer whose value may have any length. Takes over `value`, which is not empty. */
+void answer_long_field(struct answer *a, const char *name, char *value);
+/* Removes all fields. */
+void answer_drop_fields(struct answer *a);
 
 /* Each sets the status and the body. */
 void answer_empty(struct answer *a, int status);

@@ -288,7 +288,7 @@ static void answer_problem(struct server_request *r, struct problem *p)
 {
     if (!p)
         return;
-    r->answer.header_count = 0; /* removes the fields of the replaced answer */
+    answer_drop_fields(&r->answer); /* those of the replaced answer */
     r->problem = p->code;
     json_t *doc CLEANUP_JSON = problem_to_json(p, r->id);
     char *text = json_text(doc);

@@ -12,7 +12,7 @@
 #define VARY "Vary"
 
 enum {
-    FIELDS_MAX = ANSWER_MAX_HEADERS + 7,
+    FIELDS_MAX = ANSWER_MAX_HEADERS + 8,
     VARY_BYTES = 512,
     RATE_LIMIT_BYTES = 96,
     /* Clients of HTTP/1.0 get this many bytes at once. Other clients get as many as fit into the connection's
@@ -285,6 +285,8 @@ static void collect_fields(struct server_request *r, struct fields *f)
     for (unsigned i = 0; i < a->header_count; i++)
         if (!is_vary(&a->headers[i]))
             add_field(f, a->headers[i].name, a->headers[i].value);
+    if (a->long_field.name)
+        add_field(f, a->long_field.name, a->long_field.value);
     add_vary(r, f);
     add_rate_limit(r, f);
     add_cors(r, f);

@@ -2,6 +2,7 @@
 import createClient from "openapi-fetch";
 
 import type { paths } from "../types/openapi";
+import { fresh } from "./sign_on/renew";
 import { token } from "./token";
 import type { Problem } from "./types";
 
@@ -10,7 +11,8 @@ export const base = new URL(".", document.baseURI).href.replace(/\/$/, "");
 
 export const api = createClient<paths>({ baseUrl: base, querySerializer: { array: { style: "form", explode: false } } });
 api.use({
-  onRequest({ request }) {
+  async onRequest({ request }) {
+    await fresh();
     if (token()) request.headers.set("Authorization", `Bearer ${token()}`);
     return request;
   },

@@ -6,9 +6,11 @@ import { startLife } from "./live/life";
 import { startUpstream } from "./live/upstream";
 import { startRouter } from "./router";
 import { restore } from "./session";
+import { takeReturn } from "./sign_on/flow";
 import { startExactTimes } from "./ui/exact_times";
 import { startTheme } from "./ui/theme";
 
+const goOn = takeReturn();
 startTheme();
 startRouter();
 startExactTimes();
@@ -16,6 +18,7 @@ startLife();
 startFleet();
 startUpstream();
 restore();
+goOn?.();
 
 const root = document.getElementById("app");
 if (root) render(<App />, root);

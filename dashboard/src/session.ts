@@ -3,13 +3,15 @@ import { signal } from "@preact/signals";
 
 import { api, ask, whenRefused } from "./api";
 import type { Route } from "./router";
+import { renewalFault, stopRenewing } from "./sign_on/renew";
 import { texts } from "./texts";
 import { keepToken, keptToken, token } from "./token";
 import type { Problem, Role, Whoami } from "./types";
 
+/** `issuer`: whose token is being checked, as the page names it. */
 export type Session =
   | { kind: "out"; reason: string | null }
-  | { kind: "checking" }
+  | { kind: "checking"; issuer?: string }
   | { kind: "in"; who: Whoami };
 
 const RETRY_MS = 2_000;
@@ -24,6 +26,7 @@ export function onEnd(forget: () => void) {
 }
 
 function end(reason: string | null) {
+  stopRenewing();
   keepToken(null);
   for (const forget of ended) forget();
   session.value = { kind: "out", reason };
@@ -31,28 +34,36 @@ function end(reason: string | null) {
 
 export const logOut = () => end(null);
 
+/** A login that came to nothing: the page says why. */
+export const fail = (reason: string | null) => end(reason);
+
 /** The server does not take the token (any more). */
 export function refuse(problem: Problem | null) {
   const reason = problem?.detail ?? problem?.title ?? "";
-  end(session.peek().kind === "in" ? texts.login.refused(reason) : texts.login.wrong(reason));
+  const now = session.peek();
+  if (now.kind === "in") end(`${texts.login.refused(reason)} ${renewalFault() ?? ""}`.trim());
+  else end(now.kind === "checking" && now.issuer ? texts.signOn.refused(now.issuer, reason) : texts.login.wrong(reason));
 }
 
+type Origin = { restored?: boolean; issuer?: string };
+
 /** Takes a token once the server has said whose it is. One of before a reload waits for a server that is away. */
-export async function logIn(given: string, restored = false) {
+export async function logIn(given: string, { restored = false, issuer }: Origin = {}) {
   keepToken(given);
-  session.value = { kind: "checking" };
+  session.value = { kind: "checking", ...(issuer ? { issuer } : {}) };
   const result = await ask(api.GET("/v1/whoami"));
   if (token() !== given) return;
   if (result.ok) session.value = { kind: "in", who: result.value };
-  else if (!result.problem && restored) setTimeout(() => token() === given && void logIn(given, true), RETRY_MS);
-  else end(result.problem ? result.problem.detail : texts.login.away);
+  else if (!result.problem && restored) setTimeout(() => token() === given && void logIn(given, { restored }), RETRY_MS);
+  else if (!result.problem) end(texts.login.away);
+  else end(issuer ? texts.signOn.refused(issuer, result.problem.detail) : result.problem.detail);
 }
 
 /** The session of this tab before a reload. */
 export function restore() {
   whenRefused(refuse);
   const kept = keptToken();
-  if (kept) void logIn(kept, true);
+  if (kept) void logIn(kept, { restored: true });
 }
 
 const roles: Role[] = ["viewer", "kubeconfig", "operator", "admin"];

@@ -129,6 +129,32 @@ export const texts = {
     wrong: (reason: string) => `The server does not accept this token. ${reason}`.trim(),
     refused: (reason: string) => `The server does not accept the token any more. ${reason}`.trim(),
   },
+  signOn: {
+    label: "Single sign-on",
+    button: (name: string) => `Log in with ${name}`,
+    or: "or with a token",
+    notHere: "Single sign-on works over https only: over plain http the browser has no cryptography for it. Use the https address of this server, or a token.",
+    notReached: {
+      away: (name: string) => `${name} does not answer. Try again later, or log in with a token.`,
+      unreadable: (name: string) => `${name} answers, but does not let this page read it. At ${name} this page's origin has to be allowed for the client (CORS).`,
+      blocked: (_: string) => "This page is older than the configuration of the server. Reload the page.",
+    },
+    discovery: {
+      form: (name: string) => `The answer of ${name} is no discovery document.`,
+      issuer: (name: string) => `${name} says that it is another issuer.`,
+      endpoints: (name: string) => `${name} names no addresses for a login that are https.`,
+      foreign: (name: string) => `${name} issues tokens at another host, which this page may not call. Log in with a token.`,
+      pkce: (name: string) => `${name} does not offer PKCE with S256. Log in with a token.`,
+    },
+    denied: (name: string, reason: string | null) => `The login was refused at ${name}. ${reason ?? ""}`.trim(),
+    failed: (name: string, reason: string) => `The login at ${name} failed. ${reason}`.trim(),
+    status: (status: number) => `It answered with status ${status}.`,
+    noToken: (name: string) => `${name} sent no access token that can be used.`,
+    refused: (name: string, reason: string) => `The login at ${name} worked, but this server does not accept its token. ${reason}`.trim(),
+    foreign: "The answer of the login does not belong to a login of this tab. Log in again.",
+    noStorage: "The browser forbids this page to store anything, and single sign-on needs that. Log in with a token.",
+    notRenewed: (name: string, reason: string) => `The login at ${name} could not be renewed. ${reason}`,
+  },
 
   fleet: {
     title: (n: number) => `${many(n, "cluster", "clusters")} · shootd`,

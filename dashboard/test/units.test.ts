@@ -1,5 +1,6 @@
 // Parts that need no browser; tests/api/test_dashboard.py runs this file with Node's own test runner.
 import assert from "node:assert/strict";
+import { webcrypto } from "node:crypto";
 import { test } from "node:test";
 
 import { minutesUtc, readCron } from "../src/cluster/schedule";
@@ -9,6 +10,9 @@ import { arrange, type Query } from "../src/fleet/query";
 import type { Row } from "../src/fleet/store";
 import { StreamParser, type Block } from "../src/live/sse";
 import { readOf } from "../src/operations/read";
+import { readReturn } from "../src/sign_on/flow";
+import { authorizationUrl, base64url, canBeCalled, challengeOf, discoveryUrl, goodUrl, hasNonce, nameOf, readDiscovery, readIssued, reasonOf } from "../src/sign_on/issuer";
+import { dueAt } from "../src/sign_on/renew";
 import type { Cluster, Event } from "../src/types";
 import { inPlace } from "../src/ui/still";
 import { clock, span } from "../src/ui/time";
@@ -115,4 +119,51 @@ test("lists stand still, and are asked for in two parts", () => {
   assert.deepEqual(parts(""), ["pending,running", "succeeded,failed,cancelled"]);
   assert.deepEqual(parts("status=running,failed"), ["running", "failed"]);
   assert.deepEqual(parts("status=odd"), ["", "odd"], "the server says what is wrong with it");
+});
+
+test("an issuer names addresses that are safe", async () => {
+  for (const good of ["https://login.example.com/realms/it", "http://127.0.0.1:8080", "http://localhost/x", "https://login.example.com?policy=p"]) assert.ok(goodUrl(good), good);
+  for (const bad of ["http://login.example.com", "https://a@b.example.com", "https://a.example.com/#x", "javascript:alert(1)", "data:text/html,x", "/login", " https://a.example.com",
+    "http://127.0.0.1.example.com", "http://localhost.example.com", `https://a.example.com/${"x".repeat(3000)}`, null, 5, {}]) assert.equal(goodUrl(bad), null, String(bad));
+  assert.deepEqual(["https://a.example.com", "http://127.0.0.1:1", "http://[::1]:1", "http://a.example.com"].map(canBeCalled), [true, true, false, false]);
+  assert.equal(discoveryUrl("https://a.example.com/realms/it/"), "https://a.example.com/realms/it/.well-known/openid-configuration");
+  const two = ["https://a.example.com/realms/it", "https://a.example.com/realms/hr", "https://b.example.com/x"];
+  assert.deepEqual(two.map((one) => nameOf(one, two)), ["a.example.com/realms/it", "a.example.com/realms/hr", "b.example.com"]);
+
+  const issuer = "https://a.example.com/it";
+  const document = { issuer, authorization_endpoint: "https://login.example.com/go?p=1", token_endpoint: "https://a.example.com/token" };
+  assert.deepEqual(readDiscovery(document, issuer), { authorization: "https://login.example.com/go?p=1", token: "https://a.example.com/token", namesIssuer: false });
+  const faults: [object, string][] = [
+    [{ issuer: `${issuer}/` }, "issuer"], [{ authorization_endpoint: "javascript:alert(1)" }, "endpoints"], [{ token_endpoint: undefined }, "endpoints"],
+    [{ token_endpoint: "https://b.example.com/token" }, "foreign"], [{ code_challenge_methods_supported: ["plain"] }, "pkce"],
+  ];
+  for (const [part, fault] of faults) assert.equal(readDiscovery({ ...document, ...part }, issuer), fault);
+  for (const odd of [null, [], "x", 5]) assert.equal(readDiscovery(odd, issuer), "form");
+
+  const address = new URL(authorizationUrl("https://login.example.com/go?p=1", { state: "a&b", scope: "openid api" }));
+  assert.deepEqual([...address.searchParams], [["p", "1"], ["state", "a&b"], ["scope", "openid api"]]);
+  const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"; // RFC 7636, appendix B
+  assert.equal(await challengeOf(verifier, webcrypto.subtle as SubtleCrypto), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+  assert.equal(base64url(new Uint8Array([251, 255, 191])), "-_-_");
+});
+
+test("answers of an issuer are read member by member", () => {
+  assert.deepEqual(readIssued({ access_token: "a.b-c_d", token_type: "bearer", expires_in: 60, refresh_token: "r", id_token: "i" }),
+    { access: "a.b-c_d", refresh: "r", idToken: "i", expiresIn: 60 });
+  assert.deepEqual(readIssued({ access_token: "a", expires_in: "60", refresh_token: 5 }), { access: "a", refresh: null, idToken: null, expiresIn: null });
+  for (const odd of [null, [], {}, { access_token: "a b" }, { access_token: "a\r\nX: y" }, { access_token: "" }, { access_token: "a", token_type: "DPoP" }, { access_token: "a", token_type: 1 }])
+    assert.equal(readIssued(odd), null);
+  assert.equal(reasonOf({ error: "invalid_grant", error_description: "<b>it</b> is over" }), "invalid_grant: <b>it</b> is over");
+  assert.deepEqual([{ error: "x" }, { error_description: "x" }, { error: 5 }, null, { error: "x".repeat(5000) }].map(reasonOf), ["x", null, null, null, null]);
+
+  const idToken = (claims: unknown) => `e30.${base64url(new TextEncoder().encode(JSON.stringify(claims)))}.x`;
+  assert.ok(hasNonce(idToken({ nonce: "n", name: "Åsa" }), "n"));
+  for (const odd of [idToken({ nonce: "m" }), idToken({}), idToken(null), "e30", "a.%.c", ""]) assert.equal(hasNonce(odd, "n"), false, odd);
+
+  assert.equal(readReturn(""), null);
+  assert.equal(readReturn("?state=x&utm_source=mail"), null);
+  assert.deepEqual(readReturn("?code=c&state=s&iss=https%3A%2F%2Fa.example.com&session_state=1"), { state: "s", code: "c", issuer: "https://a.example.com", error: null });
+  assert.deepEqual(readReturn("?error=access_denied&error_description=no+%3Cb%3E"), { state: null, code: null, issuer: null, error: { error: "access_denied", error_description: "no <b>" } });
+
+  assert.deepEqual([600, 120, 60, 1].map((seconds) => dueAt(0, seconds)), [540_000, 60_000, 30_000, 500]);
 });

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import hashlib
 import json
 import threading
 import time
@@ -55,6 +56,8 @@ class Issuer:
         self.discovery = {"issuer": self.url, "jwks_uri": self.url + "/jwks"}
         self.posts = {}  # answers to forms by path, as (status, document or bytes)
         self.forms = []  # (path, form) of each request
+        self.pages = {}  # pages by path: a function of the query that returns the address to which the browser is sent
+        self.origin = None  # web origin whose pages may read answers
         self.server = None
 
     def start(self):
@@ -63,15 +66,24 @@ class Issuer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def fields(self, fields):
+                if outer.origin:
+                    fields = {**fields, "Access-Control-Allow-Origin": outer.origin}
+                for name, value in fields.items():
+                    self.send_header(name, value)
+                self.end_headers()
+
             def do_GET(self):
                 outer.asked.append(self.path)
                 outer.may_answer.wait(60)
+                path, _, query = self.path.partition("?")
+                if path in outer.pages:
+                    self.send_response(302)
+                    return self.fields({"Location": outer.pages[path](dict(urllib.parse.parse_qsl(query))), "Content-Length": "0", "Connection": "close"})
                 answers = {"/.well-known/openid-configuration": outer.discovery, "/jwks": {"keys": [k.public() for k in outer.keys], "padding": outer.padding}}
                 body = json.dumps(answers.get(self.path, {})).encode()
                 self.send_response(200 if self.path in answers else 404)
-                for name, value in {**outer.headers, "Content-Length": str(len(body)), "Connection": "close"}.items():
-                    self.send_header(name, value)
-                self.end_headers()
+                self.fields({**outer.headers, "Content-Length": str(len(body)), "Connection": "close"})
                 self.wfile.write(body)
 
             def do_POST(self):
@@ -81,9 +93,7 @@ class Issuer:
                 is_html = isinstance(document, bytes)
                 body = document if is_html else json.dumps(document).encode()
                 self.send_response(status)
-                for name, value in {"Content-Type": "text/html" if is_html else "application/json", "Content-Length": str(len(body)), "Connection": "close"}.items():
-                    self.send_header(name, value)
-                self.end_headers()
+                self.fields({"Content-Type": "text/html" if is_html else "application/json", "Content-Length": str(len(body)), "Connection": "close"})
                 self.wfile.write(body)
 
             def log_message(self, *_):
@@ -150,6 +160,52 @@ class DeviceFlow:
         now = int(time.time())
         return 200, {"access_token": self.issuer.token(iat=now, exp=now + self.lasts, jti=str(self.serial), **self.claims), "token_type": "bearer", "expires_in": self.lasts,
                      "refresh_token": self.refresh}
+
+
+class CodeFlow:
+    """The authorization code flow of an issuer with PKCE, for pages of `origin`. `answer` makes the query with which the browser comes back.
+    The state of a test begins with `reset`."""
+
+    def __init__(self, issuer, origin):
+        self.issuer, self.origin, self.plain = issuer, origin, dict(issuer.discovery)
+        self.reset()
+
+    def reset(self):
+        self.asked, self.codes, self.tokens, self.serial = [], {}, [], 0
+        self.lasts, self.claims, self.answer, self.renewal = 600, {}, self.grant, None
+        self.issuer.origin = self.origin
+        self.issuer.forms.clear()
+        self.issuer.discovery = {**self.plain, "authorization_endpoint": self.issuer.url + "/authorize?tenant=t", "token_endpoint": self.issuer.url + "/token",
+                                 "code_challenge_methods_supported": ["S256"]}
+        self.issuer.pages = {"/authorize": self._authorize}
+        self.issuer.posts = {"/token": self._token}
+
+    def _authorize(self, query):
+        self.asked.append(query)
+        return query["redirect_uri"] + "?" + urllib.parse.urlencode(self.answer(query))
+
+    def grant(self, query):
+        code = f"code-{len(self.asked)}"
+        self.codes[code] = query
+        return {"code": code, "state": query["state"], "session_state": "any"}
+
+    def _token(self, form):
+        if form["grant_type"] == "refresh_token":
+            if self.renewal:
+                return self.renewal
+            return self.issue() if form["refresh_token"] == f"refresh-{self.serial}" else (400, {"error": "invalid_grant"})
+        query = self.codes.pop(form["code"], None)
+        challenge = base64url(hashlib.sha256(form["code_verifier"].encode()).digest())
+        if not query or query["code_challenge"] != challenge or query["redirect_uri"] != form["redirect_uri"] or query["client_id"] != form["client_id"]:
+            return 400, {"error": "invalid_grant", "error_description": "the code is not good"}
+        return self.issue(nonce=query["nonce"])
+
+    def issue(self, nonce=None):
+        self.serial += 1
+        now = int(time.time())
+        self.tokens.append(self.issuer.token(iat=now, exp=now + self.lasts, jti=str(self.serial), **self.claims))
+        more = {"id_token": self.issuer.token(nonce=nonce, aud="page")} if nonce else {}
+        return 200, {"access_token": self.tokens[-1], "token_type": "Bearer", "expires_in": self.lasts, "refresh_token": f"refresh-{self.serial}", **more}
 
 
 @contextlib.contextmanager

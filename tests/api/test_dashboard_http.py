@@ -1,5 +1,6 @@
 """The page at / as bytes: codings, ETags, caching, and permissions of the page in the browser. test_dashboard.py tests its content."""
 
+import json
 import re
 import subprocess
 
@@ -70,7 +71,7 @@ def test_each_form_has_a_strong_tag_of_its_own(client):
             same, body = raw(client, path, accept, **{"If-None-Match": f'"other", {tags[accept]}'})
             assert same.status_code == 304 and not body and same.headers["ETag"] == tags[accept] and same.headers["Vary"] == "Accept-Encoding"
             assert same.headers["Cache-Control"] == answer.headers["Cache-Control"]
-        assert len(set(tags.values())) == 3 and all(re.fullmatch(r'"[A-Za-z0-9_-]{22}"', tag) for tag in tags.values())
+        assert len(set(tags.values())) == 3 and all(re.fullmatch(r'"[A-Za-z0-9_-]{22,32}"', tag) for tag in tags.values())
         other, _ = raw(client, path, "gzip", **{"If-None-Match": tags["br"]})
         assert other.status_code == 200, "the tag of another form is not this one's"
         assert client.get(path, headers={"If-Match": '"other"'}).status_code == 412
@@ -107,6 +108,44 @@ def test_da30_the_policy_of_the_page(client):
         assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
     page = client.get("/").text
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org/2000/svg)", page), "nothing inline, nobody else"
+
+
+def connections(answer):
+    return re.search(r"connect-src ([^;]*);", answer.headers["Content-Security-Policy"])[1].split()
+
+
+def issuer_of(url, **more):
+    return {"issuer": url, "audience": "shootd", "algorithms": ["RS256"], "rules": [{"claim": "groups", "contains": "a", "role": "viewer", "projects": ["*"]}], **more}
+
+
+def test_the_policy_names_the_issuers_of_the_configuration(client):
+    """Those that programs have a client of, each origin once; another policy has another tag, so no browser keeps the old one."""
+    d = client.daemon
+    before, plain = d.config.read_text(), client.get("/")
+    paged = {"client_id": "page"}
+    several = [issuer_of("https://login.example.com:8443/realms/it", **paged), issuer_of("https://login.example.com:8443/realms/hr", **paged),
+               issuer_of("https://machines.example.com"), issuer_of("http://127.0.0.1:9", **paged), issuer_of("http://[::1]:9", **paged)]
+    long = [issuer_of(f"https://{i:02}.{'a' * 60}.{'b' * 60}.{'c' * 60}.example.com/" + "x" * 40, **paged) for i in range(16)]
+    try:
+        d.reload(before + "oidc: " + json.dumps({"issuers": several}) + "\n")
+        some = client.get("/", headers={"If-None-Match": plain.headers["ETag"]})
+        assert some.status_code == 200 and connections(some) == ["'self'", "https://login.example.com:8443", "http://127.0.0.1:9"]
+        assert client.get("/", headers={"If-None-Match": some.headers["ETag"]}).status_code == 304
+        others = [re.sub(r"connect-src [^;]*;", "", one.headers["Content-Security-Policy"]) for one in (plain, some)]
+        assert others[0] == others[1]
+        d.reload(before + "oidc: " + json.dumps({"issuers": long}) + "\n")
+        many = client.get("/", headers={"If-None-Match": some.headers["ETag"]})
+        assert many.status_code == 200 and connections(many) == ["'self'", *(one["issuer"].rsplit("/", 1)[0] for one in long)]
+    finally:
+        d.reload(before)
+    again = client.get("/")
+    assert connections(again) == ["'self'"] and again.headers["ETag"] == plain.headers["ETag"]
+
+
+def test_an_issuer_may_send_the_browser_back_with_any_query(client):
+    for query in ("?code=abc&state=x&session_state=y", "?error=access_denied&error_description=%3Cb%3E", "?a=%zz&&&"):
+        assert client.get("/" + query).text == client.get("/").text, query
+    assert client.get(f"/dashboard/{hashed()[0]}?code=abc").status_code == 400
 
 
 def test_types_and_sizes(client):

@@ -1,5 +1,6 @@
-// A real OpenID provider, for tests: node oidc_provider.mjs PORT AUDIENCE. It knows the client "robot" with the secret "robot-secret", and
-// "shootctl", a public one for the device flow, where a person logs in with any name. Access tokens are JWTs for AUDIENCE with the claim
+// A real OpenID provider, for tests: node oidc_provider.mjs PORT AUDIENCE [REDIRECT_URI]. It knows the client "robot" with the secret "robot-secret", and
+// "shootctl", a public one for the device flow, where a person logs in with any name; with a redirect URI also "page", a public one for a
+// page of the browser. Access tokens are JWTs for AUDIENCE with the claim
 // groups: ["platform"]. A line "rotate" on standard input gives it a new key, which it signs
 // with from then on; the key before stays published until the next line. Each change is answered with the line "ready KID".
 import { createServer } from "node:http";
@@ -7,9 +8,13 @@ import { createInterface } from "node:readline";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import Provider from "oidc-provider";
 
-const [port, audience] = process.argv.slice(2);
+const [port, audience, redirectUri] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;
 const keys = [];
+const page = {
+  client_id: "page", redirect_uris: [redirectUri], response_types: ["code"], application_type: "native", token_endpoint_auth_method: "none",
+  grant_types: ["authorization_code", "refresh_token"],
+};
 
 function newKey() {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -25,7 +30,9 @@ function newProvider() {
         client_id: "shootctl", redirect_uris: [], response_types: [], application_type: "native", token_endpoint_auth_method: "none",
         grant_types: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
       },
+      ...(redirectUri ? [page] : []),
     ],
+    clientBasedCORS: (_, origin) => Boolean(redirectUri) && origin === new URL(redirectUri).origin,
     scopes: ["openid", "offline_access", "api"],
     features: {
       devInteractions: { enabled: true },

@@ -185,6 +185,11 @@ static struct problem *app_handle(struct server_request *r)
         answer_event_stream(&r->answer, r->stream);
         return NULL;
     }
+    if (!strcmp(what, "long")) {
+        answer_long_field(&r->answer, "X-Long", mem_printf("%05000d", 7));
+        if (r->segments.count > 1)
+            return problem_new(PROBLEM_FORBIDDEN, "not this one");
+    }
     char *text = mem_printf("hello %s%.*s", what, (int)r->body.len, r->body.len ? r->body.data : "");
     answer_text(&r->answer, 200, TYPE_TEXT, text, strlen(text));
     return NULL;
@@ -343,6 +348,17 @@ static void problems_are_answered_in_one_way(void **state)
     assert_int_equal(exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                               "Content-Length: 2000\r\n\r\n"),
                      413);
+}
+
+static void a_field_may_be_long(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/long", LAST)), 200);
+    has("X-Long: 0000");
+    has("00007\r\n");
+    has("hello long");
+    assert_int_equal(exchange(GET("/long/no", LAST)), 403);
+    assert_null(strstr(answer, "X-Long"));
 }
 
 static void shared_bytes_are_kept_for_the_next_answer(void **state)
@@ -526,6 +542,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVER_TEST(requests_have_a_part_of_the_application),
         SERVER_TEST(problems_are_answered_in_one_way),
+        SERVER_TEST(a_field_may_be_long),
         SERVER_TEST(shared_bytes_are_kept_for_the_next_answer),
         SERVER_TEST(a_suspended_request_goes_on_with_its_result),
         SERVER_TEST(what_comes_too_late_is_discarded),

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 
 import { base } from "../api";
 import { refuse } from "../session";
+import { fresh } from "../sign_on/renew";
 import { token } from "../token";
 import type { Event, Problem } from "../types";
 import { StreamParser, type Block } from "./sse";
@@ -76,10 +77,13 @@ async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
   const watch = watched(stop);
   try {
     watch.alive();
-    const headers: Record<string, string> = { Accept: "text/event-stream", Authorization: `Bearer ${token()}` };
+    await fresh();
+    const used = token();
+    const headers: Record<string, string> = { Accept: "text/event-stream", Authorization: `Bearer ${used}` };
     const first = position === null;
     if (position !== null) headers["Last-Event-ID"] = position;
     const response = await fetch(`${base}/v1/events`, { headers, signal: watch.signal, cache: "no-store" });
+    if (response.status === 401 && used !== token()) return 0; // it was renewed meanwhile
     if (!response.ok || !response.body) throw new Refused(response.status, (await response.json().catch(() => null)) as Problem | null);
     const parser = new StreamParser();
     const reader = response.body.getReader();

@@ -1,7 +1,29 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { logIn, session } from "../session";
+import { begin, isPossible, offers, readOffers } from "../sign_on/flow";
 import { texts } from "../texts";
+import { Foreign } from "./foreign";
+
+/** A button for each issuer, or why there is none. */
+function SignOn() {
+  const isOut = session.value.kind === "out";
+  useEffect(() => {
+    if (isOut) void readOffers();
+  }, [isOut]);
+  if (!offers.value.length) return null;
+  if (!isPossible()) return <p class="quiet">{texts.signOn.notHere}</p>;
+  return (
+    <div class="sign-on" role="group" aria-label={texts.signOn.label}>
+      {offers.value.map((offer) => (
+        <button key={offer.url} type="button" aria-disabled={!isOut} onClick={() => void begin(offer)}>
+          {texts.signOn.button(offer.name)}
+        </button>
+      ))}
+      <p class="quiet">{texts.signOn.or}</p>
+    </div>
+  );
+}
 
 export function LoginPage() {
   const now = session.value;
@@ -11,6 +33,7 @@ export function LoginPage() {
   useEffect(() => {
     document.title = texts.login.title;
     if (now.kind === "out") field.current?.focus();
+    else setMissing(false);
   }, [now.kind]);
 
   function submit(event: SubmitEvent) {
@@ -27,9 +50,10 @@ export function LoginPage() {
         <p>{texts.login.intro}</p>
         {reason && (
           <p class="notice bad" role="alert" id="login-reason">
-            {reason}
+            <Foreign text={reason} />
           </p>
         )}
+        <SignOn />
         <label for="token">{texts.login.label}</label>
         <input ref={field} id="token" name="token" type="password" autocomplete="current-password" spellcheck={false} autocapitalize="off"
           readOnly={now.kind === "checking"} aria-invalid={Boolean(reason)} {...(reason ? { "aria-describedby": "login-reason" } : {})} />

@@ -1,0 +1,68 @@
+// A token of single sign-on is renewed before it ends, so that an open page goes on. The refresh token is in memory only: after a reload
+// of the tab the access token is good until its end.
+import { texts } from "../texts";
+import { keepToken, token } from "../token";
+import { call, readIssued, reasonOf, type Issued } from "./issuer";
+
+const MARGIN_MS = 60_000;
+/** Requests wait for a renewal only when the token is about to end. */
+const LAST_MS = 5_000;
+const AGAIN_MS = 30_000;
+const LOOK_MS = 1_000;
+
+export type Grant = { name: string; endpoint: string; clientId: string };
+
+type Login = Grant & { refresh: string; access: string; ends: number; due: number };
+
+let login: Login | null = null;
+let renewing: Promise<void> | null = null;
+let timer = 0;
+let fault: string | null = null;
+
+/** When a token that was issued at `now` and is good for so many seconds is renewed: a minute before its end, of a short one at half. */
+export const dueAt = (now: number, seconds: number) => now + Math.max(seconds * 1000 - MARGIN_MS, seconds * 500);
+
+/** Why the token could not be renewed, or null. */
+export const renewalFault = () => fault;
+
+/** `now`: when they were issued. Without a refresh token, or the time of the end, nothing is renewed: the server says when it is over. */
+export function keepRenewing(grant: Grant, issued: Issued, now: number) {
+  stopRenewing();
+  if (!issued.refresh || !issued.expiresIn) return;
+  login = { ...grant, refresh: issued.refresh, access: issued.access, ends: now + issued.expiresIn * 1000, due: dueAt(now, issued.expiresIn) };
+  timer = window.setInterval(() => login && Date.now() >= login.due && void renew(login), LOOK_MS);
+}
+
+export function stopRenewing() {
+  clearInterval(timer);
+  login = null;
+  fault = null;
+}
+
+/** What a failure means is in `fault`; a refusal of the issuer is final. */
+function fail(of: Login, reason: string, isFinal: boolean) {
+  fault = texts.signOn.notRenewed(of.name, reason);
+  of.due = isFinal ? Infinity : Date.now() + AGAIN_MS;
+}
+
+async function renewOnce(of: Login) {
+  const answer = await call(of.endpoint, { grant_type: "refresh_token", refresh_token: of.refresh, client_id: of.clientId });
+  if (login !== of || token() !== of.access) return;
+  if (typeof answer === "string") return fail(of, texts.signOn.notReached[answer](of.name), false);
+  const issued = answer.status === 200 ? readIssued(answer.document) : null;
+  if (!issued) return fail(of, reasonOf(answer.document) ?? texts.signOn.status(answer.status), answer.status >= 400 && answer.status < 500 && answer.status !== 429);
+  keepToken(issued.access);
+  keepRenewing(of, { ...issued, refresh: issued.refresh ?? of.refresh }, Date.now());
+}
+
+/** One renewal at a time: a refresh token may be good once only. */
+function renew(of: Login): Promise<void> {
+  renewing ??= renewOnce(of).finally(() => (renewing = null));
+  return renewing;
+}
+
+/** Resolves when the token may be used: at once, or after its renewal when it is about to end, as after a sleep of the machine. */
+export async function fresh(): Promise<void> {
+  const now = Date.now();
+  if (login && now >= login.due && now >= login.ends - LAST_MS) await renew(login);
+}
