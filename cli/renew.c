@@ -98,7 +98,7 @@ static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
 const char *renew_token(struct cli *cli)
 {
     struct settings *s = &cli->settings;
-    struct buffer fault CLEANUP_BUFFER;
+    struct buffer fault CLEANUP_BUFFER = {0};
     if (!s->login || !is_due(s->login) || env_mono(env_real()) < s->renew_after)
         return s->token.value;
     buffer_init(&fault, MESSAGE_BYTES);
