@@ -3,6 +3,8 @@
 export const VERIFIER_BYTES = 32;
 const ANSWER_MAX_BYTES = 64 * 1024;
 const CALL_MS = 15_000;
+/** The browser reports a violation of the policy in a task of its own, after it has refused the call. */
+const VIOLATION_MS = 250;
 const TEXT_MAX = 2_000;
 
 /** What GET /v1/auth says of an issuer that programs have a client of. */
@@ -164,8 +166,9 @@ export async function call(url: string, form?: Record<string, string>): Promise<
     return { status: response.status, document: parsed(await bounded(response)) };
   } catch (error) {
     if (error instanceof DOMException && error.name === "TimeoutError") return "away";
-    const isAnswered = await isThere(url);
-    return isBlocked ? "blocked" : isAnswered ? "unreadable" : "away";
+    if (await isThere(url)) return "unreadable";
+    if (!isBlocked) await new Promise((later) => setTimeout(later, VIOLATION_MS));
+    return isBlocked ? "blocked" : "away";
   } finally {
     document.removeEventListener("securitypolicyviolation", see);
   }
