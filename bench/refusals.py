@@ -64,7 +64,7 @@ def groups_of_tokens(d):
             "a valid one but for its last character": [whole(changed(t[:CHECKED], CHECKED - 1)) for t in valid],
             "malformed: the first of these, with the valid one's checksum": [changed(t, 4) for t in valid],
             "malformed: last character of the checksum of a valid one": [changed(t, len(t) - 1) for t in valid],
-            "malformed: other characters, of the same length": ["!" * len(t) for t in valid],
+            "malformed: other characters, of the same length": ["".join(random.choices("!#$%&*+-.^|~", k=len(t))) for t in valid],
             CONTROL: [unknown()[:-1] for _ in valid]}, [*same]
 
 

@@ -172,8 +172,10 @@ def operations(books, world):
 
 
 def clusters(books, world):
-    """shootd shows the clusters that Cleura has."""
-    ours, theirs = {c["name"] for c in books.clusters}, {s["name"] for s in world.sim.get("state")["shoots"]}
+    """shootd shows the clusters that Cleura has. A create that ended before it was sent leaves its record, which shows the reason."""
+    creates = world.sim.counters()["creates"]
+    ours = {c["name"] for c in books.clusters if c["phase"] != "failed" or creates.get(c["name"])}
+    theirs = {s["name"] for s in world.sim.get("state")["shoots"]}
     return [f"shootd shows {sorted(ours - theirs)} more than Cleura has, and lacks {sorted(theirs - ours)}"] if ours != theirs else []
 
 

@@ -1,9 +1,11 @@
 /* API tokens as text: shape, checksum, digest (AU-1 to AU-3). */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -56,6 +58,21 @@ static void other_shapes_are_refused(void **state)
     assert_false(token_is_wellformed("shd_0123456789ABCDEFGHIJabcdefghijkl1ZpOplx"));
 }
 
+/* A token with the right checksum and one character outside of base62. */
+static void other_characters_are_refused(void **state)
+{
+    (void)state;
+    for (unsigned c = 1; c < 256; c++) {
+        char token[TOKEN_BYTES] = "shd_0123456789ABCDEFGHIJabcdefghijk";
+        const bool is_in_base62 = c < 128 && isalnum((int)c);
+        token[35] = (char)c;
+        unsigned long crc = crc32(0L, (const unsigned char *)token, 36);
+        for (size_t i = TOKEN_LEN - 1; i >= 36; i--, crc /= 62)
+            token[i] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[crc % 62];
+        assert_int_equal(token_is_wellformed(token), is_in_base62);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -63,6 +80,7 @@ int main(void)
         cmocka_unit_test(every_changed_character_is_noticed),
         cmocka_unit_test(known_token),
         cmocka_unit_test(other_shapes_are_refused),
+        cmocka_unit_test(other_characters_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
