@@ -251,7 +251,7 @@ struct command {
     bool audited;         /* the audit log has an entry for this command */
     bool denied;          /* the caller has no right to the command, or no more */
     void *decided_by;     /* set when the decider took the command */
-    struct list answered; /* in the decider's list of answered commands, until the end of the turn */
+    struct list answered; /* in a list of the decider until the end of the turn: answered, or decided again */
 };
 
 /* Whether commands of this type change stored state. Any thread. */

@@ -211,7 +211,7 @@ static void project_rest(struct project *p, void (*done)(struct project *p))
     mem_set_str(&p->poll.last_error, NULL);
     p->poll.failures = 0;
     p->place.moving =
-        (struct walk){.name = "putting a project to rest", .visit = put_to_rest, .done = on_at_rest};
+        (struct walk){.name = "putting a project to rest", .visit = put_to_rest, .on_end = on_at_rest};
     walk_project(p, &p->place.moving);
 }
 
@@ -275,6 +275,6 @@ void project_resume(struct project *p, const struct config_project *config, void
     project_start(p);
     location_check(p);
     project_show(p);
-    p->place.moving = (struct walk){.name = "taking a project up", .visit = take_up, .done = on_taken_up};
+    p->place.moving = (struct walk){.name = "taking a project up", .visit = take_up, .on_end = on_taken_up};
     walk_project(p, &p->place.moving);
 }

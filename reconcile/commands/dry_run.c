@@ -183,8 +183,8 @@ static void on_quota(struct command *part)
     struct worst_case *w = MEM_NEW(struct worst_case);
     *w = (struct worst_case){.walk = {.name = "quota of a project",
                                       .visit = add_worst_case,
-                                      .done = preview_create,
-                                      .stopped = on_preview_stopped},
+                                      .on_end = preview_create,
+                                      .on_stop = on_preview_stopped},
                              .p = project_find(r, cmd->project),
                              .cmd = cmd,
                              .limits = json_incref(json_obj(doc, "limits")),

@@ -195,7 +195,7 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
     p->place.confirming = cmd;
     p->place.confirmation = (struct walk){.name = "forgetting clusters",
                                           .visit = forget_cluster,
-                                          .done = on_forgotten,
-                                          .stopped = on_forgetting_stopped};
+                                          .on_end = on_forgotten,
+                                          .on_stop = on_forgetting_stopped};
     walk_project(p, &p->place.confirmation);
 }

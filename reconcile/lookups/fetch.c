@@ -22,7 +22,7 @@ static void fetch_free(struct fetch *f)
     HASH_DEL(f->r->fetches->all, f);
     upstream_cancel(&f->call);
     assert(list_is_empty(&f->waiters));
-    f->kind->done(f);
+    f->kind->release(f);
     free(f->shoot);
     free(f);
 }
@@ -168,7 +168,6 @@ void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int dead
 
 struct entity *fetch_entity(const struct fetch *f)
 {
-    struct entity *e;
-    HASH_FIND_STR(f->r->entities, f->entity_key, e);
+    struct entity *e = entity_by_key(f->r, f->entity_key);
     return e;
 }

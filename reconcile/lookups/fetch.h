@@ -21,7 +21,7 @@ struct fetch_kind {
     /* Whether the fetched data may still be returned. */
     bool (*is_kept)(struct fetch *f);
     /* Releases the kind's own members. */
-    void (*done)(struct fetch *f);
+    void (*release)(struct fetch *f);
 };
 
 /* First member of a kind's struct. */

@@ -48,7 +48,7 @@ static bool kubeconfig_is_kept(struct fetch *f)
     return k->text && k->expires_at > now && caller_lives(f->r, k, now);
 }
 
-static void kubeconfig_done(struct fetch *f)
+static void kubeconfig_release(struct fetch *f)
 {
     mem_free_secret(CONTAINER_OF(f, struct kubeconfig, fetch)->text);
 }
@@ -56,7 +56,7 @@ static void kubeconfig_done(struct fetch *f)
 static const struct fetch_kind kubeconfigs = {.size = sizeof(struct kubeconfig),
                                               .late = "Cleura gave no kubeconfig in time",
                                               .is_kept = kubeconfig_is_kept,
-                                              .done = kubeconfig_done};
+                                              .release = kubeconfig_release};
 
 static void kubeconfig_drop(struct fetch *f)
 {

@@ -41,7 +41,7 @@ static void forget_document(struct lookup *l)
     l->answers = NULL;
 }
 
-static void lookup_done(struct fetch *f)
+static void lookup_release(struct fetch *f)
 {
     struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
     forget_document(l);
@@ -57,7 +57,7 @@ static bool lookup_is_kept(struct fetch *f)
 static const struct fetch_kind lookups = {.size = sizeof(struct lookup),
                                           .late = "Cleura did not answer in time",
                                           .is_kept = lookup_is_kept,
-                                          .done = lookup_done};
+                                          .release = lookup_release};
 
 /* ---- answers ---- */
 

@@ -15,6 +15,7 @@
 #include "reconcile/observation/poll.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
+#include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
 enum { PATIENCE_MS = 2500 };
@@ -44,8 +45,7 @@ static struct command *name_check_end(struct name_check *n)
 
 static void decide_on(struct name_check *n)
 {
-    struct reconcile *r = n->r;
-    r->reactions.decide_again(r, name_check_end(n));
+    command_is_ready(name_check_end(n));
 }
 
 /* The project was read. Either it now contains the cluster, or the name belongs to a cluster elsewhere. */
@@ -63,7 +63,7 @@ static void on_listed(struct command *part)
     bool sure = !part->reply.problem && part->fresh.outcome != FRESH_FAILED;
     command_free(part);
     if (known || !sure || r->stopping)
-        r->reactions.decide_again(r, cmd);
+        command_is_ready(cmd);
     else
         reply_problem(cmd, problem_new(PROBLEM_NAME_TAKEN,
                                        "Cleura says that the name '%s' is taken; nothing was sent", name));

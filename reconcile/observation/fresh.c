@@ -84,7 +84,7 @@ void fresh_init(struct project *p)
     list_init(&p->fresh.now);
     list_init(&p->fresh.failed);
     p->fresh.stale_marks =
-        (struct walk){.name = "marking as stale", .visit = visit_stale, .done = on_marked_stale};
+        (struct walk){.name = "marking as stale", .visit = visit_stale, .on_end = on_marked_stale};
 }
 
 const char *fresh_take_up(struct project *p)

@@ -434,7 +434,7 @@ void poll_init(struct project *p)
     p->poll.timer.fire = on_poll_due;
     p->poll.timer.name = "poll";
     p->poll.failure =
-        (struct walk){.name = "a read failed", .visit = mark_failure, .done = on_failure_marked};
+        (struct walk){.name = "a read failed", .visit = mark_failure, .on_end = on_failure_marked};
 }
 
 void poll_stop(struct project *p)

@@ -223,8 +223,7 @@ void queue_promote(struct entity *e)
 
 static void on_gone_saved(struct save *save)
 {
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = entity_by_key(save->r, save->key);
     if (!e)
         return;
     struct project *p = e->project;

@@ -312,8 +312,7 @@ static void on_step_answer(struct upstream_call *call, const struct upstream_res
 
 static void on_intent_saved(struct save *save)
 {
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = entity_by_key(save->r, save->key);
     if (!e)
         return;
     assert(e->step.storing_intent && !upstream_call_is_active(&e->step.call));
@@ -439,7 +438,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
         /* counts the sightings until the uid is accepted */
-        (void)e->r->reactions.sighted(e, shoot_copy(result->shoot));
+        entity_sight(e, shoot_copy(result->shoot));
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK && deleted_shoot_is_known(e->project, result->shoot)) {
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
@@ -468,19 +467,18 @@ static void read_back(struct entity *e)
 
 /* ---- reading the shoot before it is changed or destroyed ---- */
 
-/* The read counts when it is about this cluster (observe.c). Otherwise nothing is sent, and the shoot is read
- * again. */
-static void take_look(struct entity *e, const struct shoot *shoot)
+/* A read that does not count (observe.c) sends nothing: the shoot is read again. */
+void steps_looked(struct entity *e, bool counts, bool has_uid)
 {
-    e->step.looked_at = env_mono(e->r->env);
-    if (e->r->reactions.sighted(e, shoot_copy(shoot))) {
+    if (!e->step.looked_at || !entity_has_open_operation(e)) /* a read-back, or the operation has ended */
+        return;
+    if (!counts)
+        e->step.looked_at = 0;
+    else
         entity_touch(e);
+    if (counts || e->cluster->deleted || entity_is_committing(e) || project_is_at_rest(e->project))
         return;
-    }
-    e->step.looked_at = 0;
-    if (e->cluster->deleted)
-        return;
-    if (!shoot_has_uid(shoot))
+    if (!has_uid)
         step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
@@ -511,7 +509,8 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
         !plan_may_be_ours(e, result->shoot)) {
         check_foreign(e, result->shoot);
     } else if (result->class == UPSTREAM_OK) {
-        take_look(e, result->shoot);
+        e->step.looked_at = env_mono(e->r->env);
+        entity_sight(e, shoot_copy(result->shoot));
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {

@@ -16,8 +16,13 @@
 struct entity *entity_find(struct reconcile *r, const char *project, const char *name)
 {
     char key[ENTITY_KEY_BYTES];
-    struct entity *e;
     (void)view_cluster_key(key, project, name);
+    return entity_by_key(r, key);
+}
+
+struct entity *entity_by_key(struct reconcile *r, const char *key)
+{
+    struct entity *e;
     HASH_FIND_STR(r->entities, key, e);
     return e;
 }
@@ -27,6 +32,14 @@ void entity_touch(struct entity *e)
     const bool has_work = e->op || e->queued;
     if (has_work && list_is_detached(&e->touched))
         list_append(&e->r->touched, &e->touched);
+}
+
+void entity_sight(struct entity *e, struct shoot *shoot)
+{
+    shoot_free(e->sighting);
+    e->sighting = shoot;
+    if (list_is_detached(&e->sighted))
+        list_append(&e->r->sighted, &e->sighted);
 }
 
 static void on_retry(struct loop_timer *timer)
@@ -114,7 +127,6 @@ void entity_remove(struct entity *e)
     struct reconcile *r = e->r;
     loop_assert_owner(r->o.loop);
     assert(!upstream_call_is_active(&e->step.call));
-    r->reactions.left(e);
     heap_remove(&e->project->poll.due, &e->due);
     walks_pass(e);
     loop_timer_clear(r->o.loop, &e->step.retry);
@@ -122,6 +134,8 @@ void entity_remove(struct entity *e)
     HASH_DEL(r->entities, e);
     list_remove(&e->in_project);
     list_remove(&e->touched);
+    list_remove(&e->sighted);
+    shoot_free(e->sighting);
     assert(e->project->cluster_count);
     e->project->cluster_count--;
     problem_free(e->step.refusal);

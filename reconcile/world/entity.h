@@ -78,6 +78,9 @@ struct entity {
     struct project *project;
     struct list in_project;
     struct list touched; /* in the reconciler's list, until the end of the turn */
+    struct list sighted; /* the same; the shoot that a read for its step showed */
+    struct shoot *sighting;
+    bool credentials_are_old; /* kubeconfigs that were read before are discarded at the end of the turn */
     struct cluster *cluster;
     struct view_blob *shown;  /* the blob in the view, or in the next snapshot; NULL: none */
     struct operation *op;     /* the open operation, or the last one until the next; may be NULL */
@@ -91,13 +94,18 @@ struct entity {
 };
 
 struct entity *entity_find(struct reconcile *r, const char *project, const char *name);
+/* The same by its key, `project/name`. */
+struct entity *entity_by_key(struct reconcile *r, const char *key);
 /* Takes over the cluster. */
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
 /* Removes the cluster from memory and view, and frees it. No call may be active. */
 void entity_remove(struct entity *e);
 /* Called when something happened to the cluster. At the end of this turn its open operation continues, or its
- * next operation begins, if possible (reconcile.c). */
+ * next operation begins, if possible (turn.c). */
 void entity_touch(struct entity *e);
+/* Called when a read for the step showed the shoot, which is taken over. At the end of this turn it is
+ * observed, and the step learns whether it counts (steps_looked). */
+void entity_sight(struct entity *e, struct shoot *shoot);
 /* Removes the cluster from the view; it stays in memory. */
 void entity_hide(struct entity *e);
 /* Resets the tries and findings of the current step. Only the stored state then counts, as after a restart.

@@ -11,11 +11,11 @@ struct save {
     struct reconcile *r;
     struct change_set *set;
     enum store_status status;
-    /* Loop thread; the view is published before a reply is given back. The status is STORE_OK unless the save
-     * was droppable. */
+    /* Called at the end of the turn; the view is published before a reply is given back. The status is
+     * STORE_OK unless the save was droppable. */
     void (*on_saved)(struct save *save);
     void *ctx;
-    struct list committed;      /* in the reconciler's list, until the end of the turn */
+    struct list link;           /* in the reconciler's lists: returned, then committed */
     bool answers;               /* ctx is a command, which on_saved answers */
     char key[ENTITY_KEY_BYTES]; /* of its entity, which is looked up again because it may have been removed */
 };
@@ -28,6 +28,11 @@ void save_entity(struct save *save, struct entity *e);
 void save_operation(struct save *save, struct operation *op);
 /* Droppable saves may fail; storage retries others until they succeed. */
 void save_submit(struct save *save, bool droppable);
+/* The two halves of the end of a save that returned, around its on_saved: shows its content, or logs that it
+ * is not stored; then answers those that wait for operations that it ended, and leaves the save to
+ * saves_publish_events. */
+void save_show(struct save *save);
+void save_settle(struct save *save);
 /* Publishes the events of the saves that were committed in this turn. Called after the view was published, so
  * a client that gets an event finds its effect in the view. */
 void saves_publish_events(struct reconcile *r);
