@@ -480,7 +480,7 @@ static void take_turn(struct upstream_account *a, struct upstream_call *call)
 
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op)
 {
-    return op == UPSTREAM_KUBECONFIG || a->generation->endpoints[op].method;
+    return op == UPSTREAM_KUBECONFIG || call_endpoint(a->generation, op)->method;
 }
 
 void upstream_call_for(struct upstream_call *call, const struct trace *trace, const char *request_id)

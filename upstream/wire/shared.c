@@ -49,7 +49,7 @@ void build_request(const struct generation *generation, const struct config_acco
         build_kubeconfig(account, call, draft);
         return;
     }
-    const struct endpoint *endpoint = &generation->endpoints[call->op];
+    const struct endpoint *endpoint = call_endpoint(generation, call->op);
     assert(endpoint->method); /* the caller knows which calls the generation supports */
     *draft = (struct request_draft){.method = endpoint->method,
                                     .path = expand_path(endpoint->path, account, call)};
