@@ -184,8 +184,7 @@ static void answer_all(struct project *p)
 static unsigned put_to_rest(struct walk *w, struct entity *e)
 {
     (void)w;
-    upstream_cancel(&e->step.call);
-    loop_timer_clear(e->r->o.loop, &e->step.retry);
+    life_stop(e);
     entity_forget_tries(e);
     schedule_forget(e);
     if (!e->project->config)

@@ -306,8 +306,7 @@ static void halt(struct reconcile *r)
         reply_stopping_all(&p->fresh.failed);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
-        loop_timer_clear(r->o.loop, &e->step.retry);
-        upstream_cancel(&e->step.call); /* a sent write is resolved by reading back after the next start */
+        life_stop(e);
     }
     for (struct account *a = r->accounts; a; a = a->hh.next) {
         reply_stopping_all(&a->login_waiters);

@@ -24,8 +24,9 @@
 
 void turn_init(struct reconcile *r)
 {
-    struct list *const lists[] = {&r->touched, &r->returned,  &r->committed, &r->late,    &r->found,
-                                  &r->sighted, &r->due_walks, &r->ready,     &r->answered};
+    struct list *const lists[] = {&r->turn.touched,   &r->turn.returned, &r->turn.committed,
+                                  &r->turn.late,      &r->turn.found,    &r->turn.sighted,
+                                  &r->turn.due_walks, &r->turn.ready,    &r->turn.answered};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         list_init(lists[i]);
 }
@@ -111,9 +112,10 @@ static bool take_one(struct reconcile *r)
     const struct {
         struct list *list;
         void (*take)(struct reconcile *r, struct list *item);
-    } lists[] = {{&r->returned, take_save},   {&r->late, take_late},      {&r->found, take_found},
-                 {&r->sighted, take_sighted}, {&r->due_walks, take_walk}, {&r->ready, take_ready},
-                 {&r->touched, take_touched}};
+    } lists[] = {{&r->turn.returned, take_save},  {&r->turn.late, take_late},
+                 {&r->turn.found, take_found},    {&r->turn.sighted, take_sighted},
+                 {&r->turn.due_walks, take_walk}, {&r->turn.ready, take_ready},
+                 {&r->turn.touched, take_touched}};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         struct list *item = list_pop(lists[i].list);
         if (item) {

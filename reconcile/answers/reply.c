@@ -83,14 +83,14 @@ void reply_give_back(struct command *cmd)
     replay_let_go(cmd);
     audit_answered(cmd);
     if (r)
-        list_append(&r->answered, &cmd->answered);
+        list_append(&r->turn.answered, &cmd->answered);
     else
         cmd->give_back(cmd); /* a part of a caller's command */
 }
 
 void replies_give_back(struct reconcile *r)
 {
-    for (struct list *item = list_pop(&r->answered); item; item = list_pop(&r->answered)) {
+    for (struct list *item = list_pop(&r->turn.answered); item; item = list_pop(&r->turn.answered)) {
         struct command *cmd = CONTAINER_OF(item, struct command, answered);
         cmd->give_back(cmd);
     }

@@ -24,7 +24,7 @@ static void store_query_run(struct loop_task *task)
     struct store_query *s = CONTAINER_OF(task, struct store_query, task);
     struct reconcile *r = s->cmd->decided_by;
     loop_assert_owner(r->o.loop);
-    list_append(&r->found, &s->found);
+    list_append(&r->turn.found, &s->found);
 }
 
 /* The loop has ended, so the command cannot be decided. */

@@ -116,9 +116,10 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
     struct probe_finding probe;
     if (result->class != UPSTREAM_OK) {
         step_not_sent(e, result);
+        life_answered(e, LIFE_CONFIRMING);
         return;
     }
-    assert(step->status == STEP_WAITING && step_kind(step)->probed);
+    assert(step_kind(step)->probed);
     step_kind(step)->probed(step, result->document, &probe);
     const char *unheard = probe.unheard ? probe.unheard : "";
     (void)snprintf(e->step.tries.unheard, sizeof(e->step.tries.unheard), "%.*s",
@@ -131,6 +132,7 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
     } else {
         e->step.tries.unmet_since = 0;
     }
+    life_answered(e, LIFE_CONFIRMING);
 }
 
 static void run_observed(struct entity *e, struct save *save, const struct decision *d)
@@ -145,9 +147,8 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
         e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
         /* steps_advance ends the step when the account's generation lacks this call. */
-        if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry) &&
-            upstream_supports(project_lane(e->project), kind->probe))
-            step_submit(e, kind->probe, on_confirmed);
+        if (e->step.life == LIFE_RESTING && upstream_supports(project_lane(e->project), kind->probe))
+            step_submit(e, LIFE_CONFIRMING, kind->probe, on_confirmed);
     } else if (kind->is_met && !step_is_met(e, step, e->cluster->shoot)) {
         effect_not_met(e);
     } else {

@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "model/decide.h"
+#include "reconcile/world/step_life.h"
 #include "reconcile/world/world.h"
 #include "upstream/upstream.h"
 #include "view/view.h"
@@ -27,15 +28,14 @@ struct step_tries {
     char unheard[48];    /* last unknown word about its run; or "" */
 };
 
-/* The current step: its call, or the read-back after a lost answer. */
+/* The current step in memory. */
 struct step_run {
+    enum step_life life;
     struct upstream_call call;
     json_t *body;            /* body of the running call, when it was made for that call */
     struct loop_timer retry; /* when the step continues */
     struct step_tries tries;
-    mono_us begun_at;    /* begin of the current step; 0: before the start, or not begun */
-    bool storing_intent; /* its intent is being stored: no other call begins meanwhile */
-    bool reading_back;
+    mono_us begun_at;  /* begin of the current step; 0: before the start, or not begun */
     bool unread;       /* a read could not show whether a step of the last operation had an effect */
     mono_us looked_at; /* when the shoot was read for the step, with the right uid; 0: it must be read */
     struct problem *refusal; /* definite refusal after a lost answer; used if the read-back finds nothing */

@@ -238,7 +238,7 @@ static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struc
 static void on_returned(struct loop_task *task)
 {
     struct save *save = CONTAINER_OF(task, struct save, task);
-    list_append(&save->r->returned, &save->link);
+    list_append(&save->r->turn.returned, &save->link);
 }
 
 void save_show(struct save *save)
@@ -277,13 +277,13 @@ void save_settle(struct save *save)
     struct entity *e = entity_by_key(r, save->key); /* on_saved may have removed the entity */
     if (e)
         entity_rest(e);
-    list_append(&r->committed, &save->link);
+    list_append(&r->turn.committed, &save->link);
     operations_leave_to_store(r);
 }
 
 void saves_publish_events(struct reconcile *r)
 {
-    for (struct list *item = list_pop(&r->committed); item; item = list_pop(&r->committed)) {
+    for (struct list *item = list_pop(&r->turn.committed); item; item = list_pop(&r->turn.committed)) {
         struct save *save = CONTAINER_OF(item, struct save, link);
         for (size_t i = 0; save->status == STORE_OK && i < save->set->count; i++)
             if (save->set->changes[i].kind == CHANGE_EVENT_APPEND)

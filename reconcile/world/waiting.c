@@ -10,7 +10,7 @@
 static void wait_is_over(struct waiting *w)
 {
     if (list_is_detached(&w->late))
-        list_append(&w->r->late, &w->late);
+        list_append(&w->r->turn.late, &w->late);
 }
 
 static void on_wait_deadline(struct loop_timer *timer)
@@ -45,7 +45,7 @@ void command_is_ready(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
     loop_assert_owner(r->o.loop);
-    list_append(&r->ready, &cmd->answered);
+    list_append(&r->turn.ready, &cmd->answered);
 }
 
 struct command *wait_take(struct waiting *w)

@@ -73,7 +73,7 @@ enum walk_state walk_end_slice(struct walk *w)
 static void on_walk_turn(struct loop_timer *timer)
 {
     struct walk *w = CONTAINER_OF(timer, struct walk, timer);
-    list_append(&w->r->due_walks, &w->due);
+    list_append(&w->r->turn.due_walks, &w->due);
 }
 
 bool walk_is_under_way(const struct walk *w)
@@ -95,7 +95,7 @@ static void walk_begin(struct reconcile *r, struct walk *w, struct project *only
     w->next = first;
     loop_timer_clear(r->o.loop, &w->timer);
     if (list_is_detached(&w->due))
-        list_append(&r->due_walks, &w->due);
+        list_append(&r->turn.due_walks, &w->due);
 }
 
 void walk_project(struct project *p, struct walk *w)
@@ -115,7 +115,7 @@ void walk_stop(struct walk *w)
     walk_end(w);
     w->was_stopped = w->on_stop != NULL;
     if (w->was_stopped)
-        list_append(&w->r->due_walks, &w->due);
+        list_append(&w->r->turn.due_walks, &w->due);
 }
 
 void walks_stop(struct reconcile *r)

@@ -57,16 +57,8 @@ struct reload {
     void *ctx;
 };
 
-struct reconcile {
-    struct reconcile_options o;
-    const struct env *env;
-    struct webhook_engine *webhooks;
-    struct account *accounts;           /* hash by name */
-    struct project *projects;           /* hash by name */
-    struct project *retired;            /* hash by name: projects that the configuration does not name */
-    struct project_state *all_projects; /* state for all projects together (PROJECT_ALL); or NULL */
-    struct entity *entities;            /* hash by key */
-    /* Handled at the end of the turn (reconcile/turn.h). */
+/* Lists of what happened in this turn of the loop; reconcile/turn.h passes it on at the end. */
+struct turn {
     struct list touched;   /* entities whose operation goes on */
     struct list returned;  /* saves whose on_saved is due */
     struct list committed; /* saves whose events are published */
@@ -76,7 +68,18 @@ struct reconcile {
     struct list due_walks; /* walks whose next slice is due */
     struct list ready;     /* commands that are decided again */
     struct list answered;  /* commands that are given back */
+};
 
+struct reconcile {
+    struct reconcile_options o;
+    const struct env *env;
+    struct webhook_engine *webhooks;
+    struct account *accounts;           /* hash by name */
+    struct project *projects;           /* hash by name */
+    struct project *retired;            /* hash by name: projects that the configuration does not name */
+    struct project_state *all_projects; /* state for all projects together (PROJECT_ALL); or NULL */
+    struct entity *entities;            /* hash by key */
+    struct turn turn;
     struct operation_entry *operations; /* hash by id (operation_table.h) */
     size_t ended_weight;                /* memory used by ended operations */
     char left_out[40];                  /* greatest id of an ended operation that is not in memory, or "" */

@@ -130,6 +130,8 @@ struct maintenance_words {
 json_t *decode_pools(struct decoding *d, const json_t *provider, const struct shoot_words *words);
 json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
                            const struct maintenance_words *words);
+/* Groups without a member in the document are left out, so Cleura does not change them. */
+json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 /* Fills the state of the operation and the health of the shoot. `status` and the object with the last
  * operation may be NULL. */
 void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
@@ -139,8 +141,6 @@ void decode_status(struct decoding *d, struct shoot *s, const json_t *status, co
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
 /* ---- shared.c ---- */
-/* Groups without a member in the document are left out, so Cleura does not change them. */
-json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 int kubeconfig_variants(enum upstream_op op);
 
 /* ---- answer.c: reads a 2xx body, within its limits ---- */

@@ -59,25 +59,6 @@ void build_request(const struct generation *generation, const struct config_acco
     }
 }
 
-json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words)
-{
-    const char *const updates[][2] = {{"auto_update_kubernetes", words->kubernetes},
-                                      {"auto_update_machine_image", words->machine_image}};
-    json_t *theirs = json_object();
-    json_t *update CLEANUP_JSON = json_object();
-    for (size_t i = 0; i < ARRAY_LEN(updates); i++)
-        encode_known(update, updates[i][1], maintenance, updates[i][0]);
-    if (json_object_size(update))
-        json_set_take(theirs, words->update, json_incref(update));
-    if (json_str(maintenance, "begin") && json_str(maintenance, "end")) {
-        json_t *window = json_object();
-        json_set_str(window, "begin", json_str(maintenance, "begin"));
-        json_set_str(window, "end", json_str(maintenance, "end"));
-        json_set_take(theirs, words->window, window);
-    }
-    return theirs;
-}
-
 /* ---- kubeconfigs ---- */
 
 static const struct {
