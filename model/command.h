@@ -102,13 +102,13 @@ struct command_kubeconfig {
 };
 
 enum fresh_outcome {
-    FRESH_READ,   /* Cleura was read after the command was posted */
-    FRESH_RECENT, /* Cleura was read moments ago: that result is the answer */
-    FRESH_FAILED, /* Cleura could not be read: the stored state is the answer, marked stale */
+    FRESH_READ,    /* Cleura was read after the command was posted */
+    FRESH_RECENT,  /* Cleura was read moments ago: that result is the answer */
+    FRESH_FAILED,  /* Cleura could not be read: the stored state is the answer, marked stale */
+    FRESH_REFUSED, /* the project or shootd stops; used only by the decider */
 };
 
 struct command_fresh {
-    bool now; /* an earlier read is not accepted, even a recent one */
     enum fresh_outcome outcome;
 };
 

@@ -51,7 +51,7 @@ void command_reply_not_stored(struct command *cmd)
 
 void command_reply_saved(struct save *save)
 {
-    assert(save->answers);
+    assert(save->on_dropped && save->ctx); /* made by save_answer */
     if (save->status == STORE_OK)
         reply_prepared(save->r, save->ctx);
     else

@@ -29,8 +29,8 @@ static void save_free(struct save *save)
 static void save_drop(struct loop_task *task)
 {
     struct save *save = CONTAINER_OF(task, struct save, task);
-    if (save->answers)
-        command_drop(save->ctx);
+    if (save->on_dropped)
+        save->on_dropped(save->ctx);
     save_free(save);
 }
 
@@ -303,11 +303,16 @@ struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), 
     return save;
 }
 
+static void drop_command(void *ctx)
+{
+    command_drop(ctx);
+}
+
 struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd)
 {
     assert(on_saved && cmd);
     struct save *save = save_new(r, on_saved, cmd);
-    save->answers = true;
+    save->on_dropped = drop_command;
     return save;
 }
 

@@ -15,8 +15,8 @@ struct save {
      * was droppable. */
     void (*on_saved)(struct save *save);
     void *ctx;
-    struct list committed;      /* in the reconciler's list, until the end of the turn */
-    bool answers;               /* ctx is a command, which on_saved answers */
+    struct list committed;         /* in the reconciler's list, until the end of the turn */
+    void (*on_dropped)(void *ctx); /* called in place of on_saved when the loop has ended; NULL: no action */
     char key[ENTITY_KEY_BYTES]; /* of its entity, which is looked up again because it may have been removed */
 };
 
