@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/message/content.h"
+#include "model/string_list.h"
 
 #define PRIVATE "private, no-cache"
 

@@ -8,7 +8,7 @@
 #include "api/params.h"
 #include "base/attrs.h"
 #include "http/request.h"
-#include "model/cluster.h"
+#include "model/api_token.h"
 #include "model/command.h"
 
 struct api;

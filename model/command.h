@@ -13,8 +13,8 @@
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/trace.h"
-#include "model/cluster.h"
 #include "model/kept.h"
+#include "model/operation.h"
 #include "model/problem.h"
 
 /* Sub-resources that only Cleura can provide. */

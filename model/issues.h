@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "model/cluster.h"
+#include "model/operation.h"
 
 enum issue_severity { ISSUE_CRITICAL, ISSUE_WARNING, ISSUE_INFO, ISSUE_SEVERITY_MAX_ };
 const char *issue_severity_name(int severity);

@@ -8,6 +8,7 @@
 
 #include "base/timefmt.h"
 #include "model/cluster.h"
+#include "model/operation.h"
 #include "view/view.h"
 
 /* A byte that UTF-8 never contains. */

@@ -18,6 +18,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/string_list.h"
 
 static void list_push(char ***list, size_t *count, const char *text)
 {

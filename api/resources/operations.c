@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/mem.h"
 #include "http/message/content.h"
+#include "model/string_list.h"
 
 enum { POLL_AGAIN_S = 5 };
 

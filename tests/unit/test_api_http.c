@@ -27,6 +27,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "view/render.h"
 
 enum { ANSWER_BYTES = 4 * 1024 * 1024, WAITERS = 12 };
