@@ -134,9 +134,11 @@ struct command_events {
     char *cluster;   /* or NULL */
     char **actors;   /* this and `targets`: as in struct event_query */
     char **targets;
-    bool as_stream; /* the answer is the text of a stream (view/render.h), and the members below are set */
+    bool as_stream; /* the answer is the text of a stream (view/render.h), else an array */
+    /* ---- answer ---- */
     size_t count;   /* events in the answer */
     int64_t last;   /* the last sequence that was searched */
+    int64_t next;   /* the event after which the next page begins; 0: this is the last page */
     int64_t oldest; /* as in struct event_page */
     int64_t newest, base;
 };

@@ -118,7 +118,7 @@ static void answer_command(struct command *cmd)
         break;
     case COMMAND_EVENTS:
         cmd->reply.status = 200;
-        cmd->reply.text = mem_printf("{\"items\":[],\"first\":\"%s\",\"limit\":%d}",
+        cmd->reply.text = mem_printf("[{\"first\":\"%s\",\"limit\":%d}]",
                                      cmd->events.types ? cmd->events.types[0] : "", cmd->events.limit);
         break;
     case COMMAND_OPERATIONS:
