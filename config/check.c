@@ -8,8 +8,8 @@
 #include "config/config_private.h"
 #include "config/secret_file.h"
 #include "config/values.h"
-#include "model/cluster.h"
 #include "model/names.h"
+#include "model/string_list.h"
 
 enum { PASSWORD_MAX = 1024, URL_MAX = 2048 };
 

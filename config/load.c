@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "config/config_private.h"
 #include "config/values.h"
-#include "model/cluster.h"
+#include "model/string_list.h"
 
 /* ---- the file ---- */
 

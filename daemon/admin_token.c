@@ -15,7 +15,7 @@
 #include "base/private_file.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
-#include "model/cluster.h"
+#include "model/api_token.h"
 #include "model/command.h"
 
 /* The command writes the first file. The daemon renames it to the second name and writes the third. */

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "fuzz/odd_members.h"
+#include "model/project_state.h"
 #include "upstream/wire/generation_private.h"
 #include "view/render.h"
 

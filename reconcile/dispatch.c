@@ -14,7 +14,7 @@
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/lookup.h"
-#include "reconcile/observation/poll.h"
+#include "reconcile/observation/fresh.h"
 #include "reconcile/reload.h"
 #include "reconcile/world/world.h"
 

@@ -12,6 +12,7 @@
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
+#include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
@@ -171,11 +172,10 @@ void projects_spread(struct reconcile *r)
 
 static void answer_all(struct project *p)
 {
-    struct list *const waiting[] = {&p->fresh.next, &p->fresh.now, &p->fresh.failed, &p->catalog.waiters};
     struct problem *problem CLEANUP_PROBLEM = problem_at_rest(p);
-    for (size_t i = 0; i < ARRAY_LEN(waiting); i++)
-        LIST_FOR_EACH_SAFE (it, next, waiting[i])
-            reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_at_rest(p));
+    fresh_refuse(p);
+    LIST_FOR_EACH_SAFE (it, next, &p->catalog.waiters)
+        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_at_rest(p));
     fetches_forget_project(p, problem);
     name_checks_forget_project(p);
 }

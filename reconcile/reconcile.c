@@ -28,6 +28,7 @@
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/observe.h"
+#include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"
 #include "reconcile/operations/durations.h"
 #include "reconcile/operations/spans.h"
@@ -301,9 +302,7 @@ static void halt(struct reconcile *r)
         upstream_cancel(&p->catalog.call);
         loop_timer_clear(r->o.loop, &p->catalog.share);
         reply_stopping_all(&p->catalog.waiters);
-        reply_stopping_all(&p->fresh.next);
-        reply_stopping_all(&p->fresh.now);
-        reply_stopping_all(&p->fresh.failed);
+        fresh_refuse(p);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         life_stop(e);

@@ -27,7 +27,7 @@ FOLDERS = sorted({p.parent.relative_to(ROOT).as_posix() for p in ROOT.glob("*/**
 TOPS = sorted({folder.split("/")[0] for folder in FOLDERS})
 # The largest allowed circle of each top folder, in files; folders without an entry may have ORDINARY files. The numbers may only go down.
 ORDINARY = 5
-CEILING = {"api": 14}
+CEILING: dict[str, int] = {}
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 DEFINITION = re.compile(r"^(?!typedef)(\w[^\n;={}]*?\b(\w+)\((?:[^;{}]|\n)*?\)[^;{}\n]*)\n\{\n(.*?)^\}", re.M | re.S)
 POINTER = re.compile(r"\(\*(?:const )?(\w+)\)\(")

@@ -21,8 +21,9 @@
 #include "loop/loop.h"
 #include "loop/transport.h"
 #include "loop/worker.h"
-#include "model/cluster.h"
+#include "model/account_state.h"
 #include "model/problem.h"
+#include "model/shoot.h"
 #include "upstream/fairness.h"
 
 enum upstream_op {

@@ -6,7 +6,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +18,10 @@
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/attrs.h"
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/string_list.h"
 
 static void list_push(char ***list, size_t *count, const char *text)
 {
@@ -110,18 +114,28 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
 /* The decider returns the number of the last event; lists continue with a cursor (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
-    json_t *doc = cmd->reply.text ? json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL) : NULL;
-    const char *sequence = json_str(doc, "next_cursor");
+    const struct command_events *page = &cmd->events;
     struct cursor_place next = {.number_count = 0};
-    char cursor[CURSOR_TEXT_BYTES];
-    if (!doc)
-        return NULL;
-    if (sequence && cursor_place_set(&next, sequence)) {
+    char cursor[CURSOR_TEXT_BYTES], number[24];
+    assert(cmd->reply.text);
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, SIZE_MAX);
+    (void)buffer_printf(&out, "{\"items\":%s,\"next_cursor\":", cmd->reply.text);
+    (void)snprintf(number, sizeof(number), "%" PRId64, page->next);
+    if (page->next && cursor_place_set(&next, number)) {
         cursor_make(r, &next, cursor);
-        json_set_str(doc, "next_cursor", cursor);
+        (void)buffer_printf(&out, "\"%s\"", cursor);
+    } else {
+        (void)buffer_add_str(&out, "null");
     }
+    (void)buffer_printf(&out,
+                        ",\"last_sequence\":%" PRId64 ",\"oldest_sequence\":%" PRId64
+                        ",\"newest_sequence\":%" PRId64 ",\"base_sequence\":%" PRId64 "}",
+                        page->last, page->oldest, page->newest, page->base);
     answer_field(&r->http.answer, "Vary", "Accept");
-    return answer_with_document(r, doc);
+    size_t len;
+    char *text = buffer_take(&out, &len);
+    return answer_with_text(r, text, len);
 }
 
 /* Adds faults: parameters that belong to the other form of the answer, and credentials given twice. */

@@ -52,7 +52,6 @@ void command_reply_not_stored(struct command *cmd)
 
 void command_reply_saved(struct save *save)
 {
-    assert(save->answers);
     if (save->status == STORE_OK)
         reply_prepared(save->r, save->ctx);
     else

@@ -2,6 +2,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "reconcile/commands/body.h"
 #include "reconcile/commands/webhooks.h"
 #include "reconcile/world/world.h"

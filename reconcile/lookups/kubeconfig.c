@@ -150,7 +150,7 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
         answer_kubeconfig(cmd, k, true);
         return;
     }
-    if (!fetch_wait(&k->fetch, cmd))
+    if (!fetch_wait(&k->fetch, cmd, cmd->deadline))
         return;
     k->drop_answer = false;
     k->fetch.call.ttl_seconds = k->ttl_seconds;

@@ -20,7 +20,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-static void save_free(struct save *save)
+void save_free(struct save *save)
 {
     change_set_free(save->set);
     free(save);
@@ -28,9 +28,13 @@ static void save_free(struct save *save)
 
 static void save_drop(struct loop_task *task)
 {
+    save_free(CONTAINER_OF(task, struct save, task));
+}
+
+static void answer_drop(struct loop_task *task)
+{
     struct save *save = CONTAINER_OF(task, struct save, task);
-    if (save->answers)
-        command_drop(save->ctx);
+    command_drop(save->ctx);
     save_free(save);
 }
 
@@ -314,7 +318,7 @@ struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save
 {
     assert(on_saved && cmd);
     struct save *save = save_new(r, on_saved, cmd);
-    save->answers = true;
+    save->task.drop = answer_drop;
     return save;
 }
 

@@ -7,7 +7,8 @@
 #include "reconcile/world/entity.h"
 
 struct save {
-    struct loop_task task;
+    struct loop_task
+        task; /* its drop, when the loop has ended, frees the save; with save_answer also the command */
     struct reconcile *r;
     struct change_set *set;
     enum store_status status;
@@ -16,13 +17,14 @@ struct save {
     void (*on_saved)(struct save *save);
     void *ctx;
     struct list link;           /* in the reconciler's lists: returned, then committed */
-    bool answers;               /* ctx is a command, which on_saved answers */
     char key[ENTITY_KEY_BYTES]; /* of its entity, which is looked up again because it may have been removed */
 };
 
 struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx);
 /* Makes a save whose on_saved answers `cmd`, its ctx. */
 struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd);
+/* For a drop of a task, instead of the one of save_new. */
+void save_free(struct save *save);
 /* Adds copies of the cluster (its version raised) and of its operation, if there is one. */
 void save_entity(struct save *save, struct entity *e);
 void save_operation(struct save *save, struct operation *op);

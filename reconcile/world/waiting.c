@@ -21,8 +21,14 @@ static void on_wait_deadline(struct loop_timer *timer)
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w))
 {
+    return wait_until(r, cmd, cmd->deadline, where, on_deadline);
+}
+
+struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
+                           void (*on_deadline)(struct waiting *w))
+{
     loop_assert_owner(r->o.loop);
-    assert(cmd && on_deadline && cmd->deadline);
+    assert(cmd && on_deadline && until);
     struct waiting *w = MEM_NEW(struct waiting);
     w->cmd = cmd;
     w->r = r;
@@ -30,7 +36,7 @@ struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *
     w->deadline.fire = on_wait_deadline;
     w->deadline.name = "deadline of a request";
     list_append(where, &w->link);
-    loop_timer_set(r->o.loop, &w->deadline, cmd->deadline);
+    loop_timer_set(r->o.loop, &w->deadline, until);
     return w;
 }
 

@@ -20,8 +20,12 @@ struct waiting {
     void *owner;                            /* owner of the list, for on_deadline; or NULL */
 };
 
+/* Waits until the command's deadline. */
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w));
+/* As wait_new, with a deadline of its own. */
+struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
+                           void (*on_deadline)(struct waiting *w));
 /* Gives a call the trace and request of the first waiting command; neither when no command waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* What a command waited for is there: it is decided again at the end of the turn. */

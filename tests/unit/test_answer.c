@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "model/cluster.h"
 #include "upstream/wire/generation_private.h"
 
 #define UID "47634427-3aab-437f-98dc-1a7f207e7969"
