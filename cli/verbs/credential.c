@@ -264,10 +264,10 @@ static int answer_from(struct cli *cli, struct cache *cache, const char *project
     if (has_one && age_s(kept, "at") < FRESH_S)
         return print(cli, version, status);
     if (has_one && age_s(kept, "away_at") < AWAY_S)
-        return print_kept(cli, version, status, "it was a moment ago");
+        return print_kept(cli, version, status, "this was so a moment ago");
     if (!status && kept_code > END_OK && kept_code <= END_DIFFERENT && age_s(kept, "at") < REFUSED_S)
-        return cli_fail((enum exit_code)kept_code, "refused a moment ago: 'shootctl credential %s' says why",
-                        cluster);
+        return cli_fail((enum exit_code)kept_code,
+                        "refused a moment ago: 'shootctl credential %s' shows the reason", cluster);
     struct http_answer answer CLEANUP_ANSWER = {0};
     int code = fetch(cli, project, cluster, has_one, &answer);
     if (code == END_OK) {
