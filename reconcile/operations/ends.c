@@ -79,8 +79,9 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
 struct problem *cluster_failed_problem(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
-    struct problem *p = problem_new(PROBLEM_CLUSTER_FAILED, "%s",
-                                    s && s->description ? s->description : "Cleura gave up on the operation");
+    struct problem *p =
+        problem_new(PROBLEM_CLUSTER_FAILED, "%s",
+                    s && s->description ? s->description : "Cleura reports the operation as failed for good");
     json_t *errors = json_array();
     size_t i;
     json_t *error;
