@@ -1,4 +1,4 @@
-// Who looks, from the login to its end.
+// The session: the identity of the user, from the login to the logout.
 import { signal } from "@preact/signals";
 
 import { api, ask, whenRefused } from "./api";
