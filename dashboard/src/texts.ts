@@ -1,4 +1,4 @@
-// Every English text of the page.
+// All English texts of the page.
 import type { Event, Health, Operation, Phase, Role } from "./types";
 
 const many = (n: number, one: string, more: string) => `${n.toLocaleString("en")} ${n === 1 ? one : more}`;
