@@ -45,7 +45,8 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     return p;
 }
 
-/* The time, without a look at the clock when the request has just begun. */
+/* The present time. For a request that has just begun it is the time of its beginning, so the clock is not
+ * read again. */
 static mono_us recent(const struct request *r)
 {
     return r->http.took_time ? env_mono(r->api->options.env) : r->http.started;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "view/cluster_facts.h"
 
-/* A sort key is a number or a text. A cursor contains the number; the text is derived from project and name.
+/* A sort key is a number or a text. A cursor contains the number; the text follows from project and name.
  */
 struct order_key {
     const char *name;

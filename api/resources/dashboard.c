@@ -112,7 +112,7 @@ static char *policy_of(const struct config *config)
     return buffer_take(&out, NULL);
 }
 
-/* The tag of the page also depends on its policy: a browser that has the page must not keep the policy of
+/* The tag of the page also depends on its policy: a browser that has the page must not use the policy from
  * before a reload of the configuration. */
 static void tag_of(const char *policy, const struct dashboard_form *form, char tag[static ETAG_DIGEST_BYTES])
 {

@@ -1,7 +1,7 @@
 /*
  * The command `credential`, which kubectl runs as a plug-in. Standard output has only the JSON. The answer
  * is cached in our own directory: many kubectl at once make one request, and the last credential works while
- * the server is away.
+ * the server is unreachable.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,9 +32,10 @@
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
-    AWAY_S = 10, /* with a valid certificate at hand, a server that failed is not asked again for so long */
+    AWAY_S =
+        10, /* time without another request to a server that failed, while a cached certificate is valid */
     AWAY_TIMEOUT_MS =
-        5000, /* timeout of the single attempt when a certificate is at hand: kubectl waits for us */
+        5000, /* timeout of the only attempt while a cached certificate is valid, because kubectl waits */
     LOCK_MS = 15000,
     LOCK_PAUSE_MS = 50,
     MARGIN_S = 300,

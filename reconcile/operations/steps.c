@@ -56,7 +56,7 @@ static void try_again(struct entity *e, int64_t at_least_us)
     loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + at_least_us + wait);
 }
 
-/* Sets the message that says what the operation waits for. A new message is stored. */
+/* Sets the message with the reason why the operation waits. A new message is stored. */
 static void step_reports(struct entity *e, const char *message)
 {
     bool is_said = e->op->message && !strcmp(e->op->message, message);

@@ -60,7 +60,7 @@ struct account_health {
     mono_us heard_at; /* the same moment on the monotonic clock */
 };
 
-/* With which token requests are sent (auth.c, by_hand.c, token_file.c). */
+/* The token with which requests are sent (auth.c, by_hand.c, token_file.c). */
 struct account_session {
     enum auth_phase phase;
     struct exchange *call;
@@ -108,10 +108,10 @@ struct exchange_end {
     struct login_answer login;     /* for logins; GARBLED if not understood */
 };
 struct exchange_handlers {
-    void (*rows)(void *ctx, struct list_part *part); /* called for each part of a list, in separate turns; may
-                                                        take ownership of shoots */
-    void (*done)(void *ctx,
-                 struct exchange_end *end); /* called once, at the end; may take ownership of members */
+    /* Called for each part of a list, in separate turns. May take ownership of shoots. */
+    void (*rows)(void *ctx, struct list_part *part);
+    /* Called once, at the end. May take ownership of members. */
+    void (*done)(void *ctx, struct exchange_end *end);
 };
 struct sending {
     bool with_token; /* false for logins */
