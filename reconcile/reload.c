@@ -268,8 +268,8 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
 
 static void on_late(struct waiting *w)
 {
-    reply_problem(wait_take(w), problem_passing(PROBLEM_OVERLOADED, 5,
-                                                "the configuration is still being read, or put into force"));
+    reply_problem(wait_take(w),
+                  problem_passing(PROBLEM_OVERLOADED, 5, "the configuration is still being read or applied"));
 }
 
 void command_reload(struct reconcile *r, struct command *cmd)

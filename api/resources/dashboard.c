@@ -145,7 +145,6 @@ struct problem *handle_dashboard_file(struct request *r)
         }
     if (p)
         return p;
-    return problem_new(PROBLEM_NOT_FOUND,
-                       "The dashboard has no such file (any more): a page that asks for it is from another "
-                       "version. Reload it.");
+    return problem_new(PROBLEM_NOT_FOUND, "The dashboard has no such file, or no longer has it. A page that "
+                                          "requests it is from another version: reload the page.");
 }

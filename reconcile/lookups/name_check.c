@@ -65,8 +65,9 @@ static void on_listed(struct command *part)
     if (known || !sure || r->stopping)
         r->reactions.decide_again(r, cmd);
     else
-        reply_problem(cmd, problem_new(PROBLEM_NAME_TAKEN,
-                                       "Cleura says that the name '%s' is taken; nothing was sent", name));
+        reply_problem(cmd,
+                      problem_new(PROBLEM_NAME_TAKEN,
+                                  "Cleura reports that the name '%s' is taken; no create was sent", name));
 }
 
 static void on_name_checked(struct upstream_call *call, const struct upstream_result *result)
