@@ -321,8 +321,8 @@ static void look_at_body(struct exchange *x)
     answer->json =
         json_parse_foreign(answer->body.data ? answer->body.data : "", answer->body.len, &limits, &end);
     if (!answer->json)
-        ends(x, HTTP_FOREIGN, "HTTP %ld with a body of type JSON that is not valid JSON: %s", answer->status,
-             json_scan_text(end));
+        ends(x, HTTP_FOREIGN, "HTTP %ld with a body that is not JSON, although its type is JSON: %s",
+             answer->status, json_scan_text(end));
     else if (!json_is_object(answer->json))
         ends(x, HTTP_FOREIGN, "HTTP %ld with JSON that is no object", answer->status);
     if (answer->json && !x->request->any_text)

@@ -452,7 +452,7 @@ CHANGED = problem(412, "precondition_failed")
 def test_a_write_is_about_the_cluster_that_was_shown(tmp_path, verb):
     plan = {"valid": True, "changes": [], "steps": []}
     with Answers({"*": by_method(GET=answer(200, SEEN, 'ETag: "cl-7-x"\r\n'), DELETE=CHANGED, PUT=CHANGED, PATCH=[answer(200, plan), CHANGED])}) as server:
-        fails(run(tmp_path, *verb.split(), input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), CONFLICT, "it changed meanwhile", "look again")
+        fails(run(tmp_path, *verb.split(), input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), CONFLICT, "it changed meanwhile", "repeat the command if you still want the change")
         writes = [fields_of(request) for request in server.requests if not request.startswith(b"GET")]
         assert writes and all(fields["If-Match"] == '"cl-7-x"' for fields in writes)
 
