@@ -42,9 +42,9 @@ struct command *request_command(struct request *r, enum command_type type)
 
 struct problem *request_stopping(void)
 {
-    return problem_passing(PROBLEM_SHUTTING_DOWN, 5,
-                           "The server is being stopped; what became of the "
-                           "request can be read back after its restart.");
+    return problem_passing(
+        PROBLEM_SHUTTING_DOWN, 5,
+        "The server is being stopped; after its restart, read the outcome of the request.");
 }
 
 static void discard_command(void *result)
@@ -142,8 +142,8 @@ struct problem *request_overdue(const struct request *r)
     return atomic_load(&r->api->stopping)
                ? request_stopping()
                : problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
-                                 "The server could not finish the request in time; what became of "
-                                 "it is not known yet.");
+                                 "The server could not finish the request in time; its outcome is not "
+                                 "known yet.");
 }
 
 /* ---- writes: dry runs, and waiting for the end of the operation (AO-10 to AO-12) ---- */
@@ -260,9 +260,10 @@ struct problem *check_idempotency_key(struct request *r)
         return NULL;
     if (r->http.headers.counts[HEADER_IDEMPOTENCY_KEY] > 1 || !read_key(field, &key, &len)) {
         struct problem *p = NULL;
-        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Idempotency-Key", "malformed",
-                          NULL, "has to be one key of %d to %d of A-Z a-z 0-9 . _ ~ -, in quotes or without",
-                          KEY_MIN, KEY_MAX);
+        problem_add_fault(
+            &p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Idempotency-Key", "malformed", NULL,
+            "has to be one key of %d to %d characters A-Z a-z 0-9 . _ ~ -, in quotes or without", KEY_MIN,
+            KEY_MAX);
         return p;
     }
     assert(r->token && !*r->idempotency.key);

@@ -197,7 +197,7 @@ struct problem *list_place(struct request *r, struct cursor_place *ret_place)
         break;
     case CURSOR_EXPIRED:
         problem_add_fault(&p, PROBLEM_CURSOR_EXPIRED, FAULT_AT_QUERY, "cursor", "expired", NULL,
-                          "was given out more than 3 days ago; begin again without it");
+                          "is more than 3 days old; begin again without it");
         break;
     case CURSOR_BAD:
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "cursor", "invalid_cursor", NULL,

@@ -39,7 +39,7 @@ struct list_body {
     struct buffer text;
     struct buffer tags;   /* of the items */
     bool is_tagged;       /* all items have a tag */
-    wall_us oldest;       /* when Cleura last showed the oldest item; 0: no item was shown */
+    wall_us oldest;       /* time of the oldest observation of an item; 0: no item was observed */
     mono_us oldest_heard; /* the same moment on the monotonic clock */
 };
 

@@ -51,7 +51,7 @@ static struct problem *check_route(struct request *r)
         return http_refuse_method(&r->http, allowed);
     if (!r->route)
         return problem_new(PROBLEM_NOT_FOUND,
-                           "There is no resource at this path; GET /openapi.yaml lists all.");
+                           "There is no resource at this path; GET /openapi.yaml lists all paths.");
     r->http.may_compress = !(r->route->flags & ROUTE_SECRET);
     return NULL;
 }

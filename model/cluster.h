@@ -59,8 +59,8 @@ struct cluster {
     wall_us created_at;
     wall_us updated_at;
     char *api_server_url; /* from a kubeconfig, when Cleura's API does not report it (v2); or NULL */
-    wall_us absent_since; /* since when Cleura does not show the shoot although nobody deleted it; 0: Cleura
-                             shows it */
+    wall_us absent_since; /* time from which Cleura has not shown the shoot, although nobody deleted it; 0: it
+                             is shown */
     wall_us departed_at;  /* when the record ended; it is kept in case the uid returns; 0: not ended */
     char *
         retrying_announced; /* the error codes that the last cluster.retrying of this run reported; or NULL */

@@ -496,14 +496,15 @@ static void look_at_version(void *ctx, const struct version_in_use *v)
     char *action CLEANUP_FREE = version_action(in, v, target);
     bool is_over = v->expires_at && v->expires_at <= in->now;
     issue_add(in, kind, severity,
-              &(struct occurrence){.subject = subject,
-                                   .description =
-                                       is_over ? "Cleura may upgrade it by force at any time."
-                                               : "Cleura upgrades by force what is still used after its end.",
-                                   .action = action,
-                                   .since = is_over ? v->expires_at : 0,
-                                   .expires_at = v->expires_at,
-                                   .target = target});
+              &(struct occurrence){
+                  .subject = subject,
+                  .description = is_over
+                                     ? "Cleura may upgrade the cluster by force at any time."
+                                     : "After this version expires, Cleura upgrades the cluster by force.",
+                  .action = action,
+                  .since = is_over ? v->expires_at : 0,
+                  .expires_at = v->expires_at,
+                  .target = target});
 }
 
 /* ---- all together ---- */

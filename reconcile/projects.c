@@ -132,7 +132,8 @@ void project_take_up_cluster(struct entity *e)
          * requested again. */
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
-        mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
+        mem_set_str(&c->message,
+                    "The operation that should create the cluster cannot be read: create the cluster again");
         entity_store(e);
     }
     c->stale = e->project->place.set_aside ||

@@ -184,8 +184,8 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
 static void end_orphan(struct reconcile *r, const struct operation *stored)
 {
     struct operation *op = operation_copy(stored);
-    struct problem *problem CLEANUP_PROBLEM = problem_new(
-        PROBLEM_INTERNAL_ERROR, "its stored state cannot be read: what became of it is not known");
+    struct problem *problem CLEANUP_PROBLEM =
+        problem_new(PROBLEM_INTERNAL_ERROR, "its stored state cannot be read: its outcome is not known");
     struct save *save = save_new(r, NULL, NULL);
     operation_move(op, OPERATION_FAILED);
     op->finished_at = env_wall(r->env);

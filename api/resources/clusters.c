@@ -60,7 +60,7 @@ static struct problem *no_such_action(void)
         names = more;
     }
     struct problem *p =
-        problem_new(PROBLEM_NOT_FOUND, "There is no action of this name; there are %s.", names);
+        problem_new(PROBLEM_NOT_FOUND, "There is no action of this name; the actions are %s.", names);
     free(names);
     return p;
 }

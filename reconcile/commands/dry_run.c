@@ -154,7 +154,7 @@ static void preview_create(struct walk *walk)
     json_t *quota = quota_effect(p, NULL, json_incref(pools));
     if (!cmd->write.name_is_free)
         spec_warn(warnings, "#/name", "name_unchecked",
-                  "Cleura did not say whether the name is free: it is unique in the whole cloud");
+                  "Cleura did not report whether the name is free; names are unique in the whole cloud");
     spec_warnings(spec, NULL, pools, warnings);
     spec_warn_of_quota(warnings, use, w->limits);
     reply_forecast(

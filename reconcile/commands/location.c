@@ -183,7 +183,8 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
     }
     if (!p->place.set_aside) {
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                       "project '%s' is where it was: nothing is set aside", cmd->project));
+                                       "the place of project '%s' has not changed: nothing is set aside",
+                                       cmd->project));
         return;
     }
     log_warning("location of a project confirmed", "project", cmd->project, "clusters", what, "by",

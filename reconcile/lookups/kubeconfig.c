@@ -54,7 +54,7 @@ static void kubeconfig_release(struct fetch *f)
 }
 
 static const struct fetch_kind kubeconfigs = {.size = sizeof(struct kubeconfig),
-                                              .late = "Cleura gave no kubeconfig in time",
+                                              .late = "Cleura did not return a kubeconfig in time",
                                               .is_kept = kubeconfig_is_kept,
                                               .release = kubeconfig_release};
 
@@ -98,7 +98,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     if (result->class != UPSTREAM_OK) {
         struct problem *problem CLEANUP_PROBLEM = NULL;
         if (result->class == UPSTREAM_CONFLICT || result->class == UPSTREAM_REFUSED)
-            problem = problem_new(PROBLEM_CLUSTER_NOT_READY, "Cleura gives no kubeconfig now: %s",
+            problem = problem_new(PROBLEM_CLUSTER_NOT_READY, "Cleura returns no kubeconfig now: %s",
                                   result->message ? result->message : "conflict");
         else
             problem = upstream_problem(result);

@@ -61,7 +61,7 @@ static void on_listed(struct fresh_reader *reader, enum fresh_outcome outcome)
     struct name_check *n = CONTAINER_OF(reader, struct name_check, listing);
     if (outcome == FRESH_READ && !n->r->stopping && !entity_find(n->r, n->project->name, n->name)) {
         struct problem *problem = problem_new(
-            PROBLEM_NAME_TAKEN, "Cleura says that the name '%s' is taken; nothing was sent", n->name);
+            PROBLEM_NAME_TAKEN, "Cleura reports that the name '%s' is taken; no create was sent", n->name);
         reply_problem(name_check_free(n), problem);
     } else {
         decide_on(n);

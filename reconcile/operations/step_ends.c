@@ -68,7 +68,7 @@ static char *describe_missing(const struct entity *e, const char *then)
     if (step->attempts > 1)
         first = mem_printf(", the first of %d times at %s", step->attempts,
                            time_rfc3339(step->started_at, false, since));
-    return mem_printf("Accepted by Cleura at %s%s, but nothing of it shows yet%s",
+    return mem_printf("Accepted by Cleura at %s%s, but no effect is visible yet%s",
                       time_rfc3339(step->accepted_at, false, since), first ? first : "", then);
 }
 
@@ -80,7 +80,7 @@ char *steps_remark(const struct entity *e)
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     if (step->status == STEP_WAITING && e->step.tries.unheard[0])
-        return mem_printf("Accepted by Cleura, which says \"%s\": that counts as in progress",
+        return mem_printf("Accepted by Cleura, which reports \"%s\": this counts as in progress",
                           e->step.tries.unheard);
     bool missing = step->status == STEP_WAITING && kind->shows_at_once && !shoot_is_in_progress(s) &&
                    !step_is_met(e, step, s);

@@ -79,7 +79,7 @@ void step_busy(struct entity *e, const struct upstream_result *result);
 
 /* How long a lost answer may stay unclear, and how long a step without effect is repeated. */
 enum { STEP_BUDGET_S = 600 };
-/* Sets the message that says what the operation waits for. A new message is stored. */
+/* Sets the message with the reason why the operation waits. A new message is stored. */
 void step_reports(struct entity *e, const char *message);
 
 typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);

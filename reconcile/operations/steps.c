@@ -419,7 +419,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     life_answered(e, LIFE_LOOKING);
 }
 
-/* Whether Gardener gave up the deletion. After that only a retry, or another delete, helps (CL-18). */
+/* Whether the deletion failed for good at Gardener. Then only a retry, or another delete, helps (CL-18). */
 static bool deletion_gave_up(const struct shoot *s)
 {
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));

@@ -22,8 +22,8 @@ struct step_tries {
     int conflicts;       /* consecutive 409 answers to the current step while the cluster seems idle */
     int unexplained;     /* consecutive refusals of its calls without a message of Cleura */
     int absent_reads;    /* consecutive reads back that found nothing */
-    mono_us unmet_since; /* since when Cleura is done without a visible effect of the step; 0: this is not the
-                            case */
+    mono_us unmet_since; /* time from which Cleura has been idle without a visible effect of the step; 0: not
+                            so */
     mono_us lost_at;     /* first read back of the current step; 0: none */
     char unheard[48];    /* last unknown word about its run; or "" */
 };

@@ -168,7 +168,7 @@ def test_an_id_token_of_another_login(world):
 
 def test_an_issuer_that_is_down_or_allows_no_page(world):
     world.issuer.origin = "https://another.example.com"
-    assert "has to be allowed" in world.reason("down", "does not let this page read")["reason"] and world.flow.asked == []
+    assert "Allow the origin of this page" in world.reason("down", "does not let this page read")["reason"] and world.flow.asked == []
     world.issuer.stop()
     try:
         assert world.reason("down", "does not answer")["stored"] == []
@@ -200,8 +200,8 @@ def test_a_page_that_is_older_than_the_configuration(world):
 
 @pytest.mark.parametrize("change, words", [
     ({"issuer": "https://another.example.com"}, "another issuer"),
-    ({"authorization_endpoint": "javascript:alert(1)"}, "no addresses"),
-    ({"token_endpoint": "https://tokens.example.com/token"}, "at another host"),
+    ({"authorization_endpoint": "javascript:alert(1)"}, "are not https"),
+    ({"token_endpoint": "https://tokens.example.com/token"}, "is on another host"),
     ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
 ])
 def test_an_issuer_that_cannot_be_used(world, change, words):

@@ -338,7 +338,7 @@ static void an_outage_is_no_absence(void **state)
     one_shoot_end(d);
 }
 
-/* A gateway answers one 404 for a cluster whose deletion Cleura gave up long ago. */
+/* A gateway answers one 404 for a cluster whose deletion failed for good at Cleura long ago. */
 static void a_deletion_that_failed_is_no_proof(void **state)
 {
     (void)state;

@@ -246,7 +246,7 @@ static void note_not_believed(const struct upstream_call *call, struct upstream_
                               const char *why)
 {
     free(result->message);
-    result->message = mem_printf("the answer about the shoot is not believed: %s", why);
+    result->message = mem_printf("the answer about the shoot is not accepted: %s", why);
     result->not_believed = why;
     refused_rows_log(call->account, call->project_id, call->name, why);
 }

@@ -28,7 +28,7 @@ static enum read_end end_of(enum json_scan_end end, const char **ret_why)
 
 static enum read_end garbled_unless(bool understood, const char **ret_why)
 {
-    *ret_why = "lacks what it must have";
+    *ret_why = "lacks a required member";
     return understood ? READ_OK : READ_GARBLED;
 }
 

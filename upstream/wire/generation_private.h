@@ -234,7 +234,8 @@ void decode_refuse(struct decoding *d, const char *why);
 void decode_note(struct decoding *d, const json_t *object, const char *key);
 /* Returns the places of the noted members, as JSON pointers into the document. */
 void decode_report_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
-/* Returns an unreadable member as it is: functions that read members inside it find them unknown. */
+/* Returns the member, also when it has another type; it is then noted. Functions that read members of such a
+ * value find them unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
 /* False when the array cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);

@@ -20,7 +20,7 @@ struct shoot *decode_new(struct decoding *d, const json_t *in)
     if (!name)
         decode_refuse(d, "it has no name");
     else if (!shoot_name_is_possible(name))
-        decode_refuse(d, "Gardener has no such name");
+        decode_refuse(d, "the name is not possible in Gardener");
     else if (has_uid && (!decode_word(d, in, "uid") || uuid_parse(json_string_value(uid), parsed) != 0))
         decode_refuse(d, "its uid cannot be read");
     if (d->fault)

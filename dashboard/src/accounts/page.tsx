@@ -1,4 +1,4 @@
-// How shootd stands with Cleura: each account with its login, and each project with the age of what is known of it.
+// The state of shootd at Cleura: each account with its login, and each project with the age of its data.
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { api, ask } from "../api";
@@ -31,7 +31,7 @@ function makeAccounts() {
 
 const isCalm = (state: string) => state === "ok" || state === "unknown";
 
-/** A word of the server, in plain English where it is known. */
+/** A word of the server in plain English, or the word itself when it is not known. */
 const wordOf = (words: Record<string, string>, word: string) => words[word] ?? word;
 
 function LoginTag({ state }: { state: string }) {
@@ -130,7 +130,7 @@ function Projects({ account, all }: { account: Account; all: Project[] }) {
 
 function Card({ account, mine }: { account: Account; mine: Project[] }) {
   const heading = `account-${account.name}`;
-  // Those in trouble first; the others stay in their order.
+  // Projects in trouble come first; the order is otherwise unchanged.
   const ordered = [...mine.filter(isTroubled), ...mine.filter((one) => !isTroubled(one))];
   return (
     <section class="panel" aria-labelledby={heading}>

@@ -1,4 +1,4 @@
-// Who asked for what, and with which outcome; for admins.
+// The audit log: requests with their callers and outcomes. For admins.
 import { useEffect, useMemo } from "preact/hooks";
 
 import { api, ask } from "../api";
@@ -44,7 +44,7 @@ function Target({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** What was sent, why it was refused, how many were left out. */
+/** The names of the sent members, the reason of a refusal, the number of left out entries. */
 function detailsOf(entry: AuditEntry): string {
   return [
     entry.code ?? "",

@@ -9,7 +9,7 @@ function labelsOf(labels: Record<string, string> | null | undefined) {
 
 const taintsOf = (pool: NodePool) => (pool.taints ?? []).map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`).join(", ");
 
-/** Pools that are there, then those that are asked for and are not there yet. */
+/** First the existing pools, then the requested pools that do not exist yet. */
 function poolsOf(cluster: Cluster): { name: string; observed: NodePool | null; spec: NodePoolSpec | null }[] {
   const specs = new Map((cluster.spec?.node_pools ?? []).map((pool) => [pool.name ?? "", pool]));
   const observed = (cluster.observed?.node_pools ?? []).map((pool) => {

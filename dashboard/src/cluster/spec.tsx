@@ -1,4 +1,4 @@
-// What was asked for beside what is there; where they differ, the row is marked.
+// The spec beside the observed state. Rows with a difference are marked.
 import { texts } from "../texts";
 import type { Cluster } from "../types";
 import { Foreign } from "../ui/foreign";
@@ -7,10 +7,10 @@ type Row = { path: string; wanted: unknown; found: unknown; differs: boolean };
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Pools and schedules have panels of their own. */
+/** Node pools and schedules have panels of their own. */
 const elsewhere = new Set(["node_pools", "hibernation_schedules"]);
 
-/** Members as paths, groups opened up. */
+/** Members as paths; each member of an object has a path of its own. */
 function flat(value: unknown, path: string, into: Map<string, unknown>) {
   if (isRecord(value) && Object.keys(value).length) for (const [key, inner] of Object.entries(value)) flat(inner, path ? `${path}.${key}` : key, into);
   else if (path && !elsewhere.has(path)) into.set(path, value);
@@ -20,7 +20,7 @@ export function compare(cluster: Cluster): Row[] {
   const wanted = new Map<string, unknown>(), found = new Map<string, unknown>();
   flat(cluster.spec, "", wanted);
   flat(cluster.observed, "", found);
-  // Drift has paths within pools, too.
+  // Paths of drift may also lie inside a pool.
   const differing = cluster.drift.map((one) => ({ path: one.path, wanted: one.wanted, found: one.found, differs: true }));
   const drifted = new Set(differing.map((one) => one.path));
   const paths = [...new Set([...found.keys(), ...wanted.keys()])].filter((path) => !drifted.has(path));
@@ -66,7 +66,7 @@ function Table({ rows }: { rows: Row[] }) {
   );
 }
 
-/** Members that the spec leaves to Cleura are folded. */
+/** Members that the spec leaves to Cleura are in a part that is closed at first. */
 export function SpecPanel({ cluster }: { cluster: Cluster }) {
   const rows = compare(cluster);
   const asked = rows.filter((row) => row.differs || row.wanted !== undefined);

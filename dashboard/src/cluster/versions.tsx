@@ -1,4 +1,4 @@
-// Versions on offer, with Cleura's own check. The server asks Cleura for them, so they are looked up by a click.
+// Offered versions, with the check of Cleura. The server must ask Cleura for them, so they are read after a click.
 import { useState } from "preact/hooks";
 
 import { api, ask, type Result } from "../api";

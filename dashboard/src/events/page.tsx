@@ -1,4 +1,4 @@
-// What happens, as it happens; the list can be held while it is read.
+// Events as they happen. The user can hold the list while reading it.
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { clusterLink, placeQuery, webhookLink } from "../router";
@@ -19,7 +19,7 @@ const fields = (): Field[] => [
   { name: "cluster", label: texts.events.cluster },
 ];
 
-/** What it is about: a cluster, an account, a webhook, a token, or the scope of a freeze. */
+/** The subject of the event: a cluster, an account, a webhook, a token, or the scope of a freeze. */
 function Subject({ event }: { event: Event }) {
   const { project, cluster, account, webhook, token_name, scope } = event.data;
   if (project && cluster)

@@ -13,7 +13,7 @@ import { Totals } from "./totals";
 
 const TYPING_MS = 600;
 
-/** How many fit is said once a filter stands still. */
+/** The number of matching clusters is announced after the filter has not changed for a moment. */
 function useCountSpoken() {
   const asked = query.value;
   useEffect(() => {
@@ -40,7 +40,7 @@ export function FleetPage() {
   );
 }
 
-/** Loading, failed, empty, filtered to empty and there are five different pictures. */
+/** The five states look different: loading, failed, empty, no match, and a list. */
 function Body({ size }: { size: number }) {
   const now = load.value;
   if (now.state === "loading" && !size) return <p class="panel empty">{texts.fleet.loading}</p>;

@@ -1,4 +1,4 @@
-// Which clusters are shown, and in which order. All of it is in the URL.
+// The filters and the order of the clusters. All of them are in the URL.
 import { computed } from "@preact/signals";
 
 import { fleetLink, replaceWith, route } from "../router";
@@ -54,7 +54,7 @@ export function change(part: Partial<Query>) {
   replaceWith(fleetLink(write({ ...query.peek(), ...part })));
 }
 
-/** The list with the word in it, or without it when it was there. */
+/** Adds the word to the list, or removes it from the list. */
 export function toggled<T>(list: T[], word: T): T[] {
   return list.includes(word) ? list.filter((one) => one !== word) : [...list, word];
 }
@@ -64,7 +64,7 @@ export const isFiltered = (query: Query) =>
 
 export const clearFilters = () => change({ q: "", project: "", phase: [], health: [], version: [], mark: [] });
 
-// ---- what a row is ----
+// ---- properties of a row ----
 
 const SOON_MS = 30 * 86_400_000;
 
@@ -86,7 +86,7 @@ export function hasMark(row: Row, mark: Mark, now: number): boolean {
   }
 }
 
-/** The worse, the smaller. */
+/** A worse state has a smaller number. */
 export function severity(row: Row, now: number): number {
   if (row.phase === "failed") return 0;
   if (row.phase === "degraded" || row.health === "unhealthy") return 1;
@@ -130,7 +130,7 @@ const byKey: Record<SortKey, (a: Row, b: Row, now: number) => number> = {
   changed: (a, b) => -compare(a.updated_at ?? "", b.updated_at ?? ""),
 };
 
-/** Keys of the rows that are wanted, in order. Equal ones by name and project. */
+/** Keys of the matching rows, in order. Equal rows are sorted by name and project. */
 export function arrange(rows: Iterable<Row>, query: Query, now: number): string[] {
   const wanted = matches(query, now);
   const list = [...rows].filter(wanted);

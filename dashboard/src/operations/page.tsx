@@ -26,7 +26,7 @@ function Lasted({ operation }: { operation: Operation }) {
   return lasted === null ? null : <span class="mono">{clock(lasted)}</span>;
 }
 
-/** Its steps are made once it is opened. */
+/** The steps are rendered when the operation is opened. */
 function Entry({ operation }: { operation: Operation }) {
   const [opened, setOpened] = useState(false);
   return (
@@ -52,7 +52,7 @@ function Entry({ operation }: { operation: Operation }) {
   );
 }
 
-/** Open ones are on the first page only. */
+/** Open operations are on the first page only. */
 function List({ data, asked }: { data: ReturnType<typeof makeOperations>; asked: string }) {
   const { ended } = data;
   const first = ended.number.value === 1;

@@ -1,4 +1,4 @@
-// Who is sent events, and whether it works.
+// The webhooks, with the state of their deliveries.
 import { useEffect, useMemo } from "preact/hooks";
 
 import { webhookLink } from "../router";
@@ -16,7 +16,7 @@ export function WebhookState({ webhook }: { webhook: Webhook }) {
   return <span class={`tag webhook-${webhook.status}`}>{texts.webhooks.state[webhook.status] ?? webhook.status}</span>;
 }
 
-/** What somebody has to act on. */
+/** Problems on which a user has to act. */
 export function WebhookTrouble({ webhook }: { webhook: Webhook }) {
   const said = [
     webhook.status === "disabled" ? texts.webhooks.disabled(webhook.disabled_reason ?? texts.none) : "",

@@ -1,4 +1,4 @@
-// One webhook: how it stands, and every delivery with every attempt.
+// One webhook: its state, and every delivery with every attempt.
 import { useEffect, useMemo } from "preact/hooks";
 
 import { placeQuery } from "../router";
