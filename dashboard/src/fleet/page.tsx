@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 
 import { announce } from "../live/announce";
 import { texts } from "../texts";
+import { PageHead } from "../ui/page_head";
 import { ProblemNotice } from "../ui/problem";
 import { Filters } from "./filters";
 import { order } from "./order";
@@ -26,15 +27,11 @@ function useCountSpoken() {
 export function FleetPage() {
   const size = useComputed(() => (revision.value, rows.size)).value;
   useCountSpoken();
-  useEffect(() => {
-    document.title = texts.fleet.title(size);
-  }, [size]);
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.fleet.heading}</h1>
+      <PageHead heading={texts.fleet.heading} title={texts.fleet.title(size)}>
         {load.value.state === "loaded" && <p class="quiet">{texts.fleet.count(order.shown.value.length, size)}</p>}
-      </div>
+      </PageHead>
       <Body size={size} />
     </>
   );

@@ -7,6 +7,7 @@ import { texts } from "../texts";
 import type { Operation } from "../types";
 import { visible } from "../ui/foreign";
 import { isOpen, lastedOf, OperationBody, OperationProgress, OperationStatus } from "../ui/operation";
+import { PageHead } from "../ui/page_head";
 import { Pager } from "../ui/paging";
 import { ProblemNotice } from "../ui/problem";
 import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
@@ -86,15 +87,11 @@ export function OperationsPage() {
   useEffect(() => data.start(), [data]);
   const count = data.open.value.length;
   const state = data.state.value, problem = data.problem.value ?? data.ended.problem.value;
-  useEffect(() => {
-    document.title = texts.operations.title(count);
-  }, [count]);
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.operations.heading}</h1>
+      <PageHead heading={texts.operations.heading} title={texts.operations.title(count)}>
         {state === "there" && <p class="quiet">{texts.operations.count(count)}</p>}
-      </div>
+      </PageHead>
       <QueryFilters fields={fields()} />
       {state === "loading" && <p class="panel empty">{texts.pages.loading}</p>}
       {(state === "failed" || problem) && <ProblemNotice problem={problem} again={() => void data.again()} />}
