@@ -314,6 +314,7 @@ export const texts = {
     cluster: "Cluster",
     none: "There is no operation yet.",
     noneMatch: "No operation fits the filters.",
+    found: (n: number, more: boolean) => (more ? `More than ${many(n, "operation", "operations")}` : many(n, "operation", "operations")),
     openMore: (shown: number) => `More are under way than the ${shown.toLocaleString("en")} at the top: use the filters.`,
   },
   events: {
@@ -397,6 +398,7 @@ export const texts = {
     daemon: "shootd itself",
     none: "There is no entry yet.",
     noneMatch: "No entry fits the filters.",
+    found: (n: number, more: boolean) => (more ? `${many(n, "entry", "entries")} on this page. The next page goes on.` : many(n, "entry", "entries")),
     noneHere: "No entry of this part of the log fits the filters. The next page goes on.",
     leftOut: (n: number) => `${many(n, "refusal", "refusals")} without an entry`,
     column: { at: "Time", actor: "Actor", action: "Action", target: "Target", outcome: "Outcome", details: "Details" },

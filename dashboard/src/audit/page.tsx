@@ -5,6 +5,7 @@ import { api, ask } from "../api";
 import { clusterLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import type { AuditEntry } from "../types";
+import { useCountSpoken } from "../ui/count_spoken";
 import { Foreign, visible } from "../ui/foreign";
 import { PageHead } from "../ui/page_head";
 import { makePages, Pager, PagesState, type Page } from "../ui/paging";
@@ -96,7 +97,9 @@ export function AuditPage() {
   const pages = useMemo(() => readerOf(new URLSearchParams(asked)), [asked]);
   useEffect(() => void pages.read(), [pages]);
   const items = pages.items.value, more = pages.more.value;
+  const isThere = pages.state.value === "there";
   const empty = more ? texts.audit.noneHere : asked ? texts.audit.noneMatch : texts.audit.none;
+  useCountSpoken(asked, isThere && asked !== "", () => (items.length ? texts.audit.found(items.length, more) : empty));
   return (
     <>
       <PageHead heading={texts.audit.heading} />
@@ -106,7 +109,7 @@ export function AuditPage() {
         </button>
       </QueryFilters>
       <PagesState pages={pages} />
-      {pages.state.value === "there" && (items.length ? <Entries items={items} /> : <p class="panel empty">{empty}</p>)}
+      {isThere && (items.length ? <Entries items={items} /> : <p class="panel empty">{empty}</p>)}
       <Pager pages={pages} />
     </>
   );

@@ -1,8 +1,7 @@
 import { useComputed } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 
-import { announce } from "../live/announce";
 import { texts } from "../texts";
+import { useCountSpoken } from "../ui/count_spoken";
 import { PageHead } from "../ui/page_head";
 import { ProblemNotice } from "../ui/problem";
 import { Filters } from "./filters";
@@ -12,21 +11,10 @@ import { load, readAll, revision, rows } from "./store";
 import { ClusterTable } from "./table";
 import { Totals } from "./totals";
 
-const TYPING_MS = 600;
-
-/** How many fit is said once a filter stands still. */
-function useCountSpoken() {
-  const asked = query.value;
-  useEffect(() => {
-    if (!isFiltered(asked)) return;
-    const timer = setTimeout(() => announce(texts.fleet.count(order.shown.peek().length, rows.size)), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [asked]);
-}
-
 export function FleetPage() {
   const size = useComputed(() => (revision.value, rows.size)).value;
-  useCountSpoken();
+  const isThere = load.value.state === "loaded" && isFiltered(query.value);
+  useCountSpoken(query.value, isThere, () => texts.fleet.count(order.shown.peek().length, rows.size));
   return (
     <>
       <PageHead heading={texts.fleet.heading} title={texts.fleet.title(size)}>
