@@ -98,7 +98,8 @@ ACTS = {
         requestAnimationFrame(step);
       }));
     """,
-    "the search is typed and taken back": """
+    "the search is typed and taken back, trouble first": """
+      await page.evaluate(() => { location.hash = "/?sort=trouble"; });
       await page.getByLabel("Search").focus();
       for (const text of ["c-07", "p3 c-00", "nothing"]) {
         await page.keyboard.type(text, { delay: 80 });

@@ -40,7 +40,8 @@ function row(name: string, more: Partial<Row> = {}): Row {
     stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
     created_at: null, updated_at: null, key: `p/${name}`, words: `p ${name} team=web` };
   const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
-  return { ...base, byName: padded(`${name} p`), byVersion: padded("kubernetes_version" in more ? (more.kubernetes_version ?? "") : "1.33.7"), ...more } as Row;
+  const ends = more.expires_at ? Date.parse(more.expires_at) : Infinity;
+  return { ...base, byName: padded(`${name} p`), byVersion: padded("kubernetes_version" in more ? (more.kubernetes_version ?? "") : "1.33.7"), ends, ...more } as Row;
 }
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false };
@@ -60,6 +61,11 @@ test("order and filters", () => {
   assert.deepEqual(list(rows, { version: ["1.9"] }), ["v"]);
   assert.deepEqual(list(rows, { version: ["unknown"] }), ["none"]);
   assert.deepEqual(list(rows, { sort: "version", reverse: true }).at(-2), "v");
+  assert.deepEqual(list(rows, { sort: "expires" }).slice(0, 4), ["old", "soon", "late", "bad"], "those without an end come last, by name");
+  assert.deepEqual(list(rows, { sort: "expires", reverse: true }).slice(-3), ["late", "soon", "old"]);
+  const changed = [row("b", { updated_at: "2026-02-01T00:00:00Z" }), row("never"), row("c", { updated_at: "2026-03-01T00:00:00Z" }), row("a", { updated_at: "2026-02-01T00:00:00Z" })];
+  assert.deepEqual(list(changed, { sort: "changed" }), ["c", "a", "b", "never"], "the last change comes first");
+  assert.deepEqual(list(changed, { sort: "changed", reverse: true }), ["never", "b", "a", "c"]);
   assert.deepEqual(list(rows, { q: "TEAM=web weak" }), ["weak"], "all words have to be there");
   assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
 });
