@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import threading
 
 import pytest
 
@@ -195,6 +196,38 @@ def test_back_from_the_issuer_by_the_browsers_button(world, tmp_path, keeps):
     finally:
         if keeps:
             chromium.stop()
+
+
+def test_a_navigation_to_the_issuer_that_is_stopped(world):
+    """The page has not been left, and nothing reports that it stays."""
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def authorize(query):
+        is_asked.set()
+        may_answer.wait(60)
+        return world.d.url
+
+    world.issuer.pages["/authorize"] = authorize
+    try:
+        world.run("stopped", """
+          await page.clock.install();
+          await page.goto(args.url);
+          const button = page.getByRole("button", { name: "Log in with" });
+          await button.waitFor();
+          await button.evaluate((one) => setTimeout(() => one.click()));
+          await page.getByText("One moment").waitFor();
+        """)
+        wait_until(is_asked.is_set, what="the navigation")
+        usable = world.run("stopped", """
+          await page.evaluate(() => stop());
+          const before = await page.getByText("One moment").count();
+          await page.clock.fastForward(20_000);
+          await page.locator("button.primary", { hasText: /^Log in$/ }).waitFor();
+          return [before, await page.getByRole("button", { name: "Log in with" }).getAttribute("aria-disabled"), await page.getByLabel("Token").isEditable()];
+        """)
+    finally:
+        may_answer.set()
+    assert usable == [1, "false", True]
 
 
 def test_issuers_on_one_host_have_names_of_their_own(world):
