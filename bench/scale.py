@@ -35,9 +35,9 @@ GOALS = {RESTARTED: 150, READ: 200, ANSWERED: 500, POLLED: 300, PAGED: 30, CHANG
 class Fleet:
     """A simulator with a number of clusters, and shootd before its first start."""
 
-    def __init__(self, directory, count, polling=BY_HAND, speed=720, **keys):
+    def __init__(self, directory, count, polling=BY_HAND, speed=720, of_a_project=OF_A_PROJECT, **keys):
         self.count, directory = count, pathlib.Path(directory)
-        self.ids = [f"{i:032x}" for i in range(1, -(-count // OF_A_PROJECT) + 1)]
+        self.ids = [f"{i:032x}" for i in range(1, -(-count // of_a_project) + 1)]
         self.sim = harness.Sim(directory, speed, project=self.ids)
         self.d = harness.Shootd(directory / "d", self.sim.url, projects=[(f"p{i}", "Sto2", id) for i, id in enumerate(self.ids)])
         shipped(self.d, polling=polling, **keys)

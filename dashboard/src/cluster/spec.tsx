@@ -2,6 +2,7 @@
 import { texts } from "../texts";
 import type { Cluster } from "../types";
 import { Foreign } from "../ui/foreign";
+import { Table } from "../ui/table";
 
 type Row = { path: string; wanted: unknown; found: unknown; differs: boolean };
 
@@ -36,33 +37,22 @@ export function say(value: unknown): string {
   return isRecord(value) ? (Object.keys(value).length ? JSON.stringify(value) : texts.empty) : String(value);
 }
 
-function Table({ rows }: { rows: Row[] }) {
+function Members({ rows }: { rows: Row[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-labelledby="spec-heading">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{texts.spec.member}</th>
-            <th scope="col">{texts.spec.wanted}</th>
-            <th scope="col">{texts.spec.found}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.path} class={row.differs ? "differs" : ""}>
-              <th scope="row" class="mono">
-                {row.path}
-                {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
-              </th>
-              <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
-              <td>
-                <Foreign text={say(row.found)} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table labelledBy="spec-heading" columns={texts.spec.column}>
+      {rows.map((row) => (
+        <tr key={row.path} class={row.differs ? "differs" : ""}>
+          <th scope="row" class="mono">
+            {row.path}
+            {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
+          </th>
+          <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
+          <td>
+            <Foreign text={say(row.found)} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -75,11 +65,11 @@ export function SpecPanel({ cluster }: { cluster: Cluster }) {
     <section class="panel" aria-labelledby="spec-heading">
       <h2 id="spec-heading">{texts.spec.heading}</h2>
       <p class="quiet">{!cluster.managed ? texts.spec.unmanaged : cluster.drift.length ? texts.spec.drift(cluster.drift.length) : texts.spec.noDrift}</p>
-      {asked.length > 0 && <Table rows={asked} />}
+      {asked.length > 0 && <Members rows={asked} />}
       {left.length > 0 && (
         <details open={!asked.length}>
           <summary>{texts.spec.left(left.length)}</summary>
-          <Table rows={left} />
+          <Members rows={left} />
         </details>
       )}
     </section>

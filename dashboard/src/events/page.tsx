@@ -6,6 +6,7 @@ import { mayAs } from "../session";
 import { texts } from "../texts";
 import type { Event } from "../types";
 import { Foreign, visible } from "../ui/foreign";
+import { PageHead } from "../ui/page_head";
 import { PhaseIcon } from "../ui/phase";
 import { ProblemNotice } from "../ui/problem";
 import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
@@ -90,15 +91,10 @@ export function EventsPage() {
   const [hold, setHold] = useState(false);
   const data = useMemo(() => makeEvents(askedOf(new URLSearchParams(asked))), [asked]);
   useEffect(() => data.start(), [data]);
-  useEffect(() => {
-    document.title = texts.pageTitle(texts.events.heading);
-  }, []);
   const state = data.state.value;
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.events.heading}</h1>
-      </div>
+      <PageHead heading={texts.events.heading} />
       <QueryFilters fields={fields()}>
         <button type="button" aria-pressed={hold} onClick={() => setHold(!hold)}>
           {texts.events.hold}

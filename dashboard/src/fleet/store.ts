@@ -6,8 +6,11 @@ import { every, listen } from "../live/life";
 import { onEnd, session } from "../session";
 import type { Cluster, ClusterSummary, Event, Phase, Problem } from "../types";
 
-/** A summary with additional members: the words for the search, and the keys for sorting by name and by version. */
-export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string };
+/**
+ * A summary with additional members: the words for the search, and the keys for sorting by name, by version and by its end. `ends`: when
+ * the version expires, in ms; Infinity when that is not known.
+ */
+export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string; ends: number };
 
 export type Load =
   | { state: "loading" }
@@ -61,13 +64,15 @@ function wordsOf(item: ClusterSummary) {
   return [item.project, item.name, ...labels].join(" ").toLowerCase();
 }
 
+const endOf = ({ expires_at }: ClusterSummary) => (expires_at ? Date.parse(expires_at) : Infinity);
+
 /** `anyway`: accepts an older version, too, because a restored store has older versions. */
 function put(item: ClusterSummary, anyway: boolean) {
   const key = keyOf(item.project, item.name);
   const old = rows.get(key);
   if (!anyway && old && old.id === item.id && old.version > item.version) return;
   const byName = padded(`${item.name} ${item.project}`), byVersion = padded(item.kubernetes_version ?? "");
-  rows.set(key, { ...item, key, words: wordsOf(item), byName, byVersion });
+  rows.set(key, { ...item, key, words: wordsOf(item), byName, byVersion, ends: endOf(item) });
 }
 
 // ---- reading ----

@@ -34,8 +34,9 @@ const setLink = (state: Link["state"], since: number, why?: string) => {
 
 const pause = (ms: number, stop: AbortSignal) =>
   new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    stop.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    const end = () => (clearTimeout(timer), stop.removeEventListener("abort", end), resolve());
+    const timer = setTimeout(end, ms);
+    stop.addEventListener("abort", end);
   });
 
 /** The server gave an answer that is not a stream. */

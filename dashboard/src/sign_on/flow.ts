@@ -13,6 +13,8 @@ import { keepRenewing } from "./renew";
 const KEY = "shootd.login";
 /** Longer than a login takes, and short enough for the lifetime of a `state`. */
 const PATIENCE_MS = 60 * 60_000;
+/** A navigation that takes longer has been stopped, or can go on without this page. */
+const LEAVING_MS = 20_000;
 const TEXT_MAX = 2_000;
 
 const REDIRECT = `${base}/`;
@@ -87,8 +89,11 @@ export async function begin(offer: Offer) {
   if (!keepPending(pending)) return fail(texts.signOn.noStorage);
   const address = authorizationUrl(found.authorization, { response_type: "code", client_id: offer.clientId, redirect_uri: REDIRECT, scope: offer.scopes.join(" "),
     state: pending.state, nonce: pending.nonce, code_challenge: await challengeOf(pending.verifier), code_challenge_method: "S256" });
-  // A user who returns by the back button may get this page from the cache of the browser.
-  addEventListener("pageshow", (event) => event.persisted && session.peek().kind === "checking" && fail(null), { once: true });
+  // A user who returns by the back button may get this page from the cache of the browser, and one who stops the navigation never left it.
+  const leaving = session.peek();
+  const stay = () => session.peek() === leaving && fail(null);
+  addEventListener("pageshow", (event) => event.persisted && stay(), { once: true });
+  setTimeout(stay, LEAVING_MS);
   location.assign(address);
 }
 
