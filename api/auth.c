@@ -45,7 +45,8 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     return p;
 }
 
-/* The time, without a look at the clock when the request has just begun. */
+/* The present time. For a request that has just begun it is the time of its beginning, so the clock is not
+ * read again. */
 static mono_us recent(const struct request *r)
 {
     return r->http.took_time ? env_mono(r->api->options.env) : r->http.started;
@@ -57,7 +58,8 @@ struct problem *check_rate_limit(struct request *r)
         return NULL;
     r->http.rate_limit = rate_limit_take(&r->api->requests, key_of_token(r->token), recent(r));
     return r->http.rate_limit.is_refused
-               ? refuse_over_limit(r, "The token has made more requests within a minute than it may.")
+               ? refuse_over_limit(r,
+                                   "The token has made more requests within a minute than its quota allows.")
                : NULL;
 }
 
@@ -354,7 +356,7 @@ struct problem *check_permission(struct request *r)
     if (r->token->issuer && !r->token->projects[0]) {
         report_denied(r, PROBLEM_FORBIDDEN);
         return problem_new(PROBLEM_FORBIDDEN,
-                           "No rule of the configuration gives who shows this token a role.");
+                           "No rule of the configuration gives a role to the caller with this token.");
     }
     if (r->token->role < r->route->role) {
         report_denied(r, PROBLEM_FORBIDDEN);
@@ -364,8 +366,8 @@ struct problem *check_permission(struct request *r)
     if (r->route->flags & ROUTE_WHOLE && !projects_include(r->token->projects, PROJECT_ALL)) {
         report_denied(r, PROBLEM_FORBIDDEN);
         return problem_new(PROBLEM_FORBIDDEN,
-                           "This operation is about the whole server: it needs the role %s for all projects "
-                           "(\"*\"); the token is for some.",
+                           "This operation concerns the whole server: it needs the role %s for all projects "
+                           "(\"*\"); the token is limited to some projects.",
                            role_name(r->route->role));
     }
     bool is_there = r->project && config_project(api_config(r->api), r->project);

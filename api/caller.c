@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/mem.h"
 #include "model/command.h"
+#include "model/string_list.h"
 #include "oidc/oidc.h"
 #include "view/view.h"
 

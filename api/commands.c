@@ -42,9 +42,9 @@ struct command *request_command(struct request *r, enum command_type type)
 
 struct problem *request_stopping(void)
 {
-    return problem_passing(PROBLEM_SHUTTING_DOWN, 5,
-                           "The server is being stopped; what became of the "
-                           "request can be read back after its restart.");
+    return problem_passing(
+        PROBLEM_SHUTTING_DOWN, 5,
+        "The server is being stopped; after its restart, read the outcome of the request.");
 }
 
 static void discard_command(void *result)
@@ -112,14 +112,10 @@ static void choose_tag(const struct request *r, struct command *cmd)
         etag_of_bytes(cmd->reply.text, strlen(cmd->reply.text), cmd->reply.etag);
 }
 
-static struct problem *answer_command(struct request *r, struct command *cmd)
+struct problem *answer_with_reply(struct request *r, struct command *cmd)
 {
     struct answer *a = &r->http.answer;
-    if (cmd->reply.problem)
-        return TAKE_PTR(cmd->reply.problem);
-    struct problem *p = r->finish ? r->finish(r, cmd) : NULL;
-    if (p || a->status)
-        return p;
+    assert(!cmd->reply.problem && !a->status);
     choose_tag(r, cmd);
     if (cmd->reply.text) {
         size_t len = strlen(cmd->reply.text);
@@ -141,17 +137,13 @@ static struct problem *answer_command(struct request *r, struct command *cmd)
     return NULL;
 }
 
-struct problem *request_resume(struct request *r, struct command *cmd)
+struct problem *request_overdue(const struct request *r)
 {
-    if (!cmd && atomic_load(&r->api->stopping))
-        return request_stopping();
-    if (!cmd)
-        return problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
-                               "The server could not finish the request in time; what became of "
-                               "it is not known yet.");
-    struct problem *p = answer_command(r, cmd);
-    command_free(cmd);
-    return p;
+    return atomic_load(&r->api->stopping)
+               ? request_stopping()
+               : problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
+                                 "The server could not finish the request in time; its outcome is not "
+                                 "known yet.");
 }
 
 /* ---- writes: dry runs, and waiting for the end of the operation (AO-10 to AO-12) ---- */
@@ -268,9 +260,10 @@ struct problem *check_idempotency_key(struct request *r)
         return NULL;
     if (r->http.headers.counts[HEADER_IDEMPOTENCY_KEY] > 1 || !read_key(field, &key, &len)) {
         struct problem *p = NULL;
-        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Idempotency-Key", "malformed",
-                          NULL, "has to be one key of %d to %d of A-Z a-z 0-9 . _ ~ -, in quotes or without",
-                          KEY_MIN, KEY_MAX);
+        problem_add_fault(
+            &p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Idempotency-Key", "malformed", NULL,
+            "has to be one key of %d to %d characters A-Z a-z 0-9 . _ ~ -, in quotes or without", KEY_MIN,
+            KEY_MAX);
         return p;
     }
     assert(r->token && !*r->idempotency.key);

@@ -1,4 +1,4 @@
-/* Makes commands for the decider from requests, and answers from their results. The worker of the request. */
+/* Makes commands for the decider from requests, and answers with their results. The worker of the request. */
 #ifndef API_COMMANDS_H
 #define API_COMMANDS_H
 
@@ -19,11 +19,12 @@ struct command *request_command(struct request *r, enum command_type type);
 struct problem *request_park(struct request *r, struct command *cmd);
 /* Posts a command; no request waits for its result. Does nothing while the server stops. */
 void request_notify(struct request *r, struct command *cmd);
-/* Continues a request: turns the command's result into its answer. Takes over `cmd`. NULL: the result did not
- * come in time. */
-struct problem *request_resume(struct request *r, struct command *cmd);
+/* Answers with a result that is no problem; takes its text out of `cmd`. */
+struct problem *answer_with_reply(struct request *r, struct command *cmd);
 /* The answer of a request that can wait no longer, because the server stops. */
 struct problem *request_stopping(void);
+/* The answer of a request whose result did not come in time. */
+struct problem *request_overdue(const struct request *r);
 /* Whether the request may wait. False above the limits: the current state is then answered at once
  * (AO-16). */
 bool request_may_wait(struct request *r);

@@ -114,7 +114,7 @@ struct problem *export_open(struct request *r, struct audit_query *query)
         p->retry_after_s = RETRY_AFTER_S;
     } else if (atomic_fetch_add(&r->api->exports, 1) >= EXPORTS_MAX) {
         atomic_fetch_sub(&r->api->exports, 1);
-        p = problem_new(PROBLEM_TOO_MANY_REQUESTS, "As many exports run as may at the same time (%d).",
+        p = problem_new(PROBLEM_TOO_MANY_REQUESTS, "The largest number of exports run at the same time (%d).",
                         EXPORTS_MAX);
         p->retry_after_s = RETRY_AFTER_S;
     } else {

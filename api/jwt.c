@@ -65,9 +65,9 @@ static struct problem *refuse_crowded(const struct request *r)
     uint32_t random;
     /* A random delay, so clients that were refused together do not return together (HT-43). */
     env->random(env, &random, sizeof(random));
-    return problem_passing(PROBLEM_TOO_MANY_REQUESTS, 1 + (int)(random % CROWDED_RETRY_S),
-                           "Too many JWTs wait to be verified, in all or from this address; this one was not "
-                           "looked at.");
+    return problem_passing(
+        PROBLEM_TOO_MANY_REQUESTS, 1 + (int)(random % CROWDED_RETRY_S),
+        "Too many JWTs wait to be verified, in all or from this address; this JWT was not verified.");
 }
 
 static struct problem *stopping(void)

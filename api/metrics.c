@@ -104,7 +104,7 @@ static size_t status_index(int status)
  * Such a duration does not show shootd's speed. Only routes with may_wait have such requests. */
 static bool was_asked_to_wait(const struct request *r)
 {
-    if (r->http.answer.is_stream || r->serve || r->params.given[PARAM_WAIT])
+    if (r->http.answer.is_stream || r->wants_fresh || r->params.given[PARAM_WAIT])
         return true;
     return r->http.headers.values[HEADER_PREFER] && r->route && r->route->params & PARAM_BIT(PARAM_WAIT) &&
            prefer_read(&r->http.headers).wait_s > 0;

@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/auth.h"
-#include "api/commands.h"
+#include "api/fresh.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "http/message/content.h"
-#include "http/message/headers.h"
+#include "model/string_list.h"
 
 #define PRIVATE "private, no-cache"
 
@@ -107,69 +105,6 @@ struct problem *answer_with_public_document(struct request *r, json_t *doc)
     return answer_with_made(r, text, strlen(text), "no-cache");
 }
 
-/* ---- fresh reads: Cache-Control: no-cache (HT-25, promise 2) ---- */
-
-enum { DEFAULT_WAIT_S = 10 };
-
-static bool says_no_cache(const struct request *r)
-{
-    const char *cursor = r->http.headers.values[HEADER_CACHE_CONTROL];
-    const char *item;
-    size_t len;
-    while (cursor && header_next_item(&cursor, &item, &len))
-        if (header_item_is(item, len, "no-cache"))
-            return true;
-    return false;
-}
-
-static struct problem *finish_fresh_read(struct request *r, struct command *cmd)
-{
-    const char *source = "shootd; fwd=request; stored";
-    if (cmd->fresh.outcome == FRESH_FAILED)
-        source = "shootd; hit; detail=\"Cleura could not be read\"";
-    else if (cmd->fresh.outcome == FRESH_RECENT)
-        source = "shootd; hit; detail=\"Cleura was read moments ago\"";
-    answer_header(&r->http.answer, "Cache-Status", "%s", source);
-    return r->serve(r);
-}
-
-struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r))
-{
-    if (!says_no_cache(r))
-        return serve(r);
-    if (throttle_fresh(r)) {
-        answer_header(&r->http.answer, "Cache-Status", "%s",
-                      "shootd; hit; detail=\"the token has asked for too many fresh reads\"");
-        r->serve = serve; /* adds the source of the answer */
-        return serve(r);
-    }
-    struct command *cmd = request_command(r, COMMAND_FRESH);
-    int64_t wait = prefer_read(&r->http.headers).wait_s;
-    int64_t most = r->api->limits.wait_max_s;
-    if (wait < 0)
-        wait = DEFAULT_WAIT_S;
-    cmd->deadline = env_mono(r->api->options.env) + (wait < most ? wait : most) * US_PER_S;
-    r->serve = serve;
-    r->finish = finish_fresh_read;
-    return request_park(r, cmd);
-}
-
-void fresh_set_source(struct request *r)
-{
-    if (!r->serve)
-        answer_field(&r->http.answer, "Cache-Status", "shootd; hit");
-}
-
-void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text)
-{
-    int64_t age = observed_at ? env_mono(r->api->options.env) - heard_at : 0;
-    char text[TIME_TEXT_BYTES];
-    answer_number(&r->http.answer, "Age", age > 0 ? (uint64_t)(age / US_PER_S) : 0);
-    if (observed_at)
-        answer_field(&r->http.answer, "Observed-At",
-                     as_text ? as_text : time_rfc3339(observed_at, true, text));
-}
-
 /* ---- collections ---- */
 
 enum { MAX_PAGE_BYTES = 256 * 1024 * 1024 };
@@ -227,10 +162,8 @@ void list_add_blob(struct list_body *page, const struct view_blob *blob, bool br
     }
 }
 
-void list_set_age(struct request *r, const struct list_query *query, const struct list_body *page)
+void list_set_age(struct request *r, const struct list_body *page)
 {
-    if (!query->states_age)
-        return;
     fresh_set_age(r, page->oldest, page->oldest_heard, NULL);
     fresh_set_source(r);
 }
@@ -264,7 +197,7 @@ struct problem *list_place(struct request *r, struct cursor_place *ret_place)
         break;
     case CURSOR_EXPIRED:
         problem_add_fault(&p, PROBLEM_CURSOR_EXPIRED, FAULT_AT_QUERY, "cursor", "expired", NULL,
-                          "was given out more than 3 days ago; begin again without it");
+                          "is more than 3 days old; begin again without it");
         break;
     case CURSOR_BAD:
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "cursor", "invalid_cursor", NULL,
@@ -277,66 +210,6 @@ struct problem *list_place(struct request *r, struct cursor_place *ret_place)
 bool list_has_prefix(const char *key, const char *prefix)
 {
     return !prefix || !strncmp(key, prefix, strlen(prefix));
-}
-
-/* The place where the page begins. */
-static struct view_cursor first_place(const struct view_snapshot *s, const struct list_query *q,
-                                      const char *after)
-{
-    if (q->newest_first)
-        return *after ? view_seek(s, q->section, after) : view_end(s, q->section);
-    struct view_cursor place = view_seek(s, q->section,
-                                         *after      ? after
-                                         : q->prefix ? q->prefix
-                                                     : ""),
-                       behind = place;
-    const struct view_entry *first = view_next(&behind);
-    return first && *after && !strcmp(first->key, after) ? behind : place;
-}
-
-/* Appends up to `limit` entries; returns the key of the last one when more may follow, else NULL. */
-static const char *fill_page(struct request *r, const struct view_snapshot *s, const struct list_query *q,
-                             const char *after, struct list_body *page)
-{
-    const struct view_entry *(*const step)(struct view_cursor *) =
-        q->newest_first ? view_previous : view_next;
-    int64_t left = param_number(&r->params, PARAM_LIMIT);
-    const char *last = NULL;
-    struct view_cursor place = first_place(s, q, after);
-    for (const struct view_entry *e = step(&place); e; e = step(&place)) {
-        if (q->older && strcmp(e->key, s->left_out) <= 0)
-            break;
-        bool fits = list_has_prefix(e->key, q->prefix);
-        if (!q->newest_first && !fits)
-            break;
-        if (!fits || !q->wanted(r, e))
-            continue;
-        if (left-- == 0)
-            return last;
-        list_add_blob(page, e->blob, q->brief);
-        last = e->key;
-    }
-    page->goes_on = q->older && *s->left_out;
-    return NULL;
-}
-
-struct problem *list_answer(struct request *r, const struct list_query *query)
-{
-    struct cursor_place after, next;
-    struct problem *p = list_place(r, &after);
-    if (p)
-        return p;
-    struct list_body page CLEANUP_LIST_BODY;
-    list_open(&page);
-    const struct view_snapshot *s = view_enter(r->api->options.view);
-    const char *last = fill_page(r, s, query, after.key, &page);
-    bool more = last && cursor_place_set(&next, last);
-    view_leave(r->api->options.view);
-    if (page.goes_on)
-        return query->older(r, &after);
-    next.number_count = 0;
-    list_set_age(r, query, &page);
-    return list_close(r, &page, more ? &next : NULL);
 }
 
 /* ---- parameters of lists from the store ---- */
@@ -419,5 +292,81 @@ struct problem *list_page_end(struct list_page *page)
 {
     struct problem *p = list_close(page->r, &page->body, page->more ? &page->last : NULL);
     list_done(&page->body);
+    return p;
+}
+
+/* ---- pages of a section of the view ---- */
+
+/* The place where the page begins. */
+static struct view_cursor first_place(const struct view_snapshot *s, const struct list_query *q,
+                                      const char *after)
+{
+    if (q->newest_first)
+        return *after ? view_seek(s, q->section, after) : view_end(s, q->section);
+    struct view_cursor place = view_seek(s, q->section,
+                                         *after      ? after
+                                         : q->prefix ? q->prefix
+                                                     : ""),
+                       behind = place;
+    const struct view_entry *first = view_next(&behind);
+    return first && *after && !strcmp(first->key, after) ? behind : place;
+}
+
+struct problem *list_view_begin(struct list_view *list, struct request *r, const struct list_query *query)
+{
+    *list = (struct list_view){.r = r, .query = *query, .left = param_number(&r->params, PARAM_LIMIT)};
+    struct problem *p = list_place(r, &list->after);
+    if (p)
+        return p;
+    list_open(&list->body);
+    list->snapshot = view_enter(r->api->options.view);
+    list->place = first_place(list->snapshot, query, list->after.key);
+    return NULL;
+}
+
+const struct view_entry *list_view_next(struct list_view *list)
+{
+    const struct list_query *q = &list->query;
+    while (!list->more) {
+        const struct view_entry *e = (q->newest_first ? view_previous : view_next)(&list->place);
+        if (!e || (q->may_go_on && strcmp(e->key, list->snapshot->left_out) <= 0)) {
+            list->goes_on = q->may_go_on && *list->snapshot->left_out;
+            break;
+        }
+        if (list_has_prefix(e->key, q->prefix))
+            return e;
+        if (!q->newest_first)
+            break;
+    }
+    return NULL;
+}
+
+void list_view_add(struct list_view *list, const struct view_entry *entry)
+{
+    assert(list->left >= 0 && !list->more);
+    list->more = list->left == 0;
+    if (list->more)
+        return;
+    list_add_blob(&list->body, entry->blob, list->query.brief);
+    list->last = entry->key;
+    list->left--;
+}
+
+void list_view_discard(struct list_view *list)
+{
+    view_leave(list->r->api->options.view);
+    list_done(&list->body);
+}
+
+struct problem *list_view_end(struct list_view *list)
+{
+    struct cursor_place next = {.number_count = 0};
+    assert(!list->goes_on);
+    const bool more = list->more && list->last && cursor_place_set(&next, list->last);
+    view_leave(list->r->api->options.view);
+    if (list->query.states_age)
+        list_set_age(list->r, &list->body);
+    struct problem *p = list_close(list->r, &list->body, more ? &next : NULL);
+    list_done(&list->body);
     return p;
 }

@@ -30,39 +30,7 @@ struct problem *answer_with_document(struct request *r, json_t *doc);
 /* As answer_with_document, for public data, which shared caches may store. */
 struct problem *answer_with_public_document(struct request *r, json_t *doc);
 
-/* ---- fresh reads: Cache-Control: no-cache (HT-25, promise 2) ---- */
-
-/*
- * Answers with `serve`, from the view. When the client wants a fresh read, the answer waits until Cleura was
- * read, could not be read, or the deadline passed. Prefer: wait=N (seconds) sets the deadline.
- */
-struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r));
-/* Adds the field that names the cache as the source. Does nothing after a fresh read, which has added its own
- * (HT-28). */
-void fresh_set_source(struct request *r);
-/* Adds the age of the answer and the time of Cleura's report; without a report the age is 0 s (HT-24).
- * `heard_at` is the moment of the report on the monotonic clock, which gives the age. Entity tags do not
- * depend on the age, so a 304 has it, too. `as_text` is the time as text. NULL: the text is made here. */
-void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
-
 /* ---- collections ---- */
-
-struct list_query {
-    enum view_section section;
-    const char *prefix; /* only keys with this beginning, or NULL */
-    bool newest_first;  /* keys in descending order */
-    bool brief;         /* the short form of the items */
-    bool states_age;    /* the answer names its source and the age of its oldest item */
-    bool (*wanted)(struct request *r, const struct view_entry *entry);
-    /* For operations: answers with a page that also contains operations outside the view. NULL: there are
-     * none. */
-    struct problem *(*older)(struct request *r, const struct cursor_place *after);
-};
-
-/* Answers with the page that limit and cursor of the request select. */
-struct problem *list_answer(struct request *r, const struct list_query *query);
-
-/* ---- single functions, for other lists ---- */
 
 /* The place where the page begins. */
 struct problem *list_place(struct request *r, struct cursor_place *ret_place);
@@ -71,8 +39,7 @@ struct list_body {
     struct buffer text;
     struct buffer tags;   /* of the items */
     bool is_tagged;       /* all items have a tag */
-    bool goes_on;         /* not full: items that are no longer in the view may follow */
-    wall_us oldest;       /* when Cleura last showed the oldest item; 0: no item was shown */
+    wall_us oldest;       /* time of the oldest observation of an item; 0: no item was observed */
     mono_us oldest_heard; /* the same moment on the monotonic clock */
 };
 
@@ -87,8 +54,8 @@ void list_add(struct list_body *page, const char *item, size_t len);
 void list_add_tagged(struct list_body *page, const char *items, const char *tags);
 /* Adds an entry of the view. */
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
-/* Called before list_close, for a query with states_age. */
-void list_set_age(struct request *r, const struct list_query *query, const struct list_body *page);
+/* Adds the source of the answer and the age of its oldest item. Called before list_close. */
+void list_set_age(struct request *r, const struct list_body *page);
 /* Answers with the page. The caller must still call list_done. */
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
 
@@ -126,5 +93,52 @@ bool list_page_is_full(struct list_page *page);
 void list_page_add(struct list_page *page, const char *key, json_t *item);
 /* Answers with the page. */
 struct problem *list_page_end(struct list_page *page);
+
+/*
+ * ---- pages of a section of the view, which limit and cursor of the request select:
+ *
+ *     struct problem *p = list_view_begin(&list, r, &query);
+ *     if (p)
+ *         return p;
+ *     for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
+ *         if (is_wanted(r, e))
+ *             list_view_add(&list, e);
+ *     return list_view_end(&list);
+ * ----
+ */
+
+struct list_query {
+    enum view_section section;
+    const char *prefix; /* only keys with this beginning, or NULL; it must outlive the walk */
+    bool newest_first;  /* keys in descending order */
+    bool brief;         /* the short form of the items */
+    bool states_age;    /* the answer names its source and the age of its oldest item */
+    bool may_go_on;     /* for operations: items that are no longer in the view may follow */
+};
+
+struct list_view {
+    struct request *r;
+    struct list_query query;
+    struct list_body body;
+    struct cursor_place after; /* the page begins after this key */
+    const struct view_snapshot *snapshot;
+    struct view_cursor place;
+    const char *last; /* the key of the last item that was added */
+    int64_t left;
+    bool more; /* there is another page */
+    bool
+        goes_on; /* set at the end of the walk: the page is not full, and items outside the view may follow */
+};
+
+/* Enters the view. Returns NULL, then list_view_end or list_view_discard must follow; else a problem. */
+struct problem *list_view_begin(struct list_view *list, struct request *r, const struct list_query *query);
+/* The next entry that the query selects; NULL when there is none, or when the page is full. */
+const struct view_entry *list_view_next(struct list_view *list);
+/* Adds an entry. When the page is full, the entry belongs to the next page. */
+void list_view_add(struct list_view *list, const struct view_entry *entry);
+/* Leaves the view without an answer, when `goes_on` shows that the page must be made from the store. */
+void list_view_discard(struct list_view *list);
+/* Leaves the view, and answers with the page. */
+struct problem *list_view_end(struct list_view *list);
 
 #endif

@@ -10,6 +10,7 @@
 #include "api/auth.h"
 #include "api/commands.h"
 #include "api/export.h"
+#include "api/fresh.h"
 #include "api/routes.h"
 #include "base/mem.h"
 #include "base/span.h"
@@ -50,7 +51,7 @@ static struct problem *check_route(struct request *r)
         return http_refuse_method(&r->http, allowed);
     if (!r->route)
         return problem_new(PROBLEM_NOT_FOUND,
-                           "There is no resource at this path; GET /openapi.yaml lists all.");
+                           "There is no resource at this path; GET /openapi.yaml lists all paths.");
     r->http.may_compress = !(r->route->flags & ROUTE_SECRET);
     return NULL;
 }
@@ -97,7 +98,9 @@ static struct problem *handle_checked(struct request *r)
     struct problem *p = http_read_document(http, &rules);
     if (!p && r->route->flags & ROUTE_COLLECTION)
         p = http_check_conditions(http, "");
-    return p ? p : r->route->handler(r);
+    if (!p && r->route->flags & ROUTE_FRESH)
+        p = fresh_ask(r);
+    return p || http->suspension ? p : r->route->handler(r);
 }
 
 static struct problem *request_handle(struct server_request *http)
@@ -109,13 +112,30 @@ static struct problem *request_handle(struct server_request *http)
     return p ? p : handle_checked(r);
 }
 
+/* Turns the result of the request's command into the answer. */
+static struct problem *answer_command(struct request *r, struct command *cmd)
+{
+    if (cmd->reply.problem)
+        return TAKE_PTR(cmd->reply.problem);
+    if (cmd->type == COMMAND_FRESH) {
+        fresh_name_outcome(r, cmd->fresh.outcome);
+        return r->route->handler(r);
+    }
+    struct problem *p = r->finish ? r->finish(r, cmd) : NULL;
+    return p || r->http.answer.status ? p : answer_with_reply(r, cmd);
+}
+
 static struct problem *request_continue(struct server_request *http, void *result)
 {
     struct request *r = request_of(http);
-    if (!r->awaits_jwt)
-        return request_resume(r, result);
-    struct problem *p = check_verified_jwt_again(r, result);
-    return p ? p : handle_checked(r);
+    if (r->awaits_jwt) {
+        struct problem *p = check_verified_jwt_again(r, result);
+        return p ? p : handle_checked(r);
+    }
+    struct command *cmd = result; /* NULL: it did not come in time */
+    struct problem *p = cmd ? answer_command(r, cmd) : request_overdue(r);
+    command_free(cmd);
+    return p;
 }
 
 static void add_problem_fields(struct server_request *http, enum problem_code code)

@@ -8,7 +8,7 @@
 #include "api/params.h"
 #include "base/attrs.h"
 #include "http/request.h"
-#include "model/cluster.h"
+#include "model/api_token.h"
 #include "model/command.h"
 
 struct api;
@@ -30,11 +30,11 @@ struct request {
     unsigned checked; /* number of checks of the header section that were begun (api/request.c) */
     bool awaits_jwt;  /* suspended until a JWT is verified (api/jwt.h) */
     bool is_traced;   /* a write, or a read that calls Cleura */
+    bool wants_fresh; /* the client asked for a fresh read of Cleura (api/fresh.h) */
     struct command_idempotency idempotency; /* key: digest, "" when absent */
     /* Turns the command's result into another form, or leaves the result to the common code. NULL: the common
      * code does all. */
     struct problem *(*finish)(struct request *r, struct command *cmd);
-    struct problem *(*serve)(struct request *r); /* answers after a fresh read has ended (api/reads.h) */
 };
 
 /* The functions that the HTTP server calls (http/http.h). */

@@ -15,7 +15,7 @@ enum route_flag {
     ROUTE_SECRET = CONTENT_FLAGS_END_ << 2, /* answers may contain a secret: never compressed (HT-53) */
     ROUTE_COLLECTION = CONTENT_FLAGS_END_
                        << 3,               /* POST makes a member: preconditions apply to the collection */
-    ROUTE_FRESH = CONTENT_FLAGS_END_ << 4, /* no-cache reads Cleura first (api/reads.h) */
+    ROUTE_FRESH = CONTENT_FLAGS_END_ << 4, /* no-cache reads Cleura first (api/fresh.h) */
     ROUTE_WHOLE = CONTENT_FLAGS_END_ << 5, /* concerns all projects together: needs a token for all */
     ROUTE_ANY_QUERY = CONTENT_FLAGS_END_ << 6, /* the query is for the page: neither read nor refused */
 };

@@ -10,6 +10,7 @@
 #include "api/commands.h"
 #include "api/request.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 
 enum {
     PAGE_EVENTS = 50, /* about 30 kB; each stream that catches up holds one page */

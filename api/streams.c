@@ -222,7 +222,7 @@ struct problem *streams_open(struct request *r, struct command_events *asked, in
     if (!let_in(all, s)) {
         event_stream_unref(&s->transport);
         return refuse_stream(PROBLEM_TOO_MANY_STREAMS,
-                             "As many event streams are open as the server, or this token, may have.");
+                             "The server, or this token, has reached its limit of open event streams.");
     }
     r->http.stream = &s->transport;
     r->http.must_close = true; /* the next stream opens a new connection (AO-24) */

@@ -25,7 +25,7 @@ def first_line(*argv):
 
 
 def package(name):
-    run = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=False)
+    run = subprocess.run(["dpkg-query", "-W", "-", "${Version}", name], capture_output=True, text=True, check=False)
     return f"{name} {run.stdout}" if run.returncode == 0 else f"no {name}"
 
 
@@ -54,10 +54,10 @@ def main():
     print(f"Machine: {machine()}. Versions: {first_line('gcc', '--version')}; " +
           ", ".join(package(name) for name in ("libmicrohttpd12", "libsqlite3-0", "libjansson4", "libgnutls30", "nginx-light", "varnish", "wrk",
                                                "nghttp2-client")) + ".\n")
-    print("shootd runs as it ships (level `info` to a file, `access_log: writes`) unless a row says otherwise; only where Cleura is, and "
-          "the quota of requests of one token, are set. Each part is a program of its own: `/usr/bin/python3 bench/reads.py`, and so on, in "
-          "this order: " + ", ".join(f"`{name}`" for name in sys.argv[1:] or BENCHMARKS) + ".", flush=True)
-    section("Goals, and what was reached")
+    print("shootd has its default configuration (level `info` to a file, `access_log: writes`) unless a row names another one. Only the address of Cleura "
+            "and the quota of requests per token are set. Each part is a separate program, for example `/usr/bin/python3 bench/reads.py`. They ran in this "
+            "order: " + ", ".join(f"`{name}`" for name in sys.argv[1:] or BENCHMARKS) + ".", flush=True)
+    section("Goals and results")
     table(["what", "now", "goal"], reached)
     print("".join(sections).rstrip())
 

@@ -35,7 +35,7 @@ def measure(d, directory):
     seen = {what: runs[WARM_UP:] for what, runs in seen.items()}
     medians = {what: statistics.median(seconds for seconds, _ in runs) * 1e3 for what, runs in seen.items()}
     for what in forms:
-        goal(f"{what} of {CLUSTERS} clusters by curl for the same bytes", medians[what] / medians["curl"], LIMIT)
+        goal(f"{what} of {CLUSTERS} clusters: ratio to curl for the same bytes", medians[what] / medians["curl"], LIMIT)
     return [[what, seen[what][0][1], medians[what], medians[what] / medians["curl"], LIMIT if what in forms else ""] for what in lines]
 
 
@@ -48,8 +48,9 @@ def main():
             rows = measure(f.d, name)
         finally:
             f.stop()
-    section("The command line", f"From start to end of the program, with {CLUSTERS} clusters: the median of {ROUNDS} runs each, one after the other.")
-    table(["command", "bytes printed", "ms", "by curl", "goal"], rows)
+    section("The command line", f"The time from start to end of the program, with {CLUSTERS} clusters: the median of {ROUNDS} runs each, one after the "
+            "other.")
+    table(["command", "bytes printed", "ms", "ratio to curl", "goal"], rows)
 
 
 if __name__ == "__main__":

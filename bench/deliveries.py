@@ -97,9 +97,10 @@ def main():
         finally:
             bench.stop()
     section("Deliveries beside reads", f"{SUBSCRIPTIONS} webhooks and {EVENTS_PER_SECOND} events a second, {ROUNDS} alternating rounds of {SECONDS} s with "
-            f"and without the webhooks; {CONNECTIONS} connections read one cluster, each at most once in {PAUSE_MS} ms. shootd has one core, all else the other.")
+            f"and without the webhooks. {CONNECTIONS} connections read one cluster, each at most once in {PAUSE_MS} ms. shootd has one core, all other "
+            "programs share the other core.")
     p99 = {name: statistics.median(r[3] for r in of) for name, of in rows.items()}
-    table(["webhooks", "deliveries a second (goal: 1,000)", "reads a second", "p99 of reads, ms", "by that without", "a core's share, %"],
+    table(["webhooks", "deliveries a second (goal: 1,000)", "reads a second", "p99 of reads, ms", "ratio to that without", "use of one core, %"],
           [[name, *(statistics.median(r[i] for r in of) for i in (1, 2, 3)), p99[name] / p99["without"],
             statistics.median(r[0] for r in of) / SECONDS * 100] for name, of in rows.items()])
 

@@ -88,7 +88,7 @@ def writes(f, path):
         path.unlink(missing_ok=True)
         command("backup", "--config", f.d.config, "--to", path)
     figures = {}
-    for how, first in (("", False), (", before other programs", True)):
+    for how, first in (("", False), (", with priority over other programs", True)):
         if first:
             before_others(f.pid)
         for what, work in (("without a backup", lambda: time.sleep(CALM_SECONDS)), ("beside a backup", backup)):
@@ -130,7 +130,8 @@ def without_its_key(f):
     again = watch.seconds()
     client.close()
     f.d.stop()
-    return {"seal key lost: start to the first right answer, s": start, "seal key lost: start until Cleura was logged in to and asked again, s": again}
+    return {"seal key lost: start to the first right answer, s": start, "seal key lost: start until shootd has logged in to Cleura and asked it again, "
+            "s": again}
 
 
 def from_nothing(f):
@@ -157,8 +158,8 @@ def measure(count):
 
 
 def main():
-    section("After a disaster", f"Median of {ROUNDS} (the slowest: of all), {EVENTS} events for each cluster. The files are in the page cache, cleura-sim answers at once and shares the "
-            "processors; Cleura's own time for the list of a project comes on top of what asks it.")
+    section("After a disaster", f"Medians of {ROUNDS} rounds (the slowest write: of all rounds), {EVENTS} events for each cluster. The files are in the "
+            "page cache. cleura-sim answers at once and shares the processors. Where shootd asks Cleura, add Cleura's own time for the list of a project.")
     results = [measure(count) for count in SIZES]
     table(["what", *(f"{count:,} clusters" for count in SIZES)], [[what, *(r[what] for r in results)] for what in results[0]])
 

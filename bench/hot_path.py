@@ -23,8 +23,8 @@ def main():
             finally:
                 d.stop()
                 sim.stop()
-    section("Instructions and allocations of a cached read", "One cluster is read on a connection that is kept open, under callgrind. The library is libmicrohttpd.")
-    table(["status", "instructions of ours", "with the library's", "allocations", "bounds in `make test`, of ours and of all"], rows)
+    section("Instructions and allocations of a cached read", "One cluster is read on an open connection, under callgrind. The library is libmicrohttpd.")
+    table(["status", "our instructions", "with the library", "allocations", "bounds in `make test`: our instructions, allocations"], rows)
 
 
 main()

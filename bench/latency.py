@@ -118,7 +118,7 @@ def measure(directory):
     happened = {name: seconds(event["timestamp"]) for name, event in stream.events.items()}
     return [(what, [told[name] - since[name] for name in since]) for what, since, told in (
         ("from the change to the webhook", changed, hook.told), ("from the change to the stream", changed, stream.told),
-        ("from the event, when shootd saw the change, to the webhook", happened, hook.told),
+        ("from the event, when shootd noticed the change, to the webhook", happened, hook.told),
         ("from the event to the stream", happened, stream.told))]
 
 
@@ -129,8 +129,8 @@ def main():
     for what, values in measured[:2]:
         goal(f"{what}, p99, ms", percentile(values, 0.99) * 1e3, most)
     section("From a change at Cleura to a webhook and a stream",
-            f"{CLUSTERS} changes at odd moments to {CLUSTERS} clusters of one project. `polling` has {INTERVAL_MS} ms for `active`, `idle` and "
-            "`discovery` (15 s, 2 min and 5 min as it ships), all else is as it ships. The goal is the interval and "
+            f"{CLUSTERS} changes, at moments independent of the polls, to {CLUSTERS} clusters of one project. `polling` has {INTERVAL_MS} ms for `active`, "
+            "`idle` and `discovery` (defaults: 15 s, 2 min and 5 min); all other keys have their defaults. The goal is the interval plus "
             f"{BEYOND_MS} ms; with so few changes p99 is the slowest one.")
     table(["milliseconds", "p50", "p99", "goal for p99"],
           [[what, percentile(values, 0.5) * 1e3, percentile(values, 0.99) * 1e3, most if "change to" in what else ""] for what, values in measured])

@@ -65,7 +65,7 @@ def operations(directory):
         page = d.http.get("/v1/operations?limit=1000").json()
         assert len(page["items"]) == 1000
         path = f"/v1/operations?limit=1000&cursor={page['next_cursor']}"
-        return [timed(d, f"1000 of {OPERATIONS:,} operations that ended, the second page", path, (), 30)]
+        return [timed(d, f"1000 of {OPERATIONS:,} ended operations, the second page", path, (), 30)]
     finally:
         d.stop()
         sim.stop()

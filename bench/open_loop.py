@@ -198,7 +198,7 @@ class Scene:
         beside.stop()
 
 
-IDLE, CHANGES, BURST = "idle", "polls that find each of them changed", f"{CREATES:,} creates"
+IDLE, CHANGES, BURST = "idle", "polls that find every cluster changed", f"{CREATES:,} creates"
 SITUATIONS = (
     (IDLE, Scene.nothing),
     ("`access_log: all`", Scene.all_lines),
@@ -206,7 +206,7 @@ SITUATIONS = (
     (CHANGES, Scene.changes),
     (f"{STREAMS:,} event streams, events each second", Scene.streams),
     (f"{READERS} clients that count, sort and search", Scene.readers),
-    ("Cleura is down, a fresh look is asked for each second", Scene.outage),
+    ("an outage of Cleura, with a fresh read each second", Scene.outage),
 )
 
 
@@ -263,7 +263,7 @@ def row(what, rounds, rate):
         return [*figures, "", ""]
     if what == CHANGES:
         return [*figures, ratio, ""]
-    goal(f"reads at half of saturation beside {what}: p99 by that of idle", ratio, MOST)
+    goal(f"reads at half of the highest rate, beside {what}: ratio of p99 to idle", ratio, MOST)
     return [*figures, ratio, MOST]
 
 
@@ -274,20 +274,19 @@ def main():
     rate, dropped = steady(rounds)
     burst(rounds, rate)
     section("Reads at a fixed rate beside other work",
-            f"One of {CLUSTERS:,} clusters is read {rate:,} times in a second, half of what wrk gets with {CONNECTIONS} connections, at moments that "
-            f"do not depend on answers; a time counts from when the read was due. {ROUNDS} rounds of {SECONDS} s in turn, medians; the ratio is "
-            "that to idle in the same round. shootd has one core for all of its threads. The load has the other and goes before all others there "
-            "(nice -20); the simulator and the other clients get what it leaves, so that shootd is not disturbed by their work, but by its own "
-            "for them. What the load was stopped for all the same, by the kernel's work for the others on its core, is not shootd's: "
-            "when it comes 0.1 ms late, the reads that are under way and those that pile up until it has caught up are left out, as are the "
-            "first 0.2 s of each round.",
-            "Polls happen when they are asked for, so that none falls into the other rounds; each begins a second after the last one, or when that "
-            "is over, and the simulator plays recorded lists back. Events: of one create each second. "
-            f"{CREATES:,} creates are due evenly over {SECONDS} s. The {READERS} clients have a connection each and together make {READERS} "
-            "requests in a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
-    table(["beside", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "left out", "p99 by that of idle", "goal"],
+            f"One of {CLUSTERS:,} clusters is read {rate:,} times a second, half of the rate that wrk reaches with {CONNECTIONS} connections. The moments "
+            f"of the reads do not depend on answers; each time counts from the moment when the read was due. {ROUNDS} rounds of {SECONDS} s in turn. The "
+            "figures are medians; each ratio compares with idle in the same round. shootd has one core for all of its threads. The load has priority on "
+            "the other core (nice -20); the simulator and the other clients use the rest of that core. Thus their work does not disturb shootd; only its own work for "
+            "them does. The kernel's work for the other programs may still stop the load, which is no fault of shootd. When the load is 0.1 ms late, the "
+            "reads in flight, and the reads until it has caught up, are left out. The first 0.2 s of each round are left out, too.",
+            "Polls happen on request, so that the other rounds have none. Each begins a second after the last one, or when that one has ended, and the "
+            "simulator replays recorded lists. The events come from one create each second. "
+            f"{CREATES:,} creates are due at equal intervals in {SECONDS} s. The {READERS} clients have one connection each, and together send {READERS} "
+            "requests a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
+    table(["beside", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "left out", "ratio of p99 to idle", "goal"],
           [row(what, those, rate) for what, those in rounds.items()])
-    print(f"\n`access_log: all` dropped {dropped:.1%} of its lines: what is left of the core beside the reads does not do for all of them.\n"
+    print(f"\n`access_log: all` dropped {dropped:.1%} of its lines, because the reads leave too little of the core for them.\n"
           if dropped else "\n`access_log: all` dropped no line.\n")
 
 

@@ -108,7 +108,7 @@ def start_varnish(directory, d):
     port = harness.free_port()
     (directory / "cache.vcl").write_text(VARNISH.format(d.port))
     process = subprocess.Popen(["varnishd", "-F", "-j", "none", "-n", directory / "varnish", "-a", f"127.0.0.1:{port}", "-s", "malloc,64m",
-                                "-f", directory / "cache.vcl"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                "-", directory / "cache.vcl"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     answers(f"http://127.0.0.1:{port}")
     return Server("Varnish", process, port, d.token())
 
@@ -175,13 +175,13 @@ def main():
             sim.stop()
     for what, server, _, _, _, ratio, most in rows:
         if most:
-            goal(f"CPU of {what} by that of {server}", ratio, most)
-    section("What a cached read costs",
-            f"{CONNECTIONS} connections that ask again at once, {ROUNDS} alternating rounds of {SECONDS} s, medians; the ratio is shootd's CPU time by "
-            "the peer's in the same round. The load (wrk; h2load for 304) has one core, the server the other. The bare server sends the same bytes "
-            "and header fields whatever it is asked; nginx and Varnish have shootd's answer for an hour. CPU time is that of the process, from its "
-            "accounting, the kernel's part for its sockets included. 1,000 clusters.")
-    table(["answer", "server", "CPU of one, µs", "answers a second", "p99, ms", "shootd's CPU by this", "goal"], rows)
+            goal(f"CPU of {what}: ratio to {server}", ratio, most)
+    section("The cost of a cached read",
+            f"{CONNECTIONS} connections that send the next request at once, {ROUNDS} alternating rounds of {SECONDS} s. The figures are medians; the ratio "
+            "is shootd's CPU time divided by the peer's in the same round. The load (wrk; h2load for 304) has one core, the server the other. The bare "
+            "server sends the same bytes and header fields to every request; nginx and Varnish cache shootd's answer for an hour. The CPU time is that of "
+            "the process, with the kernel's work for its sockets. shootd has 1,000 clusters.")
+    table(["answer", "server", "CPU per answer, µs", "answers a second", "p99, ms", "ratio of shootd's CPU time to this", "goal"], rows)
 
 
 if __name__ == "__main__":

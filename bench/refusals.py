@@ -23,7 +23,7 @@ BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 CHECKED = 36  # characters of prefix and random part; six of checksum follow
 LIMITS = "limits: {requests_per_minute: 1000000000, auth_failures_per_minute: 1000000000}\n"
 
-UNKNOWN, CONTROL = "unknown", "shorter by one character, which ends at once (it shows what this can see)"
+UNKNOWN, CONTROL = "unknown", "shorter by one character, refused at once (shows the smallest difference that this can detect)"
 
 
 def whole(checked):
@@ -60,10 +60,10 @@ def groups_of_tokens(d):
     same = {f"{UNKNOWN}, again ({i + 1})": [unknown() for _ in valid] for i in range(SAME)}
     return {UNKNOWN: [unknown() for _ in valid], **same,
             "revoked": revoked,
-            "a valid one but for its first character": [whole(changed(t[:CHECKED], 4)) for t in valid],
-            "a valid one but for its last character": [whole(changed(t[:CHECKED], CHECKED - 1)) for t in valid],
-            "malformed: the first of these, with the valid one's checksum": [changed(t, 4) for t in valid],
-            "malformed: last character of the checksum of a valid one": [changed(t, len(t) - 1) for t in valid],
+            "a valid token with another first character": [whole(changed(t[:CHECKED], 4)) for t in valid],
+            "a valid token with another last character": [whole(changed(t[:CHECKED], CHECKED - 1)) for t in valid],
+            "malformed: another first character, with the checksum of the valid token": [changed(t, 4) for t in valid],
+            "malformed: a valid token with another last character of the checksum": [changed(t, len(t) - 1) for t in valid],
             "malformed: other characters, of the same length": ["".join(random.choices("!#$%&*+-.^|~", k=len(t))) for t in valid],
             CONTROL: [unknown()[:-1] for _ in valid]}, [*same]
 
@@ -160,19 +160,20 @@ def main():
     compared = list(compare(of_tokens, UNKNOWN))
     noise = max(abs(end) for name, _, *ends in compared if name in same for end in ends)
     most = max(abs(difference) for name, difference, *_ in compared if name not in same and name != CONTROL)
-    goal("time of a refusal of revoked, malformed and nearly right tokens: largest difference from unknown ones, ns", f"{most:.0f}",
+    goal("time of a refusal of revoked, malformed and almost valid tokens: largest difference from unknown tokens, ns", f"{most:.0f}",
          f"{noise:.0f} (noise)")
-    section("Whether the time of a refusal tells why",
-            f"{ROUNDS:,} answers of each group on one kept connection, one request at a time, groups in random order within each round, {TOKENS} tokens a "
-            f"group. The difference is the median over {BLOCKS} blocks of rounds of that between the group's median and that of unknown tokens; its interval "
-            f"is by bootstrap. Noise, and the goal: the furthest end of an interval of the groups that differ from the first in nothing (`{UNKNOWN}, again`), "
-            f"{noise:.0f} ns. As shipped, but for `auth_failures_per_minute`, which would end this after 600.")
-    columns = ["token", "median, µs", "difference, ns", "95 % of it, ns"]
+    section("Whether the time of a refusal reveals its reason",
+            f"{ROUNDS:,} answers of each group on one open connection, one request at a time, with the groups in random order in each round and {TOKENS} "
+            f"tokens a group. The difference is a median over {BLOCKS} blocks of rounds: of the difference between the median of the group and the median of "
+            "unknown tokens. Its interval is by bootstrap. The noise is also the goal: the greatest end of the intervals of the other groups of unknown "
+            f"tokens (`{UNKNOWN}, again`), "
+            f"{noise:.0f} ns. shootd has its default configuration, except for `auth_failures_per_minute`, which would end the test after 600 requests.")
+    columns = ["token", "median, µs", "difference, ns", "its 95 % interval, ns"]
     table(columns, rows_of(of_tokens, compared, UNKNOWN))
     first = next(iter(of_jwts))
-    print("JWTs are compared among themselves, and have no goal, because the work differs: one that is no JSON ends first, one whose key is not known "
-          "before a signature is checked, one that has expired after it. That tells what is public (the issuer's keys) or stands in the token (its end). "
-          "One with a wrong signature and one that has expired take the same time, for the claims are looked at last.\n")
+    print("JWTs are compared with each other and have no goal, because the work differs. A JWT that is not JSON is refused first. A JWT with an unknown "
+            "key is refused before a signature is checked, an expired one after that. The time thus reveals only public facts (the issuer's keys) and the "
+            "content of the token (its end). A JWT with a wrong signature and an expired JWT take the same time, because the claims are checked last.\n")
     table(columns, rows_of(of_jwts, compare(of_jwts, first), first))
 
 

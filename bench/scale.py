@@ -26,18 +26,18 @@ FRESH = "Cache-Control: no-cache"
 MIB = 2**20
 
 DISCOVERED = "CPU of the first discovery, s"
-RESTARTED, POLLED = "RSS after restart and a look at Cleura, MiB", "CPU of an unchanged poll of all, ms"
+RESTARTED, POLLED = "RSS after restart and a read of Cleura, MiB", "CPU of a poll of all clusters without changes, ms"
 ANSWERED, PAGED = "restart, ms from exec to the first right answer", "page of 1000, ms from first to last byte"
-CHANGED, READ = "changed cluster, ms of a fresh read until it is shown, without Cleura's part", "RSS after polls, searches, lists, gzip, MiB"
+CHANGED, READ = "changed cluster, ms of a fresh read until the change is visible, without Cleura's time", "RSS after polls, searches, lists, gzip, MiB"
 GOALS = {RESTARTED: 150, READ: 200, ANSWERED: 500, POLLED: 300, PAGED: 30, CHANGED: "constant"}
 
 
 class Fleet:
     """A simulator with a number of clusters, and shootd before its first start."""
 
-    def __init__(self, directory, count, polling=BY_HAND, speed=720, **keys):
+    def __init__(self, directory, count, polling=BY_HAND, speed=720, of_a_project=OF_A_PROJECT, **keys):
         self.count, directory = count, pathlib.Path(directory)
-        self.ids = [f"{i:032x}" for i in range(1, -(-count // OF_A_PROJECT) + 1)]
+        self.ids = [f"{i:032x}" for i in range(1, -(-count // of_a_project) + 1)]
         self.sim = harness.Sim(directory, speed, project=self.ids)
         self.d = harness.Shootd(directory / "d", self.sim.url, projects=[(f"p{i}", "Sto2", id) for i, id in enumerate(self.ids)])
         shipped(self.d, polling=polling, **keys)
@@ -87,7 +87,7 @@ def discover(f):
     f.wait_for_all()
     seconds = watch.seconds()
     quiet(f.pid)
-    return {"first discovery, s until all are there": seconds, DISCOVERED: cpu_clock(f.pid),
+    return {"first discovery, s until all clusters are known": seconds, DISCOVERED: cpu_clock(f.pid),
             "RSS after it, MiB": resident(f.pid) / MIB}
 
 
@@ -206,8 +206,8 @@ PARTS = (  # a call chain counts for the first part whose prefix one of its func
     ("store's page cache and statements (bounded)", ("sqlite3",)),
     ("recent events for streams (bounded)", ("feed_",)),
     ("body", ("render_", "cluster_seen_again", "observed_again", "view_blob")),
-    ("observed, as Cleura told it", ("decode_", "shoot_set")),
-    ("record, and its places in tables and heaps", ("cluster_new", "entity_", "discover", "heap_", "view_", "snapshot")),
+    ("the observed state", ("decode_", "shoot_set")),
+    ("record, and its entries in tables and heaps", ("cluster_new", "entity_", "discover", "heap_", "view_", "snapshot")),
 )
 
 
@@ -266,16 +266,16 @@ def state_bytes():
         finally:
             f.stop()
     rows = [[part, (plain[part] - before[part]) / more] for part in (*(name for name, _ in PARTS), "other")]
-    return [*rows, ["gzip form, made for the first client that wants it", (sum(zipped.values()) - sum(plain.values())) / more]]
+    return [*rows, ["gzip form, made for the first client that accepts it", (sum(zipped.values()) - sum(plain.values())) / more]]
 
 
 def main():
     need_tools("valgrind")
     section("From 100 to 50,000 clusters",
-            "Discovery, restart, polls, pages and memory of the same daemon with ever more clusters. Polls happen when they are asked for "
-            f"(`polling: {BY_HAND}`), all else is as it ships. 50,000 clusters are five projects: a list of that many is larger than what "
-            "shootd takes of Cleura. Restart: the store is in the page cache; median of "
-            f"{RESTARTS}. Page: one connection, not compressed, all there are when there are fewer.")
+            "Discovery, restart, polls, pages and memory of the same daemon with a growing number of clusters. Polls happen on request "
+            f"(`polling: {BY_HAND}`); all other keys have their defaults. 50,000 clusters are in five projects, because shootd does not accept a list of "
+            "that size from Cleura. Restart: the store is in the page cache; median of "
+            f"{RESTARTS}. Page: one connection, not compressed; all clusters when there are fewer.")
     results = []
     for count in SIZES:
         results.append(measure(count))
@@ -283,15 +283,15 @@ def main():
     for what, most in GOALS.items():
         goal(f"10,000 clusters: {what}", ten_thousand[what], most)
     cpu = [r[DISCOVERED] / n * 1e3 for n, r in zip(SIZES, results)]
-    goal("first discovery: CPU of one of 50,000 clusters by that of one of 1,000", cpu[-1] / cpu[1], "1: linear")
+    goal("first discovery: CPU per cluster of 50,000, ratio to that of 1,000", cpu[-1] / cpu[1], "1: linear")
     rows = [[what, *(r[what] for r in results), GOALS.get(what, "")] for what in results[0]]
-    rows.append(["of that for each cluster above 100 of them, KiB", "",
+    rows.append(["part of this for each cluster above 100, KiB", "",
                  *((r[READ] - results[0][READ]) * 1024 / (n - SIZES[0]) for n, r in zip(SIZES[1:], results[1:])), ""])
     table(["what", *(f"{n:,}" for n in SIZES), "goal at 10,000"], rows)
     polls, commits, sets = writes_of_polls()
     goal("commits of the store for polls that find nothing new", commits, "0")
     section("Polls that find nothing new", f"{polls} polls of 1,000 clusters in 4 s: {commits:.0f} commits, {sets:.0f} change sets (goal: none).")
-    section("Memory of one cluster, by part", "Bytes of the heap as the daemon asked for them, by the functions that did (valgrind's massif), "
+    section("Memory of one cluster, by part", "Heap bytes that the daemon requested, by the requesting functions (valgrind's massif), "
             "between 1,000 and 2,000 clusters.")
     rows = state_bytes()
     table(["part", "bytes"], [*rows, ["together", sum(row[1] for row in rows)]])

@@ -58,12 +58,12 @@ def measure(plain, secure, nginx, jwt):
         return Reader(name, d.process, d.port, token or d.token(), scheme, close)
 
     cache = "nginx `proxy_cache`, TLS"
-    yield from compare("one cluster over TLS, kept connections", [of(secure, "shootd, TLS", "https"), Reader(cache, process, port, plain.token()),
+    yield from compare("one cluster over TLS, open connections", [of(secure, "shootd, TLS", "https"), Reader(cache, process, port, plain.token()),
                                                         of(plain, "shootd, plain HTTP", "http")], path, {}, {cache: 1})
     yield from compare("one cluster over TLS, a connection for each request",
                        [of(secure, "shootd, TLS", "https", close=True), Reader(cache, process, port, plain.token(), close=True),
                         of(plain, "shootd, plain HTTP", "http", close=True)], path, {}, {cache: 1.5})
-    yield from compare("one cluster by who shows a JWT", [of(plain, "shootd, a JWT", "http", jwt), of(plain, "shootd, a token of ours", "http")], path, {},
+    yield from compare("one cluster with a JWT", [of(plain, "shootd, a JWT", "http", jwt), of(plain, "shootd, a token of ours", "http")], path, {},
                        {"shootd, a token of ours": 1.5})
 
 
@@ -100,12 +100,12 @@ def main():
             sim.stop()
     for what, server, _, _, _, ratio, most in rows:
         if most:
-            goal(f"CPU of {what}, by that of {server}", ratio, most)
-    section("What TLS and JWTs cost",
-            f"As above: {CONNECTIONS} connections, {ROUNDS} alternating rounds of {SECONDS} s, medians; the ratio is the CPU time of the first server of each "
-            f"comparison by the peer's. TLS 1.3, {SAME}, one certificate for both (ECDSA, P-256), no resumption. shootd's TLS is GnuTLS, which is what "
-            "libmicrohttpd has, nginx's is OpenSSL. The JWT (RS256) was seen before: no signature is checked.")
-    table(["answer", "server", "CPU of one, µs", "answers a second", "p99, ms", "the first's CPU by this", "goal"], rows)
+            goal(f"CPU of {what}: ratio to {server}", ratio, most)
+    section("The cost of TLS and JWTs",
+            f"As above: {CONNECTIONS} connections, {ROUNDS} alternating rounds of {SECONDS} s. The figures are medians; the ratio is the CPU time of the "
+            f"first server of each comparison divided by the peer's. TLS 1.3, {SAME}, one certificate for both (ECDSA, P-256), no resumption. shootd uses "
+            "GnuTLS, as libmicrohttpd does; nginx uses OpenSSL. The JWT (RS256) is cached, so its signature is not checked again.")
+    table(["answer", "server", "CPU per answer, µs", "answers a second", "p99, ms", "ratio of the first server's CPU time to this", "goal"], rows)
 
 
 main()

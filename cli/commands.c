@@ -10,38 +10,38 @@ static const char *const booleans[] = {"true", "false", NULL};
 
 const struct flag common_flags[] = {
     {"url", 0, FLAG_TEXT, "URL", NULL, "address of the server (https://HOST, http://HOST:PORT, unix:/PATH)"},
-    {"context", 0, FLAG_TEXT, "NAME", NULL, "the context to use; wins over the environment"},
+    {"context", 0, FLAG_TEXT, "NAME", NULL, "the context to use; takes precedence over the environment"},
     {"project", 'p', FLAG_TEXT, "NAME", NULL, "the project"},
-    {"ca-file", 0, FLAG_TEXT, "FILE", NULL, "authorities that sign the server's certificate (PEM)"},
-    {"utc", 0, FLAG_SWITCH, NULL, NULL, "times in UTC"},
-    {"no-color", 0, FLAG_SWITCH, NULL, NULL, "no colours"},
-    {"no-input", 0, FLAG_SWITCH, NULL, NULL, "never ask"},
-    {"retries", 0, FLAG_NUMBER, "N", NULL, "repetitions of a request that is safe to repeat (3)"},
-    {"verbose", 0, FLAG_SWITCH, NULL, NULL, "a line on standard error for each request"},
-    {"help", 'h', FLAG_SWITCH, NULL, NULL, "this text"},
+    {"ca-file", 0, FLAG_TEXT, "FILE", NULL, "CA certificates for the server (PEM)"},
+    {"utc", 0, FLAG_SWITCH, NULL, NULL, "print times in UTC"},
+    {"no-color", 0, FLAG_SWITCH, NULL, NULL, "use no colours"},
+    {"no-input", 0, FLAG_SWITCH, NULL, NULL, "never ask a question"},
+    {"retries", 0, FLAG_NUMBER, "N", NULL, "how often a request that is safe to repeat is repeated (3)"},
+    {"verbose", 0, FLAG_SWITCH, NULL, NULL, "print a line for each request on standard error"},
+    {"help", 'h', FLAG_SWITCH, NULL, NULL, "print this text"},
     {0},
 };
 
-#define OUTPUT_FLAG                                                            \
-    {                                                                          \
-        "output", 'o', FLAG_CHOICE, "FORM", output_forms, "form of the output" \
+#define OUTPUT_FLAG                                                       \
+    {                                                                     \
+        "output", 'o', FLAG_CHOICE, "FORM", output_forms, "output format" \
     }
 #define YES_FLAG                                                           \
     {                                                                      \
         "yes", 'y', FLAG_SWITCH, NULL, NULL, "do not ask for confirmation" \
     }
-#define DRY_RUN                                                                     \
-    {                                                                               \
-        "dry-run", 0, FLAG_SWITCH, NULL, NULL, "show what would happen, do nothing" \
+#define DRY_RUN                                                                  \
+    {                                                                            \
+        "dry-run", 0, FLAG_SWITCH, NULL, NULL, "show the effect, change nothing" \
     }
-#define TIMEOUT                                                         \
-    {                                                                   \
-        "timeout", 0, FLAG_DURATION, "TIME", NULL,                      \
-            "wait at most so long (1h); the operation is not cancelled" \
+#define TIMEOUT                                                           \
+    {                                                                     \
+        "timeout", 0, FLAG_DURATION, "TIME", NULL,                        \
+            "wait at most this long (1h); the operation is not cancelled" \
     }
-#define PROGRESS                                                                                        \
-    {                                                                                                   \
-        "progress", 0, FLAG_CHOICE, "HOW", progress_words, "the form of the progress on standard error" \
+#define PROGRESS                                                                                     \
+    {                                                                                                \
+        "progress", 0, FLAG_CHOICE, "HOW", progress_words, "how progress is shown on standard error" \
     }
 #define WAITING \
     {"no-wait", 0, FLAG_SWITCH, NULL, NULL, "do not wait for the end of the operation"}, TIMEOUT, PROGRESS
@@ -52,10 +52,11 @@ static const struct flag version_flags[] = {
 static const struct flag login_flags[] = {
     {"token-file", 0, FLAG_TEXT, "FILE", NULL, "the token is the first line of this file"},
     {"token-stdin", 0, FLAG_SWITCH, NULL, NULL, "the token is the first line of standard input"},
-    {"device", 0, FLAG_SWITCH, NULL, NULL, "single sign-on: shows an address and a code to enter there"},
+    {"device", 0, FLAG_SWITCH, NULL, NULL,
+     "log in by single sign-on: shows an address and a code to enter there"},
     {"issuer", 0, FLAG_TEXT, "URL", NULL, "the issuer of single sign-on, when the server has several"},
-    {"issuer-ca-file", 0, FLAG_TEXT, "FILE", NULL, "authorities that sign the issuer's certificate (PEM)"},
-    {"name", 0, FLAG_TEXT, "NAME", NULL, "name of the context (the address)"},
+    {"issuer-ca-file", 0, FLAG_TEXT, "FILE", NULL, "CA certificates for the issuer (PEM)"},
+    {"name", 0, FLAG_TEXT, "NAME", NULL, "name of the context (default: the address)"},
     {0},
 };
 #define WATCH                                                                                   \
@@ -67,26 +68,29 @@ static const struct flag list_flags[] = {
     OUTPUT_FLAG,
     WATCH,
     {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
-    {"phase", 0, FLAG_TEXT, "PHASES", NULL, "only these, comma-separated: failed,retrying"},
-    {"health", 0, FLAG_TEXT, "WORDS", NULL, "only these: healthy, progressing, unhealthy, unknown"},
+    {"phase", 0, FLAG_TEXT, "PHASES", NULL,
+     "only clusters in these phases, comma-separated: failed,retrying"},
+    {"health", 0, FLAG_TEXT, "WORDS", NULL,
+     "only clusters with this health: healthy, progressing, unhealthy, unknown"},
     {"version", 0, FLAG_TEXT, "VERSION", NULL, "only clusters with this version; 1.33 matches every patch"},
-    {"label", 'l', FLAG_TEXT, "NAME=VALUE", NULL, "only with this label; may be repeated"},
-    {"q", 0, FLAG_TEXT, "TEXT", NULL, "only with this text in name, project, description or labels"},
-    {"region", 0, FLAG_TEXT, "REGIONS", NULL, "only in these"},
-    {"managed", 0, FLAG_CHOICE, "BOOLEAN", booleans, "whether shootd made or adopted them"},
+    {"label", 'l', FLAG_TEXT, "NAME=VALUE", NULL, "only clusters with this label; may be repeated"},
+    {"q", 0, FLAG_TEXT, "TEXT", NULL, "only clusters with this text in name, project, description or labels"},
+    {"region", 0, FLAG_TEXT, "REGIONS", NULL, "only clusters in these regions"},
+    {"managed", 0, FLAG_CHOICE, "BOOLEAN", booleans,
+     "only clusters that shootd created or adopted, or only others"},
     {"expiring-before", 0, FLAG_TEXT, "TIME", NULL,
-     "only clusters whose version expires before it: 30d, 2026-12-31"},
-    {"sort", 0, FLAG_TEXT, "MEMBERS", NULL, "the order: -updated_at, phase,name"},
+     "only clusters whose version expires before this time: 30d, 2026-12-31"},
+    {"sort", 0, FLAG_TEXT, "MEMBERS", NULL, "the order, for example: -updated_at, phase,name"},
     {0},
 };
 static const struct flag create_flags[] = {
-    {"version", 0, FLAG_TEXT, "VERSION", NULL, "of Kubernetes; 1.33 is its newest patch"},
+    {"version", 0, FLAG_TEXT, "VERSION", NULL, "version of Kubernetes; 1.33 means its newest patch"},
     {"pool", 0, FLAG_TEXT, "POOL", NULL, "NAME,type=TYPE,min=N,max=N,surge=N,volume=GIB; may be repeated"},
-    {"label", 'l', FLAG_TEXT, "NAME=VALUE", NULL, "a label; may be repeated"},
-    {"description", 0, FLAG_TEXT, "TEXT", NULL, "for people"},
-    {"protect", 0, FLAG_SWITCH, NULL, NULL, "deletes are refused"},
+    {"label", 'l', FLAG_TEXT, "NAME=VALUE", NULL, "a label of the cluster; may be repeated"},
+    {"description", 0, FLAG_TEXT, "TEXT", NULL, "a description for people"},
+    {"protect", 0, FLAG_SWITCH, NULL, NULL, "protect the cluster: a delete is refused"},
     {"file", 'f', FLAG_TEXT, "FILE", NULL,
-     "the cluster as YAML or JSON (- is standard input); flags win over it"},
+     "the cluster as YAML or JSON (- is standard input); flags take precedence"},
     DRY_RUN,
     OUTPUT_FLAG,
     WAITING,
@@ -95,7 +99,8 @@ static const struct flag create_flags[] = {
 static const struct flag delete_flags[] = {YES_FLAG, OUTPUT_FLAG, WAITING, {0}};
 static const struct flag power_flags[] = {OUTPUT_FLAG, WAITING, {0}};
 static const struct flag upgrade_flags[] = {
-    {"to", 0, FLAG_TEXT, "VERSION", NULL, "go to this version; without it the offers are shown"},
+    {"to", 0, FLAG_TEXT, "VERSION", NULL,
+     "upgrade to this version; without --to the offered versions are shown"},
     DRY_RUN,
     YES_FLAG,
     OUTPUT_FLAG,
@@ -113,19 +118,21 @@ static const struct flag wait_flags[] = {
 static const struct flag events_flags[] = {
     {"follow", 'f', FLAG_SWITCH, NULL, NULL, "continue with new events, until Ctrl-C"},
     {"last", 'n', FLAG_NUMBER, "N", NULL, "begin with the last N events (20)"},
-    {"since", 0, FLAG_TEXT, "TIME", NULL, "nothing before: a time, a date, or how long ago it is (24h)"},
-    {"type", 0, FLAG_TEXT, "TYPES", NULL, "only these, comma-separated: cluster.ready,operation.*"},
+    {"since", 0, FLAG_TEXT, "TIME", NULL,
+     "only events from this time on: a time, a date, or how long ago it is (24h)"},
+    {"type", 0, FLAG_TEXT, "TYPES", NULL,
+     "only events of these types, comma-separated: cluster.ready,operation.*"},
     {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
     OUTPUT_FLAG,
     {0},
 };
 static const struct flag kubeconfig_flags[] = {
     {"merge", 0, FLAG_SWITCH, NULL, NULL, "merge into your kubeconfig (the default)"},
-    {"stdout", 0, FLAG_SWITCH, NULL, NULL, "print a kubeconfig; with its secrets unless --exec is given"},
+    {"stdout", 0, FLAG_SWITCH, NULL, NULL, "print a kubeconfig, with secrets unless --exec is given"},
     {"exec", 0, FLAG_SWITCH, NULL, NULL,
-     "without secrets: kubectl gets its credential from 'shootctl credential' (always so with --merge)"},
+     "no secrets: kubectl gets its credential from 'shootctl credential' (implied by --merge)"},
     {"kubeconfig", 0, FLAG_TEXT, "FILE", NULL, "the file to merge into (KUBECONFIG, else ~/.kube/config)"},
-    {"use", 0, FLAG_SWITCH, NULL, NULL, "make it the current context"},
+    {"use", 0, FLAG_SWITCH, NULL, NULL, "make the context of the cluster the current one"},
     {"ttl", 0, FLAG_DURATION, "TIME", NULL, "lifetime of the secrets printed with --stdout: 10m to 24h (1h)"},
     {0},
 };
@@ -152,33 +159,32 @@ static const struct flag diff_flags[] = {
 
 const struct command command_table[] = {
     {"login", "URL", 1, 1, false, login_flags,
-     "Stores a server and the token for it as a context, and makes it the current one.",
-     "The token is tried at the server first. Without a flag that names its source it is read from the "
-     "terminal without an echo. With --device a person logs in at the server's issuer, on any machine; a "
-     "token of an issuer is "
-     "renewed "
-     "before it ends, where the issuer allows that.",
+     "Stores a server and its token as a context, and makes this context the current one.",
+     "The server checks the token first. Without a flag for its source the token is read from the terminal, "
+     "without an echo. With --device a person logs in at the server's issuer, on any machine. A token of an "
+     "issuer is renewed before it expires, if the issuer allows that.",
      EXAMPLES("shootctl login https://shootd.example.com",
               "shootctl login https://shootd.example.com --device",
               "shootctl login http://127.0.0.1:8080 --token-file token --project team-a"),
      verb_login},
     {"context", "[list | use NAME | show | remove NAME]", 0, 2, false, output_flags,
      "Lists the contexts, chooses one, shows the settings in force and their sources.",
-     "Flags win over SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT and SHOOTD_CA_FILE, these over the context. A "
-     "stored token is sent to the address of its context only.",
+     "Flags take precedence over SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT and SHOOTD_CA_FILE; these "
+     "variables take precedence over the context. A stored token is sent to the address of its context only.",
      EXAMPLES("shootctl context", "shootctl context use shootd.example.com", "shootctl context show"),
      verb_context},
     {"status", "", 0, 0, false, output_flags,
      "Shows whether the server answers, the identity of the token, and the state of projects and clusters.",
      "", EXAMPLES("shootctl status"), verb_status},
-    {"list", "", 0, 0, false, list_flags, "Lists clusters, of the project that is set or of all.",
+    {"list", "", 0, 0, false, list_flags,
+     "Lists the clusters of the project that is set, or of all projects.",
      "--watch adds a row when a cluster changes, but not for each percent of an operation. A deleted cluster "
      "has the phase 'deleted'.",
      EXAMPLES("shootctl list", "shootctl list --phase failed,degraded -o wide", "shootctl list -A -o name",
               "shootctl list --watch"),
      verb_list},
-    {"get", "NAME...", 1, 1000, false, get_flags, "Shows clusters as rows, or whole as documents.",
-     "With -o json and yaml one NAME is printed as an object, several are a list.",
+    {"get", "NAME...", 1, 1000, false, get_flags, "Shows clusters as rows, or as complete documents.",
+     "With -o json and yaml one NAME is printed as an object, several names as a list.",
      EXAMPLES("shootctl get dev", "shootctl get dev -o yaml", "shootctl get dev --watch"), verb_get},
     {"describe", "NAME", 1, 1, false, output_flags,
      "Shows one cluster on a screen: state, pools, issues with their solutions, its operation, its last "
@@ -188,8 +194,8 @@ const struct command command_table[] = {
      "Shows the versions, machine types, images and zones of a project, and its defaults.", "",
      EXAMPLES("shootctl catalog", "shootctl catalog -o name   # versions of Kubernetes only"), verb_catalog},
     {"create", "[NAME]", 0, 1, false, create_flags, "Creates a cluster and waits until it is ready.",
-     "Values that are not given are the defaults of the project. After a lost answer the same request "
-     "is sent again; only one cluster is made.",
+     "Values that are not given are the defaults of the project. When an answer is lost, the same request is "
+     "sent again; only one cluster is created.",
      EXAMPLES("shootctl create dev",
               "shootctl create dev --version 1.33 --pool work,type=b.2c4gb,min=1,max=3",
               "shootctl create -f dev.yaml --no-wait"),
@@ -197,15 +203,15 @@ const struct command command_table[] = {
     {"apply", "", 0, 0, false, apply_flags,
      "Creates or changes clusters to match documents: created, configured or unchanged.",
      "All documents are read before the first is sent. A document also replaces labels, description and "
-     "protection. On a terminal it asks before it replaces nodes, removes a pool or ends the protection; "
-     "elsewhere --yes is needed.",
+     "protection. On a terminal the command asks before it replaces nodes, removes a pool or ends the "
+     "protection; elsewhere --yes is needed.",
      EXAMPLES("shootctl apply -f clusters/",
               "shootctl get dev -o yaml | sed s/1.33/1.34/ | shootctl apply -f - --yes"),
      verb_apply},
     {"diff", "", 0, 0, false, diff_flags, "Shows what apply would do. Exit code 0: no change, 10: changes.",
      "", EXAMPLES("shootctl diff -f clusters/"), verb_diff},
     {"upgrade", "NAME", 1, 1, false, upgrade_flags,
-     "Shows the versions that a cluster can go to, or goes to one.", "",
+     "Shows the versions to which a cluster can be upgraded, or upgrades it to one.", "",
      EXAMPLES("shootctl upgrade dev", "shootctl upgrade dev --to 1.34"), verb_upgrade},
     {"hibernate", "NAME...", 1, 100, false, power_flags, "Hibernates clusters: their nodes are removed.", "",
      EXAMPLES("shootctl hibernate dev"), verb_hibernate},
@@ -215,11 +221,11 @@ const struct command command_table[] = {
      "On a terminal you must type the name once more; elsewhere --yes is needed.",
      EXAMPLES("shootctl delete dev", "shootctl delete dev --yes --no-wait"), verb_delete},
     {"wait", "NAME...", 1, 100, false, wait_flags,
-     "Waits until an operation has ended, a phase is reached or a cluster is gone.",
-     "NAME is a cluster, or the id of an operation. A wait goes on while the server restarts. Without "
-     "anything under way it ends at once. phase=ready is reached when Gardener has "
-     "reconciled the cluster; its conditions may still settle. A cluster that fails ends the wait with 8. "
-     "`deleted` is true of what is not there.",
+     "Waits until an operation has ended, a phase is reached or a cluster is deleted.",
+     "NAME is a cluster, or the id of an operation. A wait goes on while the server restarts. Without an "
+     "open operation the wait ends at once. phase=ready is reached when Gardener has "
+     "reconciled the cluster; its conditions may still settle. When the cluster fails, the exit code is 8. "
+     "`deleted` is also reached when the cluster does not exist.",
      EXAMPLES("shootctl wait dev", "shootctl wait dev --for=phase=ready --timeout 20m",
               "shootctl wait dev --for=phase=ready --allow-absent", "shootctl wait dev --for=deleted"),
      verb_wait},
@@ -227,25 +233,26 @@ const struct command command_table[] = {
      "Puts a cluster into your kubeconfig, or prints one.",
      "The merged entry holds no secret and does not expire: kubectl calls 'shootctl credential'. Everything "
      "else in the file stays except comments, also your own members of the entry; the old file is stored as "
-     "FILE.before-shootctl. "
-     "The current context stays, unless there is none or --use is given. It prints the name of the context.",
+     "FILE.before-shootctl. The current context changes only if there is none, or with --use. The command "
+     "prints the name of the context.",
      EXAMPLES("shootctl kubeconfig dev --use", "shootctl kubeconfig dev --stdout > dev.kubeconfig"),
      verb_kubeconfig},
     {"kubectl", "NAME -- ARGUMENTS", 1, 1, true, no_flags,
-     "Runs kubectl with a cluster; its exit code is passed on.", "",
+     "Runs kubectl with a cluster, and returns the exit code of kubectl.", "",
      EXAMPLES("shootctl kubectl dev -- get nodes"), verb_kubectl},
     {"credential", "NAME", 1, 1, false, no_flags, "Prints an ExecCredential: kubectl calls it.",
-     "It is cached in $XDG_RUNTIME_DIR/shootctl: many kubectl at once fetch it once, and while the server "
-     "cannot be reached the last one is used until it expires.",
+     "The credential is cached in $XDG_RUNTIME_DIR/shootctl. Many kubectl at once make one request. While "
+     "the server cannot be reached, the last credential is used until it expires.",
      EXAMPLES("shootctl credential dev"), verb_credential},
     {"events", "[NAME]", 0, 1, false, events_flags,
-     "Shows the last events of a cluster, a project or all; with -f also new ones.",
-     "After a break the stream continues at the same place: no event is missed and none comes twice.",
+     "Shows the last events of a cluster, a project or all projects; with -f also new events.",
+     "After an interruption the stream continues at the same place: no event is missed or shown twice.",
      EXAMPLES("shootctl events dev", "shootctl events -f --type 'cluster.*'",
               "shootctl events -A -f -o jsonl | jq .type"),
      verb_events},
     {"completion", "SHELL", 1, 1, false, no_flags, "Prints the completion for bash, zsh or fish.",
-     "The packages install it already. It asks the server for names, for a tenth of a second at most.",
+     "The packages install the completion already. It asks the server for names, for at most a tenth of a "
+     "second.",
      EXAMPLES("source <(shootctl completion bash)", "shootctl completion fish | source"), verb_completion},
     {"__complete", "-- WORDS", 0, 0, true, no_flags, "", "", EXAMPLES("shootctl __complete -- get ''"),
      verb_complete},

@@ -31,8 +31,9 @@ int cli_connect(struct cli *cli)
     if (!settings_load(&cli->settings, cli->parsed, &fault))
         return cli_fail(END_USAGE, "%s", fault.data);
     if (!cli->settings.url.value)
-        return cli_fail(END_USAGE,
-                        "no server is named: 'shootctl login URL', or SHOOTD_URL and SHOOTD_TOKEN, or --url");
+        return cli_fail(
+            END_USAGE,
+            "no server is configured: use 'shootctl login URL', or SHOOTD_URL and SHOOTD_TOKEN, or --url");
     cli->http = cli_open(cli);
     return cli->http ? END_OK : END_REFUSED;
 }
@@ -61,7 +62,8 @@ const char *cli_project(struct cli *cli, int *ret_code)
     for (size_t i = 0; i < json_array_size(items); i++)
         (void)buffer_printf(&names, "%s%s", i ? ", " : "",
                             json_str_or(json_array_get(items, i), "name", "?"));
-    *ret_code = cli_fail(END_USAGE, "no project is named: --project, or SHOOTD_PROJECT; the token sees %s",
-                         names.len ? names.data : "none");
+    *ret_code =
+        cli_fail(END_USAGE, "no project is selected: use --project or SHOOTD_PROJECT; the token sees %s",
+                 names.len ? names.data : "none");
     return NULL;
 }

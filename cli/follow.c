@@ -122,7 +122,8 @@ static void look_at_cluster(struct following *f, size_t i, const json_t *cluster
     bool open = operation && !json_str(operation, "finished_at");
     if (is_another(one, cluster)) {
         if (one->goal != GOAL_DELETED)
-            progress_note(f->cli, "shootctl: %s: it was deleted; there is another cluster of that name",
+            progress_note(f->cli,
+                          "shootctl: %s: the cluster was deleted, and a new cluster has the same name",
                           one->cluster);
         ends(one, one->goal == GOAL_DELETED ? END_OK : END_NOT_FOUND);
         return;
@@ -318,7 +319,7 @@ static void leave_if_interrupted(struct following *f)
     if (!progress_tick(f->cli))
         return;
     progress_end(f->cli);
-    cli_note("shootctl: no longer waiting; nothing was cancelled. To come back:");
+    cli_note("shootctl: no longer waiting; nothing was cancelled. To wait again:");
     say_how_to_come_back(f);
     signals_die(SIGINT);
 }
@@ -340,7 +341,8 @@ static int time_is_over(struct following *f)
     progress_end(f->cli);
     if (f->away_since)
         cli_note("shootctl: the server could not be reached");
-    (void)cli_fail(END_TIMED_OUT, "the time is over (--timeout); nothing was cancelled. To come back:");
+    (void)cli_fail(END_TIMED_OUT,
+                   "the wait reached its limit (--timeout); nothing was cancelled. To wait again:");
     say_how_to_come_back(f);
     return END_TIMED_OUT;
 }

@@ -62,9 +62,9 @@ void help_print(FILE *to, const struct command *command)
         return;
     }
     (void)fprintf(to, "Examples:\n"
-                      "  shootctl login https://shootd.example.com   # asks for the token, and keeps it\n"
-                      "  shootctl create dev                         # a cluster with defaults, and waits "
-                      "until it is ready\n"
+                      "  shootctl login https://shootd.example.com   # asks for the token, and stores it\n"
+                      "  shootctl create dev                         # creates a cluster with defaults, and "
+                      "waits until it is ready\n"
                       "  shootctl list\n"
                       "  shootctl describe dev\n"
                       "  shootctl delete dev\n"
@@ -76,10 +76,10 @@ void help_print(FILE *to, const struct command *command)
     (void)fprintf(to, "\nExit codes:\n");
     for (size_t i = 0; i < ARRAY_LEN(exits); i++)
         (void)fprintf(to, "  %-3d %s\n", exits[i].code, exits[i].text);
-    (void)fprintf(to, "\nEnvironment: SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT, SHOOTD_CA_FILE win over the "
-                      "file of contexts,\n"
-                      "flags over both; NO_COLOR.\n"
-                      "'shootctl help COMMAND' has the flags and examples of one.\n");
+    (void)fprintf(to, "\nEnvironment: SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT, SHOOTD_CA_FILE take "
+                      "precedence over the file of\n"
+                      "contexts, and flags over both; NO_COLOR switches colours off.\n"
+                      "'shootctl help COMMAND' shows the flags and examples of a command.\n");
 }
 
 void help_usage(FILE *to, const struct command *command)

@@ -307,8 +307,7 @@ static void look_at_body(struct exchange *x)
     bool needs_none = (answer->status == 204 && !reads) ||
                       (answer->status == 304 && reads && x->request->etag) || is_stream(x);
     if (answer->status >= 300 && answer->status < 400 && answer->status != 304) {
-        ends(x, HTTP_FOREIGN,
-             "the server sends elsewhere (HTTP %ld to %s): name the address that it leads to", answer->status,
+        ends(x, HTTP_FOREIGN, "the server redirects (HTTP %ld) to %s: use that address", answer->status,
              x->location ? x->location : "nowhere");
         return;
     }
@@ -322,8 +321,8 @@ static void look_at_body(struct exchange *x)
     answer->json =
         json_parse_foreign(answer->body.data ? answer->body.data : "", answer->body.len, &limits, &end);
     if (!answer->json)
-        ends(x, HTTP_FOREIGN, "HTTP %ld with a body that is not JSON as it says: %s", answer->status,
-             json_scan_text(end));
+        ends(x, HTTP_FOREIGN, "HTTP %ld with a body that is not JSON, although its type is JSON: %s",
+             answer->status, json_scan_text(end));
     else if (!json_is_object(answer->json))
         ends(x, HTTP_FOREIGN, "HTTP %ld with JSON that is no object", answer->status);
     if (answer->json && !x->request->any_text)

@@ -90,7 +90,7 @@ int issuer_discover(struct issuer *issuer)
     struct http_answer answer CLEANUP_ANSWER = {0};
     const struct http_request request = {.method = "GET"};
     if (!issuer_url_is_good(issuer->url))
-        return cli_fail(END_REFUSED, "the issuer %s is not https: what it gives out could be read on its way",
+        return cli_fail(END_REFUSED, "the issuer %s is not https: its tokens could be read in transit",
                         issuer->url);
     char *base CLEANUP_FREE = url_trimmed(issuer->url), *url CLEANUP_FREE = mem_printf("%s" DISCOVERY, base);
     ask(url, issuer->ca_file, &request, &answer);

@@ -17,7 +17,8 @@ bool output_may_be_endless(const struct cli *cli, const char *flag)
     enum output_form form = cli_form(cli);
     if (form != OUTPUT_JSON && form != OUTPUT_YAML)
         return true;
-    (void)cli_fail(END_USAGE, "-o %s has an end, which %s has not: -o jsonl", output_forms[form], flag);
+    (void)cli_fail(END_USAGE, "-o %s is one document that ends, but %s does not end: use -o jsonl",
+                   output_forms[form], flag);
     return false;
 }
 
@@ -41,7 +42,7 @@ void output_begin(struct output *output, struct cli *cli)
 
 static int check_size(const struct buffer *text)
 {
-    return text->overflow ? cli_fail(END_REFUSED, "what is to be printed has more than 1 GiB") : END_OK;
+    return text->overflow ? cli_fail(END_REFUSED, "the output has more than 1 GiB") : END_OK;
 }
 
 static int add_list_item(struct output *output, const json_t *document)

@@ -84,10 +84,10 @@ static bool unprotects(const json_t *plan)
 
 char *plan_question(const json_t *plan)
 {
-    const char *nodes = json_bool(plan, "destructive", false) ? "A node pool goes, with its nodes. "
+    const char *nodes = json_bool(plan, "destructive", false) ? "A node pool is removed, with its nodes.  "
                         : replaces_nodes(plan)                ? "Nodes are replaced one by one. "
                                                               : "";
-    const char *protection = unprotects(plan) ? "Deletion protection goes off. " : "";
+    const char *protection = unprotects(plan) ? "Deletion protection is switched off.  " : "";
     return *nodes || *protection ? mem_printf("%s%sGo on?", nodes, protection) : NULL;
 }
 

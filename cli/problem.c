@@ -136,13 +136,13 @@ void problem_say(const struct cli *cli, const struct http_answer *answer)
     if (answer->retry_after_s > 0)
         cli_note("  try again in %lld s", (long long)answer->retry_after_s);
     if (answer->status == 401 && cli->settings.token.value)
-        cli_note("  %s does not take the token of %s: 'shootctl login %s' stores another one", where,
+        cli_note("  %s does not accept the token of %s: 'shootctl login %s' stores another one", where,
                  cli->settings.token.source, where);
     else if (answer->status == 401)
         cli_note("  you are not logged in: 'shootctl login %s', or SHOOTD_TOKEN", where);
     else if (answer->status == 403)
         cli_note("  you are logged in, and the token may not do this");
     else if (answer->status == 412)
-        cli_note("  it changed meanwhile%s: look again, and repeat the command if it is still meant",
+        cli_note("  it changed meanwhile%s: check it, and repeat the command if you still want the change",
                  answer->repeated ? ", perhaps by this request, whose first answer was lost" : "");
 }

@@ -78,7 +78,7 @@ static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
     struct issued issued CLEANUP_ISSUED = {0};
     json_t *context = contexts_find(file, settings->context.value), *login = json_obj(context, "login");
     if (!login || !json_str(context, "token")) {
-        (void)buffer_add_str(fault, "its context has no login any more");
+        (void)buffer_add_str(fault, "the context no longer has a login");
         return false;
     }
     if (!is_due(login)) {

@@ -330,7 +330,8 @@ bool settings_load(struct settings *settings, const struct parsed *parsed, struc
     if (!is_text(&settings->project, fault) || !is_text(&settings->ca_file, fault))
         return false;
     if (settings->token.value && !token_is_sendable(settings->token.value)) {
-        (void)buffer_printf(fault, "the token of %s is none: it is one line of visible characters",
+        (void)buffer_printf(fault,
+                            "the value of %s is not a token: a token is one line of visible characters",
                             settings->token.source);
         return false;
     }

@@ -15,7 +15,7 @@
 struct parsed;
 struct buffer;
 
-/* A value, and its source for people. */
+/* A value, and a text that names the source of the value. */
 struct setting {
     char *value; /* NULL: not set */
     char *source;

@@ -146,10 +146,11 @@ static int64_t pause_ms(const struct stream *s, const struct http_answer *answer
 static void say_away(const struct http_answer *answer, int64_t pause)
 {
     if (problem_pause_ms(answer) > 0)
-        cli_note("shootctl: the stream is away; following goes on in %" PRId64 " s, as the server asks",
+        cli_note("shootctl: the event stream was interrupted; it continues in %" PRId64
+                 " s, as the server asks",
                  pause / 1000);
     else
-        cli_note("shootctl: the stream is away; following goes on");
+        cli_note("shootctl: the event stream was interrupted; it continues");
 }
 
 static int follow(struct cli *cli, struct stream *s)

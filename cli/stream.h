@@ -1,6 +1,6 @@
 /*
  * Follows the stream of events of the server. After a break it continues at the same place, also when the
- * server restarts or is away for a while: no event is missed and none comes twice. One thread.
+ * server restarts or is unreachable for a while: no event is missed or reported twice. One thread.
  */
 #ifndef CLI_STREAM_H
 #define CLI_STREAM_H

@@ -107,7 +107,7 @@ static json_t *alias(struct reading *r, const yaml_event_t *event)
     }
     r->values += count_values(value);
     if (r->values > YAML_MAX_VALUES) {
-        fail(r, event->start_mark.line + 1, "aliases make more than %d values of it", (int)YAML_MAX_VALUES);
+        fail(r, event->start_mark.line + 1, "aliases expand to more than %d values", (int)YAML_MAX_VALUES);
         return NULL;
     }
     return json_deep_copy(value);
@@ -143,13 +143,13 @@ static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *
     if (event->type != YAML_SCALAR_EVENT || strlen(text) != event->data.scalar.length)
         fail(r, line, "a key has to be a word");
     else if (strcmp(text, "<<") == 0)
-        fail(r, line, "merge keys (<<) are not known here: write the members out");
+        fail(r, line, "merge keys (<<) are not supported: write out the members");
     else if (strlen(text) > YAML_MAX_KEY_BYTES)
         fail(r, line, "a key has more than %d bytes", (int)YAML_MAX_KEY_BYTES);
     else if (!is_showable(text))
         fail(r, line, "a key has a character that cannot be shown");
     else if (json_object_get(object, text))
-        fail(r, line, "the key '%s' stands twice", text);
+        fail(r, line, "duplicate key '%s'", text);
     return r->failed ? NULL : mem_strdup(text);
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "config/config_private.h"
-#include "model/cluster.h"
+#include "model/string_list.h"
 
 /* These keys belong to sockets, files and threads that are made only once. */
 static const char *const restart_keys[] = {"listen",

@@ -8,8 +8,8 @@
 #include "config/config_private.h"
 #include "config/secret_file.h"
 #include "config/values.h"
-#include "model/cluster.h"
 #include "model/names.h"
+#include "model/string_list.h"
 
 enum { PASSWORD_MAX = 1024, URL_MAX = 2048 };
 
@@ -164,7 +164,8 @@ static void check_projects(struct loader *l)
         const char *account = account_node ? config_scalar(account_node) : NULL;
         check_name(l, node, p->name);
         if (p->name && !strcmp(p->name, ALL_PROJECTS))
-            config_fault(l, node, "name", "'%s' means all projects where one is named: choose another name",
+            config_fault(l, node, "name",
+                         "'%s' means all projects and cannot be the name of one: choose another name",
                          ALL_PROJECTS);
         for (size_t j = 0; j < i; j++)
             if (p->name && c->projects[j].name && !strcmp(p->name, c->projects[j].name))

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/cluster.h"
+#include "model/string_list.h"
 
 static void issuer_done(struct config_issuer *issuer)
 {

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "config/config_private.h"
 #include "config/values.h"
-#include "model/cluster.h"
+#include "model/string_list.h"
 
 /* ---- the file ---- */
 
@@ -378,7 +378,7 @@ static struct config *load_environment(FILE *errors)
     for (size_t i = 0; i < ARRAY_LEN(needed); i++)
         if (!needed[i].value || !*needed[i].value)
             config_fault(&l, NULL, needed[i].name,
-                         "is not set (without --config the environment says what to serve)");
+                         "is not set (without --config the environment is the configuration)");
     if (l.faults) {
         config_report(&l, errors);
         return NULL;

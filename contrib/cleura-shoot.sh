@@ -14,25 +14,25 @@ cleura-shoot.sh - Kubernetes clusters on Cleura through shootd
   cleura-shoot.sh kubeconfig NAME [--ttl SECONDS] [--output FILE]
   cleura-shoot.sh delete NAME [--wait]
 
-list        every cluster of the project: name, phase, health, Kubernetes version, message
-create      ask for a cluster; what --spec does not say is defaulted; --version 1.33 takes the newest patch of it
-wait        until what is under way with the cluster is over; progress goes to standard error
-kubeconfig  an administrator's kubeconfig on standard output, or into FILE (mode 0600)
+list        list every cluster of the project: name, phase, health, Kubernetes version, message
+create      request a cluster; members that --spec leaves out get defaults; --version 1.33 means its newest patch
+wait        wait for the end of the cluster's open operation; progress goes to standard error
+kubeconfig  write an administrator's kubeconfig to standard output, or to FILE (mode 0600)
 delete      delete the cluster; may be repeated
 
 Environment:
-  SHOOTD_URL      where shootd listens, as http://127.0.0.1:8080 (needed)
+  SHOOTD_URL      address of shootd, such as http://127.0.0.1:8080 (needed)
   SHOOTD_TOKEN    a token with the role operator; viewer is enough for list and wait (needed)
   SHOOTD_PROJECT  the project (default: default)
-  SHOOTD_TIMEOUT  seconds that wait and --wait wait at most (default: 3600)
+  SHOOTD_TIMEOUT  longest time of wait and --wait in seconds (default: 3600)
 
 Exit codes:
   0  done
-  1  shootd refused the request; standard error says why and what would be valid
+  1  shootd refused the request; standard error has the reason and the valid values
   2  wrong usage, or curl or jq is missing
   3  shootd or Cleura cannot be reached now: try again later
-  4  what was waited for failed or was cancelled
-  5  the time given was over first; the operation goes on
+  4  the operation failed or was cancelled
+  5  the time limit was reached; the operation goes on
 TEXT
 }
 

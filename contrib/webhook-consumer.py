@@ -344,18 +344,18 @@ def read_options(arguments):
     parser = argparse.ArgumentParser(prog="webhook-consumer.py", description=__doc__.splitlines()[0].split(" `")[0], epilog=USAGE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--secrets", required=True, metavar="FILE", help="secrets of the webhook, mode 0600")
-    parser.add_argument("--database", required=True, metavar="FILE", help="SQLite file, made when it is not there")
+    parser.add_argument("--database", required=True, metavar="FILE", help="SQLite file, created when it does not exist")
     parser.add_argument("--listen", default="127.0.0.1:8081", metavar="ADDRESS:PORT",
-                        help="where deliveries come in, without TLS: put a proxy in front (default: %(default)s)")
-    parser.add_argument("--url", help="where shootd is, as https://shootd.example.com")
+                        help="address for deliveries, without TLS: put a proxy in front (default: %(default)s)")
+    parser.add_argument("--url", help="address of shootd, such as https://shootd.example.com")
     parser.add_argument("--token-file", metavar="FILE", help="file with a token of shootd, mode 0600")
-    parser.add_argument("--type", metavar="TYPES", help="types to read from the event log, as cluster.*,operation.failed (default: all)")
+    parser.add_argument("--type", metavar="TYPES", help="types to read from the event log, such as cluster.*,operation.failed (default: all)")
     parser.add_argument("--project", metavar="PROJECTS", help="projects to read from the event log (default: those of the token)")
-    parser.add_argument("--every", type=float, default=10, metavar="MINUTES", help="time between two looks at the event log (default: %(default)s)")
+    parser.add_argument("--every", type=float, default=10, metavar="MINUTES", help="time between two reads of the event log (default: %(default)s)")
     parser.add_argument("--begin", default="now", metavar="SEQUENCE",
-                        help="where to begin the first time: behind this sequence, 0 for everything that is kept (default: %(default)s)")
+                        help="sequence after which the first read begins; 0: all stored events (default: %(default)s)")
     parser.add_argument("--keep-days", type=int, default=60, metavar="DAYS",
-                        help="how long ids are remembered; longer than shootd keeps events (default: %(default)s)")
+                        help="time for which ids are stored; longer than shootd keeps events (default: %(default)s)")
     parser.add_argument("command", nargs="*", metavar="COMMAND", help="gets each event on its standard input; put -- before it")
     options = parser.parse_args(arguments)
     if bool(options.url) != bool(options.token_file):

@@ -15,7 +15,7 @@
 #include "base/private_file.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
-#include "model/cluster.h"
+#include "model/api_token.h"
 #include "model/command.h"
 
 /* The command writes the first file. The daemon renames it to the second name and writes the third. */
@@ -155,7 +155,7 @@ static void on_answered(struct command *cmd)
     const struct problem *p = cmd->reply.problem;
     bool later = p && problem_kind(p->code)->status >= 500;
     if (p)
-        log_warning("the token of shootd admin-token was not stored", "reason", p->detail);
+        log_warning("the token that shootd admin-token made was not stored", "reason", p->detail);
     (void)snprintf(box->refusal, sizeof(box->refusal), "%s", p ? p->detail : "");
     atomic_store(&box->asked, later ? AGAIN : DONE);
     command_free(cmd);

@@ -151,8 +151,8 @@ struct restore {
     char *loss; /* text about the data that the key does not open; NULL: none */
 };
 
-/* Returns 1 when there is a draft, 0 when the backup has no key, else a negative errno, which was
- * reported. */
+/* Writes the key of the backup as KEY_DRAFT. Returns 1 when the draft exists, and 0 when the backup has no
+ * key. Else it reports the failure and returns a negative errno. */
 static int prepare_key(const struct config *config, const char *from)
 {
     struct seal_key key;

@@ -224,8 +224,8 @@ static void *force_exit(void *arg)
     _exit(EXIT_RUNTIME);
 }
 
-/* Each connection needs a descriptor, so the limit is raised to the hard limit. The soft limit exists for old
- * programs. */
+/* Each connection needs a descriptor, so the soft limit is raised to the hard limit. The low soft limit
+ * exists for programs that use select(). */
 static void raise_descriptor_limit(const struct config *config)
 {
     enum { OTHERS = 128 + LINGERING_CLOSES_MAX };
@@ -235,8 +235,8 @@ static void raise_descriptor_limit(const struct config *config)
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_max < (rlim_t)config->limits.connections + OTHERS)
-        log_warning("fewer descriptors ({descriptors}) than {connections} connections (limits.connections) "
-                    "may need",
+        log_warning("the limit of {descriptors} file descriptors is too low for {connections} connections "
+                    "(limits.connections)",
                     "descriptors", LOG_INT(limit.rlim_max), "connections",
                     LOG_INT(config->limits.connections));
 }

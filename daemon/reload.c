@@ -149,7 +149,7 @@ void reloader_poll(struct reloader *r)
         return;
     const bool failed = r->job->faults != NULL;
     job_free(TAKE_PTR(r->job));
-    (void)sd_notify(0, failed ? "READY=1\nSTATUS=serving; the configuration was not read again: it has faults"
+    (void)sd_notify(0, failed ? "READY=1\nSTATUS=serving; the configuration was not reloaded: it has faults"
                               : "READY=1\nSTATUS=serving");
     if (r->again) {
         r->again = false;

@@ -7,26 +7,9 @@
 
 #include "base/mem.h"
 #include "fuzz/odd_members.h"
+#include "model/project_state.h"
 #include "upstream/wire/generation_private.h"
 #include "view/render.h"
-
-static const char *const names[UPSTREAM_OP_MAX_] = {
-    [UPSTREAM_CATALOG] = "catalog",
-    [UPSTREAM_BOOTSTRAP] = "bootstrap",
-    [UPSTREAM_GET] = "get",
-    [UPSTREAM_CREATE] = "create",
-    [UPSTREAM_PATCH] = "patch",
-    [UPSTREAM_POOL_CREATE] = "pool_create",
-    [UPSTREAM_CA_STAGE] = "ca_stage",
-    [UPSTREAM_KUBECONFIG] = "kubeconfig",
-    [UPSTREAM_MONITORING] = "monitoring",
-    [UPSTREAM_NODES] = "nodes",
-    [UPSTREAM_SSH_KEY] = "ssh_key",
-    [UPSTREAM_UPGRADE_CHECK] = "upgrade_check",
-    [UPSTREAM_OWN_PROJECTS] = "own_projects",
-    [UPSTREAM_QUOTA] = "quota",
-    [UPSTREAM_NAME_TAKEN] = "name_taken",
-};
 
 /* Decodes, stores and loads the shoot, and compares. Takes over the shoot. */
 static void check_shoot(struct shoot *s)
@@ -131,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (!strcmp(asked, "refusal"))
         check_refusal(body, len);
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
-        if (names[op] && !strcmp(asked, names[op]))
+        if (op != UPSTREAM_LIST && !strcmp(asked, upstream_op_name((enum upstream_op)op)))
             check_document(g, (enum upstream_op)op, body, len);
     return 0;
 }

@@ -13,7 +13,7 @@
 #include "cli/parse.h"
 #include "fuzz/cli_server.h"
 
-/* Those that print what a server says, and touch no file of the user. */
+/* Commands that print data from a server, and touch no file of the user. */
 static const char *const allowed[] = {"status",  "list",      "get",  "describe", "catalog",
                                       "upgrade", "hibernate", "wake", "delete",   "events",
                                       "wait",    "version",   NULL};
@@ -47,7 +47,7 @@ static void run(const struct parsed *parsed, bool is_terminal)
     cli.out = (struct terminal){.file = open_memstream(&out, &out_len), .is_terminal = is_terminal};
     cli.err = (struct terminal){.file = open_memstream(&err, &err_len), .is_terminal = is_terminal};
     FUZZ_CHECK(cli.out.file && cli.err.file);
-    stderr = cli.err.file; /* what is said is no report of the fuzzer's */
+    stderr = cli.err.file; /* messages of the command must not look like reports of the fuzzer */
     int code = parsed->command->run(&cli);
     stderr = own;
     FUZZ_CHECK(code >= END_OK && code <= END_DIFFERENT);

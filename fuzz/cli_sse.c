@@ -14,7 +14,7 @@ static bool collect(void *ctx, const char *type, const char *data)
     return buffer_printf(ctx, "[%s|%s]", type, data);
 }
 
-/* The events when so many bytes come at once. */
+/* Writes the events of a stream that arrives in pieces of `step` bytes. */
 static bool take(const uint8_t *bytes, size_t len, size_t step, struct buffer *seen)
 {
     struct sse sse;

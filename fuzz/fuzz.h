@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
     X(spec)             \
     X(webhook)
 
-/* Those of the command line, in a program of their own. */
+/* Targets of the command line, in a separate program. */
 #define FUZZ_CLI_TARGETS(X) \
     X(cli_answer)           \
     X(cli_kubefile)         \

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "fuzz/fuzz.h"
+#include "model/cluster.h"
 #include "upstream/wire/generation_private.h"
 
 /* Whole answers; their values differ from the defaults of absent members. */

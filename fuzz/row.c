@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/account_state.h"
 #include "model/expiry.h"
 #include "model/kept.h"
+#include "model/project_state.h"
 #include "view/render.h"
 
 #define DEFINE_KIND(name, type)                   \

@@ -239,11 +239,22 @@ static bool run_descriptors(struct loop *loop, struct epoll_event *events, int c
     return any;
 }
 
+static const char end_of_turn[] = "end of a turn";
+
+void loop_next_piece(struct loop *loop)
+{
+    loop_assert_owner(loop);
+    if (!atomic_load(&loop->has_owner)) /* before the loop runs nothing is measured */
+        return;
+    watchdog_end(&loop->watchdog, loop->env);
+    watchdog_begin(&loop->watchdog, end_of_turn);
+}
+
 void loop_end_turn(struct loop *loop)
 {
     if (!loop->after_turn)
         return;
-    watchdog_begin(&loop->watchdog, "end of a turn");
+    watchdog_begin(&loop->watchdog, end_of_turn);
     loop->after_turn(loop->after_ctx);
     watchdog_end(&loop->watchdog, loop->env);
 }

@@ -79,6 +79,9 @@ void loop_watch_clear(struct loop *loop, struct loop_watch *watch);
 /* Sets a function that is called at the end of each turn in which anything ran: the one place to publish and
  * flush. Loop thread. */
 void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx);
+/* Within that function: a piece of work has ended, and the next one begins. Each is measured alone, like a
+ * callback. Loop thread. */
+void loop_next_piece(struct loop *loop);
 /* Calls that function. Tests call it after a call that in the daemon is a task of the loop. Loop thread. */
 void loop_end_turn(struct loop *loop);
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "model/expectation.h"
+#include "model/string_list.h"
 
 enum payload {
     PAYLOAD_NONE,

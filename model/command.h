@@ -13,8 +13,8 @@
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/trace.h"
-#include "model/cluster.h"
 #include "model/kept.h"
+#include "model/operation.h"
 #include "model/problem.h"
 
 /* Sub-resources that only Cleura can provide. */
@@ -102,13 +102,13 @@ struct command_kubeconfig {
 };
 
 enum fresh_outcome {
-    FRESH_READ,   /* Cleura was read after the command was posted */
-    FRESH_RECENT, /* Cleura was read moments ago: that result is the answer */
-    FRESH_FAILED, /* Cleura could not be read: the stored state is the answer, marked stale */
+    FRESH_READ,    /* Cleura was read after the command was posted */
+    FRESH_RECENT,  /* Cleura was read moments ago: that result is the answer */
+    FRESH_FAILED,  /* Cleura could not be read: the stored state is the answer, marked stale */
+    FRESH_REFUSED, /* the project or shootd stops; used only by the decider */
 };
 
 struct command_fresh {
-    bool now; /* an earlier read is not accepted, even a recent one */
     enum fresh_outcome outcome;
 };
 
@@ -134,9 +134,11 @@ struct command_events {
     char *cluster;   /* or NULL */
     char **actors;   /* this and `targets`: as in struct event_query */
     char **targets;
-    bool as_stream; /* the answer is the text of a stream (view/render.h), and the members below are set */
+    bool as_stream; /* the answer is the text of a stream (view/render.h), else an array */
+    /* ---- answer ---- */
     size_t count;   /* events in the answer */
     int64_t last;   /* the last sequence that was searched */
+    int64_t next;   /* the event after which the next page begins; 0: this is the last page */
     int64_t oldest; /* as in struct event_page */
     int64_t newest, base;
 };
@@ -251,7 +253,7 @@ struct command {
     bool audited;         /* the audit log has an entry for this command */
     bool denied;          /* the caller has no right to the command, or no more */
     void *decided_by;     /* set when the decider took the command */
-    struct list answered; /* in the decider's list of answered commands, until the end of the turn */
+    struct list answered; /* in a list of the decider until the end of the turn: answered, or decided again */
 };
 
 /* Whether commands of this type change stored state. Any thread. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "model/cluster.h"
+#include "model/shoot.h"
 
 struct decision {
     enum phase phase;

@@ -5,7 +5,7 @@
 #ifndef MODEL_EXPECTATION_H
 #define MODEL_EXPECTATION_H
 
-#include "model/cluster.h"
+#include "model/operation.h"
 
 enum {
     EXPECTATION_DAYS = 30,        /* operations accepted in this time count */

@@ -6,7 +6,7 @@
 #ifndef MODEL_EXPIRY_H
 #define MODEL_EXPIRY_H
 
-#include "model/cluster.h"
+#include "model/shoot.h"
 
 /* Everything is borrowed from the shoot and the catalog. */
 struct version_in_use {

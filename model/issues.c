@@ -112,8 +112,11 @@ int issue_source_from_name(const char *name)
 }
 
 struct issues {
+    /* for the lasting ones */
     const struct cluster *cluster;
     const struct operation *op;
+    /* for the others */
+    const struct issue_facts *facts;
     wall_us now;
     json_t *found[ISSUE_SEVERITY_MAX_];
 };
@@ -222,14 +225,14 @@ static void look_at_errors(struct issues *in)
             look_at_error(in, last_error);
 }
 
-static void look_at_deletion(struct issues *in)
+static void look_at_deletion(struct issues *in, const json_t *deletion)
 {
-    const struct operation *op = in->op;
-    bool ours = op && op->type == OPERATION_DELETE && !operation_status_is_final(op->status);
-    if (in->cluster->phase == PHASE_DELETING && ours && in->now - op->created_at > DELETION_STUCK_US)
+    const wall_us since = json_int(deletion, "since", 0);
+    if (deletion && in->now - since > DELETION_STUCK_US)
         issue_add(in, &deletion_stuck, ISSUE_WARNING,
-                  &(struct occurrence){
-                      .subject = op->id, .description = in->cluster->message, .since = op->created_at});
+                  &(struct occurrence){.subject = json_str(deletion, "operation"),
+                                       .description = json_str(deletion, "message"),
+                                       .since = since});
 }
 
 static void look_at_operation(struct issues *in)
@@ -416,10 +419,10 @@ static void look_at_drift(struct issues *in)
 
 static void look_at_age(struct issues *in)
 {
-    if (in->cluster->stale)
+    if (in->facts->stale)
         issue_add(in, &observation_stale, ISSUE_WARNING,
                   &(struct occurrence){.description = "All values are those of the last successful read.",
-                                       .since = in->cluster->observed_at});
+                                       .since = in->facts->observed_at});
 }
 
 /* ---- versions ---- */
@@ -454,10 +457,8 @@ static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 static char *version_action(const struct issues *in, const struct version_in_use *v, const char *target)
 {
     bool is_kubernetes = !strcmp(v->component, COMPONENT_KUBERNETES);
-    const json_t *maintenance = json_obj(shoot_observed(in->cluster->shoot), "maintenance");
-    bool by_itself =
-        json_bool(maintenance, is_kubernetes ? "auto_update_kubernetes" : "auto_update_machine_image", false);
-    const char *adopt = in->cluster->managed ? "" : " after adopting the cluster with PUT";
+    bool by_itself = is_kubernetes ? in->facts->updates_kubernetes : in->facts->updates_images;
+    const char *adopt = in->facts->managed ? "" : " after adopting the cluster with PUT";
     if (!target)
         return mem_strdup("The catalog offers no version to upgrade to: contact Cleura.");
     return mem_printf("Set %s to %s%s%s.",
@@ -495,37 +496,32 @@ static void look_at_version(void *ctx, const struct version_in_use *v)
     char *action CLEANUP_FREE = version_action(in, v, target);
     bool is_over = v->expires_at && v->expires_at <= in->now;
     issue_add(in, kind, severity,
-              &(struct occurrence){.subject = subject,
-                                   .description =
-                                       is_over ? "Cleura may upgrade it by force at any time."
-                                               : "Cleura upgrades by force what is still used after its end.",
-                                   .action = action,
-                                   .since = is_over ? v->expires_at : 0,
-                                   .expires_at = v->expires_at,
-                                   .target = target});
+              &(struct occurrence){
+                  .subject = subject,
+                  .description = is_over
+                                     ? "Cleura may upgrade the cluster by force at any time."
+                                     : "After this version expires, Cleura upgrades the cluster by force.",
+                  .action = action,
+                  .since = is_over ? v->expires_at : 0,
+                  .expires_at = v->expires_at,
+                  .target = target});
 }
 
-json_t *issues_of(const struct cluster *c, const struct operation *op, const json_t *catalog, wall_us now)
+/* ---- all together ---- */
+
+static struct issues issues_begin(void)
 {
-    struct issues in = {
-        .cluster = c, .op = op, .now = now, .found = {json_array(), json_array(), json_array()}};
-    look_at_phase(&in);
-    look_at_errors(&in);
-    look_at_deletion(&in);
-    look_at_operation(&in);
-    look_at_conditions(&in);
-    look_at_drift(&in);
-    if (c->shoot && c->phase != PHASE_DELETING)
-        versions_in_use(c->shoot, catalog, look_at_version, &in);
-    look_at_age(&in);
-    for (int severity = ISSUE_WARNING; severity < ISSUE_SEVERITY_MAX_; severity++) {
-        (void)json_array_extend(in.found[ISSUE_CRITICAL], in.found[severity]);
-        json_decref(in.found[severity]);
-    }
-    return in.found[ISSUE_CRITICAL];
+    return (struct issues){.found = {json_array(), json_array(), json_array()}};
 }
 
-/* ---- quick checks ---- */
+static json_t *issues_end(struct issues *in)
+{
+    for (int severity = ISSUE_WARNING; severity < ISSUE_SEVERITY_MAX_; severity++) {
+        (void)json_array_extend(in->found[ISSUE_CRITICAL], in->found[severity]);
+        json_decref(in->found[severity]);
+    }
+    return in->found[ISSUE_CRITICAL];
+}
 
 /* The text of a document exists also when its tree does not. */
 static bool has_findings(const struct json_doc *checks)
@@ -533,15 +529,83 @@ static bool has_findings(const struct json_doc *checks)
     return checks && (strstr(checks->text, "\"False\"") || strstr(checks->text, "\"Unknown\""));
 }
 
-bool issues_are_possible(const struct cluster *c, const struct operation *op)
+/* Whether a cluster can have lasting issues, without parsing its documents. */
+static bool issues_are_possible(const struct cluster *c, const struct operation *op)
 {
     const struct shoot *s = c->shoot;
-    static const bool in_trouble[PHASE_MAX_] = {
-        [PHASE_FAILED] = true, [PHASE_RETRYING] = true, [PHASE_DELETING] = true};
-    return in_trouble[c->phase] || json_array_size(c->drift) > 0 || (op && op->status == OPERATION_FAILED) ||
+    return c->phase == PHASE_FAILED || c->phase == PHASE_RETRYING || json_array_size(c->drift) > 0 ||
+           (op && op->status == OPERATION_FAILED) ||
            (s && ((s->last_errors && s->last_errors->len > strlen("[]")) || has_findings(s->conditions) ||
                   has_findings(s->constraints)));
 }
+
+static json_t *lasting_issues(const struct cluster *c, const struct operation *op)
+{
+    struct issues in = issues_begin();
+    in.cluster = c;
+    in.op = op;
+    look_at_phase(&in);
+    look_at_errors(&in);
+    look_at_operation(&in);
+    look_at_conditions(&in);
+    look_at_drift(&in);
+    return issues_end(&in);
+}
+
+static json_t *open_deletion(const struct cluster *c, const struct operation *op)
+{
+    if (c->phase != PHASE_DELETING || !op || op->type != OPERATION_DELETE ||
+        operation_status_is_final(op->status))
+        return NULL;
+    json_t *deletion = json_object();
+    json_set_str(deletion, "operation", op->id);
+    json_set_str(deletion, "message", c->message);
+    json_set_int(deletion, "since", op->created_at);
+    return deletion;
+}
+
+json_t *issues_prepare(const struct cluster *c, const struct operation *op)
+{
+    json_t *lasting = issues_are_possible(c, op) ? lasting_issues(c, op) : NULL;
+    json_t *deletion = open_deletion(c, op);
+    json_t *prepared = json_array_size(lasting) || deletion ? json_object() : NULL;
+    if (prepared) {
+        json_set_take(prepared, "lasting", json_incref(lasting));
+        json_set_take(prepared, "deletion", json_incref(deletion));
+    }
+    json_decref(lasting);
+    json_decref(deletion);
+    return prepared;
+}
+
+static void take_lasting(struct issues *in, const json_t *lasting)
+{
+    size_t i;
+    json_t *issue;
+    json_array_foreach (lasting, i, issue) {
+        const int severity = issue_severity_from_name(json_str(issue, "severity"));
+        assert(severity >= 0);
+        (void)json_array_append(in->found[severity], issue);
+    }
+}
+
+json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now)
+{
+    json_t *prepared CLEANUP_JSON = f->prepared ? json_loads(f->prepared, 0, NULL) : NULL;
+    const struct shoot shoot = {.kubernetes_version = (char *)(uintptr_t)f->kubernetes_version,
+                                .images = f->images};
+    struct issues in = issues_begin();
+    in.facts = f;
+    in.now = now;
+    take_lasting(&in, json_arr(prepared, "lasting"));
+    look_at_deletion(&in, json_obj(prepared, "deletion"));
+    if (f->phase != PHASE_DELETING)
+        versions_in_use(&shoot, catalog, look_at_version, &in);
+    look_at_age(&in);
+    return issues_end(&in);
+}
+
+/* ---- a quick check ---- */
 
 struct version_search {
     wall_us now;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "model/cluster.h"
+#include "model/operation.h"
 
 enum issue_severity { ISSUE_CRITICAL, ISSUE_WARNING, ISSUE_INFO, ISSUE_SEVERITY_MAX_ };
 const char *issue_severity_name(int severity);
@@ -38,19 +39,31 @@ const struct error_meaning *model_error_meaning(const char *code);
 void model_append_errors(json_t *errors, const json_t *last_error);
 
 /*
- * Returns an array of {code, severity, source, subject, title, description, action, since, expires_at,
- * target_version}, critical ones first. The caller owns it. `op`: the open or last operation, or NULL;
- * `catalog`: of the project, or NULL.
+ * An issue is {code, severity, source, subject, title, description, action, since, expires_at,
+ * target_version}. Arrays of issues have the critical ones first; the caller owns them.
+ *
+ * The part of a cluster's issues that is made with the cluster, as an object: `lasting` has the issues that
+ * depend neither on the catalog nor on the time, `deletion` describes an open deletion. NULL: neither. `op`:
+ * the open or last operation, or NULL. Parses documents of the cluster only when an issue is possible.
  */
-json_t *issues_of(const struct cluster *c, const struct operation *op, const json_t *catalog, wall_us now);
+json_t *issues_prepare(const struct cluster *c, const struct operation *op);
 
-/*
- * Two cheap checks for callers that process many clusters. A cluster that is not stale has no issues when
- * both return false.
- */
-/* Whether an issue is possible that does not depend on the catalog or the time. */
-bool issues_are_possible(const struct cluster *c, const struct operation *op);
-/* Whether a version is expired, expires soon, or is not offered any more. `images` as in struct shoot. */
+/* The facts that give all issues of a cluster at any time. Borrowed; texts may be NULL. */
+struct issue_facts {
+    const char *prepared; /* text of issues_prepare */
+    enum phase phase;
+    bool managed, stale;
+    bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
+    const char *kubernetes_version;
+    char **images; /* as in struct shoot */
+    wall_us observed_at;
+};
+/* All issues. `catalog`: of the project, or NULL. */
+json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now);
+
+/* Whether a version is expired, expires soon, or is not offered any more. `images` as in struct shoot. A
+ * cheap check for callers that process many clusters. When it returns false, a cluster that is not stale and
+ * has neither lasting issues nor a deletion has no issues. */
 bool issues_of_versions(const char *kubernetes, char **images, const json_t *catalog, wall_us now);
 
 #endif

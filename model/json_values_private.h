@@ -2,7 +2,11 @@
 #ifndef MODEL_JSON_VALUES_PRIVATE_H
 #define MODEL_JSON_VALUES_PRIVATE_H
 
-#include "model/cluster.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "model/shoot.h"
 
 json_t *shoot_to_json(const struct shoot *s);
 struct shoot *shoot_from_json(const json_t *doc);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/json_values_private.h"
+#include "model/string_list.h"
 
 static void audit_entry_done(struct audit_entry *e)
 {

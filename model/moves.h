@@ -6,7 +6,7 @@
 #ifndef MODEL_MOVES_H
 #define MODEL_MOVES_H
 
-#include "model/cluster.h"
+#include "model/operation.h"
 #include "model/webhook.h"
 
 /* A move that is not in its table ends the process, because the state is then not what the code assumes. */

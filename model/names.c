@@ -25,38 +25,11 @@ static const char *const healths[] = {
     [HEALTH_UNKNOWN] = "unknown",
 };
 
-static const char *const operation_types[] = {
-    [OPERATION_CREATE] = "create",
-    [OPERATION_UPDATE] = "update",
-    [OPERATION_DELETE] = "delete",
-    [OPERATION_HIBERNATE] = "hibernate",
-    [OPERATION_WAKE] = "wake",
-    [OPERATION_RECONCILE] = "reconcile",
-    [OPERATION_RETRY] = "retry",
-    [OPERATION_MAINTAIN] = "maintain",
-    [OPERATION_ENABLE_HA] = "enable-ha",
-    [OPERATION_ROTATE_CA_PREPARE] = "rotate-ca-prepare",
-    [OPERATION_ROTATE_CA_COMPLETE] = "rotate-ca-complete",
-};
+#define NAMES_ROW(member, name) [member] = name,
 
-static const char *const step_types[] = {
-    [STEP_BOOTSTRAP] = "bootstrap",
-    [STEP_CREATE_SHOOT] = "create_shoot",
-    [STEP_DELETE_SHOOT] = "delete_shoot",
-    [STEP_WAIT_READY] = "wait_ready",
-    [STEP_WAIT_GONE] = "wait_gone",
-    [STEP_PATCH_CLUSTER] = "patch_cluster",
-    [STEP_UPDATE_POOL] = "update_pool",
-    [STEP_CREATE_POOL] = "create_pool",
-    [STEP_DELETE_POOL] = "delete_pool",
-    [STEP_HIBERNATE] = "hibernate",
-    [STEP_WAKE] = "wake",
-    [STEP_ENABLE_HA] = "enable_ha",
-    [STEP_RECONCILE] = "reconcile",
-    [STEP_RETRY] = "retry",
-    [STEP_MAINTAIN] = "maintain",
-    [STEP_ROTATE_CA] = "rotate_ca",
-};
+static const char *const operation_types[] = {OPERATION_TYPES(NAMES_ROW)};
+
+static const char *const step_types[] = {STEP_TYPES(NAMES_ROW)};
 
 static const char *const step_statuses[] = {
     [STEP_PENDING] = "pending", [STEP_SENDING] = "sending", [STEP_WAITING] = "waiting",

@@ -25,20 +25,22 @@ enum phase {
 
 enum health { HEALTH_HEALTHY, HEALTH_PROGRESSING, HEALTH_UNHEALTHY, HEALTH_UNKNOWN, HEALTH_MAX_ };
 
-enum operation_type {
-    OPERATION_CREATE,
-    OPERATION_UPDATE,
-    OPERATION_DELETE,
-    OPERATION_HIBERNATE,
-    OPERATION_WAKE,
-    OPERATION_RECONCILE,
-    OPERATION_RETRY,
-    OPERATION_MAINTAIN,
-    OPERATION_ENABLE_HA,
-    OPERATION_ROTATE_CA_PREPARE,
-    OPERATION_ROTATE_CA_COMPLETE,
-    OPERATION_TYPE_MAX_,
-};
+/* Tables of names whose members stand here only: ROW(member, name). */
+#define OPERATION_TYPES(ROW)                              \
+    ROW(OPERATION_CREATE, "create")                       \
+    ROW(OPERATION_UPDATE, "update")                       \
+    ROW(OPERATION_DELETE, "delete")                       \
+    ROW(OPERATION_HIBERNATE, "hibernate")                 \
+    ROW(OPERATION_WAKE, "wake")                           \
+    ROW(OPERATION_RECONCILE, "reconcile")                 \
+    ROW(OPERATION_RETRY, "retry")                         \
+    ROW(OPERATION_MAINTAIN, "maintain")                   \
+    ROW(OPERATION_ENABLE_HA, "enable-ha")                 \
+    ROW(OPERATION_ROTATE_CA_PREPARE, "rotate-ca-prepare") \
+    ROW(OPERATION_ROTATE_CA_COMPLETE, "rotate-ca-complete")
+#define NAMES_MEMBER(member, name) member,
+
+enum operation_type { OPERATION_TYPES(NAMES_MEMBER) OPERATION_TYPE_MAX_ };
 
 enum operation_status {
     OPERATION_PENDING,
@@ -82,25 +84,25 @@ enum event_type {
 };
 
 /* Each has a row in reconcile/operations/step_kinds.c. */
-enum step_type {
-    STEP_BOOTSTRAP,
-    STEP_CREATE_SHOOT,
-    STEP_DELETE_SHOOT,
-    STEP_WAIT_READY,
-    STEP_WAIT_GONE,
-    STEP_PATCH_CLUSTER,
-    STEP_UPDATE_POOL,
-    STEP_CREATE_POOL,
-    STEP_DELETE_POOL,
-    STEP_HIBERNATE,
-    STEP_WAKE,
-    STEP_ENABLE_HA,
-    STEP_RECONCILE,
-    STEP_RETRY,
-    STEP_MAINTAIN,
-    STEP_ROTATE_CA,
-    STEP_TYPE_MAX_
-};
+#define STEP_TYPES(ROW)                      \
+    ROW(STEP_BOOTSTRAP, "bootstrap")         \
+    ROW(STEP_CREATE_SHOOT, "create_shoot")   \
+    ROW(STEP_DELETE_SHOOT, "delete_shoot")   \
+    ROW(STEP_WAIT_READY, "wait_ready")       \
+    ROW(STEP_WAIT_GONE, "wait_gone")         \
+    ROW(STEP_PATCH_CLUSTER, "patch_cluster") \
+    ROW(STEP_UPDATE_POOL, "update_pool")     \
+    ROW(STEP_CREATE_POOL, "create_pool")     \
+    ROW(STEP_DELETE_POOL, "delete_pool")     \
+    ROW(STEP_HIBERNATE, "hibernate")         \
+    ROW(STEP_WAKE, "wake")                   \
+    ROW(STEP_ENABLE_HA, "enable_ha")         \
+    ROW(STEP_RECONCILE, "reconcile")         \
+    ROW(STEP_RETRY, "retry")                 \
+    ROW(STEP_MAINTAIN, "maintain")           \
+    ROW(STEP_ROTATE_CA, "rotate_ca")
+
+enum step_type { STEP_TYPES(NAMES_MEMBER) STEP_TYPE_MAX_ };
 
 enum step_status {
     STEP_PENDING,

@@ -1,3 +1,5 @@
+#include "model/operation.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "model/cluster.h"
 #include "model/json_values_private.h"
+#include "model/string_list.h"
 
 struct operation *operation_new(void)
 {

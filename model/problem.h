@@ -63,27 +63,27 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(CLUSTER_NOT_READY, "cluster_not_ready", 409, "Cluster not ready", FAULT_CALLER,                       \
       "Wait until the cluster is ready; operations can be waited for with ?wait=55.")                       \
     X(ACTION_NOT_POSSIBLE, "action_not_possible", 409, "Action not possible now", FAULT_CALLER,             \
-      "See detail for what must hold first.")                                                               \
+      "See detail for the precondition.")                                                                   \
     X(LAST_ADMIN, "last_admin", 409, "Last admin", FAULT_CALLER,                                            \
       "Make another token with the role admin and the project * first.")                                    \
     X(CONFIGURATION_INVALID, "configuration_invalid", 409, "Configuration has faults", FAULT_SERVICE,       \
-      "An operator corrects what errors name in the configuration file; until then nothing is changed.")    \
+      "Correct the faults that errors lists in the configuration file; until then nothing is changed.")     \
     X(NOT_MANAGED, "not_managed", 409, "Cluster not managed by shootd", FAULT_CALLER,                       \
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(PROJECT_SET_ASIDE, "project_set_aside", 409, "Project set aside", FAULT_SERVICE,                      \
-      "An admin says what its clusters belong to: POST /v1/projects/{project}/confirm-location.")           \
+      "An admin decides where its clusters belong: POST /v1/projects/{project}/confirm-location.")          \
     X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \
       "Set deletion_protection to false with PUT, then repeat.")                                            \
     X(IDEMPOTENCY_KEY_IN_USE, "idempotency_key_in_use", 409, "Idempotency key in use", FAULT_CALLER,        \
       "A request with this key is being decided; repeat after the seconds in Retry-After.")                 \
     X(OPERATION_NOT_CANCELLABLE, "operation_not_cancellable", 409, "Operation not cancellable",             \
-      FAULT_CALLER, "See detail; what Cleura has begun goes on to its end.")                                \
+      FAULT_CALLER, "See detail; a step that Cleura has begun continues to its end.")                       \
     X(OPERATION_CANCELLED, "operation_cancelled", 409, "Operation cancelled", FAULT_CALLER,                 \
-      "The cluster's drift lists changes not carried out; ask for them again when they are wanted.")        \
+      "The cluster's drift lists the changes that were not carried out; request them again if needed.")     \
     X(NO_CODE_AWAITED, "no_code_awaited", 409, "No code awaited", FAULT_CALLER,                             \
-      "Begin with POST /v1/accounts/{account}/login, then give the code within 10 minutes.")                \
+      "Begin with POST /v1/accounts/{account}/login, then send the code within 10 minutes.")                \
     X(SECOND_FACTOR_UNUSABLE, "second_factor_unusable", 409, "Second factor unusable", FAULT_UPSTREAM,      \
-      "Create an API token in Cleura's control panel and hand it over with token_file.")                    \
+      "Create an API token in Cleura's control panel and put it into token_file.")                          \
     X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                 \
       "Read the resource again and repeat with its new ETag.")                                              \
     X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER,                                \
@@ -119,13 +119,13 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(UPSTREAM_ERROR, "upstream_error", 502, "Cleura answered with an error", FAULT_UPSTREAM,               \
       "See detail; repeat later if it is not about the request itself.")                                    \
     X(UPSTREAM_REFUSED, "upstream_refused", 422, "Cleura refused the request", FAULT_CALLER,                \
-      "Correct what Cleura names in detail and repeat.")                                                    \
+      "Correct the fault that Cleura names in detail, and repeat.")                                         \
     X(UPSTREAM_FORBIDDEN, "upstream_forbidden", 502, "Cleura refused access", FAULT_UPSTREAM,               \
       "Ask the operator of shootd to check the privileges and the source address of the Cleura account.")   \
     X(UPSTREAM_LOGIN_FAILED, "upstream_login_failed", 503, "Login to Cleura failed", FAULT_UPSTREAM,        \
       "Ask the operator of shootd to check the credentials of the Cleura account.")                         \
     X(UPSTREAM_UNAVAILABLE, "upstream_unavailable", 503, "Cleura is not reachable", FAULT_UPSTREAM,         \
-      "Repeat after the seconds in Retry-After; stored reads go on working.")                               \
+      "Repeat after the seconds in Retry-After; reads from memory still work.")                             \
     X(UPSTREAM_TIMEOUT, "upstream_timeout", 504, "Cleura did not answer in time", FAULT_UPSTREAM,           \
       "Repeat later.")                                                                                      \
     X(UPSTREAM_NO_EFFECT, "upstream_no_effect", 502, "Accepted by Cleura without effect", FAULT_UPSTREAM,   \

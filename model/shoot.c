@@ -1,9 +1,12 @@
+#include "model/shoot.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/cluster.h"
 #include "model/json_values_private.h"
+#include "model/operation.h"
+#include "model/string_list.h"
 
 enum { DNS_LABEL_MAX = 63, POOL_NAME_MAX = sizeof(((struct operation_step *)0)->target) - 1 };
 

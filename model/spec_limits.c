@@ -10,8 +10,8 @@
 
 /*
  * Names, labels and annotations: GA-7, GA-9. An update has at most 160 steps, hence 50 pools
- * (model/cluster.h). Neither Cleura nor Gardener publishes limits for schedules, networks, labels, taints and
- * zones. The limits here exceed every known use, and checks within them take less than a millisecond.
+ * (model/operation.h). Neither Cleura nor Gardener publishes limits for schedules, networks, labels, taints
+ * and zones. The limits here exceed every known use, and checks within them take less than a millisecond.
  */
 const struct spec_limit spec_limits[] = {
     {"name", LIMIT_BYTES, 15},

@@ -6,7 +6,9 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "model/api_token.h"
 #include "model/json_values_private.h"
+#include "model/string_list.h"
 
 /* ---- parts of a subscription ---- */
 

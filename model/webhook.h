@@ -1,8 +1,10 @@
-/* The stored structs of webhooks: subscriptions and deliveries. They follow the rules of model/cluster.h. */
+/* Webhooks: subscriptions and deliveries. Stored structs, see model/cluster.h. */
 #ifndef MODEL_WEBHOOK_H
 #define MODEL_WEBHOOK_H
 
-#include "model/cluster.h"
+#include "base/json.h"
+#include "base/trace.h"
+#include "model/event.h"
 
 /* The signature of deliveries: HMAC-SHA256 with a shared secret (WH-4), or Ed25519 (WH-5). */
 enum signature_scheme { SIGNATURE_V1, SIGNATURE_V1A, SIGNATURE_SCHEME_MAX_ };

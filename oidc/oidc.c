@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "config/changes.h"
-#include "model/cluster.h"
+#include "model/string_list.h"
 #include "oidc/issuer.h"
 #include "oidc/rules.h"
 

@@ -115,7 +115,8 @@ static void walk_all_entities(struct reconcile *r)
     r->open_operations = 0;
     for (struct project *p = r->projects; p; p = p->hh.next)
         p->oldest_until_now = NOT_OBSERVED;
-    r->look_over = (struct walk){.name = "look at all clusters", .visit = look_over, .done = on_looked_over};
+    r->look_over =
+        (struct walk){.name = "look at all clusters", .visit = look_over, .on_end = on_looked_over};
     walk_all(r, &r->look_over);
 }
 
@@ -129,6 +130,14 @@ static void purge_all(struct reconcile *r)
     bool all = operations_forget(r, operations_kept_since(r));
     all &= departed_purge(r);
     r->purge_again = !all;
+}
+
+unsigned reconcile_unreadable_webhooks(const struct reconcile *r)
+{
+    unsigned count = 0;
+    for (const struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next)
+        count += entry->subscription->unreadable;
+    return count;
 }
 
 static void on_housekeeping(struct loop_timer *timer)

@@ -12,6 +12,7 @@
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
+#include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
@@ -131,7 +132,8 @@ void project_take_up_cluster(struct entity *e)
          * requested again. */
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
-        mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
+        mem_set_str(&c->message,
+                    "The operation that should create the cluster cannot be read: create the cluster again");
         entity_store(e);
     }
     c->stale = e->project->place.set_aside ||
@@ -171,11 +173,10 @@ void projects_spread(struct reconcile *r)
 
 static void answer_all(struct project *p)
 {
-    struct list *const waiting[] = {&p->fresh.next, &p->fresh.now, &p->fresh.failed, &p->catalog.waiters};
     struct problem *problem CLEANUP_PROBLEM = problem_at_rest(p);
-    for (size_t i = 0; i < ARRAY_LEN(waiting); i++)
-        LIST_FOR_EACH_SAFE (it, next, waiting[i])
-            reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_at_rest(p));
+    fresh_refuse(p);
+    LIST_FOR_EACH_SAFE (it, next, &p->catalog.waiters)
+        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_at_rest(p));
     fetches_forget_project(p, problem);
     name_checks_forget_project(p);
 }
@@ -184,8 +185,7 @@ static void answer_all(struct project *p)
 static unsigned put_to_rest(struct walk *w, struct entity *e)
 {
     (void)w;
-    upstream_cancel(&e->step.call);
-    loop_timer_clear(e->r->o.loop, &e->step.retry);
+    life_stop(e);
     entity_forget_tries(e);
     schedule_forget(e);
     if (!e->project->config)
@@ -211,7 +211,7 @@ static void project_rest(struct project *p, void (*done)(struct project *p))
     mem_set_str(&p->poll.last_error, NULL);
     p->poll.failures = 0;
     p->place.moving =
-        (struct walk){.name = "putting a project to rest", .visit = put_to_rest, .done = on_at_rest};
+        (struct walk){.name = "putting a project to rest", .visit = put_to_rest, .on_end = on_at_rest};
     walk_project(p, &p->place.moving);
 }
 
@@ -275,6 +275,6 @@ void project_resume(struct project *p, const struct config_project *config, void
     project_start(p);
     location_check(p);
     project_show(p);
-    p->place.moving = (struct walk){.name = "taking a project up", .visit = take_up, .done = on_taken_up};
+    p->place.moving = (struct walk){.name = "taking a project up", .visit = take_up, .on_end = on_taken_up};
     walk_project(p, &p->place.moving);
 }

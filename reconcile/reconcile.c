@@ -23,10 +23,12 @@
 #include "reconcile/housekeeping.h"
 #include "reconcile/projects.h"
 #include "reconcile/reload.h"
+#include "reconcile/turn.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/observe.h"
+#include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"
 #include "reconcile/operations/durations.h"
 #include "reconcile/operations/spans.h"
@@ -49,29 +51,13 @@ static void on_subscription_changed(void *ctx, struct subscription *s)
     webhook_was_disabled(ctx, s);
 }
 
-static void on_credentials_rotated(struct entity *e)
-{
-    kubeconfigs_drop(e);
-}
-
-static void on_left(struct entity *e)
-{
-    fetches_forget(e->r->fetches, e->key);
-}
-
 struct reconcile *reconcile_new(const struct reconcile_options *options)
 {
     struct reconcile *r = MEM_NEW(struct reconcile);
     r->o = *options;
-    r->reactions = (struct reactions){.sighted = observe,
-                                      .credentials_rotated = on_credentials_rotated,
-                                      .left = on_left,
-                                      .decide_again = reconcile_command};
     r->env = loop_env(options->loop);
     r->fetches = fetches_new(r);
-    list_init(&r->touched);
-    list_init(&r->committed);
-    list_init(&r->answered);
+    turn_init(r);
     list_init(&r->name_checks);
     list_init(&r->walks);
     list_init(&r->reload_waiters);
@@ -127,14 +113,6 @@ static void load_subscription(void *ctx, struct subscription *s)
         log_error("the seal key does not open the secrets of a webhook: rotate its secret", "webhook", s->id);
     webhook_engine_set(r->webhooks, s);
     view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
-}
-
-unsigned reconcile_unreadable_webhooks(const struct reconcile *r)
-{
-    unsigned count = 0;
-    for (const struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next)
-        count += entry->subscription->unreadable;
-    return count;
 }
 
 static void load_delivery(void *ctx, struct delivery *d)
@@ -206,8 +184,8 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
 static void end_orphan(struct reconcile *r, const struct operation *stored)
 {
     struct operation *op = operation_copy(stored);
-    struct problem *problem CLEANUP_PROBLEM = problem_new(
-        PROBLEM_INTERNAL_ERROR, "its stored state cannot be read: what became of it is not known");
+    struct problem *problem CLEANUP_PROBLEM =
+        problem_new(PROBLEM_INTERNAL_ERROR, "its stored state cannot be read: its outcome is not known");
     struct save *save = save_new(r, NULL, NULL);
     operation_move(op, OPERATION_FAILED);
     op->finished_at = env_wall(r->env);
@@ -265,20 +243,6 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
     save_submit(save, false);
 }
 
-/* Continues the operation of each cluster that was touched in this turn, once per cluster. Then publishes the
- * view, so a client that gets an answer or an event finds the committed state in the view. */
-static void end_turn(void *ctx)
-{
-    struct reconcile *r = ctx;
-    for (struct list *item = list_pop(&r->touched); item; item = list_pop(&r->touched)) {
-        steps_advance(CONTAINER_OF(item, struct entity, touched));
-        thread_step_aside();
-    }
-    view_publish(r->o.view);
-    saves_publish_events(r);
-    replies_give_back(r);
-}
-
 static void log_retired(const struct reconcile *r)
 {
     for (const struct project *p = r->retired; p; p = p->hh.next)
@@ -318,82 +282,9 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         project_begin_reading(p);
     audit_daemon(r, "daemon.started");
     housekeeping_start(r);
-    loop_set_after_turn(r->o.loop, end_turn, r);
+    loop_set_after_turn(r->o.loop, turn_end, r);
     view_set_flags(r->o.view, *ret_first_token == NULL, false);
-    end_turn(r);
-}
-
-/* ---- commands ---- */
-
-static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct command *cmd) = {
-    [COMMAND_CLUSTER_CREATE] = command_cluster_create,
-    [COMMAND_CLUSTER_PUT] = command_cluster_put,
-    [COMMAND_CLUSTER_PATCH] = command_cluster_patch,
-    [COMMAND_CLUSTER_DELETE] = command_cluster_delete,
-    [COMMAND_NODE_POOL] = command_node_pool,
-    [COMMAND_CLUSTER_ACTION] = command_cluster_action,
-    [COMMAND_KUBECONFIG] = command_kubeconfig,
-    [COMMAND_LOOKUP] = command_lookup,
-    [COMMAND_FRESH] = command_fresh,
-    [COMMAND_CATALOG_REFRESH] = command_catalog,
-    [COMMAND_LOCATION_CONFIRM] = command_location_confirm,
-    [COMMAND_OPERATIONS] = command_operations,
-    [COMMAND_DURATIONS] = command_durations,
-    [COMMAND_OPERATION_WAIT] = command_operation_wait,
-    [COMMAND_OPERATION_CANCEL] = command_operation_cancel,
-    [COMMAND_WEBHOOK_CREATE] = command_webhook_create,
-    [COMMAND_WEBHOOK_PATCH] = command_webhook_patch,
-    [COMMAND_WEBHOOK_DELETE] = command_webhook_delete,
-    [COMMAND_WEBHOOK_ENABLE] = command_webhook_enable,
-    [COMMAND_WEBHOOK_ROTATE] = command_webhook_rotate,
-    [COMMAND_WEBHOOK_TEST] = command_webhook_test,
-    [COMMAND_WEBHOOK_RECOVER] = command_webhook_recover,
-    [COMMAND_DELIVERIES] = command_deliveries,
-    [COMMAND_DELIVERY] = command_delivery,
-    [COMMAND_REDELIVER] = command_redeliver,
-    [COMMAND_EVENTS] = command_events,
-    [COMMAND_AUDIT] = command_audit,
-    [COMMAND_AUDIT_DENIED] = command_audit_denied,
-    [COMMAND_TOKEN_HAND_IN] = command_token_hand_in,
-    [COMMAND_TOKEN_USED] = command_token_used,
-    [COMMAND_TOKEN_CREATE] = command_token_create,
-    [COMMAND_TOKEN_PATCH] = command_token_patch,
-    [COMMAND_TOKEN_ROTATE] = command_token_rotate,
-    [COMMAND_TOKEN_DELETE] = command_token_delete,
-    [COMMAND_FREEZES] = command_freezes,
-    [COMMAND_FREEZE] = command_freeze,
-    [COMMAND_UNFREEZE] = command_unfreeze,
-    [COMMAND_BACKUPS] = command_backups,
-    [COMMAND_BACKUP] = command_backup,
-    [COMMAND_LAST_RELOAD] = command_last_reload,
-    [COMMAND_RELOAD] = command_reload,
-    [COMMAND_ACCOUNT_LOGIN] = command_account_login,
-    [COMMAND_ACCOUNT_VERIFY] = command_account_verify,
-};
-
-static void refuse_while_broken(struct reconcile *r, struct command *cmd)
-{
-    char why[STORE_TROUBLE_BYTES];
-    storage_trouble(r->o.storage, why);
-    char *detail CLEANUP_FREE = mem_printf("the store does not accept changes now: %s", why);
-    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, detail));
-}
-
-void reconcile_command(struct reconcile *r, struct command *cmd)
-{
-    loop_assert_owner(r->o.loop);
-    assertion_about("request", cmd->request_id);
-    assert(cmd->type < COMMAND_TYPE_MAX_ && commands[cmd->type] && cmd->give_back);
-    cmd->decided_by = r;
-    if (r->stopping) {
-        reply_stopping(cmd);
-    } else if (reply_if_denied(r, cmd) || replay_take(r, cmd)) {
-        return;
-    } else if (command_writes(cmd->type) && storage_is_broken(r->o.storage)) {
-        refuse_while_broken(r, cmd);
-    } else if (!freeze_refuses(r, cmd)) {
-        commands[cmd->type](r, cmd);
-    }
+    turn_end(r);
 }
 
 /* ---- stop ---- */
@@ -411,13 +302,10 @@ static void halt(struct reconcile *r)
         upstream_cancel(&p->catalog.call);
         loop_timer_clear(r->o.loop, &p->catalog.share);
         reply_stopping_all(&p->catalog.waiters);
-        reply_stopping_all(&p->fresh.next);
-        reply_stopping_all(&p->fresh.now);
-        reply_stopping_all(&p->fresh.failed);
+        fresh_refuse(p);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
-        loop_timer_clear(r->o.loop, &e->step.retry);
-        upstream_cancel(&e->step.call); /* a sent write is resolved by reading back after the next start */
+        life_stop(e);
     }
     for (struct account *a = r->accounts; a; a = a->hh.next) {
         reply_stopping_all(&a->login_waiters);
@@ -432,7 +320,7 @@ static void halt(struct reconcile *r)
     loop_timer_clear(r->o.loop, &r->housekeeping);
     loop_timer_clear(r->o.loop, &r->reload.turn);
     view_set_flags(r->o.view, true, true);
-    end_turn(r);
+    turn_end(r);
 }
 
 void reconcile_stop(struct reconcile *r)

@@ -243,7 +243,7 @@ static void report(struct reconcile *r, const struct reload_outcome *o)
 {
     char *changed CLEANUP_FREE = json_text(o->changes.applied);
     char *restart CLEANUP_FREE = json_text(o->changes.restart_needed);
-    log_info("configuration read again", "changed", changed, "restart_needed", restart);
+    log_info("configuration reloaded", "changed", changed, "restart_needed", restart);
     if (json_array_size(o->changes.restart_needed))
         log_warning("the configuration has changes that need a restart", "keys", restart);
     audit_daemon(r, "configuration.reloaded");
@@ -255,7 +255,7 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
     atomic_fetch_add(&ended[!outcome->faults], 1);
     note_last(r, outcome);
     if (outcome->faults)
-        log_error("configuration not read again: it has faults, and nothing was changed", "faults",
+        log_error("configuration not reloaded: it has faults, and nothing was changed", "faults",
                   outcome->faults);
     else
         report(r, outcome);
@@ -268,8 +268,8 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
 
 static void on_late(struct waiting *w)
 {
-    reply_problem(wait_take(w), problem_passing(PROBLEM_OVERLOADED, 5,
-                                                "the configuration is still being read, or put into force"));
+    reply_problem(wait_take(w),
+                  problem_passing(PROBLEM_OVERLOADED, 5, "the configuration is still being read or applied"));
 }
 
 void command_reload(struct reconcile *r, struct command *cmd)

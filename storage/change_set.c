@@ -5,6 +5,7 @@
 #include "storage/storage.h"
 
 #include "base/mem.h"
+#include "model/string_list.h"
 
 #include <assert.h>
 #include <stdio.h>

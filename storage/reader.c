@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "base/thread.h"
+#include "model/string_list.h"
 #include "storage/storage_private.h"
 
 #include <assert.h>

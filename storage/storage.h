@@ -19,8 +19,13 @@
 #include "base/attrs.h"
 #include "base/env.h"
 #include "base/seal.h"
+#include "model/account_state.h"
+#include "model/api_token.h"
 #include "model/cluster.h"
+#include "model/event.h"
 #include "model/kept.h"
+#include "model/operation.h"
+#include "model/project_state.h"
 #include "model/webhook.h"
 
 enum store_status {

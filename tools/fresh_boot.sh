@@ -75,16 +75,16 @@ reload() {
     grep -q '^  idle: ' $config || fail "the configuration has no polling.idle"
     sed -i 's|^  idle: .*|  idle: 77s|' $config
     systemctl reload shootd || fail "systemctl reload"
-    told_in_journal '^configuration read again' 'CHANGED=["polling.idle"]'
+    told_in_journal '^configuration reloaded' 'CHANGED=["polling.idle"]'
     [ "$(systemctl show -P StatusText shootd.service)" = serving ] || fail "the status after a reload"
     cp $config /root/good.yaml
     echo 'nonsense: 1' >>$config
     systemctl reload shootd || fail "systemctl reload"
-    told_in_journal '^configuration not read again'
+    told_in_journal '^configuration not reloaded'
     systemctl show -P StatusText shootd.service | grep -q 'it has faults' || fail "the status after a reload of a file with faults"
     cp /root/good.yaml $config
     systemctl reload shootd || fail "systemctl reload"
-    told_in_journal '^configuration read again' 'CHANGED=[]'
+    told_in_journal '^configuration reloaded' 'CHANGED=[]'
     [ "$(systemctl show -P MainPID shootd.service)" = "$pid" ] || fail "a reload is no restart"
     serves
 }

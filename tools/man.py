@@ -118,7 +118,7 @@ def shootctl():
             section("COMMANDS", "".join(map(command_section, told["commands"]))) +
             section("FLAGS OF EVERY COMMAND", "".join(map(flag_item, told["flags"]))) +
             section("EXIT STATUS", codes) +
-            section("ENVIRONMENT", item("SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT, SHOOTD_CA_FILE", "Win over the file of contexts; flags win over them.") +
+            section("ENVIRONMENT", item("SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT, SHOOTD_CA_FILE", "Take precedence over the file of contexts; flags take precedence over them.") +
                     item("NO_COLOR", "No colours.") + item("SHOOTCTL_PROGRESS", "As --progress.")) +
             section("FILES", item("$XDG_CONFIG_HOME/shootctl/config.yaml", "The contexts, with their tokens; mode 0600.")) +
             section("SEE ALSO", ".BR shootd (8),\n/usr/share/doc/shootd/docs/shootctl.md\n"))

@@ -88,10 +88,11 @@ static int64_t pause_us(const struct span_exporter *x, const struct http_answer 
 static void log_change(struct span_exporter *x, const struct http_answer *answer, bool went_well)
 {
     if (!went_well && !x->is_failing)
-        log_warning("traces are not accepted", "status", answer->status ? LOG_INT(answer->status) : NULL,
-                    "reason", answer->error ? answer->error : "the receiver refuses them");
+        log_warning("trace receiver does not accept spans", "status",
+                    answer->status ? LOG_INT(answer->status) : NULL, "reason",
+                    answer->error ? answer->error : "the receiver refuses them");
     else if (went_well && x->is_failing)
-        log_info("traces are accepted again");
+        log_info("trace receiver accepts spans again");
     x->is_failing = !went_well;
 }
 

@@ -21,8 +21,9 @@
 #include "loop/loop.h"
 #include "loop/transport.h"
 #include "loop/worker.h"
-#include "model/cluster.h"
+#include "model/account_state.h"
 #include "model/problem.h"
+#include "model/shoot.h"
 #include "upstream/fairness.h"
 
 enum upstream_op {
@@ -295,7 +296,7 @@ struct upstream_account_status {
     wall_us last_contact_at; /* last complete answer; 0: none */
     mono_us heard_at;        /* the same moment on the monotonic clock, for its age */
     wall_us next_login_at;   /* when the guard opens; 0: open */
-    wall_us away_since;      /* since when Cleura has not answered; 0: it answers */
+    wall_us away_since;      /* time from which Cleura has not answered; 0: it answers */
     const char *breaker;     /* "closed", "open", "half_open" */
     wall_us breaker_until;   /* earliest time of the next probe; 0 when closed */
 };

@@ -68,25 +68,16 @@ static size_t add_text(struct buffer *out, const char *text)
     return at;
 }
 
-struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op)
+/* Whether a document has this member, with this value. Its text exists also when its tree does not. A string
+ * in it cannot look like a member, because its quotes are escaped. */
+static bool has_member(const struct json_doc *doc, const char *member)
 {
-    const struct shoot *s = c->shoot;
-    const char *version = s && s->kubernetes_version ? s->kubernetes_version : "";
-    char line[VERSION_LINE_BYTES] = "unknown";
-    if (*version)
-        version_minor(version, line);
-    const struct json_doc *errors = s ? s->last_errors : NULL;
-    struct buffer texts CLEANUP_BUFFER;
-    buffer_init(&texts, SIZE_MAX);
-    const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
-    const size_t number = add_text(&texts, version);
-    const size_t minor = add_text(&texts, line), error = errors ? add_text(&texts, errors->text) : 0;
-    const size_t images = texts.len;
-    add_images(&texts, s);
-    const size_t search = texts.len;
-    add_search(&texts, c);
-    struct cluster_facts *f = mem_calloc(1, sizeof(*f) + texts.len);
-    memcpy(f->texts, texts.data, texts.len);
+    return doc && strstr(doc->text, member);
+}
+
+static void set_flags(struct cluster_facts *f, const struct cluster *c)
+{
+    const struct json_doc *observed = c->shoot ? c->shoot->observed : NULL;
     f->phase = c->phase;
     f->health = c->health;
     f->managed = c->managed;
@@ -94,10 +85,37 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     f->settling = c->settling;
     f->is_drifted = json_array_size(c->drift) > 0;
     f->upstream_exists = c->upstream_exists;
-    f->version_number = version_number(version);
+    f->updates_kubernetes = has_member(observed, "\"auto_update_kubernetes\":true");
+    f->updates_images = has_member(observed, "\"auto_update_machine_image\":true");
     f->created_at = c->created_at;
     f->updated_at = c->updated_at;
     f->expires_at = c->expires_at;
+}
+
+struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op)
+{
+    const struct shoot *s = c->shoot;
+    const char *version = s && s->kubernetes_version ? s->kubernetes_version : "";
+    char line[VERSION_LINE_BYTES] = "unknown";
+    if (*version)
+        version_minor(version, line);
+    json_t *prepared CLEANUP_JSON = issues_prepare(c, op);
+    struct buffer texts CLEANUP_BUFFER;
+    buffer_init(&texts, SIZE_MAX);
+    const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
+    const size_t number = add_text(&texts, version), minor = add_text(&texts, line);
+    const size_t issues = texts.len;
+    char *issues_text CLEANUP_FREE = prepared ? json_text(prepared) : NULL;
+    if (issues_text)
+        (void)add_text(&texts, issues_text);
+    const size_t images = texts.len;
+    add_images(&texts, s);
+    const size_t search = texts.len;
+    add_search(&texts, c);
+    struct cluster_facts *f = mem_calloc(1, sizeof(*f) + texts.len);
+    memcpy(f->texts, texts.data, texts.len);
+    set_flags(f, c);
+    f->version_number = version_number(version);
     /* A separate copy: many threads read it, and none may change the reference counts of the loop's
      * objects. */
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
@@ -107,8 +125,7 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     f->version_line = f->texts + minor;
     f->search = f->texts + search;
     f->images = f->texts + images;
-    f->may_have_issues = issues_are_possible(c, op);
-    f->last_errors = errors ? f->texts + error : NULL;
+    f->issues = prepared ? f->texts + issues : NULL;
     return f;
 }
 
@@ -118,92 +135,33 @@ void cluster_facts_free(struct cluster_facts *f)
     free(f);
 }
 
-/* ---- a cluster read back from its body ---- */
+/* ---- issues ---- */
 
-static wall_us time_of(const json_t *object, const char *key)
+char **cluster_facts_images(const struct cluster_facts *f)
 {
-    wall_us at = 0;
-    const char *text = json_str(object, key);
-    return text && time_parse_rfc3339(text, &at) ? at : 0;
+    const size_t len = strlen(f->images) + 1;
+    size_t count = 0;
+    for (const char *c = f->images; *c; c++)
+        count += *c == FACTS_SEPARATOR[0];
+    char **images = mem_calloc(1, (count + 1) * sizeof(*images) + len);
+    char *rest = memcpy(images + count + 1, f->images, len);
+    for (size_t i = 0; i < count; i++)
+        images[i] = strsep(&rest, FACTS_SEPARATOR);
+    return images;
 }
 
-static struct shoot *shoot_of_body(const json_t *body, const struct cluster_facts *f)
-{
-    const json_t *status = json_obj(body, "status"), *run = json_obj(status, "last_operation");
-    struct shoot *s = MEM_NEW(struct shoot);
-    s->name = mem_strdup(f->name);
-    shoot_set_observed(s, json_incref(json_obj(body, "observed")));
-    s->has_operation = run != NULL;
-    s->operation_type = mem_strdup(json_str(run, "type"));
-    s->operation_state = mem_strdup(json_str(run, "state"));
-    s->description = mem_strdup(json_str(run, "description"));
-    s->progress = (int)json_int(run, "progress", SHOOT_PROGRESS_UNKNOWN);
-    s->operation_at = time_of(run, "updated_at");
-    s->hibernated = json_bool(status, "hibernated", false);
-    s->hibernated_unknown = json_is_null(json_object_get(status, "hibernated"));
-    s->conditions = json_doc_new(json_incref(json_arr(status, "conditions")));
-    s->constraints = json_doc_new(json_incref(json_arr(status, "constraints")));
-    s->last_errors = json_doc_new(f->last_errors ? json_loads(f->last_errors, 0, NULL) : json_array());
-    return s;
-}
-
-static json_t *body_of(const struct view_blob *blob)
-{
-    json_t *body = json_loadb(blob->body, blob->body_len, JSON_DECODE_ANY, NULL);
-    assert(body); /* shootd wrote it */
-    return body;
-}
-
-static struct cluster *cluster_of_body(const json_t *body, const struct view_blob *blob)
+json_t *cluster_issues(const struct view_blob *blob, const json_t *catalog, wall_us now)
 {
     const struct cluster_facts *f = cluster_facts_of(blob);
-    struct cluster *c = cluster_new();
-    (void)snprintf(c->id, sizeof(c->id), "%s", json_str_or(body, "id", ""));
-    c->project = mem_strdup(f->project);
-    c->name = mem_strdup(f->name);
-    c->managed = f->managed;
-    c->spec = json_doc_new(json_incref(json_obj(body, "spec")));
-    c->drift = json_incref(json_arr(body, "drift"));
-    c->shoot = json_obj(body, "observed") ? shoot_of_body(body, f) : NULL;
-    c->phase = f->phase;
-    c->health = f->health;
-    c->stale = f->stale;
-    c->settling = f->settling;
-    c->observed_at = view_blob_seen_at(blob);
-    c->absent_since = time_of(json_obj(body, "status"), "absent_since");
-    c->expires_at = f->expires_at;
-    c->upstream_exists = f->upstream_exists;
-    c->message = mem_strdup(json_str(json_obj(body, "status"), "message"));
-    return c;
-}
-
-static struct operation *operation_of_body(const json_t *body)
-{
-    const json_t *shown = json_obj(body, "operation");
-    if (!shown)
-        return NULL;
-    int type = operation_type_from_name(json_str(shown, "type"));
-    int status = operation_status_from_name(json_str(shown, "status"));
-    assert(type >= 0 && status >= 0);
-    struct operation *op = operation_new();
-    (void)snprintf(op->id, sizeof(op->id), "%s", json_str_or(shown, "id", ""));
-    op->type = (enum operation_type)type;
-    op->status = (enum operation_status)status;
-    op->error = json_incref(json_obj(shown, "error"));
-    op->created_at = time_of(shown, "created_at");
-    op->finished_at = time_of(shown, "finished_at");
-    return op;
-}
-
-struct cluster *cluster_of_blob(const struct view_blob *blob)
-{
-    json_t *body CLEANUP_JSON = body_of(blob);
-    return cluster_of_body(body, blob);
-}
-
-struct cluster *cluster_with_operation(const struct view_blob *blob, struct operation **ret_operation)
-{
-    json_t *body CLEANUP_JSON = body_of(blob);
-    *ret_operation = operation_of_body(body);
-    return cluster_of_body(body, blob);
+    char **images CLEANUP_FREE = cluster_facts_images(f);
+    const struct issue_facts facts = {.prepared = f->issues,
+                                      .phase = f->phase,
+                                      .managed = f->managed,
+                                      .stale = f->stale,
+                                      .updates_kubernetes = f->updates_kubernetes,
+                                      .updates_images = f->updates_images,
+                                      .kubernetes_version = *f->version ? f->version : NULL,
+                                      .images = images,
+                                      .observed_at = view_blob_seen_at(blob)};
+    return issues_of(&facts, catalog, now);
 }

@@ -8,6 +8,7 @@
 
 #include "base/timefmt.h"
 #include "model/cluster.h"
+#include "model/operation.h"
 #include "view/view.h"
 
 /* A byte that UTF-8 never contains. */
@@ -17,7 +18,7 @@ struct cluster_facts {
     enum phase phase;
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
-    bool may_have_issues;   /* result of issues_are_possible */
+    bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
     int64_t version_number; /* of Kubernetes: 1.33.7 as one number; 0: not known, sorts first */
     wall_us created_at, updated_at;
     wall_us expires_at; /* expiry of the first version in use to expire, 0: none known */
@@ -27,7 +28,7 @@ struct cluster_facts {
     const char *version_line; /* "1.33", "unknown" */
     const char *search;       /* all texts that `q` searches, in lower case */
     const char *images;       /* name, version, ... of the pools, each followed by FACTS_SEPARATOR */
-    const char *last_errors;  /* Cleura's last errors as JSON; NULL: none */
+    const char *issues;       /* text of issues_prepare; NULL: none */
     char texts[];
 };
 
@@ -41,13 +42,15 @@ static inline const struct cluster_facts *cluster_facts_of(const struct view_blo
     return blob->subject;
 }
 
-/*
- * Rebuilds the cluster from its body, with the members that issues and node pools need: desired spec,
- * observed state, phase, drift. The caller frees it.
- */
-struct cluster *cluster_of_blob(const struct view_blob *blob);
-/* As cluster_of_blob, with the members of its open or last operation that issues need; NULL: none. The caller
- * frees both. */
-struct cluster *cluster_with_operation(const struct view_blob *blob, struct operation **ret_operation);
+/* The images as in struct shoot, in one block that the caller frees. */
+char **cluster_facts_images(const struct cluster_facts *f);
+/* Whether the cluster has issues that its facts show without a catalog. */
+static inline bool cluster_facts_have_issues(const struct cluster_facts *f)
+{
+    return f->issues || f->stale;
+}
+/* The issues of the cluster of this blob (model/issues.h). `catalog`: of the project, or NULL. The caller
+ * owns them. */
+json_t *cluster_issues(const struct view_blob *blob, const json_t *catalog, wall_us now);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/cluster.h"
+#include "model/event.h"
 
 enum { FEED_ENTRIES = 4096, FEED_BYTES = 8 * 1024 * 1024 };
 

@@ -10,6 +10,7 @@
 #include "base/timefmt.h"
 #include "base/version.h"
 #include "model/issues.h"
+#include "model/string_list.h"
 #include "view/cluster_facts.h"
 
 static void set_time(json_t *object, const char *key, wall_us at)

@@ -7,7 +7,10 @@
 #define VIEW_RENDER_H
 
 #include "base/buffer.h"
+#include "model/api_token.h"
 #include "model/cluster.h"
+#include "model/event.h"
+#include "model/operation.h"
 #include "model/webhook.h"
 #include "view/view.h"
 

@@ -16,7 +16,6 @@
 #include "config/config.h"
 #include "loop/loop.h"
 #include "loop/transport.h"
-#include "model/cluster.h"
 #include "model/problem.h"
 #include "model/webhook.h"
 #include "storage/storage.h"

@@ -58,7 +58,7 @@ static struct problem *export_all(struct request *r)
     for (size_t i = 0; i < ARRAY_LEN(of_pages); i++)
         if (r->params.given[of_pages[i]])
             problem_add_fault(&faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, param_name(of_pages[i]),
-                              "not_for_exports", NULL, "is of pages; an export has all entries");
+                              "not_for_exports", NULL, "applies to pages only; an export has all entries");
     if (faults)
         return faults;
     struct audit_query query;

@@ -126,7 +126,7 @@ static void select_rows(struct request *r, const struct view_snapshot *s, const 
     size_t at = 0;
     for (const struct view_entry *e = view_next(&place); e && list_has_prefix(e->key, q->prefix);
          e = view_next(&place)) {
-        if (!q->wanted(r, e))
+        if (!cluster_is_wanted(r, e))
             continue;
         order_row_of_entry(selection->order, api_config(r->api), e, &row);
         row.at = ++at;
@@ -165,26 +165,32 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
         list_add_blob(&page, rows[i].blob, query->brief);
     bool more = selection.count > limit && order_row_place(&order, &rows[limit - 1], &next);
     view_leave(r->api->options.view);
-    list_set_age(r, query, &page);
+    list_set_age(r, &page);
     return list_close(r, &page, more ? &next : NULL);
 }
 
 /* ---- */
 
-static struct problem *serve_clusters(struct request *r)
+static struct problem *answer_in_order(struct request *r, const struct list_query *query)
 {
-    char *prefix CLEANUP_FREE = r->project ? mem_printf("%s/", r->project) : NULL;
-    const struct list_query query = {.section = VIEW_CLUSTERS,
-                                     .prefix = prefix,
-                                     .brief = (r->params.numbers[PARAM_FIELDS] >> FIELDS_SUMMARY) & 1,
-                                     .states_age = true,
-                                     .wanted = cluster_is_wanted};
-    return r->params.given[PARAM_SORT] ? answer_sorted(r, &query) : list_answer(r, &query);
+    struct list_view list;
+    struct problem *p = list_view_begin(&list, r, query);
+    if (p)
+        return p;
+    for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
+        if (cluster_is_wanted(r, e))
+            list_view_add(&list, e);
+    return list_view_end(&list);
 }
 
 struct problem *handle_clusters(struct request *r)
 {
     for (char *p = r->params.texts[PARAM_Q]; p && *p; p++)
         *p = (char)tolower((unsigned char)*p);
-    return fresh_read(r, serve_clusters);
+    char *prefix CLEANUP_FREE = r->project ? mem_printf("%s/", r->project) : NULL;
+    const struct list_query query = {.section = VIEW_CLUSTERS,
+                                     .prefix = prefix,
+                                     .brief = (r->params.numbers[PARAM_FIELDS] >> FIELDS_SUMMARY) & 1,
+                                     .states_age = true};
+    return r->params.given[PARAM_SORT] ? answer_sorted(r, &query) : answer_in_order(r, &query);
 }

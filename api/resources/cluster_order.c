@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "view/cluster_facts.h"
 
-/* A sort key is a number, which a cursor contains, or a text derived from project and name. */
+/* A sort key is a number or a text. A cursor contains the number; the text follows from project and name.
+ */
 struct order_key {
     const char *name;
     int64_t (*number)(const struct view_entry *e);

@@ -10,11 +10,12 @@
 
 #include "api/api_private.h"
 #include "api/commands.h"
+#include "api/fresh.h"
 #include "api/reads.h"
 #include "base/mem.h"
 #include "view/cluster_facts.h"
 
-static struct problem *serve_cluster(struct request *r)
+struct problem *handle_cluster(struct request *r)
 {
     struct view_blob *blob;
     struct problem *p = read_cluster_body(r, &blob);
@@ -24,11 +25,6 @@ static struct problem *serve_cluster(struct request *r)
         fresh_set_age(r, blob->observed_at, atomic_load(&blob->heard_at), blob->observed_text);
     fresh_set_source(r);
     return answer_with_blob(r, blob);
-}
-
-struct problem *handle_cluster(struct request *r)
-{
-    return fresh_read(r, serve_cluster);
 }
 
 struct problem *handle_cluster_create(struct request *r)
@@ -64,7 +60,7 @@ static struct problem *no_such_action(void)
         names = more;
     }
     struct problem *p =
-        problem_new(PROBLEM_NOT_FOUND, "There is no action of this name; there are %s.", names);
+        problem_new(PROBLEM_NOT_FOUND, "There is no action of this name; the actions are %s.", names);
     free(names);
     return p;
 }

@@ -112,7 +112,7 @@ static char *policy_of(const struct config *config)
     return buffer_take(&out, NULL);
 }
 
-/* The tag of the page also depends on its policy: a browser that has the page must not keep the policy of
+/* The tag of the page also depends on its policy: a browser that has the page must not use the policy from
  * before a reload of the configuration. */
 static void tag_of(const char *policy, const struct dashboard_form *form, char tag[static ETAG_DIGEST_BYTES])
 {
@@ -145,7 +145,6 @@ struct problem *handle_dashboard_file(struct request *r)
         }
     if (p)
         return p;
-    return problem_new(PROBLEM_NOT_FOUND,
-                       "The dashboard has no such file (any more): a page that asks for it is from another "
-                       "version. Reload it.");
+    return problem_new(PROBLEM_NOT_FOUND, "The dashboard has no such file, or no longer has it. A page that "
+                                          "requests it is from another version: reload the page.");
 }

@@ -6,7 +6,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +18,10 @@
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/attrs.h"
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/string_list.h"
 
 static void list_push(char ***list, size_t *count, const char *text)
 {
@@ -85,12 +89,12 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
     struct problem *p = NULL;
     if (r->params.given[PARAM_CURSOR] && r->params.given[PARAM_AFTER]) {
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
-                          "says where to begin, and so does cursor; give one of them");
+                          "sets the beginning, as cursor does; give only one of them");
         return p;
     }
     if (newest_first && r->params.given[PARAM_AFTER]) {
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
-                          "says where to begin with the older ones; order=desc begins with the newest");
+                          "sets the beginning of an ascending list; order=desc begins with the newest event");
         return p;
     }
     p = list_place(r, &place);
@@ -110,18 +114,28 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
 /* The decider returns the number of the last event; lists continue with a cursor (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
-    json_t *doc = cmd->reply.text ? json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL) : NULL;
-    const char *sequence = json_str(doc, "next_cursor");
+    const struct command_events *page = &cmd->events;
     struct cursor_place next = {.number_count = 0};
-    char cursor[CURSOR_TEXT_BYTES];
-    if (!doc)
-        return NULL;
-    if (sequence && cursor_place_set(&next, sequence)) {
+    char cursor[CURSOR_TEXT_BYTES], number[24];
+    assert(cmd->reply.text);
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, SIZE_MAX);
+    (void)buffer_printf(&out, "{\"items\":%s,\"next_cursor\":", cmd->reply.text);
+    (void)snprintf(number, sizeof(number), "%" PRId64, page->next);
+    if (page->next && cursor_place_set(&next, number)) {
         cursor_make(r, &next, cursor);
-        json_set_str(doc, "next_cursor", cursor);
+        (void)buffer_printf(&out, "\"%s\"", cursor);
+    } else {
+        (void)buffer_add_str(&out, "null");
     }
+    (void)buffer_printf(&out,
+                        ",\"last_sequence\":%" PRId64 ",\"oldest_sequence\":%" PRId64
+                        ",\"newest_sequence\":%" PRId64 ",\"base_sequence\":%" PRId64 "}",
+                        page->last, page->oldest, page->newest, page->base);
     answer_field(&r->http.answer, "Vary", "Accept");
-    return answer_with_document(r, doc);
+    size_t len;
+    char *text = buffer_take(&out, &len);
+    return answer_with_text(r, text, len);
 }
 
 /* Adds faults: parameters that belong to the other form of the answer, and credentials given twice. */
@@ -131,13 +145,13 @@ static void check_form(struct request *r, struct problem **faults)
         enum param_id id;
         const char *fault;
     } pages_only[] = {
-        {PARAM_LIMIT, "has no meaning for a stream, which goes on"},
-        {PARAM_CURSOR, "is of pages; a stream begins behind after or Last-Event-ID"},
-        {PARAM_SINCE, "is of pages; a stream begins behind after or Last-Event-ID"},
-        {PARAM_UNTIL, "has no meaning for a stream, which goes on"},
-        {PARAM_ORDER, "has no meaning for a stream, which goes on"},
-        {PARAM_ACTOR, "is of pages; a stream selects by type, project and cluster"},
-        {PARAM_TARGET, "is of pages; a stream selects by type, project and cluster"},
+        {PARAM_LIMIT, "is not possible for a stream, which does not end"},
+        {PARAM_CURSOR, "applies to pages only; a stream begins after the position in after or Last-Event-ID"},
+        {PARAM_SINCE, "applies to pages only; a stream begins after the position in after or Last-Event-ID"},
+        {PARAM_UNTIL, "is not possible for a stream, which does not end"},
+        {PARAM_ORDER, "is not possible for a stream, which does not end"},
+        {PARAM_ACTOR, "applies to pages only; the filters of a stream are type, project and cluster"},
+        {PARAM_TARGET, "applies to pages only; the filters of a stream are type, project and cluster"},
     };
     for (size_t i = 0; i < ARRAY_LEN(pages_only); i++)
         if (r->params.given[pages_only[i].id])
@@ -145,7 +159,7 @@ static void check_form(struct request *r, struct problem **faults)
                               "not_for_streams", NULL, "%s", pages_only[i].fault);
     if (r->params.given[PARAM_TICKET] && r->http.headers.values[HEADER_AUTHORIZATION])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "conflict", NULL,
-                          "names the caller, and so does Authorization; give one of them");
+                          "identifies the caller, as Authorization does; give only one of them");
 }
 
 /*
@@ -196,8 +210,8 @@ static void check_page(struct request *r, struct problem **faults)
         enum param_id id;
         const char *fault;
     } streams_only[] = {
-        {PARAM_TICKET, "is for streams; pages are asked for with a token"},
-        {PARAM_LAST_EVENT_ID, "is for streams; a page begins behind after"},
+        {PARAM_TICKET, "is for streams only; a page needs a token"},
+        {PARAM_LAST_EVENT_ID, "is for streams only; a page uses after"},
     };
     for (size_t i = 0; i < ARRAY_LEN(streams_only); i++)
         if (r->params.given[streams_only[i].id])
@@ -255,8 +269,8 @@ struct problem *handle_stream_ticket_create(struct request *r)
     if (!tickets_issue(&r->api->tickets, env, r->token->digest, r->token->issuer ? r->token_blob : NULL,
                        ticket)) {
         struct problem *p =
-            problem_new(PROBLEM_TOO_MANY_REQUESTS, "Too many tickets are unused; each ends after %d seconds.",
-                        TICKET_LIFETIME_S);
+            problem_new(PROBLEM_TOO_MANY_REQUESTS,
+                        "Too many tickets are unused; each expires after %d seconds.", TICKET_LIFETIME_S);
         p->retry_after_s = RETRY_AFTER_S;
         return p;
     }

@@ -22,19 +22,23 @@ struct problem *handle_openapi_yaml(struct request *r);
 struct problem *handle_openapi_json(struct request *r);
 struct problem *handle_auth(struct request *r);
 struct problem *handle_whoami(struct request *r);
+struct problem *handle_problem(struct request *r);
 /* projects.c */
 struct problem *handle_projects(struct request *r);
 struct problem *handle_project(struct request *r);
-struct problem *handle_freezes(struct request *r);
-struct problem *handle_freeze_put(struct request *r);
-struct problem *handle_freeze_delete(struct request *r);
-struct problem *handle_backups(struct request *r);
-struct problem *handle_backup_create(struct request *r);
-struct problem *handle_last_reload(struct request *r);
-struct problem *handle_reload(struct request *r);
 struct problem *handle_location_confirm(struct request *r);
 struct problem *handle_catalog(struct request *r);
 struct problem *handle_durations(struct request *r);
+/* freeze.c */
+struct problem *handle_freezes(struct request *r);
+struct problem *handle_freeze_put(struct request *r);
+struct problem *handle_freeze_delete(struct request *r);
+/* backups.c */
+struct problem *handle_backups(struct request *r);
+struct problem *handle_backup_create(struct request *r);
+/* reload.c */
+struct problem *handle_last_reload(struct request *r);
+struct problem *handle_reload(struct request *r);
 /* cluster_list.c */
 struct problem *handle_clusters(struct request *r);
 /* summary.c */
@@ -49,10 +53,13 @@ struct problem *handle_cluster_put(struct request *r);
 struct problem *handle_cluster_patch(struct request *r);
 struct problem *handle_cluster_delete(struct request *r);
 struct problem *handle_cluster_action(struct request *r);
+struct problem *handle_monitoring(struct request *r);
+struct problem *handle_nodes(struct request *r);
+struct problem *handle_ssh_key(struct request *r);
+struct problem *handle_upgrades(struct request *r);
+struct problem *handle_quota(struct request *r);
 /* audit.c */
 struct problem *handle_audit(struct request *r);
-/* problems.c */
-struct problem *handle_problem(struct request *r);
 /* node_pools.c */
 struct problem *handle_node_pools(struct request *r);
 struct problem *handle_node_pool_create(struct request *r);
@@ -60,15 +67,8 @@ struct problem *handle_node_pool(struct request *r);
 struct problem *handle_node_pool_put(struct request *r);
 struct problem *handle_node_pool_patch(struct request *r);
 struct problem *handle_node_pool_delete(struct request *r);
-/* lookups.c */
-struct problem *handle_monitoring(struct request *r);
-struct problem *handle_nodes(struct request *r);
-struct problem *handle_ssh_key(struct request *r);
-struct problem *handle_upgrades(struct request *r);
-struct problem *handle_quota(struct request *r);
 /* kubeconfig.c */
 struct problem *handle_kubeconfig(struct request *r);
-/* credential.c */
 struct problem *handle_credential(struct request *r);
 /* operations.c */
 struct problem *handle_operations(struct request *r);
@@ -78,7 +78,6 @@ struct problem *handle_operation_cancel(struct request *r);
 /* events.c */
 struct problem *handle_events(struct request *r);
 struct problem *handle_cluster_events(struct request *r);
-/* stream_tickets.c */
 struct problem *handle_stream_ticket_create(struct request *r);
 /* webhooks.c */
 struct problem *handle_webhooks(struct request *r);

@@ -69,7 +69,7 @@ struct problem *handle_readyz(struct request *r)
     view_leave(r->api->options.view);
     const struct check checks[] = {
         {"progress", live, why_not_live},
-        {"loaded", ready, "the stored state is not read yet"},
+        {"loaded", ready, "the stored state is not loaded yet"},
         {"store", writable, why_not_writable},
         {"serving", !draining, "the server is being stopped"},
     };

@@ -1,7 +1,7 @@
 /*
  * Issues and their remedies: of one cluster, and of all clusters that a token may see. They are derived from
- * the view on request. Most clusters have no issue, and their facts show this. Only the bodies of the other
- * clusters are read. Their number per page is limited, so a page takes at most about 2 ms of an HTTP thread.
+ * facts in the view on request. Most clusters have no issue, and their facts show this. The number of the
+ * other clusters per page is limited, so a page takes at most about 2 ms of an HTTP thread.
  */
 #include "api/resources/handlers.h"
 
@@ -22,15 +22,6 @@ static struct view_blob *take(const struct view_snapshot *s, enum view_section s
     return blob ? view_blob_ref(blob) : NULL;
 }
 
-static json_t *issues_of_blob(const struct view_blob *cluster, const json_t *catalog, wall_us now)
-{
-    struct operation *operation = NULL;
-    struct cluster *c CLEANUP_CLUSTER = cluster_with_operation(cluster, &operation);
-    json_t *issues = issues_of(c, operation, catalog, now);
-    operation_free(operation);
-    return issues;
-}
-
 struct problem *handle_issues(struct request *r)
 {
     char key[VIEW_CLUSTER_KEY_BYTES];
@@ -44,7 +35,7 @@ struct problem *handle_issues(struct request *r)
         json_t *doc = json_object();
         json_set_take(
             doc, "items",
-            issues_of_blob(cluster, catalog ? catalog->subject : NULL, env_wall(r->api->options.env)));
+            cluster_issues(cluster, catalog ? catalog->subject : NULL, env_wall(r->api->options.env)));
         json_set_str(doc, "next_cursor", NULL);
         p = answer_with_document(r, doc);
     } else {
@@ -58,7 +49,7 @@ struct problem *handle_issues(struct request *r)
 /* ---- all clusters ---- */
 
 /* Limit of the cost of one page, in units of about 2 us. */
-enum { BUDGET = 1000, COST_OF_BODY = 25, COST_OF_VERSIONS = 3, VERDICTS = 64 };
+enum { BUDGET = 1000, COST_OF_ISSUES = 25, COST_OF_VERSIONS = 3, VERDICTS = 64 };
 
 /* Whether a version of a catalog has issues. Neighbours usually have the same versions, so results are stored
  * for the page. */
@@ -104,14 +95,7 @@ static size_t hash_of(const char *version, const char *images)
 
 static bool look_at_versions(const struct fleet *x, const struct cluster_facts *f)
 {
-    char *copy CLEANUP_FREE = mem_strdup(f->images);
-    size_t count = 0;
-    for (const char *c = copy; *c; c++)
-        count += *c == FACTS_SEPARATOR[0];
-    char **images CLEANUP_FREE = mem_calloc(count + 1, sizeof(char *));
-    char *rest = copy;
-    for (size_t i = 0; i < count; i++)
-        images[i] = strsep(&rest, FACTS_SEPARATOR);
+    char **images CLEANUP_FREE = cluster_facts_images(f);
     return issues_of_versions(*f->version ? f->version : NULL, images, x->catalog, x->now);
 }
 
@@ -157,11 +141,11 @@ static void end_at(struct fleet *x, const char *key, int64_t listed)
 static void add_cluster(struct fleet *x, const struct view_entry *e, int64_t skip)
 {
     const struct cluster_facts *f = e->subject;
-    json_t *issues CLEANUP_JSON = issues_of_blob(e->blob, catalog_of(x, f->project), x->now);
+    json_t *issues CLEANUP_JSON = cluster_issues(e->blob, catalog_of(x, f->project), x->now);
     int64_t listed = 0;
     size_t i;
     json_t *issue;
-    x->budget -= COST_OF_BODY;
+    x->budget -= COST_OF_ISSUES;
     json_array_foreach (issues, i, issue) {
         if (!is_wanted(x->r, issue) || listed++ < skip)
             continue;
@@ -185,7 +169,7 @@ static void fill(struct fleet *x, const struct cursor_place *from)
             end_at(x, e->key, 0);
             return;
         }
-        if (f->may_have_issues || f->stale || versions_have_issues(x, f))
+        if (cluster_facts_have_issues(f) || versions_have_issues(x, f))
             add_cluster(x, e, from->number_count && !strcmp(e->key, from->key) ? from->numbers[0] : 0);
     }
 }

@@ -112,7 +112,7 @@ static struct problem *finish_credential(struct request *r, struct command *cmd)
     mem_free_secret(text);
     if (!doc)
         return problem_new(PROBLEM_UPSTREAM_ERROR,
-                           "Cleura's kubeconfig holds neither a client certificate nor a token.");
+                           "Cleura's kubeconfig has neither a client certificate nor a token.");
     char *answer = json_text(doc);
     json_wipe(doc);
     json_decref(doc);
@@ -160,15 +160,14 @@ static void check_address(const struct request *r, struct problem **faults)
     if (api_config(r->api)->public_url)
         return;
     if (!listens_on_loopback(r->api->options.listen_fd))
-        problem_add_fault(
-            faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "format", "not_configured",
-            json_pack("[s, s]", "json", "yaml"),
-            "exec needs the address of this server: its operator has to set `public_url` in the "
-            "configuration of shootd");
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "format", "not_configured",
+                          json_pack("[s, s]", "json", "yaml"),
+                          "exec needs the address of this server: the operator has to set `public_url` in "
+                          "the configuration of shootd");
     /* HTTP/1.0 allows an absent Host; http/message/headers.c has checked a present one. */
     else if (!r->http.headers.values[HEADER_HOST])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
-                          "is needed: the kubeconfig is to hold the address that you reach this server at");
+                          "is needed: the kubeconfig contains the address at which you reach this server");
 }
 
 /*
@@ -182,7 +181,7 @@ static struct problem *check_exec_params(struct request *r)
     struct problem *p = NULL;
     for (size_t i = 0; i < ARRAY_LEN(of_exec); i++)
         if (r->params.given[of_exec[i]] && !is_exec)
-            add_query_fault(&p, param_name(of_exec[i]), "conflict", "has a meaning with format=exec only");
+            add_query_fault(&p, param_name(of_exec[i]), "conflict", "is possible with format=exec only");
     const char *file = r->params.texts[PARAM_HEADER_FILE];
     if (file && is_exec && *file != '/')
         add_query_fault(&p, "header_file", "wrong_form",

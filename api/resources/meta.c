@@ -12,6 +12,7 @@
 #include "base/metric.h"
 #include "base/timefmt.h"
 #include "model/problem.h"
+#include "model/string_list.h"
 
 /* A client that accepts both forms equally gets Prometheus' text. */
 static bool wants_openmetrics(const struct request *r)

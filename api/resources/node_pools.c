@@ -9,7 +9,6 @@
 #include "api/reads.h"
 #include "base/mem.h"
 #include "model/spec.h"
-#include "view/cluster_facts.h"
 
 static const json_t *pool_named(const json_t *pools, const char *name)
 {
@@ -21,35 +20,46 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-/* The desired pool with this name; a single desired pool without a name matches the existing one. */
-static const json_t *wanted_pool(const struct cluster *c, const json_t *there, const char *name)
+/* The pools in the body of a cluster; NULL: none. */
+struct pools {
+    const json_t *wanted;
+    const json_t *there;
+};
+
+static struct pools pools_of(const json_t *cluster)
 {
-    const json_t *wanted = json_arr(json_doc_tree(c->spec), "node_pools");
-    const json_t *only = json_array_get(wanted, 0);
-    if (json_array_size(wanted) == 1 && json_array_size(there) == 1 && !json_str(only, "name"))
-        return only;
-    return pool_named(wanted, name);
+    return (struct pools){json_arr(json_obj(cluster, "spec"), "node_pools"),
+                          json_arr(json_obj(cluster, "observed"), "node_pools")};
 }
 
-static json_t *render_pool(const struct cluster *c, const json_t *there, const char *name)
+/* The desired pool with this name; a single desired pool without a name matches the existing one. */
+static const json_t *wanted_pool(const struct pools *pools, const char *name)
+{
+    const json_t *only = json_array_get(pools->wanted, 0);
+    if (json_array_size(pools->wanted) == 1 && json_array_size(pools->there) == 1 && !json_str(only, "name"))
+        return only;
+    return pool_named(pools->wanted, name);
+}
+
+static json_t *render_pool(const struct pools *pools, const char *name)
 {
     json_t *doc = json_object();
     json_set_str(doc, "name", name);
-    json_set_take(doc, "spec", json_deep_copy(wanted_pool(c, there, name)));
-    json_set_take(doc, "observed", json_deep_copy(pool_named(there, name)));
+    json_set_take(doc, "spec", json_deep_copy(wanted_pool(pools, name)));
+    json_set_take(doc, "observed", json_deep_copy(pool_named(pools->there, name)));
     return doc;
 }
 
 /* The names of all existing and desired pools. */
-static json_t *names_of(const struct cluster *c, const json_t *there)
+static json_t *names_of(const struct pools *pools)
 {
     json_t *names = json_object();
     size_t i;
     json_t *pool;
-    json_array_foreach (there, i, pool)
+    json_array_foreach (pools->there, i, pool)
         if (json_str(pool, "name")) /* the name cannot be read: only the cluster shows such a pool */
             (void)json_object_set_new(names, json_str(pool, "name"), json_null());
-    json_array_foreach (json_arr(json_doc_tree(c->spec), "node_pools"), i, pool)
+    json_array_foreach (pools->wanted, i, pool)
         if (json_str(pool, "name"))
             (void)json_object_set_new(names, json_str(pool, "name"), json_null());
     return names;
@@ -69,14 +79,14 @@ struct problem *handle_node_pools(struct request *r)
     struct problem *p = read_cluster(r, &blob);
     if (p)
         return p;
-    struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(blob);
-    const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");
-    json_t *names CLEANUP_JSON = names_of(c, there);
+    json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
+    const struct pools pools = pools_of(body);
+    json_t *names CLEANUP_JSON = names_of(&pools);
     json_t *items = json_array();
     const char *name;
     json_t *ignored;
     json_object_foreach (names, name, ignored)
-        (void)json_array_append_new(items, render_pool(c, there, name));
+        (void)json_array_append_new(items, render_pool(&pools, name));
     json_t *doc = json_object();
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);
@@ -91,10 +101,10 @@ struct problem *handle_node_pool(struct request *r)
     struct problem *p = read_cluster(r, &blob);
     if (p)
         return p;
-    struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(blob);
-    const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");
-    if (pool_named(there, r->item) || wanted_pool(c, there, r->item))
-        p = answer_pools(r, render_pool(c, there, r->item), blob);
+    json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
+    const struct pools pools = pools_of(body);
+    if (pool_named(pools.there, r->item) || wanted_pool(&pools, r->item))
+        p = answer_pools(r, render_pool(&pools, r->item), blob);
     else
         p = problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "The cluster has no node pool of this name.");
     view_blob_unref(blob);

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/mem.h"
 #include "http/message/content.h"
+#include "model/string_list.h"
 
 enum { POLL_AGAIN_S = 5 };
 
@@ -99,10 +100,19 @@ static bool wants_open_only(const struct request *r)
 
 struct problem *handle_operations(struct request *r)
 {
-    return list_answer(r, &(struct list_query){.section = VIEW_OPERATIONS,
-                                               .newest_first = true,
-                                               .wanted = operation_is_wanted,
-                                               .older = wants_open_only(r) ? NULL : read_older});
+    const struct list_query query = {
+        .section = VIEW_OPERATIONS, .newest_first = true, .may_go_on = !wants_open_only(r)};
+    struct list_view list;
+    struct problem *p = list_view_begin(&list, r, &query);
+    if (p)
+        return p;
+    for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
+        if (operation_is_wanted(r, e))
+            list_view_add(&list, e);
+    if (!list.goes_on)
+        return list_view_end(&list);
+    list_view_discard(&list);
+    return read_older(r, &list.after);
 }
 
 struct problem *handle_cluster_operations(struct request *r)

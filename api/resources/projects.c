@@ -6,14 +6,16 @@
 #include "api/commands.h"
 #include "api/reads.h"
 
-static bool project_is_visible(struct request *r, const struct view_entry *entry)
-{
-    return api_token_sees_project(r->token, entry->key);
-}
-
 struct problem *handle_projects(struct request *r)
 {
-    return list_answer(r, &(struct list_query){.section = VIEW_PROJECTS, .wanted = project_is_visible});
+    struct list_view list;
+    struct problem *p = list_view_begin(&list, r, &(struct list_query){.section = VIEW_PROJECTS});
+    if (p)
+        return p;
+    for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
+        if (api_token_sees_project(r->token, e->key))
+            list_view_add(&list, e);
+    return list_view_end(&list);
 }
 
 struct problem *handle_project(struct request *r)

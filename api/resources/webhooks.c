@@ -12,14 +12,16 @@
 #include "base/mem.h"
 #include "model/webhook.h"
 
-static bool webhook_is_visible(struct request *r, const struct view_entry *entry)
-{
-    return subscription_is_visible(entry->subject, r->token->projects);
-}
-
 struct problem *handle_webhooks(struct request *r)
 {
-    return list_answer(r, &(struct list_query){.section = VIEW_WEBHOOKS, .wanted = webhook_is_visible});
+    struct list_view list;
+    struct problem *p = list_view_begin(&list, r, &(struct list_query){.section = VIEW_WEBHOOKS});
+    if (p)
+        return p;
+    for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
+        if (subscription_is_visible(e->subject, r->token->projects))
+            list_view_add(&list, e);
+    return list_view_end(&list);
 }
 
 struct problem *handle_webhook_create(struct request *r)

@@ -40,7 +40,7 @@ static int check_once(const struct all_wanted *all, const char *source)
     const struct wanted *last = &all->items[all->count - 1];
     for (size_t i = 0; i + 1 < all->count; i++)
         if (strcmp(all->items[i].name, last->name) == 0 && strcmp(all->items[i].project, last->project) == 0)
-            return cli_fail(END_USAGE, "%s: %s/%s stands in another document, too", source, last->project,
+            return cli_fail(END_USAGE, "%s: %s/%s is also in another document", source, last->project,
                             last->name);
     return END_OK;
 }
@@ -67,7 +67,7 @@ static int read_wanted(struct cli *cli, struct all_wanted *all)
     struct documents documents;
     const char *path = parsed_text(cli->parsed, "file");
     if (!path)
-        return cli_fail(END_USAGE, "-f FILE, DIRECTORY or - says what is wanted");
+        return cli_fail(END_USAGE, "-f FILE, DIRECTORY or - is needed: it has the desired clusters");
     int code = documents_read(path, &documents);
     for (size_t i = 0; i < documents.count && code == END_OK; i++)
         code = add_wanted(cli, &documents.items[i], all);
@@ -261,6 +261,6 @@ int verb_diff(struct cli *cli)
     if (!output_is_document(cli))
         (void)fprintf(cli->out.file, "%zu different, %zu unchanged; %zu changes, %zu steps replace nodes%s\n",
                       different, equal, counts.changes, counts.rolls,
-                      counts.destructive ? ", and node pools go" : "");
+                      counts.destructive ? ", and node pools are removed" : "");
     return different ? END_DIFFERENT : END_OK;
 }

@@ -12,7 +12,7 @@ struct table;
 struct table *clusters_table(bool is_wide);
 void clusters_add(const struct cli *cli, struct table *table, bool is_wide, const json_t *cluster);
 
-/* The summary of a cluster, made from a summary or a whole cluster. The caller owns it. */
+/* Makes a summary from a complete cluster, or copies a summary. The caller owns the result. */
 json_t *cluster_summary(const json_t *cluster);
 /* Whether an operation is open. */
 bool cluster_is_busy(const json_t *summary);

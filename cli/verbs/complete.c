@@ -26,7 +26,7 @@ enum { DEADLINE_MS = 100, FRESH_S = 10, OLDEST_S = 86400, CACHE_BYTES = 256 * 10
 /* The command line so far. */
 struct typed {
     struct cli *cli;
-    const struct command *command; /* NULL: no word names it yet */
+    const struct command *command; /* NULL: the line does not have a command yet */
     const char *arguments[2];      /* the first arguments */
     size_t argument_count;
     const struct flag *flag; /* the word to complete is the value of this flag; NULL: it is no value */

@@ -1,7 +1,7 @@
 /*
  * The command `credential`, which kubectl runs as a plug-in. Standard output has only the JSON. The answer
  * is cached in our own directory: many kubectl at once make one request, and the last credential works while
- * the server is away.
+ * the server is unreachable.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,9 +32,10 @@
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
-    AWAY_S = 10, /* with a valid certificate at hand, a server that failed is not asked again for so long */
+    AWAY_S =
+        10, /* time without another request to a server that failed, while a cached certificate is valid */
     AWAY_TIMEOUT_MS =
-        5000, /* timeout of the single attempt when a certificate is at hand: kubectl waits for us */
+        5000, /* timeout of the only attempt while a cached certificate is valid, because kubectl waits */
     LOCK_MS = 15000,
     LOCK_PAUSE_MS = 50,
     MARGIN_S = 300,
@@ -264,10 +265,10 @@ static int answer_from(struct cli *cli, struct cache *cache, const char *project
     if (has_one && age_s(kept, "at") < FRESH_S)
         return print(cli, version, status);
     if (has_one && age_s(kept, "away_at") < AWAY_S)
-        return print_kept(cli, version, status, "it was a moment ago");
+        return print_kept(cli, version, status, "this was so a moment ago");
     if (!status && kept_code > END_OK && kept_code <= END_DIFFERENT && age_s(kept, "at") < REFUSED_S)
-        return cli_fail((enum exit_code)kept_code, "refused a moment ago: 'shootctl credential %s' says why",
-                        cluster);
+        return cli_fail((enum exit_code)kept_code,
+                        "refused a moment ago: 'shootctl credential %s' shows the reason", cluster);
     struct http_answer answer CLEANUP_ANSWER = {0};
     int code = fetch(cli, project, cluster, has_one, &answer);
     if (code == END_OK) {

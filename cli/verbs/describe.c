@@ -55,7 +55,7 @@ static void print_head(const struct cli *cli, const json_t *cluster)
     line_take(
         cli, "Phase:", phase_style(phase),
         mem_printf("%s, %s%s%s", phase, health, json_bool(status, "settling", false) ? ", settling" : "",
-                   json_bool(status, "stale", false) ? ", stale: Cleura could not be asked lately" : ""));
+                   json_bool(status, "stale", false) ? ", stale: Cleura could not be read recently" : ""));
     line(cli, "Message:", STYLE_PLAIN, json_str(status, "message"));
     line_take(cli, "Kubernetes:", STYLE_PLAIN, version_text(cluster));
     line(cli, "API server:", STYLE_PLAIN, json_str(status, "api_server_url"));
@@ -143,7 +143,7 @@ static void print_drift(const struct cli *cli, const json_t *cluster)
     size_t i;
     json_t *one;
     if (json_array_size(json_arr(cluster, "drift")))
-        heading(cli, "Differs from what was asked for");
+        heading(cli, "Differs from its spec");
     json_array_foreach (json_arr(cluster, "drift"), i, one) {
         char *wanted CLEANUP_FREE = output_text(json_object_get(one, "wanted")),
                      *found CLEANUP_FREE = output_text(json_object_get(one, "found"));

@@ -105,13 +105,14 @@ static int merge(const struct cli *cli, const struct kube_entry *entry)
         return cli_fail(END_REFUSED, "%s", fault.data);
     char *shown CLEANUP_FREE = glyphs_shown(entry->name);
     (void)fprintf(cli->out.file, "%s\n", shown);
-    cli_note("context %s is in %s; 'kubectl config use-context %s' takes it", entry->name, target.path,
+    cli_note("context %s is in %s; 'kubectl config use-context %s' selects it", entry->name, target.path,
              entry->name);
     if (target.hidden)
-        cli_note("shootctl: another file of KUBECONFIG has it, too: kubectl takes the first of them");
+        cli_note("shootctl: another file of KUBECONFIG also has this context: kubectl uses the first of "
+                 "these files");
     if (!cli->settings.context.value)
         cli_note(
-            "shootctl: kubectl needs SHOOTD_TOKEN in its environment; after 'shootctl login %s' it would not",
+            "shootctl: kubectl needs SHOOTD_TOKEN in its environment, unless you use 'shootctl login %s'",
             cli->settings.url.value);
     return END_OK;
 }
@@ -121,7 +122,8 @@ int verb_kubeconfig(struct cli *cli)
     bool to_stdout = parsed_on(cli->parsed, "stdout"), merges = parsed_on(cli->parsed, "merge");
     const char *name = cli->parsed->arguments[0];
     if (to_stdout && merges)
-        return cli_fail(END_USAGE, "--stdout prints it, --merge puts it into the file: one of them");
+        return cli_fail(
+            END_USAGE, "--stdout prints the kubeconfig, --merge puts it into the file: use only one of them");
     int code = cli_connect(cli);
     const char *project = code == END_OK ? cli_project(cli, &code) : NULL;
     if (!project)

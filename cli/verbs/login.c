@@ -66,7 +66,8 @@ static bool is_token(const char *token)
     if (token_is_sendable(token))
         return true;
     (void)cli_fail(END_USAGE, "%s",
-                   *token ? "that is no token: it is one line of visible characters" : "no token was given");
+                   *token ? "that is not a token: a token is one line of visible characters"
+                          : "no token was given");
     return false;
 }
 
@@ -167,7 +168,7 @@ static void say_login(const struct login *login, const json_t *whoami)
     if (login->issued.refresh_token)
         cli_note("the token is renewed at %s while that issuer allows it", login->issuer.url);
     else if (json_str(whoami, "expires_at"))
-        cli_note("the token is good until %s", json_str(whoami, "expires_at"));
+        cli_note("the token is valid until %s", json_str(whoami, "expires_at"));
     cli_note("context %s is the current one; stored in %s", login->name, path);
 }
 

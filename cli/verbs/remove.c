@@ -16,11 +16,11 @@ static bool is_meant(const struct cli *cli, const char *project, const char *nam
         return false;
     }
     char *question CLEANUP_FREE =
-        mem_printf("%s/%s and everything in it will be gone. Type its name to delete it: ", project, name);
+        mem_printf("%s/%s and everything in it will be deleted. Type its name to confirm:  ", project, name);
     char *typed CLEANUP_FREE = terminal_ask(question);
     if (typed && strcmp(typed, name) == 0)
         return true;
-    (void)cli_fail(END_REFUSED, "that is not its name: nothing was deleted");
+    (void)cli_fail(END_REFUSED, "the typed name is not the name of the cluster: nothing was deleted");
     return false;
 }
 

@@ -44,10 +44,10 @@ static int show_offers(struct cli *cli, const char *project, const char *name)
     json_array_foreach (json_arr(kubernetes, "offers"), i, offer)
         add_offer(cli, table, offer);
     cli_note("%s runs %s%s", name, json_str_or(kubernetes, "current", "an unknown version"),
-             table_rows(table) ? "" : "; there is nothing newer");
+             table_rows(table) ? "" : "; no newer version is offered");
     if (table_rows(table)) {
         table_print(table, &cli->out);
-        cli_note("'shootctl upgrade %s --to VERSION' goes to one of them", name);
+        cli_note("'shootctl upgrade %s --to VERSION' upgrades to one of them", name);
     }
     return END_OK;
 }

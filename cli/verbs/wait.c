@@ -71,7 +71,7 @@ static void print_end(const struct cli *cli, const struct followed *one)
     else if (one->last)
         (void)fprintf(cli->out.file, "%s: %s succeeded\n", name, type);
     else
-        (void)fprintf(cli->out.file, "%s: nothing is under way\n", name);
+        (void)fprintf(cli->out.file, "%s: no operation is open\n", name);
 }
 
 static void print_ends(struct cli *cli, const struct followed *list, size_t count)
@@ -107,7 +107,9 @@ int verb_wait(struct cli *cli)
     if (!goal_of(cli, &goal, &phase))
         return END_USAGE;
     if (may_be_absent && goal == GOAL_DELETED)
-        return cli_fail(END_USAGE, "--allow-absent: --for=deleted is true of what does not exist");
+        return cli_fail(
+            END_USAGE,
+            "--allow-absent does not fit --for=deleted, which is reached when the cluster does not exist");
     int code = cli_connect(cli);
     /* Operation ids need no project. */
     bool needs = false;

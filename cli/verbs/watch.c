@@ -49,7 +49,7 @@ bool watch_is_possible(const struct cli *cli)
         return true;
     if (cli_form(cli) != OUTPUT_NAME)
         return output_may_be_endless(cli, "--watch");
-    (void)cli_fail(END_USAGE, "-o name has no place for what happened: -o jsonl");
+    (void)cli_fail(END_USAGE, "-o name cannot show the changes: use -o jsonl");
     return false;
 }
 

@@ -1,4 +1,4 @@
-// The published REST API and nothing else. Paths, parameters and answers are typed by openapi.yaml.
+// The published REST API. Types of paths, parameters and answers come from openapi.yaml.
 import createClient from "openapi-fetch";
 
 import type { paths } from "../types/openapi";
@@ -6,7 +6,7 @@ import { fresh } from "./sign_on/renew";
 import { token } from "./token";
 import type { Problem } from "./types";
 
-/** Where the API is: beside this page, also behind a proxy that adds a prefix. */
+/** The address of the API: beside this page, also behind a proxy that adds a prefix. */
 export const base = new URL(".", document.baseURI).href.replace(/\/$/, "");
 
 export const api = createClient<paths>({ baseUrl: base, querySerializer: { array: { style: "form", explode: false } } });
@@ -18,7 +18,7 @@ api.use({
   },
 });
 
-/** An answer; or why there is none: a problem of the server, or `null` when no server answered. */
+/** An answer, or the reason why there is none: a problem of the server, or `null` when no server answered. */
 export type Result<T> = { ok: true; value: T; response: Response } | { ok: false; problem: Problem | null };
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
@@ -29,12 +29,12 @@ function isProblem(body: unknown): body is Problem {
 
 let refused: (problem: Problem | null) => void = () => {};
 
-/** Hears of a 401, with the reason that the server gives. */
+/** Sets the function that is called for each 401, with the problem of the server. */
 export function whenRefused(hear: (problem: Problem | null) => void) {
   refused = hear;
 }
 
-/** Never rejects. */
+/** The promise never rejects. */
 export async function ask<T>(call: Promise<Answer<T>>): Promise<Result<T>> {
   const asked = token();
   try {

@@ -1,4 +1,4 @@
-// The frame of every page: who looks, how the connection is, and what all pages share.
+// The frame of every page: the user, the state of the connection, and the parts that all pages share.
 import { useEffect, useRef } from "preact/hooks";
 
 import { AccountsPage } from "./accounts/page";
@@ -51,11 +51,11 @@ function Content() {
   }
 }
 
-/** The place for focus after a change of page: readers begin there. */
+/** Moves the focus to the heading after a change of page: screen readers start reading there. */
 function useFocusOnHeading(place: string) {
   const last = useRef(place);
   useEffect(() => {
-    // The first page leaves the focus where the browser puts it.
+    // On the first page the focus stays where the browser puts it.
     if (last.current !== place) document.querySelector<HTMLElement>("main h1")?.focus();
     last.current = place;
   }, [place]);

@@ -1,4 +1,4 @@
-// The place in the page is in the fragment of the URL: it is never sent to a server, and a reload keeps it.
+// The current place is in the fragment of the URL: it is never sent to a server, and a reload keeps it.
 import { computed, signal } from "@preact/signals";
 
 export type Route =
@@ -8,13 +8,13 @@ export type Route =
   | { page: "webhook"; id: string }
   | { page: "unknown" };
 
-/** Pages whose address is their name. */
+/** Pages whose address equals their name. */
 const plain = ["operations", "events", "webhooks", "accounts", "audit"] as const;
 type Plain = (typeof plain)[number];
 
 const fragment = signal("");
 
-/** Pages that come later get a row here. */
+/** A new page gets a row here. */
 const patterns: [RegExp, (match: RegExpExecArray, query: URLSearchParams) => Route][] = [
   ...plain.map((page): [RegExp, () => Route] => [new RegExp(`^/${page}$`), () => ({ page })]),
   [/^\/?$/, (_, query) => ({ page: "fleet", query })],
@@ -46,19 +46,19 @@ export const clusterLink = (project: string, name: string) => `#/clusters/${enco
 
 export const webhookLink = (id: string) => `#/webhooks/${encodeURIComponent(id)}`;
 
-/** The link back to the fleet as it was last seen. */
+/** The link back to the clusters, with the filters that were used last. */
 export const lastFleet = signal("#/");
 
-/** Changes the place without a new entry in the history: filters while they are typed. */
+/** Changes the place without a new entry in the history, for filters while the user types. */
 export function replaceWith(link: string) {
   history.replaceState(null, "", link);
   read();
 }
 
-/** The filters in the address, of whatever page. */
+/** The filters in the address of the current page. */
 export const placeQuery = computed(() => new URLSearchParams(fragment.value.split("?", 2)[1] ?? ""));
 
-/** Changes some of them; an empty value takes its filter away. */
+/** Changes some filters; an empty value removes its filter. */
 export function changeQuery(part: Record<string, string>) {
   const query = new URLSearchParams(placeQuery.peek());
   for (const [name, value] of Object.entries(part)) {

@@ -1,4 +1,4 @@
-// Who looks, from the login to its end.
+// The session: the identity of the user, from the login to the logout.
 import { signal } from "@preact/signals";
 
 import { api, ask, whenRefused } from "./api";
@@ -8,7 +8,7 @@ import { texts } from "./texts";
 import { keepToken, keptToken, token } from "./token";
 import type { Problem, Role, Whoami } from "./types";
 
-/** `issuer`: whose token is being checked, as the page names it. */
+/** `issuer`: the name of the issuer whose token is being checked. */
 export type Session =
   | { kind: "out"; reason: string | null }
   | { kind: "checking"; issuer?: string }
@@ -20,7 +20,7 @@ export const session = signal<Session>({ kind: "out", reason: null });
 
 const ended: (() => void)[] = [];
 
-/** What has to be forgotten when a session ends registers here. */
+/** Registers a function that discards data when the session ends. */
 export function onEnd(forget: () => void) {
   ended.push(forget);
 }
@@ -34,10 +34,10 @@ function end(reason: string | null) {
 
 export const logOut = () => end(null);
 
-/** A login that came to nothing: the page says why. */
+/** A failed login: the page shows the reason. */
 export const fail = (reason: string | null) => end(reason);
 
-/** The server does not take the token (any more). */
+/** The server does not accept the token, or no longer accepts it. */
 export function refuse(problem: Problem | null) {
   const reason = problem?.detail ?? problem?.title ?? "";
   const now = session.peek();
@@ -47,7 +47,7 @@ export function refuse(problem: Problem | null) {
 
 type Origin = { restored?: boolean; issuer?: string };
 
-/** Takes a token once the server has said whose it is. One of before a reload waits for a server that is away. */
+/** Accepts a token when the server has confirmed it. A token from before a reload waits while the server does not answer. */
 export async function logIn(given: string, { restored = false, issuer }: Origin = {}) {
   keepToken(given);
   session.value = { kind: "checking", ...(issuer ? { issuer } : {}) };
@@ -73,7 +73,7 @@ export function mayAs(role: Role): boolean {
   return now.kind === "in" && roles.indexOf(now.who.role) >= roles.indexOf(role);
 }
 
-/** What role a page needs beyond viewer. */
+/** The lowest role that the page needs, if that is more than viewer. */
 const pageRoles: Partial<Record<Route["page"], Role>> = { webhooks: "operator", webhook: "operator", audit: "admin" };
 
 export const roleOf = (page: Route["page"]): Role => pageRoles[page] ?? "viewer";

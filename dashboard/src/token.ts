@@ -11,11 +11,11 @@ export function keepToken(value: string | null) {
     if (value) sessionStorage.setItem(KEY, value);
     else sessionStorage.removeItem(KEY);
   } catch {
-    // A browser may forbid storage: the token is in memory then.
+    // A browser may forbid storage: then the token is only in memory.
   }
 }
 
-/** That of before a reload, or null. */
+/** The token from before a reload, or null. */
 export function keptToken(): string | null {
   try {
     return sessionStorage.getItem(KEY);

@@ -1,4 +1,4 @@
-// Names for what openapi.yaml describes; dashboard/types is made of it (openapi-typescript).
+// Names for the schemas of openapi.yaml; dashboard/types is generated from it (openapi-typescript).
 import type { components } from "../types/openapi";
 
 type Schemas = components["schemas"];

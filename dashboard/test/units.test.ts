@@ -12,7 +12,8 @@ import { StreamParser, type Block } from "../src/live/sse";
 import { readOf } from "../src/operations/read";
 import { readReturn } from "../src/sign_on/flow";
 import { authorizationUrl, base64url, canBeCalled, challengeOf, discoveryUrl, goodUrl, hasNonce, nameOf, readDiscovery, readIssued, reasonOf } from "../src/sign_on/issuer";
-import { dueAt } from "../src/sign_on/renew";
+import { dueAt, fresh, keepRenewing, renewalFault, stopRenewing } from "../src/sign_on/renew";
+import { keepToken, token } from "../src/token";
 import type { Cluster, Event } from "../src/types";
 import { inPlace } from "../src/ui/still";
 import { clock, span } from "../src/ui/time";
@@ -39,7 +40,8 @@ function row(name: string, more: Partial<Row> = {}): Row {
     stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
     created_at: null, updated_at: null, key: `p/${name}`, words: `p ${name} team=web` };
   const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
-  return { ...base, byName: padded(`${name} p`), byVersion: padded("kubernetes_version" in more ? (more.kubernetes_version ?? "") : "1.33.7"), ...more } as Row;
+  const ends = more.expires_at ? Date.parse(more.expires_at) : Infinity;
+  return { ...base, byName: padded(`${name} p`), byVersion: padded("kubernetes_version" in more ? (more.kubernetes_version ?? "") : "1.33.7"), ends, ...more } as Row;
 }
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false };
@@ -59,6 +61,11 @@ test("order and filters", () => {
   assert.deepEqual(list(rows, { version: ["1.9"] }), ["v"]);
   assert.deepEqual(list(rows, { version: ["unknown"] }), ["none"]);
   assert.deepEqual(list(rows, { sort: "version", reverse: true }).at(-2), "v");
+  assert.deepEqual(list(rows, { sort: "expires" }).slice(0, 4), ["old", "soon", "late", "bad"], "those without an end come last, by name");
+  assert.deepEqual(list(rows, { sort: "expires", reverse: true }).slice(-3), ["late", "soon", "old"]);
+  const changed = [row("b", { updated_at: "2026-02-01T00:00:00Z" }), row("never"), row("c", { updated_at: "2026-03-01T00:00:00Z" }), row("a", { updated_at: "2026-02-01T00:00:00Z" })];
+  assert.deepEqual(list(changed, { sort: "changed" }), ["c", "a", "b", "never"], "the last change comes first");
+  assert.deepEqual(list(changed, { sort: "changed", reverse: true }), ["never", "b", "a", "c"]);
   assert.deepEqual(list(rows, { q: "TEAM=web weak" }), ["weak"], "all words have to be there");
   assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
 });
@@ -127,8 +134,6 @@ test("an issuer names addresses that are safe", async () => {
     "http://127.0.0.1.example.com", "http://localhost.example.com", `https://a.example.com/${"x".repeat(3000)}`, null, 5, {}]) assert.equal(goodUrl(bad), null, String(bad));
   assert.deepEqual(["https://a.example.com", "http://127.0.0.1:1", "http://[::1]:1", "http://a.example.com"].map(canBeCalled), [true, true, false, false]);
   assert.equal(discoveryUrl("https://a.example.com/realms/it/"), "https://a.example.com/realms/it/.well-known/openid-configuration");
-  const two = ["https://a.example.com/realms/it", "https://a.example.com/realms/hr", "https://b.example.com/x"];
-  assert.deepEqual(two.map((one) => nameOf(one, two)), ["a.example.com/realms/it", "a.example.com/realms/hr", "b.example.com"]);
 
   const issuer = "https://a.example.com/it";
   const document = { issuer, authorization_endpoint: "https://login.example.com/go?p=1", token_endpoint: "https://a.example.com/token" };
@@ -145,6 +150,15 @@ test("an issuer names addresses that are safe", async () => {
   const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"; // RFC 7636, appendix B
   assert.equal(await challengeOf(verifier, webcrypto.subtle as SubtleCrypto), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
   assert.equal(base64url(new Uint8Array([251, 255, 191])), "-_-_");
+});
+
+test("each issuer has a name of its own: the host, or more when others are there, too", () => {
+  const names = (...urls: string[]) => urls.map((one) => nameOf(one, urls));
+  assert.deepEqual(names("https://a.example.com/realms/it", "https://b.example.com/x"), ["a.example.com", "b.example.com"]);
+  assert.deepEqual(names("https://a.example.com/realms/it", "https://a.example.com/realms/hr", "https://b.example.com/x"),
+    ["a.example.com/realms/it", "a.example.com/realms/hr", "b.example.com"]);
+  assert.deepEqual(names("https://a.example.com", "https://a.example.com/", "https://a.example.com:8443/"), ["a.example.com", "a.example.com/", "a.example.com:8443"]);
+  assert.deepEqual(names("https://a.example.com/x?p=1", "https://a.example.com/x?p=2"), ["a.example.com/x?p=1", "a.example.com/x?p=2"]);
 });
 
 test("answers of an issuer are read member by member", () => {
@@ -166,4 +180,55 @@ test("answers of an issuer are read member by member", () => {
   assert.deepEqual(readReturn("?error=access_denied&error_description=no+%3Cb%3E"), { state: null, code: null, issuer: null, error: { error: "access_denied", error_description: "no <b>" } });
 
   assert.deepEqual([600, 120, 60, 1].map((seconds) => dueAt(0, seconds)), [540_000, 60_000, 30_000, 500]);
+});
+
+test("a token that ended while the machine slept is renewed before the next call", async (t) => {
+  const forms: Record<string, string>[] = [];
+  let present = NOW, answer: () => Response = () => Response.json({ access_token: `new-${forms.length}`, refresh_token: `refresh-${forms.length}`, expires_in: 600 });
+  const tick: (() => void)[] = [];
+  Object.assign(globalThis, { window: { setInterval: (work: () => void) => (tick.splice(0, 1, work), 1) } });
+  Object.assign(document, { addEventListener() {}, removeEventListener() {} });
+  t.after(stopRenewing);
+  t.mock.method(Date, "now", () => present);
+  t.mock.method(globalThis, "fetch", async (_: string, init: RequestInit) => {
+    if (init.method === "POST") forms.push(Object.fromEntries(init.body as URLSearchParams));
+    return answer();
+  });
+  const grant = { name: "a.example.com", endpoint: "https://a.example.com/token", clientId: "page" };
+  const issued = { access: "first", refresh: "refresh-0", idToken: null, expiresIn: 600 };
+  const minutes = (n: number) => NOW + n * 60_000;
+  const begin = () => (keepToken("first"), keepRenewing(grant, issued, (present = NOW)), forms.splice(0));
+
+  begin();
+  for (const at of [0, 8.9, 9.5]) await ((present = minutes(at)), fresh());
+  assert.deepEqual([forms.length, token()], [0, "first"], "a call waits for no renewal while the token is good");
+
+  present = minutes(90);
+  await Promise.all([fresh(), fresh(), fresh()]);
+  assert.deepEqual([forms, token()], [[{ grant_type: "refresh_token", refresh_token: "refresh-0", client_id: "page" }], "new-1"]);
+  await fresh();
+  assert.equal(forms.length, 1, "the new one is good");
+
+  present = minutes(200);
+  tick[0]?.();
+  await fresh();
+  assert.deepEqual([forms.map((form) => form.refresh_token), token()], [["refresh-0", "refresh-1"], "new-2"], "a call waits for the renewal that has begun");
+
+  begin();
+  answer = () => { throw new TypeError("no network yet"); };
+  present = minutes(90);
+  await fresh();
+  present += 29_000;
+  await fresh();
+  assert.deepEqual([forms.length, token()], [1, "first"], "an issuer that is away is not asked by each call");
+  assert.match(renewalFault() ?? "", /does not answer/);
+  answer = () => Response.json({ access_token: "back", expires_in: 600 });
+  present += 1_000;
+  await fresh();
+  assert.deepEqual([forms.length, token(), renewalFault()], [2, "back", null]);
+
+  begin();
+  answer = () => Response.json({ error: "invalid_grant" }, { status: 400 });
+  for (const at of [90, 91, 200]) await ((present = minutes(at)), fresh());
+  assert.deepEqual([forms.length, token()], [1, "first"], "a refusal is final: the server says that the token is over");
 });

@@ -101,46 +101,89 @@ static const char *cluster_of(const struct command *cmd)
     return cmd->type == COMMAND_CLUSTER_CREATE ? json_str(cmd->body, "name") : NULL;
 }
 
-/* `code`: the code of the problem in the answer; -1 for a success. */
-static struct audit_entry *audit_entry_new(const struct command *cmd, wall_us now, int status, int code)
+/* The facts of an entry, borrowed. Each text may be NULL; "" means none, too. */
+struct facts {
+    const char *action;
+    const char *token_id, *token_name, *issuer, *subject, *address;
+    const char *project, *cluster, *target;
+    const char *operation_id, *request_id, *trace_id;
+    const json_t *body; /* of the request, or NULL */
+    int status;         /* of the answer; 0: there is no answer */
+    const char *code;   /* of the problem in the answer */
+    unsigned left_out;  /* number of entries that this entry counts; 0: it counts none */
+    enum audit_outcome outcome;
+};
+
+static void set_given(json_t *doc, const char *key, const char *text)
 {
-    bool denied = cmd->denied || code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
+    json_set_str(doc, key, text && *text ? text : NULL);
+}
+
+static struct audit_entry *audit_entry_new(wall_us now, const struct facts *f)
+{
     struct audit_entry *e = MEM_NEW(struct audit_entry);
     e->at = now;
-    e->token_id = cmd->caller.token_id[0] ? mem_strdup(cmd->caller.token_id) : NULL;
-    e->action = mem_strdup(cmd->action_name);
-    e->project = audit_cut(cmd->project);
-    e->cluster = audit_cut(cluster_of(cmd));
-    e->outcome = denied ? AUDIT_DENIED : code < 0 ? AUDIT_SUCCESS : AUDIT_ERROR;
+    e->token_id = f->token_id && *f->token_id ? mem_strdup(f->token_id) : NULL;
+    e->action = mem_strdup(f->action);
+    e->project = audit_cut(f->project);
+    e->cluster = audit_cut(f->cluster);
+    e->outcome = f->outcome;
     char text[TIME_TEXT_BYTES];
     json_t *doc CLEANUP_JSON = json_object();
     json_set_str(doc, "at", time_rfc3339(now, true, text));
     json_set_str(doc, "action", e->action);
     json_set_str(doc, "outcome", audit_outcome_name(e->outcome));
-    json_set_take(doc, "status", status ? json_integer(status) : json_null());
-    json_set_str(doc, "code", code < 0 ? NULL : problem_kind((enum problem_code)code)->code);
+    json_set_take(doc, "status", f->status ? json_integer(f->status) : json_null());
+    json_set_str(doc, "code", f->code);
     json_set_str(doc, "token_id", e->token_id);
-    set_cut(doc, "token_name", cmd->caller.token_name);
-    json_set_str(doc, "issuer", cmd->caller.issuer);
-    json_set_str(doc, "subject", cmd->caller.subject);
-    json_set_str(doc, "address", cmd->caller.address[0] ? cmd->caller.address : NULL);
+    set_cut(doc, "token_name", f->token_name);
+    json_set_str(doc, "issuer", f->issuer);
+    json_set_str(doc, "subject", f->subject);
+    set_given(doc, "address", f->address);
     json_set_str(doc, "project", e->project);
     json_set_str(doc, "cluster", e->cluster);
-    set_cut(doc, "target", target_of(cmd));
-    json_set_take(doc, "members", members_of(cmd->body));
-    json_set_take(doc, "left_out", json_null());
-    json_set_str(doc, "operation_id", cmd->reply.operation_id[0] ? cmd->reply.operation_id : NULL);
-    json_set_str(doc, "request_id", cmd->request_id);
-    json_set_str(doc, "trace_id", cmd->trace.id[0] ? cmd->trace.id : NULL);
+    set_cut(doc, "target", f->target);
+    json_set_take(doc, "members", members_of(f->body));
+    json_set_take(doc, "left_out", f->left_out ? json_integer(f->left_out) : json_null());
+    set_given(doc, "operation_id", f->operation_id);
+    json_set_str(doc, "request_id", f->request_id);
+    set_given(doc, "trace_id", f->trace_id);
     e->body = json_text(doc);
     return e;
+}
+
+/* `code`: the code of the problem in the answer; -1 for a success. */
+static struct audit_entry *entry_of_command(const struct command *cmd, wall_us now, int status, int code)
+{
+    const bool denied = cmd->denied || code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
+    const struct facts facts = {
+        .action = cmd->action_name,
+        .token_id = cmd->caller.token_id,
+        .token_name = cmd->caller.token_name,
+        .issuer = cmd->caller.issuer,
+        .subject = cmd->caller.subject,
+        .address = cmd->caller.address,
+        .project = cmd->project,
+        .cluster = cluster_of(cmd),
+        .target = target_of(cmd),
+        .operation_id = cmd->reply.operation_id,
+        .request_id = cmd->request_id,
+        .trace_id = cmd->trace.id,
+        .body = cmd->body,
+        .status = status,
+        .code = code < 0 ? NULL : problem_kind((enum problem_code)code)->code,
+        .outcome = denied     ? AUDIT_DENIED
+                   : code < 0 ? AUDIT_SUCCESS
+                              : AUDIT_ERROR,
+    };
+    return audit_entry_new(now, &facts);
 }
 
 void audit_accepted(struct save *save, struct command *cmd)
 {
     assert(!cmd->audited && cmd->reply.status / 100 == 2);
     cmd->audited = true;
-    change_append_audit(save->set, audit_entry_new(cmd, env_wall(save->r->env), cmd->reply.status, -1));
+    change_append_audit(save->set, entry_of_command(cmd, env_wall(save->r->env), cmd->reply.status, -1));
 }
 
 static void append_alone(struct reconcile *r, struct audit_entry *e)
@@ -152,10 +195,8 @@ static void append_alone(struct reconcile *r, struct audit_entry *e)
 
 void audit_daemon(struct reconcile *r, const char *what)
 {
-    struct command *cmd = command_new(COMMAND_AUDIT);
-    cmd->action_name = what;
-    append_alone(r, audit_entry_new(cmd, env_wall(r->env), 0, -1));
-    command_free(cmd);
+    const struct facts facts = {.action = what, .outcome = AUDIT_SUCCESS};
+    append_alone(r, audit_entry_new(env_wall(r->env), &facts));
 }
 
 /* ---- refusals and failures: a faulty client can neither fill the disk nor hide the entries of others
@@ -163,19 +204,14 @@ void audit_daemon(struct reconcile *r, const char *what)
 
 static void note_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
-    struct command *cmd = command_new(COMMAND_AUDIT);
-    cmd->action_name = "audit.left_out";
-    memcpy(cmd->caller.token_id, limit->token_id, sizeof(cmd->caller.token_id));
-    cmd->caller.token_name = mem_strdup(limit->token_name);
-    cmd->caller.issuer = mem_strdup(limit->issuer);
-    cmd->caller.subject = mem_strdup(limit->subject);
-    struct audit_entry *e = audit_entry_new(cmd, env_wall(r->env), 0, -1);
-    json_t *doc CLEANUP_JSON = json_parse_lenient(e->body, strlen(e->body), NULL);
-    json_set_int(doc, "left_out", limit->left_out);
-    free(e->body);
-    e->body = json_text(doc);
-    append_alone(r, e);
-    command_free(cmd);
+    const struct facts facts = {.action = "audit.left_out",
+                                .token_id = limit->token_id,
+                                .token_name = limit->token_name,
+                                .issuer = limit->issuer,
+                                .subject = limit->subject,
+                                .left_out = limit->left_out,
+                                .outcome = AUDIT_SUCCESS};
+    append_alone(r, audit_entry_new(env_wall(r->env), &facts));
 }
 
 static void limit_end(struct reconcile *r, struct audit_limit *limit)
@@ -232,7 +268,7 @@ static void note_not_done(struct reconcile *r, const struct command *cmd)
 {
     enum problem_code code = cmd->reply.problem->code;
     if (is_within_limit(r, cmd))
-        append_alone(r, audit_entry_new(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
+        append_alone(r, entry_of_command(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
 }
 
 void command_audit_denied(struct reconcile *r, struct command *cmd)
@@ -256,11 +292,11 @@ void audit_answered(struct command *cmd)
     bool is_secret = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN ||
                      cmd->type == COMMAND_ACCOUNT_VERIFY || cmd->type == COMMAND_BACKUP ||
                      cmd->type == COMMAND_RELOAD;
-    if (!r || r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
+    if (r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_DENIED)
         return;
     if (!cmd->reply.problem && is_secret)
-        append_alone(r, audit_entry_new(cmd, env_wall(r->env), cmd->reply.status, -1));
+        append_alone(r, entry_of_command(cmd, env_wall(r->env), cmd->reply.status, -1));
     else if (cmd->reply.problem && (is_secret || cmd->denied || command_writes(cmd->type)))
         note_not_done(r, cmd);
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "model/command.h"
 #include "model/expectation.h"
+#include "model/string_list.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
 #include "reconcile/world/world.h"

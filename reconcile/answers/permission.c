@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/problem.h"
+#include "model/string_list.h"
 #include "reconcile/world/world.h"
 
 /* Returns the caller's token if it is valid and one of its secrets fits, else NULL. */

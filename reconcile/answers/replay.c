@@ -15,6 +15,7 @@
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
 #include "reconcile/world/save.h"
+#include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
 struct held_key {
@@ -102,7 +103,7 @@ static void on_key_looked_up(struct store_query *s)
                                        "the key was used for another request within 24 hours"));
     } else if (!is_kept || !replay_answer(r, cmd, p)) {
         cmd->stage = COMMAND_KEY_LOOKED_UP;
-        r->reactions.decide_again(r, cmd);
+        command_is_ready(cmd);
     }
 }
 

@@ -70,7 +70,7 @@ static void deny(struct command *cmd, struct problem *problem)
 static void look_again(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
-    struct problem *fault = r && !cmd->denied && only_reads(cmd) ? permission_fault(r, cmd) : NULL;
+    struct problem *fault = !cmd->denied && only_reads(cmd) ? permission_fault(r, cmd) : NULL;
     if (fault)
         deny(cmd, fault);
 }
@@ -78,19 +78,16 @@ static void look_again(struct command *cmd)
 void reply_give_back(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
-    assert((cmd->reply.problem || cmd->reply.status) && cmd->give_back);
+    assert(r && (cmd->reply.problem || cmd->reply.status) && cmd->give_back);
     look_again(cmd);
     replay_let_go(cmd);
     audit_answered(cmd);
-    if (r)
-        list_append(&r->answered, &cmd->answered);
-    else
-        cmd->give_back(cmd); /* a part of a caller's command */
+    list_append(&r->turn.answered, &cmd->answered);
 }
 
 void replies_give_back(struct reconcile *r)
 {
-    for (struct list *item = list_pop(&r->answered); item; item = list_pop(&r->answered)) {
+    for (struct list *item = list_pop(&r->turn.answered); item; item = list_pop(&r->turn.answered)) {
         struct command *cmd = CONTAINER_OF(item, struct command, answered);
         cmd->give_back(cmd);
     }
@@ -114,6 +111,11 @@ void reply_problem(struct command *cmd, struct problem *problem)
     cmd->reply.problem = problem;
     cmd->reply.retry_after_s = problem->retry_after_s;
     reply_give_back(cmd);
+}
+
+void reply_no_project(struct command *cmd)
+{
+    reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
 }
 
 void reply_no_cluster(struct command *cmd)
@@ -336,7 +338,7 @@ struct project *command_project(struct reconcile *r, struct command *cmd)
 {
     struct project *p = project_find(r, cmd->project);
     if (!p)
-        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
+        reply_no_project(cmd);
     return p && !location_refuses(p, cmd) ? p : NULL;
 }
 

@@ -16,6 +16,8 @@ void reply_problem(struct command *cmd, struct problem *problem);
 void reply_stopping(struct command *cmd);
 /* As reply_stopping, for all commands in a list of struct waiting. */
 void reply_stopping_all(struct list *waiters);
+/* Answers 404: the named project is not in the configuration. */
+void reply_no_project(struct command *cmd);
 /* Answers 404: the named cluster is not known. */
 void reply_no_cluster(struct command *cmd);
 /* Answers 409: not possible in the present phase of the cluster, but perhaps later. */
@@ -36,8 +38,7 @@ void reply_prepare_operation(struct command *cmd, int status, const struct opera
  * operation. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
 /* The decider calls this last: the command is given back at the end of the turn, after the view was
- * published. An answer that only reports something is sent only when the caller still has the right. A
- * command that the decider made for itself is given back at once. */
+ * published. An answer that only reports something is sent only when the caller still has the right. */
 void reply_give_back(struct command *cmd);
 /* Gives back the commands that were answered in this turn. */
 void replies_give_back(struct reconcile *r);

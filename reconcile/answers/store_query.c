@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "reconcile/world/world.h"
 
-static void store_query_free(struct store_query *s)
+void store_query_free(struct store_query *s)
 {
     event_page_free(s->events);
     audit_page_free(s->audit);
@@ -24,8 +24,7 @@ static void store_query_run(struct loop_task *task)
     struct store_query *s = CONTAINER_OF(task, struct store_query, task);
     struct reconcile *r = s->cmd->decided_by;
     loop_assert_owner(r->o.loop);
-    s->on_found(s);
-    store_query_free(s);
+    list_append(&r->turn.found, &s->found);
 }
 
 /* The loop has ended, so the command cannot be decided. */

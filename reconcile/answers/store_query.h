@@ -11,7 +11,8 @@
  * set. */
 struct store_query {
     struct loop_task task;
-    void (*on_found)(struct store_query *s);
+    void (*on_found)(struct store_query *s); /* called at the end of the turn */
+    struct list found;                       /* in the reconciler's list, from the result to that end */
     struct command *cmd;
     enum store_status status;
     struct event_page *events;
@@ -24,9 +25,11 @@ struct store_query {
 
 /*
  * Makes a query for the command, to pass to storage_query_... together with one of the functions below.
- * `on_found` runs on the loop thread and must answer the command; the query is freed after it. Loop thread.
+ * `on_found` runs at the end of the turn that brought the result, and must answer the command. Loop thread.
  */
 struct store_query *store_query_question(struct command *cmd, void (*on_found)(struct store_query *s));
+/* Frees the query and its result. */
+void store_query_free(struct store_query *s);
 
 /* The store calls these functions; `ctx` is the query, the result is taken over. Reader thread: they only
  * post the query. */

@@ -193,15 +193,28 @@ static void reply_login(struct list *waiters, const struct account *a, int statu
     }
 }
 
+/* NULL when a reload removed the account meanwhile, which answered all that waited. */
+static struct account *account_of_save(const struct save *save)
+{
+    const struct change *change = &save->set->changes[0];
+    struct account *a;
+    assert(change->kind == CHANGE_ACCOUNT_PUT);
+    HASH_FIND_STR(save->r->accounts, change->account->name, a);
+    return a;
+}
+
 static void on_login_saved(struct save *save)
 {
-    struct account *a = save->ctx;
-    reply_login(&a->login_waiters, a, 200, "ok");
+    struct account *a = account_of_save(save);
+    if (a)
+        reply_login(&a->login_waiters, a, 200, "ok");
 }
 
 static void on_verify_saved(struct save *save)
 {
-    struct account *a = save->ctx;
+    struct account *a = account_of_save(save);
+    if (!a)
+        return;
     LIST_FOR_EACH_SAFE (it, next, &a->verify_waiters)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
 }
@@ -211,7 +224,7 @@ static void on_login_end(void *ctx, const struct upstream_login_end *end)
     struct account *a = ctx;
     account_show(a);
     if (end->outcome == LOGIN_OUTCOME_OK)
-        save_account(save_new(a->r, on_login_saved, a), a);
+        save_account(save_new(a->r, on_login_saved, NULL), a);
     else if (end->outcome == LOGIN_OUTCOME_CODE_SENT)
         reply_login(&a->login_waiters, a, 202, "code_sent");
     else
@@ -223,7 +236,7 @@ static void on_verify_end(void *ctx, const struct upstream_login_end *end)
     struct account *a = ctx;
     account_show(a);
     if (end->outcome == LOGIN_OUTCOME_OK)
-        save_account(save_new(a->r, on_verify_saved, a), a);
+        save_account(save_new(a->r, on_verify_saved, NULL), a);
     else
         refuse_logins(&a->verify_waiters, end);
 }

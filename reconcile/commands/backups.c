@@ -174,7 +174,7 @@ static void on_work(struct worker_job *job)
     find_newest(b);
     if (!is_due(b))
         return;
-    remove_drafts(b); /* before the copy, which may need the space */
+    remove_drafts(b); /* first, because the copy may need their space */
     (void)snprintf(b->name, sizeof(b->name), PREFIX "%s" SUFFIX, time_for_name(b->now, text));
     char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, b->name);
     b->end = BACKUP_FAILED;

@@ -80,9 +80,8 @@ static void cancel_current(struct entity *e, struct command *cmd)
     prepare_cancelled(cmd, e->op);
     command_keep(save, cmd);
     save_submit(save, false);
-    /* a call without an answer is not sent again */
-    if (!e->step.reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))
-        loop_timer_clear(e->r->o.loop, &e->step.retry);
+    if (step_is_unsent(&e->op->steps[e->op->step_index]))
+        life_end_pause(e);
 }
 
 static void cancel(struct entity *e, struct command *cmd, const struct operation *op)

@@ -169,11 +169,11 @@ struct change_request {
     struct entity *e;
     struct command *cmd;
     const json_t *body;
-    json_t *spec;                      /* that is requested */
-    const struct operation *under_way; /* the open change that brings about the stored spec; or NULL */
+    json_t *spec;                      /* the requested spec */
+    const struct operation *under_way; /* the open change that carries out the stored spec; or NULL */
     bool is_same_spec;                 /* the stored spec is requested again */
-    json_t *present;                   /* what is at Cleura */
-    json_t *goal;                      /* the part of `spec` that can be brought about */
+    json_t *present;                   /* the spec that is in effect at Cleura */
+    json_t *goal;                      /* the part of `spec` that can be carried out */
     json_t *plan;
 };
 

@@ -15,6 +15,7 @@
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/save.h"
+#include "reconcile/world/waiting.h"
 #include "view/render.h"
 
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type)
@@ -51,7 +52,6 @@ void command_reply_not_stored(struct command *cmd)
 
 void command_reply_saved(struct save *save)
 {
-    assert(save->answers);
     if (save->status == STORE_OK)
         reply_prepared(save->r, save->ctx);
     else
@@ -60,8 +60,7 @@ void command_reply_saved(struct save *save)
 
 struct entity *command_settled(struct save *save)
 {
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = entity_by_key(save->r, save->key);
     if (e) {
         assert(e->saves.asked_for > 0);
         e->saves.asked_for--;
@@ -71,7 +70,7 @@ struct entity *command_settled(struct save *save)
 
 static void on_barrier_passed(struct save *save)
 {
-    save->r->reactions.decide_again(save->r, save->ctx);
+    command_is_ready(save->ctx);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
+#include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/world/entity.h"
@@ -107,6 +108,7 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
     if (e) { /* never created at Cleura: its failed record is replaced */
         assert(create_is_leftover(e) && !e->saves.asked_for);
         memcpy(replaced, e->cluster->id, sizeof(replaced));
+        fetches_forget(r->fetches, e->key);
         entity_remove(e);
     }
     accept_create(r, p, cmd, name, replaced);

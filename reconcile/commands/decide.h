@@ -3,7 +3,7 @@
 #ifndef RECONCILE_COMMANDS_DECIDE_H
 #define RECONCILE_COMMANDS_DECIDE_H
 
-#include "model/cluster.h"
+#include "model/api_token.h"
 #include "model/command.h"
 #include "model/webhook.h"
 

@@ -251,7 +251,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
         return;
     /* Two recoveries at once would find the same missed events. */
     if (entry->recovering) {
-        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is being begun"));
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is starting"));
         return;
     }
     entry->recovering = true;

@@ -154,7 +154,7 @@ static void preview_create(struct walk *walk)
     json_t *quota = quota_effect(p, NULL, json_incref(pools));
     if (!cmd->write.name_is_free)
         spec_warn(warnings, "#/name", "name_unchecked",
-                  "Cleura did not say whether the name is free: it is unique in the whole cloud");
+                  "Cleura did not report whether the name is free; names are unique in the whole cloud");
     spec_warnings(spec, NULL, pools, warnings);
     spec_warn_of_quota(warnings, use, w->limits);
     reply_forecast(
@@ -166,43 +166,34 @@ static void preview_create(struct walk *walk)
 static void on_preview_stopped(struct walk *walk)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
-    reply_stopping(w->cmd);
+    if (w->p->r->stopping)
+        reply_stopping(w->cmd);
+    else
+        reply_problem(w->cmd, problem_at_rest(w->p));
     worst_case_free(w);
 }
 
-static void on_quota(struct command *part)
+static void on_quota(struct project *p, struct command *cmd, const json_t *limits)
 {
-    struct command *cmd = part->ctx;
-    struct reconcile *r = cmd->decided_by;
-    json_t *doc CLEANUP_JSON = part->reply.text ? json_loads(part->reply.text, 0, NULL) : NULL;
-    command_free(part);
-    if (r->stopping) {
-        reply_stopping(cmd);
+    assert(cmd->write.dry_run);
+    if (!command_project(p->r, cmd)) /* the project has stopped meanwhile */
         return;
-    }
     struct worst_case *w = MEM_NEW(struct worst_case);
     *w = (struct worst_case){.walk = {.name = "quota of a project",
                                       .visit = add_worst_case,
-                                      .done = preview_create,
-                                      .stopped = on_preview_stopped},
-                             .p = project_find(r, cmd->project),
+                                      .on_end = preview_create,
+                                      .on_stop = on_preview_stopped},
+                             .p = p,
                              .cmd = cmd,
-                             .limits = json_incref(json_obj(doc, "limits")),
+                             .limits = json_deep_copy(limits),
                              .use = SPEC_QUOTA_NONE};
-    assert(w->p && cmd->write.dry_run);
-    walk_project(w->p, &w->walk);
+    walk_project(p, &w->walk);
 }
 
 void dry_run_create(struct project *p, struct command *cmd)
 {
     enum { PATIENCE_MS = 2500 };
-    struct command *part = command_new(COMMAND_LOOKUP);
-    part->lookup = LOOKUP_QUOTA;
-    part->project = mem_strdup(p->name);
-    part->deadline = env_mono(p->r->env) + PATIENCE_MS * US_PER_MS;
-    part->give_back = on_quota;
-    part->ctx = cmd;
-    command_lookup(p->r, part);
+    lookup_quota(p, cmd, env_mono(p->r->env) + PATIENCE_MS * US_PER_MS, on_quota);
 }
 
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,

@@ -1,4 +1,4 @@
-/* Pages of stored events, as documents and as blocks of a stream. Loop thread. */
+/* Pages of stored events, as arrays and as blocks of a stream. Loop thread. */
 #include <assert.h>
 
 #include "base/log.h"
@@ -24,41 +24,37 @@ static int64_t looked_up_to(const struct command *cmd, const struct event_page *
     return page->newest > cmd->events.after ? page->newest : cmd->events.after;
 }
 
-static char *page_document(const struct command *cmd, const struct event_page *page)
+static char *page_items(const struct event_page *page)
 {
     struct buffer out CLEANUP_BUFFER;
-    const bool full = page->count == (size_t)cmd->events.limit;
-    const int64_t next = full ? page->events[page->count - 1].sequence : page->cut;
-    int64_t last = looked_up_to(cmd, page);
     buffer_init(&out, SIZE_MAX);
-    (void)buffer_add_str(&out, "{\"items\":[");
+    (void)buffer_add_str(&out, "[");
     for (size_t i = 0; i < page->count; i++) {
         (void)buffer_add_str(&out, i ? "," : "");
         render_event_item(&out, &page->events[i]);
     }
-    if (next)
-        (void)buffer_printf(&out, "],\"next_cursor\":\"%lld\"", (long long)next);
-    else
-        (void)buffer_add_str(&out, "],\"next_cursor\":null");
-    (void)buffer_printf(
-        &out,
-        ",\"last_sequence\":%lld,\"oldest_sequence\":%lld,\"newest_sequence\":%lld,\"base_sequence\":%lld}",
-        (long long)last, (long long)page->oldest, (long long)page->newest, (long long)page->base);
+    (void)buffer_add_str(&out, "]");
     return buffer_take(&out, NULL);
 }
 
-static char *page_stream(struct command *cmd, const struct event_page *page)
+static char *page_stream(const struct event_page *page)
 {
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, SIZE_MAX);
     for (size_t i = 0; i < page->count; i++)
         render_event_stream(&out, &page->events[i]);
+    return buffer_take(&out, NULL);
+}
+
+static void set_places(struct command *cmd, const struct event_page *page)
+{
+    const bool full = page->count == (size_t)cmd->events.limit;
+    cmd->events.next = full ? page->events[page->count - 1].sequence : page->cut;
     cmd->events.last = looked_up_to(cmd, page);
     cmd->events.oldest = page->oldest;
     cmd->events.newest = page->newest;
     cmd->events.base = page->base;
     cmd->events.count = page->count;
-    return buffer_take(&out, NULL);
 }
 
 static void on_events_page(struct store_query *s)
@@ -71,7 +67,8 @@ static void on_events_page(struct store_query *s)
     }
     feed_set_oldest(r->o.feed, s->events->oldest);
     cmd->reply.status = 200;
-    cmd->reply.text = cmd->events.as_stream ? page_stream(cmd, s->events) : page_document(cmd, s->events);
+    cmd->reply.text = cmd->events.as_stream ? page_stream(s->events) : page_items(s->events);
+    set_places(cmd, s->events);
     reply_give_back(cmd);
 }
 

@@ -117,17 +117,19 @@ static void check_scope(struct reconcile *r, const struct command *cmd, struct p
     const char *scope = json_str(cmd->body, "scope"), *asked = asked_scope(cmd->body);
     const bool has_project = project && !json_is_null(project);
     if (!scope) {
-        BODY_FAULT(faults, "#/scope", "missing_member", NULL,
-                   "must be \"all\" (for who sees all projects), or \"project\" with the member project");
+        BODY_FAULT(
+            faults, "#/scope", "missing_member", NULL,
+            "must be \"all\" (for tokens that see all projects), or \"project\" with the member project");
     } else if (has_project && (!json_is_string(project) || strcmp(scope, SCOPE_PROJECT) != 0)) {
         BODY_FAULT(faults, "#/project", "conflict", NULL,
-                   "names the project of the scope \"project\"; leave it out of any other");
+                   "names the project of the scope \"project\"; leave it out with any other scope");
     } else if (!is_seen(cmd, asked) || !state_of(r, asked) || (has_project && !strcmp(asked, SCOPE_ALL))) {
-        BODY_FAULT(faults, has_project ? "#/project" : "#/scope", "unknown_value", NULL,
-                   "must be %sthe name of a project that the token sees",
-                   has_project
-                       ? ""
-                       : "\"all\" (for who sees all projects), \"project\" with the member project, or ");
+        BODY_FAULT(
+            faults, has_project ? "#/project" : "#/scope", "unknown_value", NULL,
+            "must be %sthe name of a project that the token sees",
+            has_project
+                ? ""
+                : "\"all\" (for tokens that see all projects), \"project\" with the member project, or ");
     }
 }
 
@@ -139,8 +141,9 @@ static wall_us read_until(const struct reconcile *r, const struct command *cmd, 
         return 0;
     if (!json_is_string(member) || !time_parse_rfc3339(json_string_value(member), &until) ||
         until <= env_wall(r->env))
-        BODY_FAULT(faults, "#/until", "invalid_time", NULL,
-                   "must be a time to come, such as 2026-12-31T00:00:00Z, or null: until it is lifted");
+        BODY_FAULT(
+            faults, "#/until", "invalid_time", NULL,
+            "must be a future time, such as 2026-12-31T00:00:00Z, or null: until the freeze is lifted");
     return until;
 }
 
@@ -152,7 +155,8 @@ void command_freeze(struct reconcile *r, struct command *cmd)
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     check_scope(r, cmd, &faults);
     if (!reason || !*reason)
-        BODY_FAULT(&faults, "#/reason", "missing_member", NULL, "is required: who is refused reads it");
+        BODY_FAULT(&faults, "#/reason", "missing_member", NULL,
+                   "is required: callers that are refused read it");
     body_check_text(cmd->body, "reason", REASON_MAX, &faults);
     const wall_us until = read_until(r, cmd, &faults);
     if (faults) {

@@ -109,8 +109,8 @@ static void on_place_saved(struct save *save)
         command_reply_not_stored(cmd);
         return;
     }
-    /* In the meantime a new configuration was applied, and it decides. */
-    if (!p || p->place.resting || p->place.set_aside) {
+    /* In the meantime a new configuration was applied, and it decides; or shootd stops. */
+    if (!p || save->r->stopping || p->place.resting || p->place.set_aside) {
         reply_prepared(save->r, cmd);
         return;
     }
@@ -118,6 +118,7 @@ static void on_place_saved(struct save *save)
     catalog_fetch(p);
     p->poll.discovery_due = env_mono(save->r->env);
     schedule_rearm(p);
+    walk_stop(&p->place.confirmation); /* of an earlier confirmation */
     p->place.confirmation = (struct walk){.name = "taking up a project", .visit = take_up_cluster};
     walk_project(p, &p->place.confirmation);
     reply_prepared(save->r, cmd);
@@ -183,7 +184,8 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
     }
     if (!p->place.set_aside) {
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                       "project '%s' is where it was: nothing is set aside", cmd->project));
+                                       "the place of project '%s' has not changed: nothing is set aside",
+                                       cmd->project));
         return;
     }
     log_warning("location of a project confirmed", "project", cmd->project, "clusters", what, "by",
@@ -195,7 +197,7 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
     p->place.confirming = cmd;
     p->place.confirmation = (struct walk){.name = "forgetting clusters",
                                           .visit = forget_cluster,
-                                          .done = on_forgotten,
-                                          .stopped = on_forgetting_stopped};
+                                          .on_end = on_forgotten,
+                                          .on_stop = on_forgetting_stopped};
     walk_project(p, &p->place.confirmation);
 }

@@ -72,7 +72,7 @@ static bool edit_pools(json_t *pools, struct command *cmd)
     size_t at = pool_index(pools, name);
     bool exists = at < json_array_size(pools);
     if (cmd->write.pool == POOL_ADD && exists) {
-        reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_EXISTS, "there is a node pool '%s'", name));
+        reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_EXISTS, "the node pool '%s' exists already", name));
         return false;
     }
     if ((cmd->write.pool == POOL_MERGE || cmd->write.pool == POOL_REMOVE) && !exists) {
@@ -111,9 +111,9 @@ void command_node_pool(struct reconcile *r, struct command *cmd)
     if (cmd->body && !command_fits(cmd, cmd->body, SPEC_PART_POOL, NULL))
         return;
     if (pools_are_guesswork(e->cluster)) {
-        struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY,
-                                        "the names of the node pools that there are cannot be read from "
-                                        "Cleura's answer: PUT a spec that lists all of them");
+        struct problem *p =
+            problem_new(PROBLEM_CLUSTER_NOT_READY, "the names of the existing node pools cannot be read from "
+                                                   "Cleura's answer: PUT a spec that lists all of them");
         p->retry_after_s = 15;
         reply_problem(cmd, p);
         return;

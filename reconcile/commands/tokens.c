@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/body.h"

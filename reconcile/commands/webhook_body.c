@@ -2,6 +2,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "reconcile/commands/body.h"
 #include "reconcile/commands/webhooks.h"
 #include "reconcile/world/world.h"
@@ -35,9 +36,9 @@ static void forget_headers(const struct command *cmd, struct subscription *s, st
     if (!s->header_count)
         return;
     if (!json_object_get(cmd->body, "headers"))
-        BODY_FAULT(faults, "#/headers", "missing_member", NULL,
-                   "must be given again, or be null, when the URL leads to another host: they may hold "
-                   "credentials");
+        BODY_FAULT(
+            faults, "#/headers", "missing_member", NULL,
+            "must be given again, or be null, when the URL has another host: they may contain credentials");
     while (s->header_count)
         subscription_remove_header(s, s->headers[0].name);
 }
@@ -50,7 +51,7 @@ static void apply_url(struct reconcile *r, const struct command *cmd, struct sub
         return;
     if (!json_is_string(value)) {
         BODY_FAULT(faults, "#/url", value ? "wrong_type" : "missing_member", NULL,
-                   "is required: the URL that events are posted to");
+                   "is required: the URL to which events are posted");
         return;
     }
     webhook_check_url(r->o.config, json_string_value(value), faults);

@@ -103,7 +103,7 @@ static void emit_disabled(struct save *save, struct subscription *s, const struc
     s->token_revoked_at = maker->token->revoked_at;
     if (switched_off) {
         s->disabled = true;
-        mem_set_str(&s->disabled_reason, "the token that it was made with was revoked");
+        mem_set_str(&s->disabled_reason, "the token that made the webhook was revoked");
     }
     s->version++;
     s->updated_at = env_wall(save->r->env);
@@ -166,7 +166,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     if (HASH_COUNT(r->subscriptions) >= WEBHOOKS_MAX) {
         reply_problem(cmd,
                       problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                  "there are %d webhooks, more are not possible; delete some", WEBHOOKS_MAX));
+                                  "there are %d webhooks, which is the limit; delete some", WEBHOOKS_MAX));
         return;
     }
     struct subscription *s = subscription_new(r, cmd);

@@ -137,10 +137,9 @@ static void wake_waiters(struct project *p, struct problem *problem)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->catalog.waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
-        struct reconcile *r = w->r;
         struct command *cmd = wait_take(w);
         if (!problem) {
-            r->reactions.decide_again(r, cmd);
+            command_is_ready(cmd);
             continue;
         }
         struct problem *copy = problem_new(problem->code, "the catalog cannot be read: %s", problem->detail);

@@ -22,7 +22,7 @@ static void fetch_free(struct fetch *f)
     HASH_DEL(f->r->fetches->all, f);
     upstream_cancel(&f->call);
     assert(list_is_empty(&f->waiters));
-    f->kind->done(f);
+    f->kind->release(f);
     free(f->shoot);
     free(f);
 }
@@ -47,13 +47,19 @@ struct fetches *fetches_new(struct reconcile *r)
     return all;
 }
 
+static void fail_command(struct fetch *f, struct command *cmd, const struct problem *problem)
+{
+    if (f->kind->go_on_without && f->kind->go_on_without(f, cmd))
+        return;
+    struct problem *copy = problem_new(problem->code, "%s", problem->detail);
+    copy->retry_after_s = problem->retry_after_s;
+    reply_problem(cmd, copy);
+}
+
 void fetch_fail(struct fetch *f, const struct problem *problem)
 {
-    LIST_FOR_EACH_SAFE (it, next, &f->waiters) {
-        struct problem *copy = problem_new(problem->code, "%s", problem->detail);
-        copy->retry_after_s = problem->retry_after_s;
-        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), copy);
-    }
+    LIST_FOR_EACH_SAFE (it, next, &f->waiters)
+        fail_command(f, wait_take(CONTAINER_OF(it, struct waiting, link)), problem);
 }
 
 void fetches_stop(struct fetches *all)
@@ -138,15 +144,16 @@ struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind
 static void on_fetch_late(struct waiting *w)
 {
     struct fetch *f = w->owner;
-    reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "%s", f->kind->late));
+    struct problem *problem CLEANUP_PROBLEM = problem_new(PROBLEM_UPSTREAM_TIMEOUT, "%s", f->kind->late);
+    fail_command(f, wait_take(w), problem);
     if (list_is_empty(&f->waiters))
         upstream_cancel(&f->call);
 }
 
-bool fetch_wait(struct fetch *f, struct command *cmd)
+bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until)
 {
     bool first = list_is_empty(&f->waiters) && !upstream_call_is_active(&f->call);
-    wait_new(f->r, cmd, &f->waiters, on_fetch_late)->owner = f;
+    wait_until(f->r, cmd, until, &f->waiters, on_fetch_late)->owner = f;
     return first;
 }
 
@@ -168,7 +175,6 @@ void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int dead
 
 struct entity *fetch_entity(const struct fetch *f)
 {
-    struct entity *e;
-    HASH_FIND_STR(f->r->entities, f->entity_key, e);
+    struct entity *e = entity_by_key(f->r, f->entity_key);
     return e;
 }

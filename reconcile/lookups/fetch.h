@@ -20,8 +20,11 @@ struct fetch_kind {
     const char *late; /* message for people: Cleura did not answer in time */
     /* Whether the fetched data may still be returned. */
     bool (*is_kept)(struct fetch *f);
+    /* The fetch failed or is late: continues a command that can do without the data. False: the command is
+     * answered with the problem. NULL: no command can. */
+    bool (*go_on_without)(struct fetch *f, struct command *cmd);
     /* Releases the kind's own members. */
-    void (*done)(struct fetch *f);
+    void (*release)(struct fetch *f);
 };
 
 /* First member of a kind's struct. */
@@ -52,13 +55,13 @@ void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char
 /* `key` is unique among all kinds. A new fetch is zeroed except for the members above; `e` may be NULL. */
 struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind, const struct entity *e,
                                 const char *key);
-/* Adds a waiting command. True when the command is the only one and no call is running: the caller then
- * begins the fetch. */
-bool fetch_wait(struct fetch *f, struct command *cmd);
+/* Adds a command that waits until `until`. True when the command is the only one and no call is running: the
+ * caller then begins the fetch. */
+bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until);
 /* Calls Cleura for the waiting commands. `item` is borrowed until `on_done`. */
 void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int deadline_s,
                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result));
-/* Answers all waiting commands with a copy of the problem. */
+/* Answers all waiting commands with a copy of the problem, except those that can do without the data. */
 void fetch_fail(struct fetch *f, const struct problem *problem);
 /* The cluster of the fetch; NULL: none. */
 struct entity *fetch_entity(const struct fetch *f);

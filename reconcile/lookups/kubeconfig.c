@@ -48,15 +48,15 @@ static bool kubeconfig_is_kept(struct fetch *f)
     return k->text && k->expires_at > now && caller_lives(f->r, k, now);
 }
 
-static void kubeconfig_done(struct fetch *f)
+static void kubeconfig_release(struct fetch *f)
 {
     mem_free_secret(CONTAINER_OF(f, struct kubeconfig, fetch)->text);
 }
 
 static const struct fetch_kind kubeconfigs = {.size = sizeof(struct kubeconfig),
-                                              .late = "Cleura gave no kubeconfig in time",
+                                              .late = "Cleura did not return a kubeconfig in time",
                                               .is_kept = kubeconfig_is_kept,
-                                              .done = kubeconfig_done};
+                                              .release = kubeconfig_release};
 
 static void kubeconfig_drop(struct fetch *f)
 {
@@ -98,7 +98,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     if (result->class != UPSTREAM_OK) {
         struct problem *problem CLEANUP_PROBLEM = NULL;
         if (result->class == UPSTREAM_CONFLICT || result->class == UPSTREAM_REFUSED)
-            problem = problem_new(PROBLEM_CLUSTER_NOT_READY, "Cleura gives no kubeconfig now: %s",
+            problem = problem_new(PROBLEM_CLUSTER_NOT_READY, "Cleura returns no kubeconfig now: %s",
                                   result->message ? result->message : "conflict");
         else
             problem = upstream_problem(result);
@@ -150,7 +150,7 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
         answer_kubeconfig(cmd, k, true);
         return;
     }
-    if (!fetch_wait(&k->fetch, cmd))
+    if (!fetch_wait(&k->fetch, cmd, cmd->deadline))
         return;
     k->drop_answer = false;
     k->fetch.call.ttl_seconds = k->ttl_seconds;

@@ -28,7 +28,9 @@ struct lookup {
     json_t *answers; /* in the order of the items; null for a failed call, if the rule permits it */
     json_t *document;
     wall_us fetched_at;
-    stage_known *on_stage; /* for LOOKUP_CA_STAGE: continues the decision */
+    /* Continue the decisions that need the document: of a stage, of a quota. */
+    stage_known *on_stage;
+    quota_known *on_quota;
 };
 
 static void forget_document(struct lookup *l)
@@ -41,7 +43,7 @@ static void forget_document(struct lookup *l)
     l->answers = NULL;
 }
 
-static void lookup_done(struct fetch *f)
+static void lookup_release(struct fetch *f)
 {
     struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
     forget_document(l);
@@ -54,10 +56,21 @@ static bool lookup_is_kept(struct fetch *f)
     return l->document && env_wall(f->r->env) - l->fetched_at < l->rule->keep_s * US_PER_S;
 }
 
+/* The quota is only a part of a decision. */
+static bool lookup_go_on_without(struct fetch *f, struct command *cmd)
+{
+    const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
+    if (cmd->type == COMMAND_LOOKUP || !l->on_quota)
+        return false;
+    l->on_quota(f->project, cmd, NULL);
+    return true;
+}
+
 static const struct fetch_kind lookups = {.size = sizeof(struct lookup),
                                           .late = "Cleura did not answer in time",
                                           .is_kept = lookup_is_kept,
-                                          .done = lookup_done};
+                                          .go_on_without = lookup_go_on_without,
+                                          .release = lookup_release};
 
 /* ---- answers ---- */
 
@@ -78,7 +91,7 @@ static void answer_lookup(struct command *cmd, struct lookup *l)
 static void answer_all(struct lookup *l)
 {
     struct entity *e = fetch_entity(&l->fetch);
-    assert(l->document && (l->rule->kind != LOOKUP_CA_STAGE || l->on_stage));
+    assert(l->document);
     /* Deciding a command by the stage may request the stage again. The waiting commands are therefore first
      * moved to a separate list. */
     struct list ready;
@@ -88,10 +101,12 @@ static void answer_all(struct lookup *l)
     const char *stage CLEANUP_FREE = mem_strdup(json_str(l->document, "stage"));
     LIST_FOR_EACH_SAFE (it, next, &ready) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
-        if (l->rule->kind != LOOKUP_CA_STAGE)
+        if (cmd->type == COMMAND_LOOKUP)
             answer_lookup(cmd, l);
-        else
+        else if (l->rule->kind == LOOKUP_CA_STAGE)
             l->on_stage(e, cmd, stage);
+        else
+            l->on_quota(l->fetch.project, cmd, json_obj(l->document, "limits"));
     }
 }
 
@@ -186,8 +201,23 @@ void lookup_stage(struct entity *e, struct command *cmd, stage_known *known)
 {
     struct lookup *l = lookup_of(lookup_rule(LOOKUP_CA_STAGE), e->project, e);
     l->on_stage = known;
-    if (fetch_wait(&l->fetch, cmd))
+    if (fetch_wait(&l->fetch, cmd, cmd->deadline))
         begin_lookup(l, e);
+}
+
+void lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known)
+{
+    const struct lookup_rule *rule = lookup_rule(LOOKUP_QUOTA);
+    if (!upstream_supports(project_lane(p), rule->op)) {
+        known(p, cmd, NULL);
+        return;
+    }
+    struct lookup *l = lookup_of(rule, p, NULL);
+    l->on_quota = known;
+    if (lookup_is_kept(&l->fetch))
+        known(p, cmd, json_obj(l->document, "limits"));
+    else if (fetch_wait(&l->fetch, cmd, until))
+        begin_lookup(l, NULL);
 }
 
 static bool lookup_is_possible(struct project *p, const struct entity *e, struct command *cmd,
@@ -225,6 +255,6 @@ void command_lookup(struct reconcile *r, struct command *cmd)
     struct lookup *l = lookup_of(rule, p, e);
     if (lookup_is_kept(&l->fetch))
         answer_lookup(cmd, l);
-    else if (fetch_wait(&l->fetch, cmd))
+    else if (fetch_wait(&l->fetch, cmd, cmd->deadline))
         begin_lookup(l, e);
 }

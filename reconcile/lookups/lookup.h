@@ -11,6 +11,13 @@
 /* Reads the stage of the CA rotation, then calls `known` with it. */
 typedef void stage_known(struct entity *e, struct command *cmd, const char *stage);
 void lookup_stage(struct entity *e, struct command *cmd, stage_known *known);
+/*
+ * Reads the quota of the project for the decision of a command, then calls `known` with its limits
+ * (borrowed), perhaps at once. NULL: Cleura did not give them until `until`, or the account's API has no such
+ * call.
+ */
+typedef void quota_known(struct project *p, struct command *cmd, const json_t *limits);
+void lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known);
 void command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */

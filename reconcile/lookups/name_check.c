@@ -12,31 +12,39 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/observation/poll.h"
+#include "reconcile/observation/fresh.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
+#include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
 enum { PATIENCE_MS = 2500 };
 
 struct name_check {
-    struct list link;
+    struct list link; /* while Cleura is asked for the name */
     struct reconcile *r;
     struct project *project;
     struct command *cmd;
     char *name;
     struct upstream_call call;
     struct loop_timer give_up;
+    struct fresh_reader listing; /* the name is taken: the project is read to find its owner */
 };
 
-/* Removes the check; the caller owns the command. */
-static struct command *name_check_end(struct name_check *n)
+/* Cleura is not asked for the name any more. */
+static void stop_asking(struct name_check *n)
 {
-    struct command *cmd = n->cmd;
-    assert(cmd && !list_is_detached(&n->link));
+    assert(n->cmd && !list_is_detached(&n->link));
     upstream_cancel(&n->call);
     loop_timer_clear(n->r->o.loop, &n->give_up);
     list_remove(&n->link);
+}
+
+/* The caller owns the command. */
+static struct command *name_check_free(struct name_check *n)
+{
+    struct command *cmd = n->cmd;
+    assert(list_is_detached(&n->link) && list_is_detached(&n->listing.link));
     free(n->name);
     free(n);
     return cmd;
@@ -44,53 +52,53 @@ static struct command *name_check_end(struct name_check *n)
 
 static void decide_on(struct name_check *n)
 {
-    struct reconcile *r = n->r;
-    r->reactions.decide_again(r, name_check_end(n));
+    command_is_ready(name_check_free(n));
 }
 
 /* The project was read. Either it now contains the cluster, or the name belongs to a cluster elsewhere. */
-static void on_listed(struct command *part)
+static void on_listed(struct fresh_reader *reader, enum fresh_outcome outcome)
 {
-    struct command *cmd = part->ctx;
-    if (part->reply.problem && part->reply.problem->code == PROBLEM_SHUTTING_DOWN) { /* no decider is left */
-        command_free(part);
-        command_drop(cmd);
-        return;
+    struct name_check *n = CONTAINER_OF(reader, struct name_check, listing);
+    if (outcome == FRESH_READ && !n->r->stopping && !entity_find(n->r, n->project->name, n->name)) {
+        struct problem *problem = problem_new(
+            PROBLEM_NAME_TAKEN, "Cleura reports that the name '%s' is taken; no create was sent", n->name);
+        reply_problem(name_check_free(n), problem);
+    } else {
+        decide_on(n);
     }
-    struct reconcile *r = cmd->decided_by;
-    const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
-    bool known = entity_find(r, cmd->project, name) != NULL;
-    bool sure = !part->reply.problem && part->fresh.outcome != FRESH_FAILED;
-    command_free(part);
-    if (known || !sure || r->stopping)
-        r->reactions.decide_again(r, cmd);
-    else
-        reply_problem(cmd, problem_new(PROBLEM_NAME_TAKEN,
-                                       "Cleura says that the name '%s' is taken; nothing was sent", name));
+}
+
+/* The loop has ended, so no decider is left. */
+static void on_listing_dropped(struct fresh_reader *reader)
+{
+    command_drop(name_check_free(CONTAINER_OF(reader, struct name_check, listing)));
 }
 
 static void on_name_checked(struct upstream_call *call, const struct upstream_result *result)
 {
     struct name_check *n = CONTAINER_OF(call, struct name_check, call);
+    stop_asking(n);
     if (result->class != UPSTREAM_OK || !json_bool(result->document, "is_taken", false)) {
         n->cmd->write.name_is_free = result->class == UPSTREAM_OK;
         decide_on(n);
         return;
     }
-    /* The name is taken: read the project to find its owner. */
-    struct reconcile *r = n->r;
-    struct command *part = command_new(COMMAND_FRESH);
-    part->project = mem_strdup(n->project->name);
-    part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
-    part->give_back = on_listed;
-    part->fresh.now = true;
-    part->ctx = name_check_end(n);
-    command_fresh(r, part);
+    n->listing = (struct fresh_reader){.until = env_mono(n->r->env) + PATIENCE_MS * US_PER_MS,
+                                       .done = on_listed,
+                                       .dropped = on_listing_dropped};
+    fresh_read(n->project, &n->listing);
+}
+
+/* The command is decided without the check. */
+static void decide_without(struct name_check *n)
+{
+    stop_asking(n);
+    decide_on(n);
 }
 
 static void on_give_up(struct loop_timer *timer)
 {
-    decide_on(CONTAINER_OF(timer, struct name_check, give_up));
+    decide_without(CONTAINER_OF(timer, struct name_check, give_up));
 }
 
 bool name_check_wait(struct project *p, struct command *cmd, const char *name)
@@ -124,8 +132,11 @@ bool name_check_wait(struct project *p, struct command *cmd, const char *name)
 
 void name_checks_stop(struct reconcile *r)
 {
-    LIST_FOR_EACH_SAFE (it, next, &r->name_checks)
-        reply_stopping(name_check_end(CONTAINER_OF(it, struct name_check, link)));
+    LIST_FOR_EACH_SAFE (it, next, &r->name_checks) {
+        struct name_check *n = CONTAINER_OF(it, struct name_check, link);
+        stop_asking(n);
+        reply_stopping(name_check_free(n));
+    }
 }
 
 void name_checks_forget_project(struct project *p)
@@ -133,6 +144,6 @@ void name_checks_forget_project(struct project *p)
     LIST_FOR_EACH_SAFE (it, next, &p->r->name_checks) {
         struct name_check *n = CONTAINER_OF(it, struct name_check, link);
         if (n->project == p)
-            decide_on(n);
+            decide_without(n);
     }
 }

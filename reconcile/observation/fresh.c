@@ -3,7 +3,7 @@
  * request, one read for all readers of a project. They are answered when the changes of that read are durable
  * and shown. If Cleura cannot be read, they get the stored state, marked stale. Loop thread.
  */
-#include "reconcile/observation/poll.h"
+#include "reconcile/observation/fresh.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,22 +17,49 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
-#include "reconcile/world/waiting.h"
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
 enum { MARKING_MS = 1000 }; /* less than the time that api/ waits after a deadline */
 
-static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
+/* ---- the wait of a reader ---- */
+
+static void reader_wait(struct fresh_reader *reader, struct list *where, mono_us until,
+                        void (*on_deadline)(struct loop_timer *timer))
 {
-    cmd->fresh.outcome = outcome;
-    cmd->reply.status = 200;
-    reply_give_back(cmd);
+    struct reconcile *r = reader->project->r;
+    loop_assert_owner(r->o.loop);
+    reader->deadline.fire = on_deadline;
+    reader->deadline.name = "deadline of a request";
+    list_append(where, &reader->link);
+    loop_timer_set(r->o.loop, &reader->deadline, until);
+}
+
+static void reader_leave(struct fresh_reader *reader)
+{
+    assert(!list_is_detached(&reader->link));
+    list_remove(&reader->link);
+    loop_timer_clear(reader->project->r->o.loop, &reader->deadline);
+}
+
+static void reader_end(struct fresh_reader *reader, enum fresh_outcome outcome)
+{
+    reader_leave(reader);
+    reader->done(reader, outcome);
 }
 
 static void on_passed(struct save *save)
 {
-    answer_fresh(save->ctx, save->status == STORE_OK ? FRESH_READ : FRESH_FAILED);
+    struct fresh_reader *reader = save->ctx;
+    reader->done(reader, save->status == STORE_OK ? FRESH_READ : FRESH_FAILED);
+}
+
+static void on_save_dropped(struct loop_task *task)
+{
+    struct save *save = CONTAINER_OF(task, struct save, task);
+    struct fresh_reader *reader = save->ctx;
+    reader->dropped(reader);
+    save_free(save);
 }
 
 static unsigned visit_stale(struct walk *w, struct entity *e)
@@ -41,42 +68,49 @@ static unsigned visit_stale(struct walk *w, struct entity *e)
     return observe_mark_stale(e) ? WALK_CHANGED : WALK_PASSED_BY;
 }
 
+static void end_all(struct list *readers, enum fresh_outcome outcome)
+{
+    LIST_FOR_EACH_SAFE (it, next, readers)
+        reader_end(CONTAINER_OF(it, struct fresh_reader, link), outcome);
+}
+
 static void on_marked_stale(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, fresh.stale_marks);
-    LIST_FOR_EACH_SAFE (it, next, &p->fresh.failed)
-        answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), FRESH_FAILED);
+    end_all(&p->fresh.failed, FRESH_FAILED);
 }
 
-/* With ten thousand clusters on a slow machine, marking takes long. The answer does not wait for all
+/* With ten thousand clusters on a slow machine, marking takes long. The reader does not wait for all
  * marks. */
-static void on_marking_late(struct waiting *w)
+static void on_marking_late(struct loop_timer *timer)
 {
-    answer_fresh(wait_take(w), FRESH_FAILED);
+    reader_end(CONTAINER_OF(timer, struct fresh_reader, deadline), FRESH_FAILED);
 }
 
-/* Marks clusters that could not be read as stale, then answers the command. */
-static void answer_stale(struct project *p, struct command *cmd)
+/* Marks clusters that could not be read as stale, then ends the wait. */
+static void end_stale(struct fresh_reader *reader)
 {
-    struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
-    if (!cmd->name) {
-        cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
-        (void)wait_new(p->r, cmd, &p->fresh.failed, on_marking_late);
+    struct project *p = reader->project;
+    struct entity *e = reader->name ? entity_find(p->r, p->name, reader->name) : NULL;
+    if (!reader->name) {
+        reader_wait(reader, &p->fresh.failed, env_mono(p->r->env) + MARKING_MS * US_PER_MS, on_marking_late);
         if (!walk_is_under_way(&p->fresh.stale_marks))
             walk_project(p, &p->fresh.stale_marks);
         return;
     }
     if (e)
         (void)observe_mark_stale(e);
-    answer_fresh(cmd, FRESH_FAILED);
+    reader->done(reader, FRESH_FAILED);
 }
 
-static void on_fresh_deadline(struct waiting *w)
+static void on_fresh_deadline(struct loop_timer *timer)
 {
-    struct project *p = project_find(w->r, w->cmd->project);
-    assert(p); /* the project existed when the wait began */
-    answer_stale(p, wait_take(w));
+    struct fresh_reader *reader = CONTAINER_OF(timer, struct fresh_reader, deadline);
+    reader_leave(reader);
+    end_stale(reader);
 }
+
+/* ---- the read ---- */
 
 void fresh_init(struct project *p)
 {
@@ -84,7 +118,7 @@ void fresh_init(struct project *p)
     list_init(&p->fresh.now);
     list_init(&p->fresh.failed);
     p->fresh.stale_marks =
-        (struct walk){.name = "marking as stale", .visit = visit_stale, .done = on_marked_stale};
+        (struct walk){.name = "marking as stale", .visit = visit_stale, .on_end = on_marked_stale};
 }
 
 const char *fresh_take_up(struct project *p)
@@ -93,12 +127,20 @@ const char *fresh_take_up(struct project *p)
     bool one = true;
     assert(list_is_empty(&p->fresh.now));
     for (struct list *it = list_pop(&p->fresh.next); it; it = list_pop(&p->fresh.next)) {
-        const struct command *cmd = CONTAINER_OF(it, struct waiting, link)->cmd;
-        one = one && cmd->name && (!only || !strcmp(only, cmd->name));
-        only = cmd->name;
+        const char *name = CONTAINER_OF(it, struct fresh_reader, link)->name;
+        one = one && name && (!only || !strcmp(only, name));
+        only = name;
         list_append(&p->fresh.now, it);
     }
     return one ? only : NULL;
+}
+
+void fresh_call_for(const struct project *p, struct upstream_call *call)
+{
+    const struct list *now = &p->fresh.now;
+    const struct fresh_reader *first =
+        list_is_empty(now) ? NULL : CONTAINER_OF(now->next, struct fresh_reader, link);
+    upstream_call_for(call, first ? first->trace : NULL, first ? first->request_id : NULL);
 }
 
 /* Whether the read may show an older state of the cluster: a call about the cluster is running, so the read
@@ -114,70 +156,31 @@ static bool was_passed_over(struct project *p, const char *name)
 void fresh_answer(struct project *p, bool ok)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->fresh.now) {
-        struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
-        if (ok && !was_passed_over(p, cmd->name))
-            /* Queued after the changes of the read, because the store keeps the order. A broken store delays
-             * no reader. */
-            save_submit(save_answer(p->r, on_passed, cmd), true);
-        else
-            answer_stale(p, cmd);
-    }
-}
-
-/* A reader of several projects. There is one command for each project, and one answer. */
-struct group {
-    struct command *cmd;
-    bool read; /* Cleura was read for at least one project */
-    size_t left;
-    bool failed;
-};
-
-static void on_part(struct command *part)
-{
-    struct group *g = part->ctx;
-    assert(g->left > 0);
-    bool dropped = part->reply.problem && part->reply.problem->code == PROBLEM_SHUTTING_DOWN;
-    g->failed |= part->reply.problem || part->fresh.outcome == FRESH_FAILED;
-    g->read |= part->project && part->fresh.outcome != FRESH_RECENT;
-    command_free(part);
-    if (--g->left)
-        return;
-    if (dropped) /* no decider is left */
-        command_drop(g->cmd);
-    else
-        answer_fresh(g->cmd, g->failed ? FRESH_FAILED : g->read ? FRESH_READ : FRESH_RECENT);
-    free(g);
-}
-
-static void ask_each_project(struct reconcile *r, struct command *cmd)
-{
-    struct group *g = MEM_NEW(struct group);
-    struct project *p, *next;
-    g->cmd = cmd;
-    g->left = 1; /* until all parts are requested */
-    HASH_ITER (hh, r->projects, p, next) {
-        char *one[] = {(char *)(uintptr_t)p->name, NULL};
-        if (!projects_cover(cmd->caller.projects, one))
+        struct fresh_reader *reader = CONTAINER_OF(it, struct fresh_reader, link);
+        reader_leave(reader);
+        if (!ok || was_passed_over(p, reader->name)) {
+            end_stale(reader);
             continue;
-        struct command *part = command_new(COMMAND_FRESH);
-        part->project = mem_strdup(p->name);
-        part->deadline = cmd->deadline;
-        part->request_id = mem_strdup(cmd->request_id);
-        part->trace = cmd->trace;
-        part->give_back = on_part;
-        part->ctx = g;
-        g->left++;
-        command_fresh(r, part);
+        }
+        /* Queued after the changes of the read, because the store keeps the order. A broken store delays no
+         * reader. */
+        struct save *save = save_new(p->r, on_passed, reader);
+        save->task.drop = on_save_dropped;
+        save_submit(save, true);
     }
-    struct command *last = command_new(COMMAND_FRESH);
-    last->ctx = g;
-    on_part(last);
+}
+
+void fresh_refuse(struct project *p)
+{
+    end_all(&p->fresh.next, FRESH_REFUSED);
+    end_all(&p->fresh.now, FRESH_REFUSED);
+    end_all(&p->fresh.failed, FRESH_REFUSED);
 }
 
 /* Browsers often ask for fresh data by themselves, so a very recent read is used. */
-static bool was_read_moments_ago(struct project *p, const struct command *cmd)
+static bool was_read_moments_ago(struct project *p, const char *name)
 {
-    const struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
+    const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
     const mono_us now = env_mono(p->r->env);
     const int64_t floor_us = p->r->o.config->polling.fresh_floor_us;
     const bool all = p->poll.listed_at && now - p->poll.listed_at < floor_us;
@@ -186,24 +189,124 @@ static bool was_read_moments_ago(struct project *p, const struct command *cmd)
     return (all || it) && !p->poll.failures;
 }
 
+void fresh_read(struct project *p, struct fresh_reader *reader)
+{
+    assert(reader->done && reader->dropped && reader->until && list_is_detached(&reader->link));
+    reader->project = p;
+    if (project_is_at_rest(p)) {
+        reader->done(reader, FRESH_FAILED); /* only the stored state is available */
+    } else if (reader->accepts_recent && was_read_moments_ago(p, reader->name)) {
+        reader->done(reader, FRESH_RECENT);
+    } else {
+        reader_wait(reader, &p->fresh.next, reader->until, on_fresh_deadline);
+        schedule_rearm(p);
+    }
+}
+
+/* ---- requests of callers ---- */
+
+static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
+{
+    cmd->fresh.outcome = outcome;
+    cmd->reply.status = 200;
+    reply_give_back(cmd);
+}
+
+/* A request has a reader for its project, or one for each project that the caller may see, and one answer. */
+struct fresh_request {
+    struct command *cmd;
+    size_t left;
+    bool was_read; /* Cleura was read for at least one project */
+    bool failed;
+    const struct project *refused_by; /* or NULL */
+};
+
+struct part {
+    struct fresh_reader reader;
+    struct fresh_request *request;
+};
+
+static struct fresh_request *part_end(struct fresh_reader *reader)
+{
+    struct part *part = CONTAINER_OF(reader, struct part, reader);
+    struct fresh_request *request = part->request;
+    free(part);
+    return request;
+}
+
+/* One reader less; answers when it was the last one. */
+static void request_leave(struct fresh_request *request)
+{
+    assert(request->left > 0);
+    if (--request->left)
+        return;
+    struct command *cmd = request->cmd;
+    const struct reconcile *r = cmd->decided_by;
+    if (request->refused_by && r->stopping)
+        reply_stopping(cmd);
+    else if (request->refused_by && cmd->project)
+        reply_problem(cmd, problem_at_rest(request->refused_by));
+    else
+        answer_fresh(cmd, request->failed ? FRESH_FAILED : request->was_read ? FRESH_READ : FRESH_RECENT);
+    free(request);
+}
+
+static void on_part_read(struct fresh_reader *reader, enum fresh_outcome outcome)
+{
+    const struct project *p = reader->project;
+    struct fresh_request *request = part_end(reader);
+    request->was_read |= outcome == FRESH_READ;
+    request->failed |= outcome == FRESH_FAILED || outcome == FRESH_REFUSED;
+    if (outcome == FRESH_REFUSED)
+        request->refused_by = p;
+    request_leave(request);
+}
+
+/* The loop has ended, so no decider is left. */
+static void on_part_dropped(struct fresh_reader *reader)
+{
+    struct fresh_request *request = part_end(reader);
+    if (--request->left)
+        return;
+    command_drop(request->cmd);
+    free(request);
+}
+
+static void ask_project(struct project *p, struct fresh_request *request)
+{
+    const struct command *cmd = request->cmd;
+    struct part *part = MEM_NEW(struct part);
+    part->request = request;
+    part->reader = (struct fresh_reader){.name = cmd->name,
+                                         .until = cmd->deadline,
+                                         .accepts_recent = true,
+                                         .trace = &cmd->trace,
+                                         .request_id = cmd->request_id,
+                                         .done = on_part_read,
+                                         .dropped = on_part_dropped};
+    request->left++;
+    fresh_read(p, &part->reader);
+}
+
 void command_fresh(struct reconcile *r, struct command *cmd)
 {
-    if (!cmd->project) {
-        ask_each_project(r, cmd);
+    struct project *p = cmd->project ? project_find(r, cmd->project) : NULL;
+    struct project *next;
+    if (cmd->project && !p) {
+        reply_no_project(cmd);
         return;
     }
-    struct project *known = project_find(r, cmd->project);
-    if (known && project_is_at_rest(known)) {
-        answer_fresh(cmd, FRESH_FAILED); /* only the stored state is available */
-        return;
+    struct fresh_request *request = MEM_NEW(struct fresh_request);
+    request->cmd = cmd;
+    request->left = 1; /* until all readers wait */
+    if (p) {
+        ask_project(p, request);
+    } else {
+        HASH_ITER (hh, r->projects, p, next) {
+            char *one[] = {(char *)(uintptr_t)p->name, NULL};
+            if (projects_cover(cmd->caller.projects, one))
+                ask_project(p, request);
+        }
     }
-    struct project *p = command_project(r, cmd);
-    if (!p)
-        return;
-    if (!cmd->fresh.now && was_read_moments_ago(p, cmd)) {
-        answer_fresh(cmd, FRESH_RECENT);
-        return;
-    }
-    (void)wait_new(r, cmd, &p->fresh.next, on_fresh_deadline);
-    schedule_rearm(p);
+    request_leave(request);
 }

@@ -328,10 +328,10 @@ static void begin_absence(struct entity *e)
     enum phase before = c->phase;
     c->absent_since = env_wall(e->r->env);
     free(c->message);
-    c->message =
-        mem_printf("Cleura does not show the cluster since %s; it counts as gone when that lasts for %lld s",
-                   time_rfc3339(c->absent_since, false, since),
-                   (long long)(e->r->o.config->polling.absent_for_us / US_PER_S));
+    c->message = mem_printf(
+        "Cleura has not shown the cluster since %s; it counts as deleted when this lasts for %lld s",
+        time_rfc3339(c->absent_since, false, since),
+        (long long)(e->r->o.config->polling.absent_for_us / US_PER_S));
     log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
                 c->message);
     assess_settle(e, save);

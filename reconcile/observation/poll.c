@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "reconcile/observation/fresh.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
@@ -26,7 +27,6 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
-#include "reconcile/world/waiting.h"
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
@@ -425,7 +425,7 @@ static void on_poll_due(struct loop_timer *timer)
     p->poll.call.on_shoots = on_shoots;
     p->poll.call.on_refused = on_refused;
     p->poll.call.on_done = on_polled;
-    call_for_waiters(&p->poll.call, &p->fresh.now);
+    fresh_call_for(p, &p->poll.call);
     upstream_submit(project_lane(p), &p->poll.call);
 }
 
@@ -434,7 +434,7 @@ void poll_init(struct project *p)
     p->poll.timer.fire = on_poll_due;
     p->poll.timer.name = "poll";
     p->poll.failure =
-        (struct walk){.name = "a read failed", .visit = mark_failure, .done = on_failure_marked};
+        (struct walk){.name = "a read failed", .visit = mark_failure, .on_end = on_failure_marked};
 }
 
 void poll_stop(struct project *p)

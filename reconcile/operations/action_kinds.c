@@ -28,7 +28,7 @@ static struct problem *unless_hibernation_possible(const struct cluster *c)
             !strcmp(json_str_or(constraint, "status", ""),
                     "Progressing")) /* not checked since the last run */
             continue;
-        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "Cleura says that hibernation is not possible: %s",
+        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "Cleura reports that hibernation is not possible: %s",
                            json_str_or(constraint, "message", json_str_or(constraint, "reason", "")));
     }
     return NULL;

@@ -7,7 +7,7 @@
 #include "model/problem.h"
 
 struct action_kind {
-    /* Its only step (step_kinds.c has the call), and what the step is about. */
+    /* The only step of the action (step_kinds.c has the call), and the target of the step. */
     enum step_type step;
     const char *target; /* NULL: the operation is no action */
     /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: never.

@@ -3,7 +3,7 @@
 #define RECONCILE_OPERATIONS_DURATIONS_H
 
 #include "base/metric.h"
-#include "model/cluster.h"
+#include "model/operation.h"
 
 /* Called once for each operation, at its end: counts its steps that had begun. */
 void durations_note(const struct operation *op);

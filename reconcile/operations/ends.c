@@ -63,11 +63,10 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
         operation_says(op, op->finished_at, problem->detail);
         problem_free(problem);
     } else {
-        operation_says(
-            op, op->finished_at,
-            op == e->op && e->step.unread
-                ? "Done: accepted by Cleura, whose answers cannot be read as to whether it took effect"
-                : "Done");
+        operation_says(op, op->finished_at,
+                       op == e->op && e->step.unread
+                           ? "Done: accepted by Cleura; its answers about the effect cannot be read"
+                           : "Done");
     }
     log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
              operation_status_name(status), "project", op->project, "cluster", op->cluster, "reason",
@@ -79,8 +78,9 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
 struct problem *cluster_failed_problem(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
-    struct problem *p = problem_new(PROBLEM_CLUSTER_FAILED, "%s",
-                                    s && s->description ? s->description : "Cleura gave up on the operation");
+    struct problem *p =
+        problem_new(PROBLEM_CLUSTER_FAILED, "%s",
+                    s && s->description ? s->description : "Cleura reports the operation as failed for good");
     json_t *errors = json_array();
     size_t i;
     json_t *error;
@@ -223,8 +223,7 @@ void queue_promote(struct entity *e)
 
 static void on_gone_saved(struct save *save)
 {
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = entity_by_key(save->r, save->key);
     if (!e)
         return;
     struct project *p = e->project;
@@ -298,13 +297,13 @@ static void end_record(struct entity *e, bool deleting, const char *message)
 
 void entity_forget(struct entity *e)
 {
-    end_record(e, false, "Its project is at another place at Cleura now");
+    end_record(e, false, "The project is at another place at Cleura now");
 }
 
 void entity_disown(struct entity *e)
 {
     end_record(e, false,
-               "A cluster of this name is there, and nothing shows that it is ours: it was not deleted");
+               "A cluster of this name exists, and nothing shows that it is ours: it was not deleted");
 }
 
 void entity_gone(struct entity *e)

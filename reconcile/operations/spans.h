@@ -2,7 +2,7 @@
 #ifndef RECONCILE_OPERATIONS_SPANS_H
 #define RECONCILE_OPERATIONS_SPANS_H
 
-#include "model/cluster.h"
+#include "model/operation.h"
 
 /*
  * Records the spans of an ended operation, when its trace is recorded. Its notes, mostly Gardener's task

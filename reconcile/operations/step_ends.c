@@ -68,7 +68,7 @@ static char *describe_missing(const struct entity *e, const char *then)
     if (step->attempts > 1)
         first = mem_printf(", the first of %d times at %s", step->attempts,
                            time_rfc3339(step->started_at, false, since));
-    return mem_printf("Accepted by Cleura at %s%s, but nothing of it shows yet%s",
+    return mem_printf("Accepted by Cleura at %s%s, but no effect is visible yet%s",
                       time_rfc3339(step->accepted_at, false, since), first ? first : "", then);
 }
 
@@ -80,7 +80,7 @@ char *steps_remark(const struct entity *e)
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     if (step->status == STEP_WAITING && e->step.tries.unheard[0])
-        return mem_printf("Accepted by Cleura, which says \"%s\": that counts as in progress",
+        return mem_printf("Accepted by Cleura, which reports \"%s\": this counts as in progress",
                           e->step.tries.unheard);
     bool missing = step->status == STEP_WAITING && kind->shows_at_once && !shoot_is_in_progress(s) &&
                    !step_is_met(e, step, s);
@@ -116,9 +116,10 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
     struct probe_finding probe;
     if (result->class != UPSTREAM_OK) {
         step_not_sent(e, result);
+        life_answered(e, LIFE_CONFIRMING);
         return;
     }
-    assert(step->status == STEP_WAITING && step_kind(step)->probed);
+    assert(step_kind(step)->probed);
     step_kind(step)->probed(step, result->document, &probe);
     const char *unheard = probe.unheard ? probe.unheard : "";
     (void)snprintf(e->step.tries.unheard, sizeof(e->step.tries.unheard), "%.*s",
@@ -131,6 +132,7 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
     } else {
         e->step.tries.unmet_since = 0;
     }
+    life_answered(e, LIFE_CONFIRMING);
 }
 
 static void run_observed(struct entity *e, struct save *save, const struct decision *d)
@@ -145,9 +147,8 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
         e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
         /* steps_advance ends the step when the account's generation lacks this call. */
-        if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry) &&
-            upstream_supports(project_lane(e->project), kind->probe))
-            step_submit(e, kind->probe, on_confirmed);
+        if (e->step.life == LIFE_RESTING && upstream_supports(project_lane(e->project), kind->probe))
+            step_submit(e, LIFE_CONFIRMING, kind->probe, on_confirmed);
     } else if (kind->is_met && !step_is_met(e, step, e->cluster->shoot)) {
         effect_not_met(e);
     } else {

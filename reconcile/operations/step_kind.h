@@ -75,10 +75,16 @@ void step_accepted(struct entity *e, const struct upstream_result *result);
 /* Cleura is busy with the shoot: the step continues later. */
 void step_busy(struct entity *e, const struct upstream_result *result);
 
-/* ---- steps.c, for step_ends.c ---- */
+/* ---- steps.c, for step_ends.c and step_read_back.c ---- */
+
+/* How long a lost answer may stay unclear, and how long a step without effect is repeated. */
+enum { STEP_BUDGET_S = 600 };
+/* Sets the message with the reason why the operation waits. A new message is stored. */
+void step_reports(struct entity *e, const char *message);
 
 typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);
-void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done);
+/* Makes a call of the current step, which lives like that until the answer. */
+void step_submit(struct entity *e, enum step_life life, enum upstream_op op, step_answer *on_done);
 /* The call probably had no effect: send it again, or give up. */
 void step_send_again(struct entity *e);
 /* Nothing was sent, or a read failed. The step is unchanged and continues later. */
@@ -88,5 +94,11 @@ void step_not_sent(struct entity *e, const struct upstream_result *result);
 void step_end(struct entity *e, enum step_status end);
 /* Moves to the first step that has not ended; false when there is none. */
 bool step_find(struct operation *op);
+
+/* ---- step_read_back.c ---- */
+
+/* Reads what became of the step's call, whose answer was lost. The step then counts as accepted, is sent
+ * again, or is read once more. */
+void step_read_back(struct entity *e);
 
 #endif

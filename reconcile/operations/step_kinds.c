@@ -226,6 +226,13 @@ static void ca_probed(const struct operation_step *step, const json_t *document,
     *ret = (struct probe_finding){.effect = true, .unheard = stage};
 }
 
+/* At the end of this turn earlier kubeconfigs are discarded. */
+static void credentials_rotated(struct entity *e)
+{
+    e->credentials_are_old = true;
+    entity_touch(e);
+}
+
 /* The old authority's certificates stop working when the completion begins. A kubeconfig read during the
  * completion may have either authority. */
 static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
@@ -233,13 +240,13 @@ static void ca_accepted(struct entity *e, const struct upstream_result *result, 
     (void)result;
     (void)save;
     if (!strcmp(current_step(e)->target, "Complete"))
-        e->r->reactions.credentials_rotated(e);
+        credentials_rotated(e);
 }
 
 static void ca_ended(struct entity *e, const struct operation_step *step)
 {
     if (!strcmp(step->target, "Complete"))
-        e->r->reactions.credentials_rotated(e);
+        credentials_rotated(e);
 }
 
 /* ---- the table ---- */

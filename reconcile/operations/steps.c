@@ -32,9 +32,8 @@
 enum {
     STEP_DEADLINE_S = 120, /* time limit for leaving the lane */
     STEP_MAX_ATTEMPTS = 6, /* lost answers or 5xx after STEP_BUDGET_S, before the step is given up */
-    STEP_BUDGET_S = 600,
-    LOOK_FRESH_S = 5,   /* maximum age of a read when a call begins */
-    LOOK_WINDOW_S = 30, /* maximum age of the read when the call leaves the lane */
+    LOOK_FRESH_S = 5,      /* maximum age of a read when a call begins */
+    LOOK_WINDOW_S = 30,    /* maximum age of the read when the call leaves the lane */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
@@ -53,11 +52,10 @@ static void try_again(struct entity *e, int64_t at_least_us)
     e->step.tries.retries++;
     if (e->op->cancelled_by && step_is_unsent(current_step(e)))
         at_least_us = wait = 0;
-    loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + at_least_us + wait);
+    life_pause(e, at_least_us + wait);
 }
 
-/* Sets the message that says what the operation waits for. A new message is stored. */
-static void step_reports(struct entity *e, const char *message)
+void step_reports(struct entity *e, const char *message)
 {
     bool is_said = e->op->message && !strcmp(e->op->message, message);
     operation_says(e->op, env_wall(e->r->env), message);
@@ -74,7 +72,7 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
         entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_FORBIDDEN, "%s", problem->detail));
         return;
     }
-    if (!e->step.reading_back && step->status == STEP_SENDING) {
+    if (e->step.life == LIFE_CALLING) {
         assert(step->attempts > 0);
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
@@ -152,11 +150,12 @@ static bool needs_look(const struct step_kind *kind)
     return kind->exclusive || kind->destroys;
 }
 
-void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
+void step_submit(struct entity *e, enum step_life life, enum upstream_op op, step_answer *on_done)
 {
     const struct project *p = e->project;
     const bool looked = upstream_op_is_write(op) && needs_look(step_kind(current_step(e)));
     assert(op == step_kind(current_step(e))->probe || op == UPSTREAM_GET || upstream_op_is_write(op));
+    assert(upstream_op_is_write(op) == (life == LIFE_CALLING));
     assert(!looked || (e->step.looked_at && shoot_has_uid(e->cluster->shoot)));
     e->step.call.op = op;
     e->step.call.region = p->region;
@@ -178,6 +177,7 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
                                                            : operation_trace(e->op);
     upstream_call_for(&e->step.call, &trace, e->op->request_id);
     upstream_submit(project_lane(p), &e->step.call);
+    life_move(e, life);
 }
 
 void step_end(struct entity *e, enum step_status end)
@@ -204,7 +204,7 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
     /* An answer without a uid, or with another uid, must not replace the known shoot. */
     bool same = result->shoot && shoot_has_uid(result->shoot) && !shoot_is_another(c->shoot, result->shoot);
-    if (same && !e->step.reading_back) {
+    if (same && e->step.life == LIFE_CALLING) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
@@ -241,7 +241,6 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
         kind->accepted(e, result, save);
     if (kind->exclusive)
         begin_run(e, result, save);
-    e->step.reading_back = false;
     save_entity(save, e);
     save_submit(save, false);
     entity_touch(e);
@@ -308,34 +307,36 @@ static void on_step_answer(struct upstream_call *call, const struct upstream_res
         step_not_sent(e, result);
         break;
     }
+    life_answered(e, LIFE_CALLING);
 }
 
 static void on_intent_saved(struct save *save)
 {
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = entity_by_key(save->r, save->key);
     if (!e)
         return;
-    assert(e->step.storing_intent && !upstream_call_is_active(&e->step.call));
-    e->step.storing_intent = false;
-    if (e->cluster->deleted)
-        return;
+    assert(e->step.life == LIFE_STORING);
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || project_is_at_rest(e->project) ||
-        save->status != STORE_OK) {
+    /* A reload may have forgotten the look meanwhile. */
+    const bool is_void = (needs_look(kind) && !e->step.looked_at) || queue_is_due(e) || e->op->cancelled_by ||
+                         e->r->stopping || project_is_at_rest(e->project);
+    if (e->cluster->deleted) {
+        life_move(e, LIFE_RESTING);
+    } else if (is_void || save->status != STORE_OK) {
         /* The call was replaced, cancelled or stopped before it was sent, or its intent is not durable. */
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
         if (save->status == STORE_OK)
-            entity_touch(e);
+            life_move(e, LIFE_RESTING);
         else
             try_again(e, 0);
-        return;
+        entity_touch(e);
+    } else {
+        json_decref(e->step.body);
+        e->step.body = kind->body ? kind->body(e, step) : NULL;
+        step_submit(e, LIFE_CALLING, kind->op, on_step_answer);
     }
-    json_decref(e->step.body);
-    e->step.body = kind->body ? kind->body(e, step) : NULL;
-    step_submit(e, kind->op, on_step_answer);
 }
 
 /* First makes the intent to send durable. */
@@ -351,136 +352,28 @@ static void begin_call(struct entity *e)
         entity_note_begin(e, step);
     if (step_kind(step)->exclusive) /* the cluster was idle at the last read */
         c->guard_seen_at = c->shoot->operation_at;
-    e->step.storing_intent = true;
+    life_move(e, LIFE_STORING);
     operation_begins(e, save);
     save_entity(save, e);
     save_submit(save, false);
 }
 
-/* ---- read-back: the result of a call with a lost answer ---- */
-
-static enum finding finding_of(const struct entity *e, const struct step_kind *kind,
-                               const struct upstream_result *result)
-{
-    const struct operation_step *step = current_step(e);
-    struct probe_finding probe = {0};
-    assert(e->step.reading_back);
-    if (kind->found)
-        return kind->found(e, result->shoot);
-    if (kind->probed)
-        kind->probed(step, result->document, &probe);
-    else if (kind->is_met)
-        probe.effect = kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_DIFFERS);
-    const bool is_unread =
-        !probe.effect && kind->is_met && kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_AGREES);
-    if (probe.unheard || is_unread) /* it is not known whether Cleura accepted the call */
-        return FOUND_UNCLEAR;
-    return probe.effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
-}
-
-/* An action is visible only when its run starts, up to a minute later (GA-6). */
-static bool may_show_later(struct entity *e)
-{
-    const struct step_kind *kind = step_kind(current_step(e));
-    if (!kind->exclusive || kind->shows_at_once || kind->probed)
-        return false;
-    return entity_doubt_us(e) < GUARD_BLIND_US;
-}
-
-/* The answer was lost, and Cleura does not show whether the call had an effect: the step is neither repeated
- * nor treated as done. */
-static void step_unclear(struct entity *e)
-{
-    struct operation_step *step = current_step(e);
-    if (entity_doubt_us(e) < STEP_BUDGET_S * US_PER_S) {
-        step_reports(e, "Waiting: the answer was lost, and Cleura does not show whether it had effect");
-        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
-        return;
-    }
-    /* a shoot with this name exists, and is foreign */
-    const bool is_create = step->type == STEP_CREATE_SHOOT;
-    e->step.reading_back = false;
-    step->uncertain &= !is_create;
-    entity_fail_operation(
-        e, problem_new(is_create ? PROBLEM_NAME_TAKEN : PROBLEM_UPSTREAM_NO_EFFECT,
-                       "the answer to %s was lost, and Cleura does not show whether it had effect",
-                       step_type_name(step->type)));
-}
-
-static void step_found(struct entity *e, enum finding finding, const struct upstream_result *result)
-{
-    switch (finding) {
-    case FOUND_UNCLEAR:
-        step_unclear(e);
-        break;
-    case FOUND_EFFECT:
-        step_accepted(e, result);
-        break;
-    case FOUND_NO_EFFECT:
-        if (may_show_later(e)) {
-            loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
-            break;
-        }
-        e->step.reading_back = false;
-        step_send_again(e);
-        break;
-    case FOUND_FOREIGN:
-        e->step.reading_back = false;
-        current_step(e)->uncertain = false;
-        entity_fail_operation(
-            e, problem_new(PROBLEM_NAME_TAKEN, "a cluster of this name exists already and is not ours"));
-        break;
-    }
-}
-
-static void on_read_back(struct upstream_call *call, const struct upstream_result *result)
-{
-    struct entity *e = CONTAINER_OF(call, struct entity, step.call);
-    const struct step_kind *kind = step_kind(current_step(e));
-    if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
-        /* counts the sightings until the uid is accepted */
-        (void)e->r->reactions.sighted(e, shoot_copy(result->shoot));
-        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
-    } else if (result->class == UPSTREAM_OK && deleted_shoot_is_known(e->project, result->shoot)) {
-        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
-    } else if (result->class == UPSTREAM_OK) {
-        step_found(e, finding_of(e, kind, result), result);
-    } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
-        step_accepted(e, result);
-    } else if (result->class == UPSTREAM_ABSENT && ++e->step.tries.absent_reads >= ABSENT_READS) {
-        e->step.reading_back = false;
-        step_send_again(e);
-    } else if (result->class == UPSTREAM_ABSENT) {
-        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
-    } else if (result->class == UPSTREAM_GARBLED && kind->probed) {
-        step_unclear(e); /* a word that cannot be read */
-    } else {
-        step_not_sent(e, result);
-    }
-}
-
-static void read_back(struct entity *e)
-{
-    const struct step_kind *kind = step_kind(current_step(e));
-    e->step.reading_back = true;
-    step_submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
-}
-
 /* ---- reading the shoot before it is changed or destroyed ---- */
 
-/* The read counts when it is about this cluster (observe.c). Otherwise nothing is sent, and the shoot is read
- * again. */
-static void take_look(struct entity *e, const struct shoot *shoot)
+/* A read that does not count (observe.c) sends nothing: the shoot is read again. */
+void steps_looked(struct entity *e, bool counts, bool has_uid)
 {
-    e->step.looked_at = env_mono(e->r->env);
-    if (e->r->reactions.sighted(e, shoot_copy(shoot))) {
+    if (e->step.life != LIFE_LOOKED) /* a read-back, or the operation was replaced */
+        return;
+    life_move(e, LIFE_RESTING);
+    if (counts) {
+        e->step.looked_at = env_mono(e->r->env);
         entity_touch(e);
-        return;
     }
-    e->step.looked_at = 0;
-    if (e->cluster->deleted)
+    if (counts || e->cluster->deleted || !entity_has_open_operation(e) || entity_is_committing(e) ||
+        project_is_at_rest(e->project))
         return;
-    if (!shoot_has_uid(shoot))
+    if (!has_uid)
         step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
@@ -511,7 +404,8 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
         !plan_may_be_ours(e, result->shoot)) {
         check_foreign(e, result->shoot);
     } else if (result->class == UPSTREAM_OK) {
-        take_look(e, result->shoot);
+        entity_sight(e, shoot_copy(result->shoot));
+        life_move(e, LIFE_LOOKED);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
@@ -523,9 +417,10 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else {
         step_not_sent(e, result);
     }
+    life_answered(e, LIFE_LOOKING);
 }
 
-/* Whether Gardener gave up the deletion. After that only a retry, or another delete, helps (CL-18). */
+/* Whether the deletion failed for good at Gardener. Then only a retry, or another delete, helps (CL-18). */
 static bool deletion_gave_up(const struct shoot *s)
 {
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));
@@ -576,7 +471,7 @@ static void begin_after_look(struct entity *e)
     const bool fresh =
         e->step.looked_at && env_mono(e->r->env) - e->step.looked_at <= LOOK_FRESH_S * US_PER_S;
     if (!fresh) {
-        step_submit(e, UPSTREAM_GET, on_looked);
+        step_submit(e, LIFE_LOOKING, UPSTREAM_GET, on_looked);
     } else if (!shoot_has_uid(e->cluster->shoot)) {
         step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
         try_again(e, BUSY_WAIT_S * US_PER_S);
@@ -674,7 +569,7 @@ void steps_advance(struct entity *e)
         return;
     while (queue_is_due(e))
         queue_promote(e);
-    if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->step.retry))
+    if (operation_status_is_final(e->op->status) || e->step.life != LIFE_RESTING)
         return;
     skip_needless(e);
     if (!step_find(e->op)) {
@@ -696,5 +591,5 @@ void steps_advance(struct entity *e)
     else if (step->status == STEP_SENDING && kind->idempotent)
         step_send_again(e);
     else if (step->status == STEP_SENDING)
-        read_back(e);
+        step_read_back(e);
 }

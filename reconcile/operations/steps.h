@@ -7,6 +7,8 @@
 
 /* Begins or continues the entity's open operation; may be called at any time. */
 void steps_advance(struct entity *e);
+/* The shoot that a read for the step showed was observed: whether it counts (observe), and has a uid. */
+void steps_looked(struct entity *e, bool counts, bool has_uid);
 /* Called for an observation: may end the waiting step, and with it the operation. Adds its changes to the
  * save. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);

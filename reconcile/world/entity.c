@@ -16,8 +16,13 @@
 struct entity *entity_find(struct reconcile *r, const char *project, const char *name)
 {
     char key[ENTITY_KEY_BYTES];
-    struct entity *e;
     (void)view_cluster_key(key, project, name);
+    return entity_by_key(r, key);
+}
+
+struct entity *entity_by_key(struct reconcile *r, const char *key)
+{
+    struct entity *e;
     HASH_FIND_STR(r->entities, key, e);
     return e;
 }
@@ -26,12 +31,22 @@ void entity_touch(struct entity *e)
 {
     const bool has_work = e->op || e->queued;
     if (has_work && list_is_detached(&e->touched))
-        list_append(&e->r->touched, &e->touched);
+        list_append(&e->r->turn.touched, &e->touched);
+}
+
+void entity_sight(struct entity *e, struct shoot *shoot)
+{
+    shoot_free(e->sighting);
+    e->sighting = shoot;
+    if (list_is_detached(&e->sighted))
+        list_append(&e->r->turn.sighted, &e->sighted);
 }
 
 static void on_retry(struct loop_timer *timer)
 {
-    entity_touch(CONTAINER_OF(timer, struct entity, step.retry));
+    struct entity *e = CONTAINER_OF(timer, struct entity, step.retry);
+    life_end_pause(e);
+    entity_touch(e);
 }
 
 void entity_hide(struct entity *e)
@@ -53,13 +68,13 @@ static void begin_afresh(struct entity *e)
 /* Keeps two facts: that an intent is being stored, and when the step began. */
 void entity_forget_tries(struct entity *e)
 {
-    const bool storing = e->step.storing_intent;
+    const enum step_life life = e->step.life;
     const mono_us begun_at = e->step.begun_at;
-    assert(!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry));
+    assert(life == LIFE_STORING || life == LIFE_RESTING);
     json_decref(e->step.body);
     problem_free(e->step.refusal);
     begin_afresh(e);
-    e->step.storing_intent = storing;
+    e->step.life = life;
     e->step.begun_at = begun_at;
 }
 
@@ -114,7 +129,6 @@ void entity_remove(struct entity *e)
     struct reconcile *r = e->r;
     loop_assert_owner(r->o.loop);
     assert(!upstream_call_is_active(&e->step.call));
-    r->reactions.left(e);
     heap_remove(&e->project->poll.due, &e->due);
     walks_pass(e);
     loop_timer_clear(r->o.loop, &e->step.retry);
@@ -122,6 +136,8 @@ void entity_remove(struct entity *e)
     HASH_DEL(r->entities, e);
     list_remove(&e->in_project);
     list_remove(&e->touched);
+    list_remove(&e->sighted);
+    shoot_free(e->sighting);
     assert(e->project->cluster_count);
     e->project->cluster_count--;
     problem_free(e->step.refusal);
@@ -143,11 +159,12 @@ void entity_set_operation(struct entity *e, struct operation *op)
     /* Resets the state of the old operation's step. */
     e->step.tries = (struct step_tries){0};
     e->step.looked_at = 0;
-    e->step.reading_back = false;
     e->step.unread = false;
     problem_free(e->step.refusal);
     e->step.refusal = NULL;
-    loop_timer_clear(e->r->o.loop, &e->step.retry);
+    life_end_pause(e);
+    if (e->step.life == LIFE_LOOKED)
+        life_move(e, LIFE_RESTING);
     (void)snprintf(e->cluster->operation_id, sizeof(e->cluster->operation_id), "%s", op->id);
 }
 
@@ -182,7 +199,7 @@ bool entity_has_open_operation(const struct entity *e)
 
 bool entity_is_committing(const struct entity *e)
 {
-    return e->saves.first || e->saves.last || e->step.storing_intent;
+    return e->saves.first || e->saves.last || e->step.life == LIFE_STORING;
 }
 
 bool entity_row_was_refused(const struct entity *e)

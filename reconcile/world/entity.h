@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "model/decide.h"
+#include "reconcile/world/step_life.h"
 #include "reconcile/world/world.h"
 #include "upstream/upstream.h"
 #include "view/view.h"
@@ -21,21 +22,20 @@ struct step_tries {
     int conflicts;       /* consecutive 409 answers to the current step while the cluster seems idle */
     int unexplained;     /* consecutive refusals of its calls without a message of Cleura */
     int absent_reads;    /* consecutive reads back that found nothing */
-    mono_us unmet_since; /* since when Cleura is done without a visible effect of the step; 0: this is not the
-                            case */
+    mono_us unmet_since; /* time from which Cleura has been idle without a visible effect of the step; 0: not
+                            so */
     mono_us lost_at;     /* first read back of the current step; 0: none */
     char unheard[48];    /* last unknown word about its run; or "" */
 };
 
-/* The current step: its call, or the read-back after a lost answer. */
+/* The current step in memory. */
 struct step_run {
+    enum step_life life;
     struct upstream_call call;
     json_t *body;            /* body of the running call, when it was made for that call */
     struct loop_timer retry; /* when the step continues */
     struct step_tries tries;
-    mono_us begun_at;    /* begin of the current step; 0: before the start, or not begun */
-    bool storing_intent; /* its intent is being stored: no other call begins meanwhile */
-    bool reading_back;
+    mono_us begun_at;  /* begin of the current step; 0: before the start, or not begun */
     bool unread;       /* a read could not show whether a step of the last operation had an effect */
     mono_us looked_at; /* when the shoot was read for the step, with the right uid; 0: it must be read */
     struct problem *refusal; /* definite refusal after a lost answer; used if the read-back finds nothing */
@@ -78,6 +78,9 @@ struct entity {
     struct project *project;
     struct list in_project;
     struct list touched; /* in the reconciler's list, until the end of the turn */
+    struct list sighted; /* the same; the shoot that a read for its step showed */
+    struct shoot *sighting;
+    bool credentials_are_old; /* kubeconfigs that were read before are discarded at the end of the turn */
     struct cluster *cluster;
     struct view_blob *shown;  /* the blob in the view, or in the next snapshot; NULL: none */
     struct operation *op;     /* the open operation, or the last one until the next; may be NULL */
@@ -91,13 +94,18 @@ struct entity {
 };
 
 struct entity *entity_find(struct reconcile *r, const char *project, const char *name);
+/* The same by its key, `project/name`. */
+struct entity *entity_by_key(struct reconcile *r, const char *key);
 /* Takes over the cluster. */
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
 /* Removes the cluster from memory and view, and frees it. No call may be active. */
 void entity_remove(struct entity *e);
 /* Called when something happened to the cluster. At the end of this turn its open operation continues, or its
- * next operation begins, if possible (reconcile.c). */
+ * next operation begins, if possible (turn.c). */
 void entity_touch(struct entity *e);
+/* Called when a read for the step showed the shoot, which is taken over. At the end of this turn it is
+ * observed, and the step learns whether it counts (steps_looked). */
+void entity_sight(struct entity *e, struct shoot *shoot);
 /* Removes the cluster from the view; it stays in memory. */
 void entity_hide(struct entity *e);
 /* Resets the tries and findings of the current step. Only the stored state then counts, as after a restart.

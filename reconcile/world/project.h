@@ -46,7 +46,7 @@ struct project_poll {
     char *last_error;
 };
 
-/* Readers that wait for a fresh read (observation/fresh.c): lists of struct waiting. */
+/* Lists of readers that wait for a fresh read (observation/fresh.h). */
 struct project_fresh {
     struct list next;   /* for a read that has not begun */
     struct list now;    /* for the running read */

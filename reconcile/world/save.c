@@ -20,7 +20,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-static void save_free(struct save *save)
+void save_free(struct save *save)
 {
     change_set_free(save->set);
     free(save);
@@ -28,9 +28,13 @@ static void save_free(struct save *save)
 
 static void save_drop(struct loop_task *task)
 {
+    save_free(CONTAINER_OF(task, struct save, task));
+}
+
+static void answer_drop(struct loop_task *task)
+{
     struct save *save = CONTAINER_OF(task, struct save, task);
-    if (save->answers)
-        command_drop(save->ctx);
+    command_drop(save->ctx);
     save_free(save);
 }
 
@@ -235,14 +239,18 @@ static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struc
     [CHANGE_TOKEN_DELETE] = committed_token_delete,
 };
 
-static void on_committed(struct loop_task *task)
+static void on_returned(struct loop_task *task)
 {
     struct save *save = CONTAINER_OF(task, struct save, task);
+    list_append(&save->r->turn.returned, &save->link);
+}
+
+void save_show(struct save *save)
+{
     struct reconcile *r = save->r;
     loop_assert_owner(r->o.loop);
     assertion_about("change of", save->key);
-    struct entity *e;
-    HASH_FIND_STR(r->entities, save->key, e);
+    struct entity *e = entity_by_key(r, save->key);
     if (e && e->saves.under_way)
         e->saves.under_way--;
     if (save->status == STORE_OK) {
@@ -263,21 +271,24 @@ static void on_committed(struct loop_task *task)
         log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
                   save->key);
     }
-    if (save->on_saved)
-        save->on_saved(save);
+}
+
+void save_settle(struct save *save)
+{
+    struct reconcile *r = save->r;
     if (save->status == STORE_OK)
         answer_waiters(r, save->set);
-    HASH_FIND_STR(r->entities, save->key, e); /* on_saved may have removed the entity */
+    struct entity *e = entity_by_key(r, save->key); /* on_saved may have removed the entity */
     if (e)
         entity_rest(e);
-    list_append(&r->committed, &save->committed);
+    list_append(&r->turn.committed, &save->link);
     operations_leave_to_store(r);
 }
 
 void saves_publish_events(struct reconcile *r)
 {
-    for (struct list *item = list_pop(&r->committed); item; item = list_pop(&r->committed)) {
-        struct save *save = CONTAINER_OF(item, struct save, committed);
+    for (struct list *item = list_pop(&r->turn.committed); item; item = list_pop(&r->turn.committed)) {
+        struct save *save = CONTAINER_OF(item, struct save, link);
         for (size_t i = 0; save->status == STORE_OK && i < save->set->count; i++)
             if (save->set->changes[i].kind == CHANGE_EVENT_APPEND)
                 feed_publish(r->o.feed, save->set->changes[i].event);
@@ -295,7 +306,7 @@ static void on_written(struct change_set *set, enum store_status status)
 struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx)
 {
     struct save *save = MEM_NEW(struct save);
-    save->task = (struct loop_task){.run = on_committed, .drop = save_drop};
+    save->task = (struct loop_task){.run = on_returned, .drop = save_drop};
     save->r = r;
     save->set = change_set_new();
     save->on_saved = on_saved;
@@ -307,7 +318,7 @@ struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save
 {
     assert(on_saved && cmd);
     struct save *save = save_new(r, on_saved, cmd);
-    save->answers = true;
+    save->task.drop = answer_drop;
     return save;
 }
 
@@ -335,9 +346,8 @@ void save_entity(struct save *save, struct entity *e)
 
 void save_submit(struct save *save, bool droppable)
 {
-    struct entity *e;
     loop_assert_owner(save->r->o.loop);
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = entity_by_key(save->r, save->key);
     if (e)
         e->saves.under_way++;
     save->set->droppable = droppable;

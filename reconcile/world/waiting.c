@@ -7,17 +7,28 @@
 #include "base/mem.h"
 #include "reconcile/world/world.h"
 
+static void wait_is_over(struct waiting *w)
+{
+    if (list_is_detached(&w->late))
+        list_append(&w->r->turn.late, &w->late);
+}
+
 static void on_wait_deadline(struct loop_timer *timer)
 {
-    struct waiting *w = CONTAINER_OF(timer, struct waiting, deadline);
-    w->on_deadline(w);
+    wait_is_over(CONTAINER_OF(timer, struct waiting, deadline));
 }
 
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w))
 {
+    return wait_until(r, cmd, cmd->deadline, where, on_deadline);
+}
+
+struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
+                           void (*on_deadline)(struct waiting *w))
+{
     loop_assert_owner(r->o.loop);
-    assert(cmd && on_deadline && cmd->deadline);
+    assert(cmd && on_deadline && until);
     struct waiting *w = MEM_NEW(struct waiting);
     w->cmd = cmd;
     w->r = r;
@@ -25,7 +36,7 @@ struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *
     w->deadline.fire = on_wait_deadline;
     w->deadline.name = "deadline of a request";
     list_append(where, &w->link);
-    loop_timer_set(r->o.loop, &w->deadline, cmd->deadline);
+    loop_timer_set(r->o.loop, &w->deadline, until);
     return w;
 }
 
@@ -36,11 +47,19 @@ void call_for_waiters(struct upstream_call *call, const struct list *waiters)
     upstream_call_for(call, cmd ? &cmd->trace : NULL, cmd ? cmd->request_id : NULL);
 }
 
+void command_is_ready(struct command *cmd)
+{
+    struct reconcile *r = cmd->decided_by;
+    loop_assert_owner(r->o.loop);
+    list_append(&r->turn.ready, &cmd->answered);
+}
+
 struct command *wait_take(struct waiting *w)
 {
     struct command *cmd = w->cmd;
     assert(!list_is_detached(&w->link));
     list_remove(&w->link);
+    list_remove(&w->late);
     loop_timer_clear(w->r->o.loop, &w->deadline);
     free(w);
     return cmd;
@@ -48,8 +67,6 @@ struct command *wait_take(struct waiting *w)
 
 void waiters_answer(struct list *waiters)
 {
-    LIST_FOR_EACH_SAFE (it, next, waiters) {
-        struct waiting *w = CONTAINER_OF(it, struct waiting, link);
-        w->on_deadline(w);
-    }
+    LIST_FOR_EACH (it, waiters)
+        wait_is_over(CONTAINER_OF(it, struct waiting, link));
 }

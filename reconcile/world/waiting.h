@@ -15,17 +15,24 @@ struct waiting {
     struct command *cmd;
     struct reconcile *r;
     struct loop_timer deadline;
-    void (*on_deadline)(struct waiting *w);
-    void *owner; /* owner of the list, for on_deadline; or NULL */
+    void (*on_deadline)(struct waiting *w); /* called at the end of the turn; must take the command */
+    struct list late;                       /* in the reconciler's list, from the deadline to that end */
+    void *owner;                            /* owner of the list, for on_deadline; or NULL */
 };
 
+/* Waits until the command's deadline. */
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w));
+/* As wait_new, with a deadline of its own. */
+struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
+                           void (*on_deadline)(struct waiting *w));
 /* Gives a call the trace and request of the first waiting command; neither when no command waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
+/* What a command waited for is there: it is decided again at the end of the turn. */
+void command_is_ready(struct command *cmd);
 /* Removes and frees the entry; returns the command. */
 struct command *wait_take(struct waiting *w);
-/* Answers all waiting commands, each by its own on_deadline. */
+/* All waiting commands are answered at the end of the turn, each by its own on_deadline. */
 void waiters_answer(struct list *waiters);
 
 #endif

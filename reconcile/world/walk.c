@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "base/attrs.h"
-#include "base/thread.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
@@ -17,6 +16,7 @@ static void walk_end(struct walk *w)
     assert(w->under_way && !list_is_detached(&w->link));
     w->under_way = false;
     list_remove(&w->link);
+    list_remove(&w->due);
     loop_timer_clear(w->r->o.loop, &w->timer);
 }
 
@@ -39,31 +39,41 @@ static struct entity *walk_behind(const struct walk *w, const struct entity *e)
     return w->only ? NULL : walk_first(e->project->hh.next);
 }
 
-/* Runs one slice. A walk that fits into one slice is done at once. */
-static void walk_go_on(struct walk *w)
+void walk_begin_slice(struct walk *w)
 {
-    unsigned spent = 0;
-    assert(w->under_way);
-    while (w->next && spent < WALK_TURN) {
-        struct entity *e = w->next;
+    assert(w->under_way != w->was_stopped);
+    w->spent = 0;
+}
+
+struct entity *walk_next(struct walk *w)
+{
+    struct entity *e = w->under_way && w->spent < WALK_TURN ? w->next : NULL;
+    if (e)
         w->next = walk_behind(w, e); /* the visit may remove the entity */
-        unsigned cost = w->visit(w, e);
-        assert(cost); /* otherwise a slice would never end */
-        spent += cost;
-        thread_step_aside();
+    return e;
+}
+
+enum walk_state walk_end_slice(struct walk *w)
+{
+    if (w->was_stopped) { /* perhaps by a visit, which made it due again */
+        list_remove(&w->due);
+        w->was_stopped = false;
+        return WALK_STOPPED;
     }
-    if (w->next) {
-        loop_timer_set(w->r->o.loop, &w->timer, env_mono(w->r->env));
-        return;
+    if (!w->under_way) /* a visit stopped it, and it has no on_stop */
+        return WALK_GOES_ON;
+    if (!w->next) {
+        walk_end(w);
+        return WALK_ENDED;
     }
-    walk_end(w);
-    if (w->done)
-        w->done(w);
+    loop_timer_set(w->r->o.loop, &w->timer, env_mono(w->r->env));
+    return WALK_GOES_ON;
 }
 
 static void on_walk_turn(struct loop_timer *timer)
 {
-    walk_go_on(CONTAINER_OF(timer, struct walk, timer));
+    struct walk *w = CONTAINER_OF(timer, struct walk, timer);
+    list_append(&w->r->turn.due_walks, &w->due);
 }
 
 bool walk_is_under_way(const struct walk *w)
@@ -74,7 +84,7 @@ bool walk_is_under_way(const struct walk *w)
 static void walk_begin(struct reconcile *r, struct walk *w, struct project *only, struct entity *first)
 {
     loop_assert_owner(r->o.loop);
-    assert(w->visit && w->name && list_is_detached(&w->link) == !w->under_way);
+    assert(!w->was_stopped && w->visit && w->name && list_is_detached(&w->link) == !w->under_way);
     if (!w->under_way)
         list_append(&r->walks, &w->link);
     w->under_way = true;
@@ -83,7 +93,9 @@ static void walk_begin(struct reconcile *r, struct walk *w, struct project *only
     w->timer.name = w->name;
     w->only = only;
     w->next = first;
-    walk_go_on(w);
+    loop_timer_clear(r->o.loop, &w->timer);
+    if (list_is_detached(&w->due))
+        list_append(&r->turn.due_walks, &w->due);
 }
 
 void walk_project(struct project *p, struct walk *w)
@@ -101,8 +113,9 @@ void walk_stop(struct walk *w)
     if (!w->under_way)
         return;
     walk_end(w);
-    if (w->stopped)
-        w->stopped(w);
+    w->was_stopped = w->on_stop != NULL;
+    if (w->was_stopped)
+        list_append(&w->r->turn.due_walks, &w->due);
 }
 
 void walks_stop(struct reconcile *r)

@@ -10,33 +10,45 @@ struct project;
 struct reconcile;
 
 /*
- * A walk over every cluster, or over the clusters of one project, in slices of WALK_TURN. Each visit returns
- * its cost. The visited entity may be removed. Clusters that are added meanwhile to the current project are
- * visited, too.
+ * A walk over every cluster, or over the clusters of one project, in slices of WALK_TURN, each at the end of
+ * a turn. Each visit returns its cost. The visited entity may be removed. Clusters that are added meanwhile
+ * to the current project are visited, too.
  */
 struct walk {
     const char *name;                                    /* static, for the watchdog */
     unsigned (*visit)(struct walk *w, struct entity *e); /* returns a WALK_... value */
-    void (*done)(struct walk *w);                        /* called after all were visited; NULL: no action */
-    void (*stopped)(struct walk *w); /* when shootd stops or the project leaves; NULL: no action */
+    /* Called at the end of the turn, when all were visited; NULL: no action. May free the walk. */
+    void (*on_end)(struct walk *w);
+    /* The same in its place, when shootd stops or the project leaves. */
+    void (*on_stop)(struct walk *w);
     /* Used only by walk.c. */
-    struct list link;
+    struct list link; /* in the reconciler's list of running walks */
+    struct list due;  /* in its list of those whose slice, or on_stop, is due */
     struct reconcile *r;
     struct project *only; /* visits only its clusters; NULL: all */
     struct entity *next;
     struct loop_timer timer;
+    unsigned spent; /* in this slice */
     bool under_way;
+    bool was_stopped; /* on_stop is due */
 };
 
 /* Costs. A turn takes a few milliseconds: sixteen clusters that are rendered again, or a thousand that are
  * skipped. */
 enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
 
-/* Each begins a walk, or begins it again; the first slice runs at once. */
+/* Each begins a walk, or begins it again; the first slice runs at the end of this turn. */
 void walk_project(struct project *p, struct walk *w);
 void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
-/* Ends a running walk where it is. */
+/* Begins a slice of a walk that is due; a stopped walk has none to visit. */
+void walk_begin_slice(struct walk *w);
+/* The next cluster to visit; NULL when the slice has ended, or the walk. */
+struct entity *walk_next(struct walk *w);
+enum walk_state { WALK_GOES_ON, WALK_ENDED, WALK_STOPPED };
+/* Ends a slice. WALK_ENDED: on_end is to be called now, WALK_STOPPED: on_stop. */
+enum walk_state walk_end_slice(struct walk *w);
+/* Ends a running walk where it is. A walk without on_stop may be freed after that. */
 void walk_stop(struct walk *w);
 /* Ends all walks, at a stop. */
 void walks_stop(struct reconcile *r);

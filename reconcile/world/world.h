@@ -1,7 +1,7 @@
 /*
- * The whole state of the reconciler, and the reactions of the folders above to events in it. Each folder of
- * reconcile/ includes only the folders below it (docs/architecture.md); a call upwards uses one of these
- * reactions. Loop thread.
+ * The whole state of the reconciler. Each folder of reconcile/ includes only the folders below it
+ * (docs/architecture.md). Nothing here calls upwards: results and facts are put into lists, and the end of
+ * the turn (reconcile/turn.h) passes them on. Loop thread.
  */
 #ifndef RECONCILE_WORLD_WORLD_H
 #define RECONCILE_WORLD_WORLD_H
@@ -24,18 +24,6 @@ struct held_key;
 struct operation_entry;
 struct fetches;
 struct project;
-
-/* Set once, by reconcile.c, before any of them is called. */
-struct reactions {
-    /* A read for a step shows the shoot: takes it over, as observe() of observation/ does. */
-    bool (*sighted)(struct entity *e, struct shoot *shoot);
-    /* Earlier credentials are invalid (lookups/). */
-    void (*credentials_rotated)(struct entity *e);
-    /* The entity is about to be freed: all references to it must be removed (lookups/). */
-    void (*left)(struct entity *e);
-    /* The data for which a command waited exists: the command is decided again. */
-    void (*decide_again)(struct reconcile *r, struct command *cmd);
-};
 
 /* A stored token. */
 struct token_entry {
@@ -69,9 +57,21 @@ struct reload {
     void *ctx;
 };
 
+/* Lists of what happened in this turn of the loop; reconcile/turn.h passes it on at the end. */
+struct turn {
+    struct list touched;   /* entities whose operation goes on */
+    struct list returned;  /* saves whose on_saved is due */
+    struct list committed; /* saves whose events are published */
+    struct list late;      /* waiting commands whose on_deadline is due */
+    struct list found;     /* queries of the store whose on_found is due */
+    struct list sighted;   /* entities that a read for a step showed */
+    struct list due_walks; /* walks whose next slice is due */
+    struct list ready;     /* commands that are decided again */
+    struct list answered;  /* commands that are given back */
+};
+
 struct reconcile {
     struct reconcile_options o;
-    struct reactions reactions;
     const struct env *env;
     struct webhook_engine *webhooks;
     struct account *accounts;           /* hash by name */
@@ -79,9 +79,7 @@ struct reconcile {
     struct project *retired;            /* hash by name: projects that the configuration does not name */
     struct project_state *all_projects; /* state for all projects together (PROJECT_ALL); or NULL */
     struct entity *entities;            /* hash by key */
-    struct list touched;                /* entities whose operation goes on at the end of the turn */
-    struct list committed;              /* saves of this turn, whose events are published at its end */
-    struct list answered;               /* commands that are given back at the end of the turn */
+    struct turn turn;
     struct operation_entry *operations; /* hash by id (operation_table.h) */
     size_t ended_weight;                /* memory used by ended operations */
     char left_out[40];                  /* greatest id of an ended operation that is not in memory, or "" */

@@ -44,21 +44,22 @@ static const struct option long_options[] = {
 
 void options_print_help(void)
 {
-    (void)fputs("usage: cleura-sim [--listen ADDRESS:PORT] [options]\n"
-                "  --listen A:P       IPv4 address and port, port 0 picks one (default 127.0.0.1:9090)\n"
-                "  --speed N          simulated seconds per second, fractions allowed (default 1)\n"
-                "  --seed N           make generated names and ids repeatable\n"
-                "  --login L          account name (default demo)\n"
-                "  --password P       its password (default demo)\n"
-                "  --token-ttl N      life of a token in simulated seconds (default 86400)\n"
-                "  --latency MS       real milliseconds added to every answer (default 0)\n"
-                "  --stale N          simulated seconds until an accepted write is picked up (default 5)\n"
-                "  --region TAG       an OpenStack region; may be repeated (default Sto2)\n"
-                "  --project ID       a project, 32 hex digits; may be repeated\n"
-                "                     (default 00112233445566778899aabbccddeeff)\n"
-                "  --two-factor       the account wants a code by SMS (it is 123456)\n"
-                "  --allow-remote     permit listening on an address that is not loopback\n",
-                stdout);
+    (void)fputs(
+        "usage: cleura-sim [--listen ADDRESS:PORT] [options]\n"
+        "  --listen A:P       IPv4 address and port, port 0 picks a free one (default 127.0.0.1:9090)\n"
+        "  --speed N          simulated seconds per second, fractions allowed (default 1)\n"
+        "  --seed N           make generated names and ids repeatable\n"
+        "  --login L          account name (default demo)\n"
+        "  --password P       its password (default demo)\n"
+        "  --token-ttl N      lifetime of a token in simulated seconds (default 86400)\n"
+        "  --latency MS       real milliseconds added to every answer (default 0)\n"
+        "  --stale N          simulated seconds until an accepted write is picked up (default 5)\n"
+        "  --region TAG       an OpenStack region; may be repeated (default Sto2)\n"
+        "  --project ID       a project, 32 hex digits; may be repeated\n"
+        "                     (default 00112233445566778899aabbccddeeff)\n"
+        "  --two-factor       the account needs a code by SMS, always 123456\n"
+        "  --allow-remote     permit listening on an address that is not loopback\n",
+        stdout);
 }
 
 static int options_complain(const char *what, const char *value)

@@ -129,8 +129,8 @@ static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transact
 
 /*
  * Operations are read from this table on request, a page at a time. Clusters are read without parsing
- * documents whose digest is right. The digest is empty for rows of earlier versions. A row that is no JSON
- * stays for the load, which moves it to the quarantine.
+ * documents whose digest is right. The digest is empty for rows of earlier versions. A row that is not JSON
+ * is not changed here; the load moves it to the quarantine.
  */
 static const char fast_start[] =
     "ALTER TABLE operations ADD COLUMN cluster TEXT NOT NULL DEFAULT '';"

@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "storage/storage_private.h"
 
 #include <string.h>

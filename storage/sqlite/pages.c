@@ -5,6 +5,7 @@
 #include "storage/sqlite/sqlite_private.h"
 
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "storage/storage_private.h"
 
 static bool read_event(sqlite3_stmt *stmt, struct event *e)

@@ -1,6 +1,7 @@
 /*
- * The quarantine: unreadable rows are moved there unchanged. One such row thus does not prevent a start, and
- * a person can still examine it. Runs on the writing connection inside the transaction of the load.
+ * The quarantine is a table for unreadable rows, which are moved there unchanged. An unreadable row thus does
+ * not prevent a start, and a person can still examine it. Runs on the writing connection, in the transaction
+ * that loads the store.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -50,7 +51,7 @@ void quarantine_note(struct quarantine *q, enum row_kind kind, sqlite3_value *ke
     q->rows[q->count++] = (struct bad_row){kind, sqlite3_value_dup(key), mem_strdup(reason)};
 }
 
-/* Values are bound in order; a NULL at the end is not bound. */
+/* The values are bound in this order; NULL texts are not bound. */
 static int quarantine_run(sqlite3 *db, const char *sql, const char *first, const char *second,
                           const sqlite3_value *key)
 {
@@ -79,9 +80,9 @@ enum store_status quarantine_move(struct sqlite_conn *conn, const struct quarant
             rc = quarantine_run(conn->db, statements[row->kind].remove, NULL, NULL, row->key);
         if (rc != SQLITE_OK)
             return sqlite_fail(conn, rc, "quarantine", NULL);
-        log_error("stored {kind} {id} cannot be read and is put aside (see shootd check-store)", "kind",
-                  row_kind_name(row->kind), "id", (const char *)sqlite3_value_text(row->key), "reason",
-                  row->reason);
+        log_error("stored {kind} {id} cannot be read and was moved to quarantine (see shootd check-store)",
+                  "kind", row_kind_name(row->kind), "id", (const char *)sqlite3_value_text(row->key),
+                  "reason", row->reason);
     }
     return STORE_OK;
 }

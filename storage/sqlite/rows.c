@@ -212,13 +212,13 @@ static int64_t count_quarantine(struct sqlite_conn *conn)
     return count;
 }
 
-/* When the disk is full the rows stay where they are, and the next start finds them again. */
+/* When the disk is full, the rows stay in their tables, and the next start finds them again. */
 static void put_aside(struct load *l)
 {
     bool moved = l->bad.count && l->conn->writer && quarantine_move(l->conn, &l->bad) == STORE_OK &&
                  sqlite_commit(l->conn, NULL) == STORE_OK;
     if (l->bad.count && !moved)
-        log_error("unreadable stored rows cannot be put aside", "rows", LOG_INT(l->bad.count));
+        log_error("unreadable stored rows cannot be moved to quarantine", "rows", LOG_INT(l->bad.count));
     sqlite_rollback(l->conn);
     if (l->visitor->quarantined)
         l->visitor->quarantined(l->visitor->ctx,

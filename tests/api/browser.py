@@ -27,10 +27,12 @@ def chromium():
 
 
 class Chromium:
-    def __init__(self, directory):
+    """`without` are arguments of Playwright's that this browser does not get."""
+
+    def __init__(self, directory, without=()):
         self.log = directory / "chromium.log"
         self.errors = open(self.log, "ab")
-        self.popen = subprocess.Popen(["node", "dashboard.mjs", chromium(), directory / "profile", AXE if AXE.exists() else ""], cwd=JS, text=True,
+        self.popen = subprocess.Popen(["node", "dashboard.mjs", chromium(), directory / "profile", AXE if AXE.exists() else "", *without], cwd=JS, text=True,
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
         self.answers = queue.Queue()
         self.ids = itertools.count(1)

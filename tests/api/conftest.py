@@ -27,8 +27,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Twice in fifty runs a worker with many threads crashed inside of Python 3.11.2, the second time while it collected garbage. From
-    here on a collection skips modules and tests, and comes ten times more seldom."""
+    """Twice in fifty runs a worker with many threads crashed inside of Python 3.11.2, the second time while it collected garbage. From here
+    on a garbage collection skips modules and tests, and is ten times less frequent."""
     gc.freeze()
     gc.set_threshold(7000, 10, 10)
 
@@ -44,7 +44,7 @@ def pytest_runtest_setup():
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """Adds the logs to the report of a failure, reports of a sanitizer first: the machine and its files do not last."""
+    """Adds the logs to the report of a failure, reports of a sanitizer first, because the machine and its files are not kept."""
     report = (yield).get_result()
     if not report.failed:
         return

@@ -27,7 +27,7 @@ def types(d, name):
 
 
 def test_a_waiting_change_is_judged_again_when_its_turn_comes(sim, shootd):
-    """A pool without a name meant the only pool; when the change begins there are two."""
+    """A pool without a name means the only pool; when the change begins, the cluster has two pools."""
     shootd.wait_operation(shootd.create("dev", spec={"node_pools": [{}]})["operation"]["id"])
     sim.post("settings", durations={"upgrade": 600, "worker_create": 600})
     first = put(shootd, "dev", {"kubernetes_version": "1.34", "node_pools": [{"name": "default"}, {"name": "aaa"}]})

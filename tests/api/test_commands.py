@@ -56,14 +56,14 @@ def start(tmp_path):
 
 
 def assert_pages_may_call(url):
-    """Pages from its own address and from a development server may call it, no others."""
+    """Only pages from the daemon's own address and from a development server may call it."""
     for origin, allowed in ((url, url), ("http://localhost:5173", "http://localhost:5173"), ("http://evil.example", None)):
         answer = web.get(url + "/livez", headers={"Origin": origin}, timeout=30)
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed, (origin, answer.headers)
 
 
 def test_two_side_by_side(start):
-    """Each answers at its printed address, only to its own token, and pages from that address may call it."""
+    """Each daemon answers at its printed address, only to its own token, and pages from that address may call it."""
     runs = [start("first"), start("second")]
     told = [{"url": run.wait().said("shootd is running"), "token": run.said("token")} for run in runs]
     assert told[0]["url"][0] != told[1]["url"][0]
@@ -139,7 +139,7 @@ def test_an_ordinary_user_runs_the_tests_of_nginx():
     ("required", False, "make: the dashboard cannot be built: npm is absent ('apt-get install nodejs npm' installs it)"),
     ("required", True, "make: the dashboard cannot be built: npm ci failed: code ENOTFOUND")])
 def test_without_npm_or_its_registry_there_is_a_daemon_without_a_dashboard(tmp_path, mode, with_npm, said):
-    """One line reports it, as an error only if the dashboard is required; the program then has no page."""
+    """One line reports the failed build of the dashboard, as an error only if the dashboard is required. Otherwise the program has no page."""
     path, tree = tmp_path / "bin", tmp_path / "tree"
     for directory in (path, tree / "tools", tree / "dashboard"):
         directory.mkdir(parents=True)

@@ -188,8 +188,7 @@ def test_health(sim, make_shootd, on):
 
 @pytest.mark.parametrize("on", ["port", "socket"])
 def test_health_of_what_is_not_ready(sim, make_shootd, on):
-    """A 503 answer does not count as healthy. The store accepts no changes because no more data can be written (a limit of the file size
-    replaces a full disk)."""
+    """A 503 answer counts as unhealthy. The store accepts no changes, because no data can be written (a limit of the file size replaces a full disk)."""
     d = make_shootd(sim.url)
     with listening(d, on) as connection:
         assert health(d).returncode == 0

@@ -759,6 +759,64 @@ def test_the_audit_log_is_searched_and_read_in_pages(world):
     assert "action" in refused
 
 
+# Records what the live region says; `set` changes filters in one task, so that no time is between them.
+LISTEN = """
+  await page.evaluate(() => {
+    const region = document.querySelector(".visually-hidden[role=status]");
+    window.said = [];
+    new MutationObserver(() => window.said.push(region.textContent.trim())).observe(region, { childList: true, characterData: true, subtree: true });
+    window.set = (kind, ...changes) => changes.forEach(([label, value]) => {
+      const field = [...document.querySelectorAll(".filters label")].find((one) => one.firstElementChild.textContent === label).lastElementChild;
+      field.value = value;
+      field.dispatchEvent(new Event(kind, { bubbles: true }));
+    });
+  });
+"""
+# What was said since the last time, once the wanted text is there; summaries of changes by others are left out.
+SAID = """
+  await page.evaluate(({ kind, changes }) => window.set(kind, ...changes), args);
+  const deadline = Date.now() + 20_000;
+  while (!(await page.evaluate((wanted) => window.said.includes(wanted), args.wanted)) && Date.now() < deadline) await page.waitForTimeout(20);
+  return page.evaluate(() => window.said.splice(0).filter((text) => !/changes?$|failed$|^The server/.test(text)));
+"""
+
+
+def test_the_number_of_results_is_said_once_the_filters_stand_still(world):
+    d = world.d
+
+    def says_once(wanted, *changes, kind="change"):
+        assert world.run("said", SAID, kind=kind, changes=changes, wanted=wanted) == [wanted]
+
+    def number(path, one, more, **query):
+        page = d.http.get(path, params=query).json()
+        assert page["next_cursor"] is None and page["items"]
+        return f"{len(page['items'])} {more if len(page['items']) > 1 else one}"
+
+    def reconcile():
+        d.wait_operation(d.http.post(d.clusters_path("shop") + "/actions/reconcile").json()["operation"]["id"])
+
+    d.wait_phase("shop", "ready")
+    reconcile()
+    world.open("said")
+    world.run("said", 'await page.getByText("web-0000").waitFor();' + LISTEN)
+    total = d.http.get("/v1/summary").json()["total"]
+    says_once(f"2 of {total} clusters", ["Search", "n"], ["Search", "ni"], ["Search", "night"], kind="input")
+
+    world.go("said", "/audit")
+    world.run("said", 'await page.locator("table.audit").waitFor();')
+    says_once(number("/v1/audit", "entry", "entries", action="createCluster", outcome="success", limit=100), ["Action", "createCluster"], ["Outcome", "success"])
+    says_once("No entry fits the filters.", ["Target", "nothing-like-this"])
+
+    world.go("said", "/operations")
+    world.run("said", 'await page.locator(".entry").first().waitFor();')
+    says_once(number("/v1/operations", "operation", "operations", status="succeeded", type="create"), ["Status", "succeeded"], ["Type", "create"])
+    says_once(number("/v1/operations", "operation", "operations", status="succeeded", type="reconcile"), ["Type", "reconcile"])
+    count = world.run("said", 'return page.locator(".entry").count();')
+    reconcile()
+    world.run("said", 'await page.locator(".entry").nth(args.count).waitFor();', count=count)
+    says_once("No operation fits the filters.", ["Status", "cancelled"])  # and nothing of the operation that came by itself
+
+
 def test_accounts_say_how_the_login_stands_and_how_old_the_data_is(world):
     account = world.d.http.get("/v1/accounts").json()["items"][0]
     world.open("accounts", "/accounts")
@@ -901,4 +959,4 @@ def test_parts_that_need_no_browser(tmp_path):
                     "--jsx=automatic", "--jsx-import-source=preact", '--banner:js=globalThis.document={hidden:false,baseURI:"http://shootd.test/"};'],
                    cwd=ROOT / "dashboard", check=True, timeout=60)
     done = subprocess.run(["node", "--test", bundle], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and "pass 9" in done.stdout.replace("# ", ""), done.stdout + done.stderr
+    assert done.returncode == 0 and "pass 11" in done.stdout.replace("# ", ""), done.stdout + done.stderr

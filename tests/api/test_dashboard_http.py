@@ -119,7 +119,7 @@ def issuer_of(url, **more):
 
 
 def test_the_policy_names_the_issuers_of_the_configuration(client):
-    """Those that programs have a client of, each origin once; another policy has another tag, so no browser keeps the old one."""
+    """The policy has the origins of issuers with a client, each origin once. Another policy has another ETag, so no browser uses the old one."""
     d = client.daemon
     before, plain = d.config.read_text(), client.get("/")
     paged = {"client_id": "page"}

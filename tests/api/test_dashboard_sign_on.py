@@ -1,8 +1,10 @@
 """Single sign-on of the dashboard in real Chromium: an issuer of the test (issuers.py) with the authorization code flow, and a real provider."""
 
+import json
 import re
 import shutil
 import subprocess
+import threading
 
 import pytest
 
@@ -157,6 +159,96 @@ def test_an_answer_that_this_tab_did_not_ask_for(world):
     assert kept == world.d.url + "/" and len(exchanges(world)) == 1, "it ends no session"
 
 
+# From the login page to a page of the issuer that stays, and back by the browser's button. The login page can be used again.
+BACK = """
+  await page.goto(args.url + "#/?sort=name");
+  await page.evaluate(() => { window.left = true; });
+  await page.getByRole("button", { name: "Log in with " + args.issuer, exact: true }).click();
+  await page.waitForURL(/\\/stays\\?/);
+  await page.evaluate(() => { setTimeout(() => history.back()); });
+  await page.waitForURL(args.url + "#/?sort=name");
+  await page.locator("button.primary", { hasText: /^Log in$/ }).waitFor();
+  await page.getByRole("button", { name: "Log in with" }).waitFor();
+  const buttons = () => page.locator("button").evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute("aria-disabled")]));
+  const seen = { same: await page.evaluate(() => window.left === true), buttons: await buttons(), alerts: await page.getByRole("alert").count(),
+    open: await page.getByLabel("Token").isEditable(), stored: await page.evaluate(() => Object.keys(sessionStorage)) };
+"""
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["a new page", "the page as it was"])
+def test_back_from_the_issuer_by_the_browsers_button(world, tmp_path, keeps):
+    """With the back/forward cache the page is the one that was left; without it the page begins anew. Playwright switches the cache off."""
+    chromium = browser.Chromium(tmp_path, without=["--disable-back-forward-cache"]) if keeps else world.chromium
+    args = {"url": world.d.url + "/", "issuer": world.issuer.url.removeprefix("http://")}
+    whole = world.issuer.discovery
+    try:
+        for way in ("sign on", "token"):
+            world.issuer.discovery = whole | {"authorization_endpoint": world.issuer.url + "/stays"}
+            seen = chromium.run("back", BACK + "return seen;", **args)
+            assert seen == {"same": keeps, "buttons": [[f"Log in with {args['issuer']}", "false"], ["Log in", "false"]], "alerts": 0, "open": True,
+                            "stored": ["shootd.login"]}
+            world.issuer.discovery = whole
+            if way == "sign on":
+                chromium.run("back", 'await page.getByRole("button", { name: "Log in with" }).click();' + IN + 'await page.getByRole("button", { name: "Log out" }).click();')
+                assert chromium.run("back", STORED) == {}
+            else:
+                chromium.run("back", 'await page.getByLabel("Token").fill(args.token); await page.keyboard.press("Enter");' + IN, token=world.d.token())
+    finally:
+        if keeps:
+            chromium.stop()
+
+
+def test_a_navigation_to_the_issuer_that_is_stopped(world):
+    """The page has not been left, and nothing reports that it stays."""
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def authorize(query):
+        is_asked.set()
+        may_answer.wait(60)
+        return world.d.url
+
+    world.issuer.pages["/authorize"] = authorize
+    try:
+        world.run("stopped", """
+          await page.clock.install();
+          await page.goto(args.url);
+          const button = page.getByRole("button", { name: "Log in with" });
+          await button.waitFor();
+          await button.evaluate((one) => setTimeout(() => one.click()));
+          await page.getByText("One moment").waitFor();
+        """)
+        wait_until(is_asked.is_set, what="the navigation")
+        usable = world.run("stopped", """
+          await page.evaluate(() => stop());
+          const before = await page.getByText("One moment").count();
+          await page.clock.fastForward(20_000);
+          await page.locator("button.primary", { hasText: /^Log in$/ }).waitFor();
+          return [before, await page.getByRole("button", { name: "Log in with" }).getAttribute("aria-disabled"), await page.getByLabel("Token").isEditable()];
+        """)
+    finally:
+        may_answer.set()
+    assert usable == [1, "false", True]
+
+
+def test_issuers_on_one_host_have_names_of_their_own(world):
+    before = world.d.config.read_text()
+    one = issuers.configuration(world.issuer.url, client_id="page", scopes=SCOPES)
+    both = json.loads(one.removeprefix("oidc: "))["issuers"]
+    both += [{**both[0], "issuer": world.issuer.url + path} for path in ("/realms/it", "/realms/hr")]
+    try:
+        world.d.reload(before.replace(one, "oidc: " + json.dumps({"issuers": both}) + "\n"))
+        names = world.run("names", """
+          await page.goto(args.url);
+          await page.getByRole("button", { name: "Log in with" }).nth(2).waitFor();
+          return page.locator(".sign-on button").allTextContents();
+        """)
+    finally:
+        world.d.reload(before)
+        wait_keys(world.d)
+    host = world.issuer.url.removeprefix("http://")
+    assert names == [f"Log in with {host}{path}" for path in ("", "/realms/it", "/realms/hr")]
+
+
 def test_an_id_token_of_another_login(world):
     flow, issue = world.flow, world.flow.issue
     flow.issue = lambda nonce=None: issue(nonce="another" if nonce else None)
@@ -168,7 +260,7 @@ def test_an_id_token_of_another_login(world):
 
 def test_an_issuer_that_is_down_or_allows_no_page(world):
     world.issuer.origin = "https://another.example.com"
-    assert "has to be allowed" in world.reason("down", "does not let this page read")["reason"] and world.flow.asked == []
+    assert "Allow the origin of this page" in world.reason("down", "does not let this page read")["reason"] and world.flow.asked == []
     world.issuer.stop()
     try:
         assert world.reason("down", "does not answer")["stored"] == []
@@ -200,8 +292,8 @@ def test_a_page_that_is_older_than_the_configuration(world):
 
 @pytest.mark.parametrize("change, words", [
     ({"issuer": "https://another.example.com"}, "another issuer"),
-    ({"authorization_endpoint": "javascript:alert(1)"}, "no addresses"),
-    ({"token_endpoint": "https://tokens.example.com/token"}, "at another host"),
+    ({"authorization_endpoint": "javascript:alert(1)"}, "are not https"),
+    ({"token_endpoint": "https://tokens.example.com/token"}, "is on another host"),
     ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
 ])
 def test_an_issuer_that_cannot_be_used(world, change, words):

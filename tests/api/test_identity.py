@@ -33,7 +33,7 @@ def test_an_empty_list_is_no_end(sim, make_shootd):
     sim.fault("get_shoot", "status", status=404, count=0)
     unknown = d.wait_phase("dev", "unknown")
     since = unknown["status"]["absent_since"]
-    assert since and "does not show the cluster since" in unknown["status"]["message"]
+    assert since and "has not shown the cluster since" in unknown["status"]["message"]
     sim.clear_faults()
     after = d.wait_phase("dev", "ready")
     assert [after[k] for k in ("id", "managed", "labels", "deletion_protection", "spec")] == [
@@ -42,7 +42,7 @@ def test_an_empty_list_is_no_end(sim, make_shootd):
     events = d.events(cluster="dev")
     types = [e["type"] for e in events]
     assert types[-2:] == ["cluster.unreachable", "cluster.recovered"] and "cluster.deleted" not in types
-    told = re.search(r"does not show the cluster since (20\S+Z);", events[-2]["data"]["message"])
+    told = re.search(r"has not shown the cluster since (20\S+Z);", events[-2]["data"]["message"])
     assert told and since.startswith(told[1].rstrip("Z")), "the event tells since when, as the cluster does"
 
 

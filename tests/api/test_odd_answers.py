@@ -72,7 +72,7 @@ def test_a_cluster_with_odd_members_is_managed_like_any_other(sim, between, make
 
 
 def test_each_member_is_named_once_in_the_log(sim, between, make_shootd, generation):  # noqa: F811
-    """Once, however many clusters have it and however often they are read. The same member of another pool counts as the same."""
+    """A member is logged once, however many clusters have it and however often they are read. The same member of another pool counts as the same."""
     sim.post("shoots", count=3, prefix="odd", state="ready")
 
     def replace(method, path, answer):

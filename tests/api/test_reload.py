@@ -219,7 +219,7 @@ def test_sighup_and_what_systemd_hears(make_sim, tmp_path):
             first = notify.recv(4096).decode()
             assert "RELOADING=1" in first and int(re.search(r"MONOTONIC_USEC=(\d+)", first)[1]) >= now
             assert notify.recv(4096).decode().startswith("READY=1\nSTATUS=serving")
-            assert "configuration read again" in d.log()
+            assert "configuration reloaded" in d.log()
             d.config.write_text("listen: nowhere\n")
             os.kill(d.process.pid, signal.SIGHUP)
             assert "RELOADING=1" in notify.recv(4096).decode()

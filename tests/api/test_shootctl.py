@@ -93,7 +93,7 @@ def test_without_a_server_it_says_how_to_name_one(tmp_path):
 
 def test_login_stores_a_checked_token_for_its_owner_only(pair, tmp_path):
     d, file = pair[1], tmp_path / "config/shootctl/config.yaml"
-    fails(run(tmp_path, "login", d.url, "--token-stdin", input="wrong\n"), NOT_ALLOWED, "does not take the token")
+    fails(run(tmp_path, "login", d.url, "--token-stdin", input="wrong\n"), NOT_ALLOWED, "does not accept the token")
     assert not file.exists(), "a token that is not good is not stored"
     (tmp_path / "token").write_text(d.token() + "\n")
     done = run(tmp_path, "login", d.url + "/", "--token-file", tmp_path / "token", "--project", "team-a")
@@ -140,7 +140,7 @@ def test_a_token_of_the_environment_is_sent_to_its_own_server_only(pair, tmp_pat
     with Answers({"*": problem(401, "unauthenticated")}) as other:
         fails(ctl("list", "--url", other.url), NOT_ALLOWED, "you are not logged in")
         assert other.requests and not any(b"authorization" in r.lower() for r in other.requests)
-        fails(ctl("list", "--url", other.url, SHOOTD_URL=None), NOT_ALLOWED, "does not take the token of SHOOTD_TOKEN")
+        fails(ctl("list", "--url", other.url, SHOOTD_URL=None), NOT_ALLOWED, "does not accept the token of SHOOTD_TOKEN")
         assert b"authorization" in other.requests[-1].lower(), "without SHOOTD_URL it is for the server of --url"
     good(ctl("list", "--url", pair[1].url + "/"))
 
@@ -151,7 +151,7 @@ def test_what_the_token_may_not_do_is_said(pair, tmp_path):
     assert good(viewer("list", "-o", "name")) is not None
     fails(viewer("create", "nope"), NOT_ALLOWED, "the token may not do this")
     pair[1].http.delete("/v1/tokens/" + made["id"])
-    fails(viewer("status"), NOT_ALLOWED, "does not take the token of SHOOTD_TOKEN")
+    fails(viewer("status"), NOT_ALLOWED, "does not accept the token of SHOOTD_TOKEN")
     fails(viewer("list", SHOOTD_TOKEN="two words"), USAGE, "SHOOTD_TOKEN is none")
 
 
@@ -244,8 +244,8 @@ def test_apply_and_diff(ctl, tmp_path):
     assert done.returncode == DIFFERENT and "~ node_pools.default.machine_type" in done.stdout and "replaces nodes" in done.stdout, done.stdout
     fails(ctl("apply", "-f", "-", input=changed), USAGE, "replaces nodes", "--yes")
     assert good(ctl("apply", "-f", "-", "--yes", input=changed)) == "team-a/app-a configured\n"
-    for text, words in (("name: a\nname: b\n", "2: the key 'name' stands twice"), ("name: a\nspecs: {}\n", "did you mean 'spec'?"), ("- a\n", "is no mapping"),
-                        ("spec: {}\n", "has no name"), ("name: a\n---\nname: a\n", "stands in another document, too"), ("# none\n", "there is no document")):
+    for text, words in (("name: a\nname: b\n", "2: duplicate key 'name'"), ("name: a\nspecs: {}\n", "did you mean 'spec'?"), ("- a\n", "is no mapping"),
+                        ("spec: {}\n", "has no name"), ("name: a\n---\nname: a\n", "is also in another document"), ("# none\n", "there is no document")):
         fails(ctl("apply", "-f", "-", input=text), USAGE, words)
     fails(ctl("apply", "-f", tmp_path / "none.yaml"), USAGE, "No such file")
     assert good(ctl("delete", "app-a", "app-b", "app-c", "--yes")).count("delete succeeded") == 3
@@ -321,7 +321,7 @@ def test_a_wait_ends_with_what_became_of_it(pair, ctl):
     sim = pair[0]
     with sim.frozen():
         good(ctl("create", "slow", "--no-wait"))
-        fails(ctl("wait", "slow", "--for=phase=hibernated", "--timeout", "1s"), TIMED_OUT, "the time is over", "shootctl wait slow --project team-a --for=phase=hibernated")
+        fails(ctl("wait", "slow", "--for=phase=hibernated", "--timeout", "1s"), TIMED_OUT, "the wait reached its limit", "shootctl wait slow --project team-a --for=phase=hibernated")
         fails(ctl("wait", "slow", "--timeout", "500ms"), TIMED_OUT, "goes on at the server")
     operation = pair[1].cluster("slow").json()["operation"]["id"]
     assert good(ctl("wait", operation)) == f"{operation}: create succeeded\n"
@@ -452,7 +452,7 @@ CHANGED = problem(412, "precondition_failed")
 def test_a_write_is_about_the_cluster_that_was_shown(tmp_path, verb):
     plan = {"valid": True, "changes": [], "steps": []}
     with Answers({"*": by_method(GET=answer(200, SEEN, 'ETag: "cl-7-x"\r\n'), DELETE=CHANGED, PUT=CHANGED, PATCH=[answer(200, plan), CHANGED])}) as server:
-        fails(run(tmp_path, *verb.split(), input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), CONFLICT, "it changed meanwhile", "look again")
+        fails(run(tmp_path, *verb.split(), input="name: dev\n", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), CONFLICT, "it changed meanwhile", "repeat the command if you still want the change")
         writes = [fields_of(request) for request in server.requests if not request.startswith(b"GET")]
         assert writes and all(fields["If-Match"] == '"cl-7-x"' for fields in writes)
 
@@ -477,7 +477,7 @@ BAD = {
     "nothing": (b"", UNREACHABLE, "broke before"),
     "noise": (b"SSH-2.0-OpenSSH_9.2\r\n", UNREACHABLE, "the server is not shootd"),
     "elsewhere": (raw(302, "", fields="Location: https://login.example.com/\r\n"), UNREACHABLE, "https://login.example.com/"),
-    "401": (problem(401, "invalid_token"), NOT_ALLOWED, "does not take the token"),
+    "401": (problem(401, "invalid_token"), NOT_ALLOWED, "does not accept the token"),
     "403": (problem(403, "forbidden"), NOT_ALLOWED, "may not do this"),
     "429": (problem(429, "quota_exceeded"), REFUSED, "Title of it"),
     "503": (problem(503, "store_unavailable"), REFUSED, "Title of it"),
@@ -600,7 +600,7 @@ ERROR = {"code": "quota_exceeded", "title": "Quota exceeded", "detail": "20 core
     ([operation("running"), operation("succeeded")], OK, "dev create: 43% Waiting"),
     ([operation("failed", error=ERROR)], FAILED, "Quota exceeded: 20 cores are too few."),
     ([operation("cancelled")], FAILED, "shootctl describe dev"),
-    ([operation("running"), problem(401, "invalid_token")], NOT_ALLOWED, "does not take the token"),
+    ([operation("running"), problem(401, "invalid_token")], NOT_ALLOWED, "does not accept the token"),
     ([operation("running"), problem(403, "forbidden")], NOT_ALLOWED, "may not do this"),
     ([operation("running"), problem(404, "operation_not_found")], NOT_FOUND, "Its detail."),
     ([problem(429, "quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
@@ -638,7 +638,7 @@ def test_a_wait_is_over_in_time(tmp_path):
         done = run(tmp_path, "wait", "dev", "web", "--for=phase=ready", "--timeout", "1s", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
         took = time.monotonic() - began
         release.set()
-        fails(done, TIMED_OUT, "the server could not be reached", "the time is over")
+        fails(done, TIMED_OUT, "the server could not be reached", "the wait reached its limit")
         assert len(server.requests) == 1 and took < 15, "one request of a second, not of twenty"
 
 

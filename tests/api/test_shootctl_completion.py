@@ -50,7 +50,7 @@ def test_commands_and_flags_come_from_the_table(typed, tmp_path):
     for command in table["commands"]:
         assert set(typed(command["name"], "--")[0]) == {"--" + flag["name"] for flag in command["flags"] + table["flags"]}
     assert typed("--proj") == (["--project"], 4) and typed("--project", "x", "li") == (["list"], 4)
-    assert "list\tLists clusters" in good(run(tmp_path, "__complete", "--", "lis"))
+    assert "list\tLists the clusters" in good(run(tmp_path, "__complete", "--", "lis"))
     assert "__complete" not in good(run(tmp_path, "help")) and "__complete" not in json.dumps(table)
     fails(run(tmp_path, "__complet"), USAGE, "unknown command '__complet'")
 

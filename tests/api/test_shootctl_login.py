@@ -71,7 +71,7 @@ def test_a_person_logs_in_at_the_issuer(d, issuer, tmp_path):
     ([(200, {"token_type": "bearer"})], REFUSED, "without a token"),
     ([(200, {"access_token": "two words"})], REFUSED, "without a token"),
     ([(200, {"access_token": "x", "token_type": "mac"})], REFUSED, "without a token"),
-    ([(200, {"access_token": "not-one-of-shootd", "token_type": "Bearer"})], NOT_ALLOWED, "does not take the token of the login"),
+    ([(200, {"access_token": "not-one-of-shootd", "token_type": "Bearer"})], NOT_ALLOWED, "does not accept the token of the login"),
 ], ids=["denied", "expired", "error", "nothing", "no token", "another type", "foreign"])
 def test_a_login_that_ends_without_a_token(d, issuer, tmp_path, answers, code, words):
     flow = issuers.DeviceFlow(issuer)

@@ -209,7 +209,7 @@ def test_a_list_that_cannot_be_read_for_a_while_is_read_later(tmp_path):
         w.until(lambda: len(w.lines) == 3, "the change")
         s.server.answers["*"] = problem(401, "invalid_token")
         w.finish()
-    assert w.code == NOT_ALLOWED and any("does not take the token" in line for line in w.said)
+    assert w.code == NOT_ALLOWED and any("does not accept the token" in line for line in w.said)
 
 
 def test_a_server_without_a_stream_to_give_is_looked_at_all_the_same(tmp_path):
@@ -241,7 +241,7 @@ def test_a_stream_begins_again_when_it_says_so(tmp_path):
     slow, fast, also_fast, refused, _ = gaps(s.times)[:5]
     assert slow >= 1.7 and fast < slow and also_fast < slow and refused >= 1.9, gaps(s.times)
     assert s.positions[:6] == ["5", "6", "7", "8", "8", "9"]
-    assert any("following goes on in 2 s" in line for line in w.said)
+    assert any("it continues in 2 s" in line for line in w.said)
 
 
 def test_a_stream_that_is_refused_for_good_ends(tmp_path):

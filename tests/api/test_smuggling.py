@@ -86,7 +86,7 @@ def test_ht14_6_5_chunks_end_the_connection(d, token, form):
 
 
 def test_6_5_chunked_bodies_work_and_say_that_they_end_the_connection(d, token):
-    """As curl -T - and Go clients send bodies of unknown length."""
+    """curl -T - and Go clients send bodies of unknown length in this form."""
     def body():
         yield b'{"name": "made-of-chunks",'
         yield b' "role": "viewer", "projects": ["*"]}'

@@ -54,7 +54,7 @@ def test_a_row_that_cannot_be_read_stops_nothing(sim, shootd):
         code, said = check_store(shootd)
         assert code == 1 and "cluster cl_bad: nested deeper than" in said and "to do      nothing has to be done for shootd to run" in said
         shootd.stop()
-    assert "stored cluster cl_bad cannot be read and is put aside" in shootd.log()
+    assert "stored cluster cl_bad cannot be read and was moved to quarantine" in shootd.log()
 
 
 def test_check_store_without_a_store(sim, make_shootd):

@@ -524,7 +524,7 @@ def test_the_descriptor_limit_is_raised(sim, tmp_path):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     limits = pathlib.Path(f"/proc/{d.process.pid}/limits").read_text()
     assert re.search(rf"Max open files\s+{hard}\s+{hard}", limits), limits
-    assert ("fewer descriptors" in d.log()) == (hard < 100384)
+    assert ("file descriptors is too low" in d.log()) == (hard < 100384)
     d.stop()
 
 

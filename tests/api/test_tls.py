@@ -447,7 +447,7 @@ def test_pages_of_other_sites_need_a_token(mutual):
 
 
 def test_an_authority_that_is_not_trusted_any_more(mutual, tmp_path):
-    """Also for open connections and streams."""
+    """The new authority also applies to open connections and streams."""
     d = mutual
     ci = d.client(uri(CI))
     assert ci.get("/v1/clusters").status_code == 200
@@ -462,7 +462,7 @@ def test_an_authority_that_is_not_trusted_any_more(mutual, tmp_path):
 
 
 def test_other_rules_count_for_requests_under_way(mutual):
-    """The head of these requests came before the change."""
+    """The header sections of these requests arrived before the change."""
     d = mutual
     ci = d.client(uri(CI))
 

@@ -380,7 +380,7 @@ def test_patience_is_kept_and_nothing_is_lost(make, collector):
     collector.wait("POST /v1/projects/{project}/clusters", trace=TRACE)
     (first, one), (second, two), (_, three) = collector.times[:3]
     assert one == two == three and second - first >= 2.9
-    assert d.log().count("traces are not accepted") == 1 and d.log().count("traces are accepted again") == 1
+    assert d.log().count("trace receiver does not accept spans") == 1 and d.log().count("trace receiver accepts spans again") == 1
     assert metric(d, "shootd_spans_dropped_total") == 0 and metric(d, 'shootd_spans_exported_total{outcome="refused"}') == 0
 
 
@@ -400,7 +400,7 @@ def test_a_receiver_that_is_away_is_no_harm(make, sim):
     d = make(url=f"http://127.0.0.1:{port}")
     op = create(d)
     assert d.wait_operation(op["id"])["status"] == "succeeded"
-    wait_until(lambda: "traces are not accepted" in d.log(), what="the warning")
+    wait_until(lambda: "trace receiver does not accept spans" in d.log(), what="the warning")
     assert d.http.get("/readyz").status_code == 200
     late = Collector(port)
     try:

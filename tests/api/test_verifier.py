@@ -1,4 +1,4 @@
-"""JWTs that are verified on a thread of their own: their requests wait for it, and nobody else does."""
+"""JWTs are verified on a separate thread: their requests wait for it, and no other request does."""
 
 import collections
 import contextlib
@@ -21,12 +21,12 @@ from harness import wait_until
 from issuers import base64url, number
 from raw import Raw, request
 
-OF_AN_ADDRESS = 256  # as many may wait of one address
+OF_AN_ADDRESS = 256  # as many JWTs of one address may wait
 WHOAMI = "/v1/whoami"
 
 
 class HeavyKey:
-    """As long as RSA keys may be, and with the largest exponent. Nobody has the other half: its signatures are wrong, which takes long to see."""
+    """An RSA key of the largest size and exponent. Nobody has the private key, so its signatures are wrong, and the check takes long."""
     kid, alg = "heavy", "RS256"
 
     def __init__(self):
@@ -47,7 +47,7 @@ def issuer():
 
 
 def begin(make_sim, make_shootd, issuer, limits=""):
-    """One HTTP thread: who would wait for it waits for all of it."""
+    """A daemon with one HTTP thread: a check on that thread would delay all requests."""
     extra = f"limits: {{http_threads: 1, auth_failures_per_minute: 1000000{limits}}}\n"
     d = make_shootd(make_sim().url, extra=issuers.configuration(issuer.url) + extra).start()
     wait_until(lambda: metric(d, "shootd_oidc_keys") == 3, what="the keys of the issuer")
@@ -69,7 +69,7 @@ def waiting(d):
 
 @contextlib.contextmanager
 def held_up(d):
-    """The verifier gets hardly any time of a processor, which it shares with a program that takes all of it: one signature in some 50 ms."""
+    """The verifier shares a processor with a program that uses all of it, and so checks one signature in some 50 ms."""
     task = next(int(p.parent.name) for p in pathlib.Path(f"/proc/{d.process.pid}/task").glob("*/comm") if p.read_text() == "verifier\n")
     processors = os.sched_getaffinity(0)
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
@@ -93,7 +93,7 @@ def dial(d, source="127.0.0.1"):
 
 
 def flood(d, issuer, count):
-    """Connections that have sent a wrong JWT each."""
+    """Connections, each of which has sent a wrong JWT."""
     header, claims, _ = issuer.token(issuer.keys[-1]).split(".")
     raws = [dial(d) for _ in range(count)]
     for raw in raws:
@@ -186,7 +186,7 @@ def test_an_address_has_a_part_of_the_queue(d, issuer):
 
 
 def test_the_body_comes_after_the_verdict(d, issuer):
-    """Nothing of it is asked for before, and it may come before."""
+    """The server does not request the body before the check, but the body may arrive before it."""
     admin, body = issuer.token(groups=["admins"]), '{"name": "mine", "role": "viewer", "projects": ["*"]}'
     fields = ("Content-Type: application/json", f"Content-Length: {len(body)}")
     with dial(d) as patient, dial(d) as hasty, dial(d) as chunked, dial(d) as wrong, dial(d) as head, dial(d) as two:
@@ -212,7 +212,7 @@ def test_the_body_comes_after_the_verdict(d, issuer):
 
 
 def test_the_rules_of_the_verdict_count(d, issuer):
-    """Issuers are replaced while JWTs wait: none of them is refused for that."""
+    """Issuers are replaced while JWTs wait: no JWT is refused for that reason."""
     before = d.config.read_text()
     other = before.replace('"contains": "platform", "role": "operator"', '"contains": "platform", "role": "viewer"')
     assert other != before
@@ -228,7 +228,7 @@ def test_the_rules_of_the_verdict_count(d, issuer):
 
 
 def test_a_body_under_other_rules_waits_once_more(d, issuer):
-    """The caller of a request is looked at again after its body; the JWT is verified under the rules of then, and others do not wait for it."""
+    """The caller is checked again after the body of the request: the JWT is verified under the rules of that time, and other requests do not wait."""
     body = '{"name": "mine", "role": "viewer", "projects": ["*"]}'
     fields = ("Content-Type: application/json", f"Content-Length: {len(body)}", "Expect: 100-continue")
     before = d.config.read_text()
@@ -285,7 +285,7 @@ def test_a_stop_answers_those_that_wait(d, issuer):
 
 
 def test_a_stop_does_not_wait_for_ever(make_sim, make_shootd, issuer):
-    """Those that the verifier did not reach are answered at the drain limit, or closed, and leave nothing behind."""
+    """Requests whose JWT was not verified yet are answered at the drain limit, or closed, and nothing remains of them."""
     d = begin(make_sim, make_shootd, issuer, ", drain: 1s")
     with held_up(d):
         raws = flood(d, issuer, 200)
@@ -302,7 +302,7 @@ def test_a_stop_does_not_wait_for_ever(make_sim, make_shootd, issuer):
 
 
 def test_requests_go_on_while_jwts_come_and_go(d, issuer):
-    """Good and wrong, new and remembered ones from several clients: each gets its own answer."""
+    """Valid and wrong, new and cached JWTs from several clients: each request gets the right answer."""
     wrong, over, faults = issuer.token(issuer.keys[-1]), time.monotonic() + 1.5, []
 
     def go_on(me):

@@ -1,4 +1,4 @@
-"""Plain words: a sentence begins with its subject or its verb, in the comments of every C source, the pages and the contract."""
+"""Plain words: a sentence begins with its subject or its verb, in the comments of C and of the dashboard, the pages and the contract."""
 
 import pathlib
 import re
@@ -11,6 +11,7 @@ from harness import ROOT
 # A sentence that begins so has no plain subject ("What was read is kept", "Of these, the first").
 FORBIDDEN = re.compile(r"(What|Of|So|Which|Nor|Whoever|Who)\b")
 COMMENT = re.compile(r"/\*(.*?)\*/", re.S)
+SCRIPT_COMMENT = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|[ \t]//[ \t][^\n]*", re.S | re.M)
 
 
 def sources():
@@ -63,6 +64,29 @@ def test_no_comment_begins_with_a_word_that_hides_its_subject():
     assert len(files) > 300
     found = [f"{path.relative_to(ROOT)}:{line}: {sentence}" for path in files for line, sentence in faults(path.read_text())]
     assert not found, "\n".join(found)
+
+
+def scripts():
+    return sorted(p for kind in ("*.ts", "*.tsx", "*.css") for p in (ROOT / "dashboard/src").glob(f"**/{kind}"))
+
+
+def faults_of_script(text):
+    """(line, sentence) of each fault in the comments of a script or a style sheet; lines of // in a row are one comment."""
+    return [(text.count("\n", 0, comment.start()) + 1, sentence) for comment in SCRIPT_COMMENT.finditer(text)
+            for sentence in sentences(re.sub(r"^\s*//", " ", comment[0].strip("/* \t"), flags=re.M)) if FORBIDDEN.match(sentence)]
+
+
+def test_no_comment_of_the_dashboard_does():
+    files = scripts()
+    assert len(files) > 50
+    found = [f"{path.relative_to(ROOT)}:{line}: {sentence}" for path in files for line, sentence in faults_of_script(path.read_text())]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("planted", ["// Who looks.", "f(); // What it is", "/** It is read. What was read is kept. */",
+                                     "// One line\n// of two. So it is"])
+def test_a_planted_sentence_of_a_script_is_found(planted):
+    assert len(faults_of_script("let a;\n" + planted + "\n")) == 1
 
 
 @pytest.mark.parametrize("planted", ["/* What was read is kept. */", "int x; /* Of all, the first */",

@@ -1,14 +1,16 @@
 // Drives real Chromium for tests/api/test_dashboard.py. Reads one request a line, {"id", "page", "body", "args"}: `body` is the inside of an
 // async function of (page, args, context); answers {"id", "value"} or {"id", "error"}. Each page collects `faults`: errors of scripts, lines
 // of the console at level error, and reports of the content security policy. Ends when standard input does.
-// Arguments: path of the browser, empty directory for its profile, path of axe-core or "".
+// Arguments: path of the browser, empty directory for its profile, path of axe-core or "", arguments of playwright's for the browser that are
+// left out.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
-const [executablePath, profile, axePath] = process.argv.slice(2);
+const [executablePath, profile, axePath, ...ignoreDefaultArgs] = process.argv.slice(2);
 const context = await chromium.launchPersistentContext(profile, {
   executablePath,
+  ignoreDefaultArgs,
   headless: true,
   acceptDownloads: true,
   timezoneId: "Europe/Stockholm",

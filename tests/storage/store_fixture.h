@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "storage/storage.h"
 
 static inline void make_temporary(char *path, size_t size)

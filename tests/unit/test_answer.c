@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "model/cluster.h"
 #include "upstream/wire/generation_private.h"
 
 #define UID "47634427-3aab-437f-98dc-1a7f207e7969"
@@ -786,7 +787,7 @@ static void each_kind_of_answer_has_its_budget(void **state)
     (void)state;
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++) {
         assert_non_null(upstream_op_name((enum upstream_op)op));
-        size_t max = answer_max_bytes((enum upstream_op)op);
+        size_t max = call_limits((enum upstream_op)op)->bytes;
         assert_true(max >= 64 * 1024);
         assert_true(max <= (op == UPSTREAM_LIST ? 64U : 8U) * 1024 * 1024);
     }
@@ -800,7 +801,7 @@ static void each_kind_of_answer_has_its_budget(void **state)
         const char *why = NULL;
         struct upstream_result result = {0};
         struct answer_about about = {.op = (enum upstream_op)op, .now = NOW};
-        if (!generation_v2.endpoints[op].decode)
+        if (!call_endpoint(&generation_v2, (enum upstream_op)op)->decode)
             continue;
         enum read_end end = answer_read(&generation_v2, &about, body.data, body.len, &result, &why);
         assert_true(end == READ_TOO_MUCH || (end == READ_GARBLED && op == UPSTREAM_CATALOG));

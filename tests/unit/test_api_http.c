@@ -27,6 +27,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "view/render.h"
 
 enum { ANSWER_BYTES = 4 * 1024 * 1024, WAITERS = 12 };
@@ -117,7 +118,7 @@ static void answer_command(struct command *cmd)
         break;
     case COMMAND_EVENTS:
         cmd->reply.status = 200;
-        cmd->reply.text = mem_printf("{\"items\":[],\"first\":\"%s\",\"limit\":%d}",
+        cmd->reply.text = mem_printf("[{\"first\":\"%s\",\"limit\":%d}]",
                                      cmd->events.types ? cmd->events.types[0] : "", cmd->events.limit);
         break;
     case COMMAND_OPERATIONS:

@@ -724,8 +724,8 @@ static void metrics_have_their_text_form_OB_2(void **state)
     metric_one(&out, "shootd_store_commits_total", 12345678901.0);
     metric_of(&out, "part", "of", "it", 0.25);
     metric_sample(&out, "part", "", 1);
-    assert_string_equal(out.data, "# HELP shootd_loop_stall_seconds How long single pieces of work held the "
-                                  "loop.\n"
+    assert_string_equal(out.data, "# HELP shootd_loop_stall_seconds Time for which single pieces of work "
+                                  "occupied the loop.\n"
                                   "# TYPE shootd_loop_stall_seconds histogram\n"
                                   "t_seconds_bucket{kind=\"a\",le=\"0.0005\"} 2\n"
                                   "t_seconds_bucket{kind=\"a\",le=\"1.0\"} 4\n"

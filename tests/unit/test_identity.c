@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "tests/support/one_shoot.h"
-#include "view/cluster_facts.h"
+#include "tests/support/shown.h"
 
 #define UID_OURS     "11111111-8888-4777-8666-555555555555"
 #define UID_STRANGER "99999999-8888-4777-8666-555555555555"
@@ -20,7 +20,7 @@ static char *seen_uid(struct running *d, bool *ret_managed)
 {
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
     char *uid = mem_strdup(c && c->shoot ? json_str_or(shoot_observed(c->shoot), "uid", "?") : "");
     *ret_managed = c && c->managed;
     view_leave(d->view);
@@ -39,7 +39,7 @@ static char *seen_phase(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
     char *text = mem_printf("%s%s%s", c ? phase_name(c->phase) : "none", c && c->spec ? " managed" : "",
                             c && c->absent_since ? " absent" : "");
     view_leave(d->view);
@@ -63,7 +63,7 @@ static char *seen_id(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
     char *id = mem_strdup(c ? c->id : "");
     view_leave(d->view);
     return id;
@@ -338,7 +338,7 @@ static void an_outage_is_no_absence(void **state)
     one_shoot_end(d);
 }
 
-/* A gateway answers one 404 for a cluster whose deletion Cleura gave up long ago. */
+/* A gateway answers one 404 for a cluster whose deletion failed for good at Cleura long ago. */
 static void a_deletion_that_failed_is_no_proof(void **state)
 {
     (void)state;

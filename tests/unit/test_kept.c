@@ -130,12 +130,12 @@ static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest
         loop_turn(d->loop, d->world.now);
     }
     assert_true(running_answered(cmd));
-    json_t *page CLEANUP_JSON = json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL);
+    json_t *items CLEANUP_JSON = json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL);
     size_t i;
     json_t *item;
-    *ret_oldest = json_int(page, "oldest_sequence", -1);
-    *ret_newest = json_int(page, "newest_sequence", -1);
-    json_array_foreach (json_arr(page, "items"), i, item)
+    *ret_oldest = cmd->events.oldest;
+    *ret_newest = cmd->events.newest;
+    json_array_foreach (items, i, item)
         assert_int_equal(json_int(item, "sequence", -1), *ret_oldest + (int64_t)i);
     command_free(cmd);
 }

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "tests/support/running.h"
-#include "view/cluster_facts.h"
+#include "tests/support/shown.h"
 
 #define MINUTE (60 * US_PER_S)
 #define UID_1  "11111111-8888-4777-8666-555555555555"
@@ -73,7 +73,7 @@ static char *seen(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
     char *version = mem_strdup(c ? json_str_or(shoot_observed(c->shoot), "kubernetes_version", "?") : "");
     view_leave(d->view);
     return version;

@@ -11,8 +11,11 @@
 #include "base/mem.h"
 #include "model/cluster.h"
 #include "model/decide.h"
+#include "model/event.h"
 #include "model/issues.h"
 #include "model/moves.h"
+#include "model/operation.h"
+#include "model/shoot.h"
 #include "model/spec.h"
 #include "model/webhook.h"
 

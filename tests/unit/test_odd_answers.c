@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "reconcile/operations/plan.h"
 #include "tests/support/one_shoot.h"
-#include "view/cluster_facts.h"
+#include "tests/support/shown.h"
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
@@ -46,7 +46,7 @@ static void expect_phase(struct running *d, const char *phase)
 {
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
     view_leave(d->view);
     assert_string_equal(c ? phase_name(c->phase) : "none", phase);
 }

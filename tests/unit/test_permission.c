@@ -12,6 +12,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "tests/support/one_shoot.h"
 
 #define UID "11111111-8888-4777-8666-555555555555"

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "tests/support/running.h"
+#include "tests/support/shown.h"
 #include "view/cluster_facts.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -630,12 +631,12 @@ static void learn(struct property *p, struct tracked *t, const struct command *c
 
 /* ---- kills ---- */
 
-static struct cluster *shown_cluster(const struct view_snapshot *s, const char *name)
+static struct cluster *cluster_named(const struct view_snapshot *s, const char *name)
 {
     char key[32];
     (void)snprintf(key, sizeof(key), "p00/%s", name);
     struct view_blob *blob = view_find(s, VIEW_CLUSTERS, key);
-    return blob ? cluster_of_blob(blob) : NULL;
+    return blob ? shown_cluster(blob) : NULL;
 }
 
 static bool is_being_deleted(const struct view_snapshot *s, const char *name)
@@ -653,7 +654,7 @@ static bool is_being_deleted(const struct view_snapshot *s, const char *name)
 /* The store shows whether a command without an answer was accepted. */
 static void settle_unsure(struct property *p, struct tracked *t, const struct view_snapshot *s)
 {
-    struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
+    struct cluster *c CLEANUP_CLUSTER = cluster_named(s, t->name);
     const struct command *cmd = t->unsure;
     bool has_new = c && c->managed && (!t->wanted || !json_equal(json_doc_tree(c->spec), t->spec));
     if (cmd->type == COMMAND_CLUSTER_DELETE) {
@@ -680,7 +681,7 @@ static void check_durable(struct property *p)
             settle_unsure(p, t, s);
         command_free(t->unsure);
         t->unsure = NULL;
-        struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
+        struct cluster *c CLEANUP_CLUSTER = cluster_named(s, t->name);
         if (t->wanted && (!c || !json_equal(json_doc_tree(c->spec), t->spec)))
             violate(p, "what was accepted for %s is lost after a kill", t->name);
     }
@@ -855,7 +856,7 @@ static bool pools_agree(const json_t *wanted, const json_t *workers)
 
 static void check_cluster(struct property *p, const struct tracked *t, const struct view_snapshot *s)
 {
-    struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
+    struct cluster *c CLEANUP_CLUSTER = cluster_named(s, t->name);
     const struct shoot_model *m = shoot_find(p, t->name, strlen(t->name));
     if (!t->wanted) {
         if (c || m->there)

@@ -61,7 +61,7 @@ static void a_promise_without_effect_is_reported(void **state)
                                           json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
     running_post(d, cmd);
     running_run(d, 30 * US_PER_S);
-    expect_operation(d, "running 0 -: Accepted by Cleura at ", ", but nothing of it shows yet");
+    expect_operation(d, "running 0 -: Accepted by Cleura at ", ", but no effect is visible yet");
     running_run(d, 3 * MINUTE);
     expect_operation(d, "running 0 -: Accepted by Cleura at ", "times at ");
     running_run(d, 30 * MINUTE);

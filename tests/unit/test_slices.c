@@ -27,7 +27,8 @@ struct many {
     char *list;
     const char *expires_at; /* expiry of the version that all clusters use */
     char catalog[1024];
-    bool away, refused;
+    bool away, refused, name_is_taken;
+    const char *unanswered; /* a part of the URLs that get no answer; NULL: all get one */
 };
 
 static const char catalog_form[] =
@@ -68,6 +69,12 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     const int64_t latency = 10 * US_PER_MS;
     if (m->away)
         return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, latency};
+    if (m->unanswered && strstr(request->url, m->unanswered))
+        return (struct canned_answer){HTTP_ANSWERED, 200, "[]", NULL, WAIT_S * US_PER_S};
+    if (strstr(request->url, "/is-name-taken"))
+        return (struct canned_answer){HTTP_ANSWERED, 200,
+                                      m->name_is_taken ? "{\"is_taken\":true}" : "{\"is_taken\":false}", NULL,
+                                      latency};
     if (strstr(request->url, "/cloud-profiles")) {
         (void)snprintf(m->catalog, sizeof(m->catalog), catalog_form, m->expires_at);
         return (struct canned_answer){HTTP_ANSWERED, 200, m->catalog, NULL, latency};
@@ -309,6 +316,48 @@ static void b2_projects_go_and_come_back_one_in_a_turn(void **state)
     end(m);
 }
 
+/* A create of a cluster in a project that the configuration does not name any more, while Cleura is asked. */
+static void expect_a_create_to_end(bool is_dry_run, bool name_is_taken, const char *unanswered)
+{
+    struct many *m = begin();
+    struct config fewer = m->d.config;
+    running_run(&m->d, (WAIT_S + 7) * US_PER_S); /* between two polls */
+    m->name_is_taken = name_is_taken;
+    m->unanswered = unanswered;
+    struct command *cmd =
+        running_command(&m->d, COMMAND_CLUSTER_CREATE, "p05", NULL, json_pack("{ss}", "name", "new"));
+    cmd->write.dry_run = is_dry_run;
+    running_post(&m->d, cmd);
+    running_run(&m->d, US_PER_S);
+    assert_false(running_answered(cmd));
+    fewer.project_count = 1;
+    put_into_force(m, &fewer);
+    assert_true(running_answered(cmd));
+    assert_non_null(cmd->reply.problem);
+    assert_int_equal(cmd->reply.problem->code, PROBLEM_PROJECT_NOT_FOUND);
+    command_free(cmd);
+    end(m);
+}
+
+static void a_dry_run_ends_with_its_project(void **state)
+{
+    (void)state;
+    expect_a_create_to_end(true, false, "/current-user/projects");
+}
+
+static void a_name_check_ends_with_its_project(void **state)
+{
+    (void)state;
+    expect_a_create_to_end(false, false, "/is-name-taken");
+}
+
+/* The name is taken, and the list that may show its owner is on its way. */
+static void a_search_for_the_owner_of_a_name_ends_with_its_project(void **state)
+{
+    (void)state;
+    expect_a_create_to_end(false, true, "/shoots/Sto2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +368,9 @@ int main(void)
         cmocka_unit_test(b2_a_catalog_reaches_one_project_after_the_other),
         cmocka_unit_test(b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn),
         cmocka_unit_test(b2_projects_go_and_come_back_one_in_a_turn),
+        cmocka_unit_test(a_dry_run_ends_with_its_project),
+        cmocka_unit_test(a_name_check_ends_with_its_project),
+        cmocka_unit_test(a_search_for_the_owner_of_a_name_ends_with_its_project),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

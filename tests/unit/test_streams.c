@@ -19,6 +19,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/string_list.h"
 #include "tests/support/virtual.h"
 #include "view/feed.h"
 #include "view/render.h"

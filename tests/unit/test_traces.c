@@ -14,7 +14,7 @@
 #include "base/span.h"
 #include "base/trace.h"
 #include "config/values.h"
-#include "model/cluster.h"
+#include "model/operation.h"
 
 #define ID     "4bf92f3577b34da6a3ce929d0e0e4736"
 #define PARENT "00f067aa0ba902b7"

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "tests/support/one_shoot.h"
-#include "view/cluster_facts.h"
+#include "tests/support/shown.h"
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
@@ -35,7 +35,7 @@ static void expect_cluster(struct running *d, const char *text)
 {
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
     char *shown CLEANUP_FREE =
         mem_printf("%s%s", c ? phase_name(c->phase) : "none", c && c->managed ? " managed" : "");
     view_leave(d->view);

@@ -53,14 +53,14 @@ struct account_health {
     struct breaker breaker;
     mono_us next_start;      /* minimum spacing */
     mono_us paused_until;    /* back-off and Retry-After, for the whole account */
-    wall_us away_since;      /* since when no request was answered; 0: the last request was answered */
-    const char *away_reason; /* static */
+    wall_us away_since;      /* time from which no request was answered; 0: the last request was answered */
+    const char *away_reason; /* static text */
     int unwell;              /* consecutive answers that required a back-off */
     wall_us last_contact_at;
     mono_us heard_at; /* the same moment on the monotonic clock */
 };
 
-/* With which token requests are sent (auth.c, by_hand.c, token_file.c). */
+/* The token with which requests are sent (auth.c, by_hand.c, token_file.c). */
 struct account_session {
     enum auth_phase phase;
     struct exchange *call;
@@ -108,9 +108,10 @@ struct exchange_end {
     struct login_answer login;     /* for logins; GARBLED if not understood */
 };
 struct exchange_handlers {
-    void (*rows)(void *ctx,
-                 struct list_part *part); /* rows of a list, in separate turns; may take shoots out */
-    void (*done)(void *ctx, struct exchange_end *end); /* once, at the end; may take members out */
+    /* Called for each part of a list, in separate turns. May take ownership of shoots. */
+    void (*rows)(void *ctx, struct list_part *part);
+    /* Called once, at the end. May take ownership of members. */
+    void (*done)(void *ctx, struct exchange_end *end);
 };
 struct sending {
     bool with_token; /* false for logins */

@@ -287,12 +287,12 @@ static void want_second_factor(struct upstream_account *a, struct login_answer *
         return;
     }
     char *message CLEANUP_FREE =
-        answer->sms ? mem_printf("the account wants a second factor: POST /v1/accounts/%s/login sends a code "
+        answer->sms ? mem_printf("the account needs a second factor: POST /v1/accounts/%s/login sends a code "
                                  "by SMS; unattended work needs an account without one",
                                  a->config->name)
                     : mem_strdup("the account has no second factor by SMS, and WebAuthn cannot be used over "
-                                 "the API: create an API token in Cleura's control panel and hand it over "
-                                 "with token_file, or use an account with SMS or without a second factor");
+                                 "the API: create an API token in Cleura's control panel and put it into "
+                                 "token_file, or use an account with SMS or without a second factor");
     a->session.needs_person = true;
     auth_refuse(a, LOGIN_TWO_FACTOR, message);
     by_hand_end_login(a, LOGIN_OUTCOME_NO_SMS, message);

@@ -107,7 +107,7 @@ static void expect_code(struct upstream_account *a)
     a->session.remembered->two_factor = true;
     auth_close_guard(a);
     char *message CLEANUP_FREE = mem_printf(
-        "a code was sent by SMS: POST /v1/accounts/%s/verify takes it for 10 minutes", a->config->name);
+        "a code was sent by SMS: POST /v1/accounts/%s/verify accepts it for 10 minutes", a->config->name);
     auth_report(a, LOGIN_TWO_FACTOR, message);
 }
 
@@ -129,13 +129,13 @@ static void on_asked(void *ctx, struct exchange_end *answer)
         break;
     case UPSTREAM_THROTTLED:
         forget_verification(a);
-        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura takes no requests now; no code was sent");
+        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura accepts no requests now; no code was sent");
         break;
     default:
         expect_code(a);
-        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE,
-                    "Cleura was asked for a code by SMS and its answer was lost; when the "
-                    "code comes it can be used");
+        by_hand_end(
+            a, LOGIN_OUTCOME_UNREACHABLE,
+            "Cleura was asked for a code by SMS and its answer was lost; a code that arrives can be used");
         break;
     }
     lane_kick(a);
@@ -207,7 +207,8 @@ static bool ends_here(struct upstream_account *a)
 void by_hand_start(struct upstream_account *a)
 {
     if (env_mono(a->env) > a->session.by_hand.deadline) {
-        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "the time was over before Cleura could be asked");
+        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE,
+                    "the request reached its time limit before Cleura could be asked");
         return;
     }
     if (ends_here(a))

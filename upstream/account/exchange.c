@@ -77,7 +77,7 @@ static bool exchange_unpack(struct exchange *x)
     if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
         return true;
     struct buffer plain CLEANUP_BUFFER;
-    buffer_init(&plain, x->is_call ? answer_max_bytes(x->about.op) : ANSWER_SMALL_BYTES);
+    buffer_init(&plain, x->is_call ? call_limits(x->about.op)->bytes : ANSWER_SMALL_BYTES);
     enum gunzip_end end = buffer_gunzip(&plain, x->body, x->body_len);
     if (end != GUNZIP_OK) {
         x->end.read = end == GUNZIP_TOO_LARGE ? READ_TOO_MUCH : READ_GARBLED;
@@ -248,7 +248,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
         .body_len = draft->body ? strlen(draft->body) : 0,
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
         .timeout_us = how->timeout_us,
-        .max_body = call ? answer_max_bytes(call->op) : ANSWER_SMALL_BYTES,
+        .max_body = call ? call_limits(call->op)->bytes : ANSWER_SMALL_BYTES,
         .fresh_connection = how->fresh_connection,
     };
     health_started(a);

@@ -137,12 +137,12 @@ static const char *reason_of(const struct http_answer *answer)
         {"empty_answer", "it closes the connection without an answer"},
         {"partial_answer", "its answers break off"},
         {"address_refused", "its address is not allowed"},
-        {"protocol_error", "what it says is no HTTP"},
+        {"protocol_error", "its answer is not HTTP"},
     };
     for (size_t i = 0; answer->error && i < ARRAY_LEN(reasons); i++)
         if (!strcmp(answer->error, reasons[i][0]))
             return reasons[i][1];
-    return answer->error ? answer->error : "it answers with errors of its own (5xx)";
+    return answer->error ? answer->error : "it answers with server errors (5xx)";
 }
 
 char *health_why_away(const struct upstream_account *a)

@@ -246,7 +246,7 @@ static void note_not_believed(const struct upstream_call *call, struct upstream_
                               const char *why)
 {
     free(result->message);
-    result->message = mem_printf("the answer about the shoot is not believed: %s", why);
+    result->message = mem_printf("the answer about the shoot is not accepted: %s", why);
     result->not_believed = why;
     refused_rows_log(call->account, call->project_id, call->name, why);
 }
@@ -480,7 +480,7 @@ static void take_turn(struct upstream_account *a, struct upstream_call *call)
 
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op)
 {
-    return op == UPSTREAM_KUBECONFIG || a->generation->endpoints[op].method;
+    return op == UPSTREAM_KUBECONFIG || call_endpoint(a->generation, op)->method;
 }
 
 void upstream_call_for(struct upstream_call *call, const struct trace *trace, const char *request_id)

@@ -29,13 +29,13 @@ static char *read_token(struct upstream_account *a)
     if (status == SECRET_MISSING) {
         note_error(a, "token_file is missing or empty", error);
     } else if (status == SECRET_REFUSED) {
-        note_error(a, "token_file cannot be used; the log says why", error);
+        note_error(a, "token_file cannot be used; the log has the reason", error);
     }
     /* The token becomes the value of a header field: visible ASCII. */
     for (const char *c = token; c && *c; c++) {
         if (*c >= 0x21 && *c <= 0x7e)
             continue;
-        note_error(a, "token_file holds characters that no token has", NULL);
+        note_error(a, "token_file has characters that are not allowed in a token", NULL);
         mem_free_secret(token);
         return NULL;
     }

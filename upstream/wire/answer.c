@@ -12,55 +12,7 @@
 #include "base/thread.h"
 #include "upstream/wire/generation_private.h"
 
-#define KIB ((size_t)1024)
-#define MIB (1024 * KIB)
-
-/* The largest spec (model/spec_limits.h) has about 12,000 values in an answer, where labels are pairs. */
-#define SHOOT_LIMITS          \
-    {                         \
-        2 * MIB, 20000, 20000 \
-    }
-
-enum {
-    LIST_ROWS = 20000,     /* shoots of one project; a Gardener landscape has some thousands */
-    LIST_VALUES = 6000000, /* enough for 10,000 shoots */
-};
-
-static const struct json_limits small = {ANSWER_SMALL_BYTES, 1000, 1000},
-                                limits[UPSTREAM_OP_MAX_] = {
-                                    [UPSTREAM_CATALOG] = {8 * MIB, 100000, 10000},
-                                    [UPSTREAM_BOOTSTRAP] = {64 * KIB, 1000, 1000},
-                                    [UPSTREAM_LIST] = {64 * MIB, LIST_VALUES, LIST_ROWS},
-                                    [UPSTREAM_GET] = SHOOT_LIMITS,
-                                    [UPSTREAM_CREATE] = SHOOT_LIMITS,
-                                    [UPSTREAM_DELETE] = SHOOT_LIMITS,
-                                    [UPSTREAM_KUBECONFIG] = {256 * KIB, 1000, 1000},
-                                    [UPSTREAM_PATCH] = SHOOT_LIMITS,
-                                    [UPSTREAM_POOL_CREATE] = SHOOT_LIMITS,
-                                    [UPSTREAM_POOL_UPDATE] = SHOOT_LIMITS,
-                                    [UPSTREAM_POOL_DELETE] = SHOOT_LIMITS,
-                                    [UPSTREAM_HIBERNATE] = SHOOT_LIMITS,
-                                    [UPSTREAM_WAKE] = SHOOT_LIMITS,
-                                    [UPSTREAM_RECONCILE] = SHOOT_LIMITS,
-                                    [UPSTREAM_RETRY] = SHOOT_LIMITS,
-                                    [UPSTREAM_MAINTAIN] = SHOOT_LIMITS,
-                                    [UPSTREAM_ENABLE_HA] = SHOOT_LIMITS,
-                                    [UPSTREAM_ROTATE_CA] = SHOOT_LIMITS,
-                                    [UPSTREAM_CA_STAGE] = {64 * KIB, 1000, 1000},
-                                    [UPSTREAM_MONITORING] = {64 * KIB, 1000, 1000},
-                                    [UPSTREAM_NODES] = {4 * MIB, 50000, 5000},
-                                    [UPSTREAM_SSH_KEY] = {64 * KIB, 1, 1},
-                                    [UPSTREAM_UPGRADE_CHECK] = {256 * KIB, 5000, 5000},
-                                    [UPSTREAM_OWN_PROJECTS] = {4 * MIB, 50000, 10000},
-                                    [UPSTREAM_QUOTA] = {256 * KIB, 5000, 1000},
-                                    [UPSTREAM_NAME_TAKEN] = {64 * KIB, 1000, 1000},
-};
-
-size_t answer_max_bytes(enum upstream_op op)
-{
-    assert(op < UPSTREAM_OP_MAX_ && limits[op].bytes);
-    return limits[op].bytes;
-}
+static const struct json_limits small = {ANSWER_SMALL_BYTES, 1000, 1000};
 
 json_t *answer_read_small(const char *body, size_t len)
 {
@@ -76,7 +28,7 @@ static enum read_end end_of(enum json_scan_end end, const char **ret_why)
 
 static enum read_end garbled_unless(bool understood, const char **ret_why)
 {
-    *ret_why = "lacks what it must have";
+    *ret_why = "lacks a required member";
     return understood ? READ_OK : READ_GARBLED;
 }
 
@@ -95,11 +47,11 @@ static enum read_end read_document(const struct generation *generation, const st
                                    const char *body, size_t len, struct upstream_result *result,
                                    const char **ret_why)
 {
-    decode_answer *decode = generation->endpoints[about->op].decode;
+    decode_answer *decode = call_endpoint(generation, about->op)->decode;
     enum json_scan_end end;
     if (!decode)
         return READ_OK;
-    json_t *doc CLEANUP_JSON = json_parse_tolerant(body, len, &limits[about->op], &end);
+    json_t *doc CLEANUP_JSON = json_parse_tolerant(body, len, call_limits(about->op), &end);
     if (!doc)
         return end_of(end, ret_why);
     struct decoding d = {.now = about->now};
@@ -113,7 +65,7 @@ static enum read_end read_document(const struct generation *generation, const st
 enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
                           const char *body, size_t len, struct upstream_result *result, const char **ret_why)
 {
-    if (len > limits[about->op].bytes)
+    if (len > call_limits(about->op)->bytes)
         return end_of(JSON_SCAN_TOO_MANY_BYTES, ret_why);
     if (about->op == UPSTREAM_SSH_KEY)
         return garbled_unless(read_ssh_key(body, len, result), ret_why);
@@ -133,7 +85,7 @@ void list_part_done(struct list_part *part)
 
 enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why)
 {
-    enum read_end end = end_of(json_scan(body, len, &limits[UPSTREAM_LIST]), ret_why);
+    enum read_end end = end_of(json_scan(body, len, call_limits(UPSTREAM_LIST)), ret_why);
     if (end == READ_OK)
         end = garbled_unless(json_items_begin(rows, body, len), ret_why);
     return end;
@@ -141,7 +93,7 @@ enum read_end list_begin(struct json_items *rows, const char *body, size_t len, 
 
 static const char *row_name_of(const struct generation *generation, const json_t *doc)
 {
-    return json_str(generation == &generation_v1 ? json_obj(doc, "metadata") : doc, "name");
+    return json_str(generation->is_first ? json_obj(doc, "metadata") : doc, "name");
 }
 
 static void decode_row(const struct generation *generation, wall_us now, const char *text, size_t len,
@@ -149,7 +101,7 @@ static void decode_row(const struct generation *generation, wall_us now, const c
 {
     enum json_scan_end end;
     struct decoding d = {.now = now};
-    json_t *doc CLEANUP_JSON = json_parse_tolerant(text, len, &limits[UPSTREAM_GET], &end);
+    json_t *doc CLEANUP_JSON = json_parse_tolerant(text, len, call_limits(UPSTREAM_GET), &end);
     struct shoot *shoot = doc ? generation->decode_shoot(&d, doc) : NULL;
     if (shoot) {
         memcpy(shoot->row, digest, sizeof(shoot->row));

@@ -14,39 +14,6 @@
 #include "base/text.h"
 #include "upstream/wire/generation_private.h"
 
-static const struct {
-    const char *name;
-    bool is_write;
-} ops[] = {
-    [UPSTREAM_CATALOG] = {"catalog", false},
-    [UPSTREAM_BOOTSTRAP] = {"bootstrap", true},
-    [UPSTREAM_LIST] = {"list", false},
-    [UPSTREAM_GET] = {"get", false},
-    [UPSTREAM_CREATE] = {"create", true},
-    [UPSTREAM_DELETE] = {"delete", true},
-    /* The call makes a certificate, but a repetition does no harm, so it is treated as a read. */
-    [UPSTREAM_KUBECONFIG] = {"kubeconfig", false},
-    [UPSTREAM_PATCH] = {"patch", true},
-    [UPSTREAM_POOL_CREATE] = {"pool_create", true},
-    [UPSTREAM_POOL_UPDATE] = {"pool_update", true},
-    [UPSTREAM_POOL_DELETE] = {"pool_delete", true},
-    [UPSTREAM_HIBERNATE] = {"hibernate", true},
-    [UPSTREAM_WAKE] = {"wake", true},
-    [UPSTREAM_RECONCILE] = {"reconcile", true},
-    [UPSTREAM_RETRY] = {"retry", true},
-    [UPSTREAM_MAINTAIN] = {"maintain", true},
-    [UPSTREAM_ENABLE_HA] = {"enable_ha", true},
-    [UPSTREAM_ROTATE_CA] = {"rotate_ca", true},
-    [UPSTREAM_CA_STAGE] = {"ca_stage", false},
-    [UPSTREAM_MONITORING] = {"monitoring", false},
-    [UPSTREAM_NODES] = {"nodes", false},
-    [UPSTREAM_SSH_KEY] = {"ssh_key", false},
-    [UPSTREAM_UPGRADE_CHECK] = {"upgrade_check", false},
-    [UPSTREAM_OWN_PROJECTS] = {"own_projects", false},
-    [UPSTREAM_QUOTA] = {"quota", false},
-    [UPSTREAM_NAME_TAKEN] = {"name_taken", false},
-};
-
 static const char *const class_names[] = {
     [UPSTREAM_OK] = "ok",
     [UPSTREAM_ABSENT] = "absent",
@@ -63,22 +30,10 @@ static const char *const class_names[] = {
     [UPSTREAM_OVERLOADED] = "overloaded",
 };
 
-const char *upstream_op_name(enum upstream_op op)
-{
-    assert(op < UPSTREAM_OP_MAX_ && ops[op].name);
-    return ops[op].name;
-}
-
 const char *upstream_class_name(enum upstream_class class)
 {
     assert(class < UPSTREAM_CLASS_MAX_ && class_names[class]);
     return class_names[class];
-}
-
-bool upstream_op_is_write(enum upstream_op op)
-{
-    assert(op < UPSTREAM_OP_MAX_);
-    return ops[op].is_write;
 }
 
 char *error_message(const char *body, size_t len)

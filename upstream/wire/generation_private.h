@@ -1,7 +1,7 @@
 /*
- * One generation of Cleura's API: how to write a call and how to read its answer. Two const tables, v1 and
- * v2; all other code in upstream/ is the same for both. Pure functions: answers are read on the worker,
- * everything else runs on the loop.
+ * One generation of Cleura's API: how to write a call and how to read its answer. The calls are rows of one
+ * table (calls.c); all other code in upstream/ is the same for both generations. Pure functions: answers are
+ * read on the worker, everything else runs on the loop.
  */
 #ifndef UPSTREAM_WIRE_GENERATION_PRIVATE_H
 #define UPSTREAM_WIRE_GENERATION_PRIVATE_H
@@ -77,8 +77,7 @@ typedef bool decode_answer(struct decoding *d, const struct answer_about *about,
 
 typedef struct shoot *decode_shoot(struct decoding *d, const json_t *doc);
 
-/* One call of a generation. {cloud}, {region}, {project}, {name} and {item} are replaced by the call's
- * values. */
+/* One call in one generation. */
 struct endpoint {
     const char *method; /* NULL: the generation has no such call */
     const char *path;
@@ -88,7 +87,7 @@ struct endpoint {
 
 struct generation {
     const char *name;
-    struct endpoint endpoints[UPSTREAM_OP_MAX_]; /* kubeconfigs have several endpoints, see shared.c */
+    bool is_first; /* v1 */
     decode_shoot *decode_shoot;
     struct auth_form auth[AUTH_STEP_MAX_];
     const char *method_member; /* name of a member of AUTH_STEP_PASSWORD */
@@ -100,6 +99,13 @@ struct generation {
 
 extern const struct generation generation_v1;
 extern const struct generation generation_v2;
+
+/* ---- calls.c: the table of calls ---- */
+/* The limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
+const struct json_limits *call_limits(enum upstream_op op);
+/* Without a method when the generation has no such call, and for kubeconfigs, which have several endpoints
+ * (shared.c). */
+const struct endpoint *call_endpoint(const struct generation *generation, enum upstream_op op);
 
 /* ---- shared.c ---- */
 void build_request(const struct generation *generation, const struct config_account *account,
@@ -124,6 +130,8 @@ struct maintenance_words {
 json_t *decode_pools(struct decoding *d, const json_t *provider, const struct shoot_words *words);
 json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
                            const struct maintenance_words *words);
+/* Groups without a member in the document are left out, so Cleura does not change them. */
+json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 /* Fills the state of the operation and the health of the shoot. `status` and the object with the last
  * operation may be NULL. */
 void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
@@ -133,8 +141,6 @@ void decode_status(struct decoding *d, struct shoot *s, const json_t *status, co
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
 /* ---- shared.c ---- */
-/* Groups without a member in the document are left out, so Cleura does not change them. */
-json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 int kubeconfig_variants(enum upstream_op op);
 
 /* ---- answer.c: reads a 2xx body, within its limits ---- */
@@ -145,8 +151,6 @@ enum read_end {
     READ_NOT,      /* not read, because too many other answers wait */
     READ_END_MAX_,
 };
-/* Limit of an answer of this kind in bytes, both as received and unpacked. */
-size_t answer_max_bytes(enum upstream_op op);
 /*
  * Fills the payload, except for lists. *ret_why: static text for the log, unless OK. An endpoint without a
  * decoder accepts any body (16.1 item 3).
@@ -211,7 +215,10 @@ json_t *encode_patch_v2(const struct upstream_call *call);
 json_t *encode_patch_v1(const struct upstream_call *call);
 json_t *encode_pool_v2(const struct upstream_call *call);
 json_t *encode_pool_v1(const struct upstream_call *call);
-/* Decode sub-resources that only v2 has into shootd's format; false when they are not understood. */
+json_t *encode_stage(const struct upstream_call *call);
+/* Read the answers to single calls; false when they are not understood. */
+decode_answer decode_profiles_v2, decode_profiles_v1, decode_one_v2, decode_one_v1, decode_created;
+/* The same for sub-resources, most of which only v2 has. */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
     decode_quota, decode_name_taken;
 /* Decodes a catalog for one region; NULL when the document is not a list of cloud profiles. */
@@ -227,7 +234,8 @@ void decode_refuse(struct decoding *d, const char *why);
 void decode_note(struct decoding *d, const json_t *object, const char *key);
 /* Returns the places of the noted members, as JSON pointers into the document. */
 void decode_report_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
-/* Returns an unreadable member as it is: functions that read members inside it find them unknown. */
+/* Returns the member, also when it has another type; it is then noted. Functions that read members of such a
+ * value find them unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
 /* False when the array cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);

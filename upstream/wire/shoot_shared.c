@@ -20,7 +20,7 @@ struct shoot *decode_new(struct decoding *d, const json_t *in)
     if (!name)
         decode_refuse(d, "it has no name");
     else if (!shoot_name_is_possible(name))
-        decode_refuse(d, "Gardener has no such name");
+        decode_refuse(d, "the name is not possible in Gardener");
     else if (has_uid && (!decode_word(d, in, "uid") || uuid_parse(json_string_value(uid), parsed) != 0))
         decode_refuse(d, "its uid cannot be read");
     if (d->fault)
@@ -237,4 +237,23 @@ void decode_status(struct decoding *d, struct shoot *s, const json_t *status, co
     s->conditions = decode_conditions(d, status, "conditions", words);
     s->constraints = decode_conditions(d, status, "constraints", words);
     s->last_errors = decode_last_errors(d, status, words);
+}
+
+json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words)
+{
+    const char *const updates[][2] = {{"auto_update_kubernetes", words->kubernetes},
+                                      {"auto_update_machine_image", words->machine_image}};
+    json_t *theirs = json_object();
+    json_t *update CLEANUP_JSON = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(updates); i++)
+        encode_known(update, updates[i][1], maintenance, updates[i][0]);
+    if (json_object_size(update))
+        json_set_take(theirs, words->update, json_incref(update));
+    if (json_str(maintenance, "begin") && json_str(maintenance, "end")) {
+        json_t *window = json_object();
+        json_set_str(window, "begin", json_str(maintenance, "begin"));
+        json_set_str(window, "end", json_str(maintenance, "end"));
+        json_set_take(theirs, words->window, window);
+    }
+    return theirs;
 }

@@ -1,4 +1,4 @@
-// How shootd stands with Cleura: each account with its login, and each project with the age of what is known of it.
+// The state of shootd at Cleura: each account with its login, and each project with the age of its data.
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { api, ask } from "../api";
@@ -7,8 +7,10 @@ import { projects } from "../live/upstream";
 import { texts } from "../texts";
 import type { Account, Event, Project } from "../types";
 import { Foreign, visible } from "../ui/foreign";
+import { PageHead } from "../ui/page_head";
 import { makePages, Pager, PagesState } from "../ui/paging";
 import { SeverityIcon } from "../ui/phase";
+import { Table } from "../ui/table";
 import { When } from "../ui/time";
 
 const PAGE = 50;
@@ -31,7 +33,7 @@ function makeAccounts() {
 
 const isCalm = (state: string) => state === "ok" || state === "unknown";
 
-/** A word of the server, in plain English where it is known. */
+/** A word of the server in plain English, or the word itself when it is not known. */
 const wordOf = (words: Record<string, string>, word: string) => words[word] ?? word;
 
 function LoginTag({ state }: { state: string }) {
@@ -90,35 +92,22 @@ function Projects({ account, all }: { account: Account; all: Project[] }) {
   const shown = whole ? all : all.slice(0, SHOWN);
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={texts.accounts.projectsOf(visible(account.name))}>
-        <table>
-          <thead>
-            <tr>
-              {Object.entries(texts.accounts.column).map(([key, label]) => (
-                <th key={key} scope="col">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((project) => (
-              <tr key={project.name} class={isTroubled(project) ? "differs" : ""}>
-                <th scope="row"><Foreign text={project.name} /></th>
-                <td><Foreign text={project.region} /></td>
-                <td>{wordOf(texts.accounts.breaker, project.upstream.breaker)}</td>
-                <td>
-                  <When at={project.upstream.last_list_at} none={texts.never} />
-                </td>
-                <td>
-                  <When at={project.upstream.last_contact_at} none={texts.never} />
-                </td>
-                <td><Foreign text={project.upstream.last_error ?? texts.none} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label={texts.accounts.projectsOf(visible(account.name))} columns={texts.accounts.column}>
+        {shown.map((project) => (
+          <tr key={project.name} class={isTroubled(project) ? "differs" : ""}>
+            <th scope="row"><Foreign text={project.name} /></th>
+            <td><Foreign text={project.region} /></td>
+            <td>{wordOf(texts.accounts.breaker, project.upstream.breaker)}</td>
+            <td>
+              <When at={project.upstream.last_list_at} none={texts.never} />
+            </td>
+            <td>
+              <When at={project.upstream.last_contact_at} none={texts.never} />
+            </td>
+            <td><Foreign text={project.upstream.last_error ?? texts.none} /></td>
+          </tr>
+        ))}
+      </Table>
       {all.length > shown.length && (
         <button type="button" onClick={() => setWhole(true)}>
           {texts.accounts.showAll(all.length)}
@@ -130,7 +119,7 @@ function Projects({ account, all }: { account: Account; all: Project[] }) {
 
 function Card({ account, mine }: { account: Account; mine: Project[] }) {
   const heading = `account-${account.name}`;
-  // Those in trouble first; the others stay in their order.
+  // Projects in trouble come first; the order is otherwise unchanged.
   const ordered = [...mine.filter(isTroubled), ...mine.filter((one) => !isTroubled(one))];
   return (
     <section class="panel" aria-labelledby={heading}>
@@ -152,9 +141,6 @@ function Card({ account, mine }: { account: Account; mine: Project[] }) {
 export function AccountsPage() {
   const data = useMemo(makeAccounts, []);
   useEffect(() => data.start(), [data]);
-  useEffect(() => {
-    document.title = texts.pageTitle(texts.accounts.heading);
-  }, []);
   const byAccount = new Map<string, Project[]>();
   for (const project of projects.value) {
     const mine = byAccount.get(project.account);
@@ -164,9 +150,7 @@ export function AccountsPage() {
   const items = data.items.value;
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.accounts.heading}</h1>
-      </div>
+      <PageHead heading={texts.accounts.heading} />
       <PagesState pages={data} />
       {data.state.value === "there" && !items.length && <p class="panel empty">{texts.accounts.none}</p>}
       {items.map((account) => (

@@ -1,13 +1,16 @@
-// Who asked for what, and with which outcome; for admins.
+// The audit log: requests with their callers and outcomes. For admins.
 import { useEffect, useMemo } from "preact/hooks";
 
 import { api, ask } from "../api";
 import { clusterLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import type { AuditEntry } from "../types";
+import { useCountSpoken } from "../ui/count_spoken";
 import { Foreign, visible } from "../ui/foreign";
+import { PageHead } from "../ui/page_head";
 import { makePages, Pager, PagesState, type Page } from "../ui/paging";
 import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
+import { Table } from "../ui/table";
 import { When } from "../ui/time";
 
 const PAGE = 100;
@@ -44,7 +47,7 @@ function Target({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** What was sent, why it was refused, how many were left out. */
+/** The names of the sent members, the reason of a refusal, the number of left out entries. */
 function detailsOf(entry: AuditEntry): string {
   return [
     entry.code ?? "",
@@ -81,24 +84,11 @@ function Row({ entry }: { entry: AuditEntry }) {
 
 function Entries({ items }: { items: AuditEntry[] }) {
   return (
-    <div class="panel scroll" tabIndex={0} role="region" aria-label={texts.audit.heading}>
-      <table class="audit">
-        <thead>
-          <tr>
-            {Object.entries(texts.audit.column).map(([key, label]) => (
-              <th key={key} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((entry) => (
-            <Row key={entry.sequence} entry={entry} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table kind="audit" panel label={texts.audit.heading} columns={texts.audit.column}>
+      {items.map((entry) => (
+        <Row key={entry.sequence} entry={entry} />
+      ))}
+    </Table>
   );
 }
 
@@ -106,23 +96,20 @@ export function AuditPage() {
   const asked = String(placeQuery.value);
   const pages = useMemo(() => readerOf(new URLSearchParams(asked)), [asked]);
   useEffect(() => void pages.read(), [pages]);
-  useEffect(() => {
-    document.title = texts.pageTitle(texts.audit.heading);
-  }, []);
   const items = pages.items.value, more = pages.more.value;
+  const isThere = pages.state.value === "there";
   const empty = more ? texts.audit.noneHere : asked ? texts.audit.noneMatch : texts.audit.none;
+  useCountSpoken(asked, isThere && asked !== "", () => (items.length ? texts.audit.found(items.length, more) : empty));
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.audit.heading}</h1>
-      </div>
+      <PageHead heading={texts.audit.heading} />
       <QueryFilters fields={fields()}>
         <button type="button" onClick={() => void pages.again()}>
           {texts.audit.again}
         </button>
       </QueryFilters>
       <PagesState pages={pages} />
-      {pages.state.value === "there" && (items.length ? <Entries items={items} /> : <p class="panel empty">{empty}</p>)}
+      {isThere && (items.length ? <Entries items={items} /> : <p class="panel empty">{empty}</p>)}
       <Pager pages={pages} />
     </>
   );

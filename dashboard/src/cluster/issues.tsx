@@ -4,7 +4,7 @@ import { Foreign } from "../ui/foreign";
 import { SeverityIcon } from "../ui/phase";
 import { When } from "../ui/time";
 
-/** What is wrong in words, and what to do; critical ones first, as the server orders them. */
+/** Issues in words, with the action to take. The critical ones come first, in the order of the server. */
 export function Issues({ issues }: { issues: Issue[] }) {
   if (!issues.length) return <p class="quiet">{texts.issues.none}</p>;
   return (

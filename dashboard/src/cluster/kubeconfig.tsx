@@ -1,4 +1,4 @@
-// A kubeconfig is asked for by each click and kept nowhere: it goes into a file, into the clipboard, or is shown for a minute.
+// Each click requests a kubeconfig, and the page does not store it. It goes into a file or the clipboard, or is shown for a minute.
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { api, ask } from "../api";
@@ -26,7 +26,7 @@ function saveAs(name: string, text: string) {
   URL.revokeObjectURL(url);
 }
 
-/** Where the clipboard is closed (plain http): the text, selected, for a minute. */
+/** When the page may not use the clipboard (plain http): shows the text, selected, for a minute. */
 function Shown({ text, hide }: { text: string; hide: () => void }) {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What one cluster's page reads, and when: on events of the cluster, again and again while an operation is open, else now and then.
+// The reads of the page of one cluster. They follow events of the cluster; they are frequent while an operation is open, else rare.
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
@@ -13,13 +13,13 @@ const HISTORY = 50;
 
 export type State = "loading" | "there" | "gone" | "failed";
 
-/** Signals of one cluster, for as long as its page is there. */
+/** Signals of one cluster, which exist as long as its page. */
 function make(project: string, name: string) {
   const path = { project, cluster: name };
   const state = signal<State>("loading");
   const problem = signal<Problem | null>(null);
   const cluster = signal<Cluster | null>(null);
-  /** When Cleura reported it: the field of the answer is newer than the body, whose tag does not change with it. */
+  /** Time of the observation. The header field is newer than the body, because the entity tag does not change with the time. */
   const observedAt = signal<string | null>(null);
   const operation = signal<Operation | null>(null);
   const issues = signal<Issue[]>([]);
@@ -73,7 +73,7 @@ function make(project: string, name: string) {
     if (others.ok) operations.value = others.value.items;
   }
 
-  /** How long an operation like the open one usually takes, in seconds. */
+  /** The usual duration of an operation of the same type as the open one, in seconds. */
   async function readUsual(own: Operation | null) {
     if (!own || !isOpen(own)) return void (usual.value = null);
     const result = await ask(api.GET("/v1/projects/{project}/durations", { params: { path: { project } } }));

@@ -1,10 +1,10 @@
-// When Cleura maintains the cluster and when it sleeps: in the viewer's zone and in UTC, as text.
+// The maintenance window and the hibernation schedules as text, in the zone of the user and in UTC.
 import { texts } from "../texts";
 import type { Cluster, Schedule } from "../types";
 import { Foreign } from "../ui/foreign";
 import { zoneName } from "../ui/time";
 
-/** "200000+0100": a time of day with its offset, as minutes of a day in UTC; NaN for anything else. */
+/** Converts a time of day with its offset ("200000+0100") to minutes of a day in UTC; NaN for any other text. */
 export function minutesUtc(text: string | null | undefined): number {
   const match = /^(\d\d)(\d\d)\d\d([+-])(\d\d)(\d\d)$/.exec(text ?? "");
   if (!match) return NaN;
@@ -17,7 +17,7 @@ const two = (n: number) => String(n).padStart(2, "0");
 const utc = (minutes: number) => `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 const localTime = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-/** The same moment today, for the viewer. */
+/** The same time of today, in the zone of the user. */
 function local(minutes: number): string {
   const at = new Date();
   at.setUTCHours(Math.floor(minutes / 60), minutes % 60, 0, 0);
@@ -36,7 +36,7 @@ function Window({ begin, end }: { begin: string | null | undefined; end: string 
 
 type Cron = { minute: number; hour: number; days: number[] | null };
 
-/** "00 18 * * 1-5": once a day on some days of the week. NULL for what is said otherwise: it is shown as it is. */
+/** Reads "00 18 * * 1-5": once a day on some days of the week. NULL for any other form, which is shown unchanged. */
 export function readCron(text: string | null | undefined): Cron | null {
   const match = /^0?(\d{1,2}) 0?(\d{1,2}) \* \* (\*|[0-7](?:[-,][0-7])*)$/.exec((text ?? "").trim());
   if (!match || Number(match[1]) > 59 || Number(match[2]) > 23) return null;

@@ -1,16 +1,17 @@
-// What was asked for beside what is there; where they differ, the row is marked.
+// The spec beside the observed state. Rows with a difference are marked.
 import { texts } from "../texts";
 import type { Cluster } from "../types";
 import { Foreign } from "../ui/foreign";
+import { Table } from "../ui/table";
 
 type Row = { path: string; wanted: unknown; found: unknown; differs: boolean };
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Pools and schedules have panels of their own. */
+/** Node pools and schedules have panels of their own. */
 const elsewhere = new Set(["node_pools", "hibernation_schedules"]);
 
-/** Members as paths, groups opened up. */
+/** Members as paths; each member of an object has a path of its own. */
 function flat(value: unknown, path: string, into: Map<string, unknown>) {
   if (isRecord(value) && Object.keys(value).length) for (const [key, inner] of Object.entries(value)) flat(inner, path ? `${path}.${key}` : key, into);
   else if (path && !elsewhere.has(path)) into.set(path, value);
@@ -20,7 +21,7 @@ export function compare(cluster: Cluster): Row[] {
   const wanted = new Map<string, unknown>(), found = new Map<string, unknown>();
   flat(cluster.spec, "", wanted);
   flat(cluster.observed, "", found);
-  // Drift has paths within pools, too.
+  // Paths of drift may also lie inside a pool.
   const differing = cluster.drift.map((one) => ({ path: one.path, wanted: one.wanted, found: one.found, differs: true }));
   const drifted = new Set(differing.map((one) => one.path));
   const paths = [...new Set([...found.keys(), ...wanted.keys()])].filter((path) => !drifted.has(path));
@@ -36,37 +37,26 @@ export function say(value: unknown): string {
   return isRecord(value) ? (Object.keys(value).length ? JSON.stringify(value) : texts.empty) : String(value);
 }
 
-function Table({ rows }: { rows: Row[] }) {
+function Members({ rows }: { rows: Row[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-labelledby="spec-heading">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{texts.spec.member}</th>
-            <th scope="col">{texts.spec.wanted}</th>
-            <th scope="col">{texts.spec.found}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.path} class={row.differs ? "differs" : ""}>
-              <th scope="row" class="mono">
-                {row.path}
-                {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
-              </th>
-              <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
-              <td>
-                <Foreign text={say(row.found)} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table labelledBy="spec-heading" columns={texts.spec.column}>
+      {rows.map((row) => (
+        <tr key={row.path} class={row.differs ? "differs" : ""}>
+          <th scope="row" class="mono">
+            {row.path}
+            {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
+          </th>
+          <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>
+          <td>
+            <Foreign text={say(row.found)} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
-/** Members that the spec leaves to Cleura are folded. */
+/** Members that the spec leaves to Cleura are in a part that is closed at first. */
 export function SpecPanel({ cluster }: { cluster: Cluster }) {
   const rows = compare(cluster);
   const asked = rows.filter((row) => row.differs || row.wanted !== undefined);
@@ -75,11 +65,11 @@ export function SpecPanel({ cluster }: { cluster: Cluster }) {
     <section class="panel" aria-labelledby="spec-heading">
       <h2 id="spec-heading">{texts.spec.heading}</h2>
       <p class="quiet">{!cluster.managed ? texts.spec.unmanaged : cluster.drift.length ? texts.spec.drift(cluster.drift.length) : texts.spec.noDrift}</p>
-      {asked.length > 0 && <Table rows={asked} />}
+      {asked.length > 0 && <Members rows={asked} />}
       {left.length > 0 && (
         <details open={!asked.length}>
           <summary>{texts.spec.left(left.length)}</summary>
-          <Table rows={left} />
+          <Members rows={left} />
         </details>
       )}
     </section>

@@ -7,7 +7,7 @@ import { span, When } from "../ui/time";
 
 type Entry = { key: string; at: string; event?: Event; operation?: Operation };
 
-/** Events about an operation are its own entry. */
+/** Events about an operation are left out, because the operation has an entry. */
 function entriesOf(events: Event[], operations: Operation[]): Entry[] {
   const known = new Set(operations.map((operation) => operation.id));
   const own = (event: Event) => event.type.startsWith("operation.") && known.has(event.data.operation_id ?? "");

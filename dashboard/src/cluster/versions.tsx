@@ -1,4 +1,4 @@
-// Versions on offer, with Cleura's own check. The server asks Cleura for them, so they are looked up by a click.
+// Offered versions, with the check of Cleura. The server must ask Cleura for them, so they are read after a click.
 import { useState } from "preact/hooks";
 
 import { api, ask, type Result } from "../api";
@@ -6,6 +6,7 @@ import { texts } from "../texts";
 import type { Upgrades } from "../types";
 import { Foreign } from "../ui/foreign";
 import { ProblemNotice } from "../ui/problem";
+import { Table } from "../ui/table";
 import { When } from "../ui/time";
 
 type Offer = Upgrades["kubernetes"]["offers"][number];
@@ -31,36 +32,23 @@ function Offers({ upgrades }: { upgrades: Upgrades }) {
         )}
       </p>
       {kubernetes.offers.length ? (
-        <div class="scroll" tabIndex={0} role="region" aria-labelledby="versions-heading">
-          <table>
-            <thead>
-              <tr>
-                {Object.entries(texts.versions.column).map(([key, label]) => (
-                  <th key={key} scope="col">
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {kubernetes.offers.map((offer) => (
-                <tr key={offer.version}>
-                  <th scope="row">
-                    <Foreign mono text={offer.version} />
-                    {offer.recommended && <span class="tag">{texts.versions.recommended}</span>}
-                  </th>
-                  <td>{texts.versions.kind[offer.kind]}</td>
-                  <td><Foreign text={offer.state ?? texts.none} /></td>
-                  <td>
-                    <When at={offer.expires_at} day />
-                  </td>
-                  <td>{offer.rolls_nodes ? texts.yes : texts.no}</td>
-                  <td><Foreign text={checkOf(offer)} /></td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table labelledBy="versions-heading" columns={texts.versions.column}>
+          {kubernetes.offers.map((offer) => (
+            <tr key={offer.version}>
+              <th scope="row">
+                <Foreign mono text={offer.version} />
+                {offer.recommended && <span class="tag">{texts.versions.recommended}</span>}
+              </th>
+              <td>{texts.versions.kind[offer.kind]}</td>
+              <td><Foreign text={offer.state ?? texts.none} /></td>
+              <td>
+                <When at={offer.expires_at} day />
+              </td>
+              <td>{offer.rolls_nodes ? texts.yes : texts.no}</td>
+              <td><Foreign text={checkOf(offer)} /></td>
+            </tr>
+          ))}
+        </Table>
       ) : (
         <p class="quiet">{texts.versions.newest}</p>
       )}

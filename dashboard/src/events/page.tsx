@@ -1,4 +1,4 @@
-// What happens, as it happens; the list can be held while it is read.
+// Events as they happen. The user can hold the list while reading it.
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { clusterLink, placeQuery, webhookLink } from "../router";
@@ -6,6 +6,7 @@ import { mayAs } from "../session";
 import { texts } from "../texts";
 import type { Event } from "../types";
 import { Foreign, visible } from "../ui/foreign";
+import { PageHead } from "../ui/page_head";
 import { PhaseIcon } from "../ui/phase";
 import { ProblemNotice } from "../ui/problem";
 import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
@@ -19,7 +20,7 @@ const fields = (): Field[] => [
   { name: "cluster", label: texts.events.cluster },
 ];
 
-/** What it is about: a cluster, an account, a webhook, a token, or the scope of a freeze. */
+/** The subject of the event: a cluster, an account, a webhook, a token, or the scope of a freeze. */
 function Subject({ event }: { event: Event }) {
   const { project, cluster, account, webhook, token_name, scope } = event.data;
   if (project && cluster)
@@ -90,15 +91,10 @@ export function EventsPage() {
   const [hold, setHold] = useState(false);
   const data = useMemo(() => makeEvents(askedOf(new URLSearchParams(asked))), [asked]);
   useEffect(() => data.start(), [data]);
-  useEffect(() => {
-    document.title = texts.pageTitle(texts.events.heading);
-  }, []);
   const state = data.state.value;
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.events.heading}</h1>
-      </div>
+      <PageHead heading={texts.events.heading} />
       <QueryFilters fields={fields()}>
         <button type="button" aria-pressed={hold} onClick={() => setHold(!hold)}>
           {texts.events.hold}

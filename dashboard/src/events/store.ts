@@ -1,4 +1,4 @@
-// Events as they come, from the stream that the page has anyway, and those of before from the server. What is held is bounded.
+// New events from the stream of the page, and older events from the server. The number of stored events is bounded.
 import { batch, signal } from "@preact/signals";
 
 import { api, ask } from "../api";
@@ -15,14 +15,14 @@ export function askedOf(query: URLSearchParams): Asked {
   return { type: query.get("type") ?? "", project: query.get("project") ?? "", cluster: query.get("cluster") ?? "" };
 }
 
-/** Whether the server would return it for these filters: words with commas between them; `operation.*` is a family. */
+/** Whether the server would return the event for these filters: words separated by commas; `operation.*` is a family. */
 export function fits(event: Event, asked: Asked): boolean {
   const one = (text: string, of: string | undefined) => !text || (of !== undefined && text.split(",").map((word) => word.trim()).includes(of));
   const family = `${event.type.split(".", 1)[0]}.*`;
   return (one(asked.type, event.type) || one(asked.type, family)) && one(asked.project, event.data.project) && one(asked.cluster, event.data.cluster);
 }
 
-/** Both without doubles, the newest first, not more than `most`. */
+/** Merges both lists without duplicates, newest first, to at most `most` events. */
 export function merged(some: Event[], others: Event[], most: number): Event[] {
   const all = new Map([...others, ...some].map((event) => [event.sequence, event]));
   return [...all.values()].sort((a, b) => b.sequence - a.sequence).slice(0, most);
@@ -44,7 +44,7 @@ export function makeEvents(asked: Asked) {
     waiting = [];
   }
 
-  /** Anew, or the page that is older than those that are there. */
+  /** Reads the newest page, or the page before the oldest event of the list. */
   async function read(older: boolean) {
     const mine = ++turn;
     const from = older ? cursor.peek() : null;

@@ -1,4 +1,4 @@
-// The one live region. What others changed is summed up, at most every ten seconds, so that a screen reader is not talked over.
+// The only live region. It sums up changes of others, at most every ten seconds, so that it does not interrupt a screen reader often.
 import { useEffect } from "preact/hooks";
 
 import { announce, spoken } from "../live/announce";

@@ -8,7 +8,7 @@ import { revision, rows } from "./store";
 
 const sorts: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
 
-/** Names of projects: those of the server, and those of clusters that are there. */
+/** Names of projects: those that the server lists, and those of known clusters. */
 function useProjects(): string[] {
   return useComputed(() => {
     void revision.value;

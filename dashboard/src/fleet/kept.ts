@@ -1,11 +1,11 @@
-// What the viewer chose for the table, kept in this browser: views (filters and an order with a name), and columns that are put away.
+// Choices of the user for the table, stored in this browser: views (filters and an order with a name), and hidden columns.
 import { signal } from "@preact/signals";
 
 export type View = { name: string; query: string };
 export type ColumnKey = "name" | "phase" | Choice;
 export type Choice = "health" | "version" | "expires" | "marks" | "changed" | "message";
 
-/** Columns that may be put away. */
+/** Columns that can be hidden. */
 export const choices: Choice[] = ["health", "version", "expires", "marks", "changed", "message"];
 
 const VIEWS = "shootd.views";
@@ -16,7 +16,7 @@ const isView = (one: unknown): one is View =>
   typeof one === "object" && one !== null && typeof (one as View).name === "string" && typeof (one as View).query === "string";
 const isChoice = (one: unknown): one is Choice => choices.includes(one as Choice);
 
-/** What is there and has the right form; a browser may forbid storage, and others may have written to it. */
+/** Returns the stored value when it has the right form: a browser may forbid storage, and another program may have changed it. */
 function read<T>(key: string, is: (one: unknown) => one is T): T[] {
   try {
     const found: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
@@ -31,7 +31,7 @@ function write(key: string, list: unknown[]) {
     if (list.length) localStorage.setItem(key, JSON.stringify(list));
     else localStorage.removeItem(key);
   } catch {
-    // It counts until the page is closed then.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 
@@ -43,7 +43,7 @@ function setViews(list: View[]) {
   write(VIEWS, list);
 }
 
-/** One of the same name is replaced. */
+/** A view with the same name is replaced. */
 export function saveView(name: string, query: string) {
   const others = views.peek().filter((one) => one.name !== name);
   setViews([...others, { name, query }].sort((a, b) => a.name.localeCompare(b.name, "en")).slice(0, MOST));

@@ -8,7 +8,7 @@ import { texts } from "../texts";
 import { visible } from "../ui/foreign";
 import { choices, hidden, removeView, saveView, toggleColumn, views } from "./kept";
 
-/** Closed by Escape, and when the focus goes elsewhere. */
+/** Escape closes the menu, and so does a move of the focus to another element. */
 function Menu({ label, kind, children }: { label: string; kind: string; children: ComponentChildren }) {
   const box = useRef<HTMLDetailsElement>(null);
   const close = () => {

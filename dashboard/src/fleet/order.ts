@@ -1,5 +1,5 @@
-// The order of the rows on the screen. While the pointer or the focus is in the table it stands still: cells change in place, rows that are
-// gone stay until then, and a button says that there is another order.
+// The order of the rows on the screen. It does not change while the pointer or the focus is in the table: cells change in place, rows of
+// deleted clusters stay, and a button offers the new order.
 import { computed, effect, signal } from "@preact/signals";
 
 import { now } from "../live/life";
@@ -17,16 +17,16 @@ function same(a: string[], b: string[]) {
 }
 
 export const order = {
-  /** Keys of the rows as they are shown. */
+  /** Keys of the rows in the displayed order. */
   shown,
-  /** Whether another order waits. */
+  /** Whether a different order is available. */
   differs: computed(() => held.value && !same(wanted.value, shown.value)),
   hold: (on: boolean) => (held.value = on),
-  /** Shows the order that waits. */
+  /** Applies the available order. */
   apply: () => (shown.value = wanted.peek()),
 };
 
-// A new question of the viewer is answered at once.
+// A new filter or sort of the user is applied at once.
 effect(() => {
   const next = wanted.value, asked = query.value;
   if (held.value && asked === shownQuery) return;

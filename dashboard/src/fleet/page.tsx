@@ -1,8 +1,8 @@
 import { useComputed } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 
-import { announce } from "../live/announce";
 import { texts } from "../texts";
+import { useCountSpoken } from "../ui/count_spoken";
+import { PageHead } from "../ui/page_head";
 import { ProblemNotice } from "../ui/problem";
 import { Filters } from "./filters";
 import { order } from "./order";
@@ -11,36 +11,21 @@ import { load, readAll, revision, rows } from "./store";
 import { ClusterTable } from "./table";
 import { Totals } from "./totals";
 
-const TYPING_MS = 600;
-
-/** How many fit is said once a filter stands still. */
-function useCountSpoken() {
-  const asked = query.value;
-  useEffect(() => {
-    if (!isFiltered(asked)) return;
-    const timer = setTimeout(() => announce(texts.fleet.count(order.shown.peek().length, rows.size)), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [asked]);
-}
-
 export function FleetPage() {
   const size = useComputed(() => (revision.value, rows.size)).value;
-  useCountSpoken();
-  useEffect(() => {
-    document.title = texts.fleet.title(size);
-  }, [size]);
+  const isThere = load.value.state === "loaded" && isFiltered(query.value);
+  useCountSpoken(query.value, isThere, () => texts.fleet.count(order.shown.peek().length, rows.size));
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.fleet.heading}</h1>
+      <PageHead heading={texts.fleet.heading} title={texts.fleet.title(size)}>
         {load.value.state === "loaded" && <p class="quiet">{texts.fleet.count(order.shown.value.length, size)}</p>}
-      </div>
+      </PageHead>
       <Body size={size} />
     </>
   );
 }
 
-/** Loading, failed, empty, filtered to empty and there are five different pictures. */
+/** The five states look different: loading, failed, empty, no match, and a list. */
 function Body({ size }: { size: number }) {
   const now = load.value;
   if (now.state === "loading" && !size) return <p class="panel empty">{texts.fleet.loading}</p>;

@@ -1,4 +1,4 @@
-// Which clusters are shown, and in which order. All of it is in the URL.
+// The filters and the order of the clusters. All of them are in the URL.
 import { computed } from "@preact/signals";
 
 import { fleetLink, replaceWith, route } from "../router";
@@ -54,7 +54,7 @@ export function change(part: Partial<Query>) {
   replaceWith(fleetLink(write({ ...query.peek(), ...part })));
 }
 
-/** The list with the word in it, or without it when it was there. */
+/** Adds the word to the list, or removes it from the list. */
 export function toggled<T>(list: T[], word: T): T[] {
   return list.includes(word) ? list.filter((one) => one !== word) : [...list, word];
 }
@@ -64,14 +64,14 @@ export const isFiltered = (query: Query) =>
 
 export const clearFilters = () => change({ q: "", project: "", phase: [], health: [], version: [], mark: [] });
 
-// ---- what a row is ----
+// ---- properties of a row ----
 
 const SOON_MS = 30 * 86_400_000;
 
 export const minorOf = (version: string | null) => (version ? version.split(".").slice(0, 2).join(".") : "unknown");
 
 export function hasMark(row: Row, mark: Mark, now: number): boolean {
-  const left = row.expires_at ? Date.parse(row.expires_at) - now : null;
+  const left = row.ends - now;
   switch (mark) {
     case "drifted":
       return row.drifted;
@@ -80,13 +80,13 @@ export function hasMark(row: Row, mark: Mark, now: number): boolean {
     case "unmanaged":
       return !row.managed;
     case "expired":
-      return left !== null && left <= 0;
+      return left <= 0;
     case "expiring":
-      return left !== null && left > 0 && left <= SOON_MS;
+      return left > 0 && left <= SOON_MS;
   }
 }
 
-/** The worse, the smaller. */
+/** A worse state has a smaller number. */
 export function severity(row: Row, now: number): number {
   if (row.phase === "failed") return 0;
   if (row.phase === "degraded" || row.health === "unhealthy") return 1;
@@ -116,26 +116,25 @@ export function matches(query: Query, now: number): (row: Row) => boolean {
 const phaseRank: Phase[] = ["failed", "degraded", "retrying", "unknown", "deleting", "updating", "creating", "pending", "hibernating", "waking", "hibernated", "ready"];
 const healthRank: Health[] = ["unhealthy", "unknown", "progressing", "healthy"];
 
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-const far = Number.MAX_SAFE_INTEGER;
-const time = (text: string | null) => (text ? Date.parse(text) : far);
+const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
 
-const byKey: Record<SortKey, (a: Row, b: Row, now: number) => number> = {
+/** What rows are ordered by. It is made once for each row: with many, a comparison happens twenty times as often. */
+const rankOf: Record<SortKey, (row: Row, now: number) => string | number> = {
   name: () => 0,
-  trouble: (a, b, now) => severity(a, now) - severity(b, now),
-  phase: (a, b) => phaseRank.indexOf(a.phase) - phaseRank.indexOf(b.phase),
-  health: (a, b) => healthRank.indexOf(a.health) - healthRank.indexOf(b.health),
-  version: (a, b) => compare(a.byVersion, b.byVersion),
-  expires: (a, b) => time(a.expires_at) - time(b.expires_at),
-  changed: (a, b) => -compare(a.updated_at ?? "", b.updated_at ?? ""),
+  trouble: severity,
+  phase: (row) => phaseRank.indexOf(row.phase),
+  health: (row) => healthRank.indexOf(row.health),
+  version: (row) => row.byVersion,
+  expires: (row) => row.ends,
+  changed: (row) => row.updated_at ?? "",
 };
 
-/** Keys of the rows that are wanted, in order. Equal ones by name and project. */
+/** Keys of the matching rows, in order; the newest change comes first. Equal rows are sorted by name and project. */
 export function arrange(rows: Iterable<Row>, query: Query, now: number): string[] {
-  const wanted = matches(query, now);
-  const list = [...rows].filter(wanted);
-  const sign = query.reverse ? -1 : 1;
-  const first = byKey[query.sort];
-  list.sort((a, b) => sign * (first(a, b, now) || compare(a.byName, b.byName)));
-  return list.map((row) => row.key);
+  const isWanted = matches(query, now), rank = rankOf[query.sort];
+  const list: { row: Row; rank: string | number }[] = [];
+  for (const row of rows) if (isWanted(row)) list.push({ row, rank: rank(row, now) });
+  const sign = query.reverse ? -1 : 1, signOfRank = query.sort === "changed" ? -sign : sign;
+  list.sort((a, b) => signOfRank * compare(a.rank, b.rank) || sign * compare(a.row.byName, b.row.byName));
+  return list.map(({ row }) => row.key);
 }

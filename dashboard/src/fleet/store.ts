@@ -1,4 +1,4 @@
-// All clusters that the token may see, in the short form. They are read once, in pages; then events say which ones to read again.
+// All clusters that the token may see, in the short form. They are read once, in pages; afterwards events name the clusters to read again.
 import { effect, signal } from "@preact/signals";
 
 import { api, ask, type Result } from "../api";
@@ -6,8 +6,11 @@ import { every, listen } from "../live/life";
 import { onEnd, session } from "../session";
 import type { Cluster, ClusterSummary, Event, Phase, Problem } from "../types";
 
-/** With what the search looks at, and what rows of one name, or of one version, are ordered by. */
-export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string };
+/**
+ * A summary with additional members: the words for the search, and the keys for sorting by name, by version and by its end. `ends`: when
+ * the version expires, in ms; Infinity when that is not known.
+ */
+export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string; ends: number };
 
 export type Load =
   | { state: "loading" }
@@ -15,10 +18,10 @@ export type Load =
   | { state: "failed"; problem: Problem | null };
 
 export const rows = new Map<string, Row>();
-/** Grows whenever `rows` has changed, once per frame; with many rows less often. */
+/** Increases when `rows` has changed, once per frame; with many rows less often. */
 export const revision = signal(0);
 export const load = signal<Load>({ state: "loading" });
-/** Names of clusters that changed since the page was loaded: the summary for screen readers counts them. */
+/** Counts of changes since the page was loaded, for the summary for screen readers. */
 export const changes = signal<{ changed: number; failed: number }>({ changed: 0, failed: 0 });
 
 type Asked = { fields: "summary"; limit: number; cursor?: string; phase?: Phase[] };
@@ -47,27 +50,29 @@ function changed() {
     painting = false;
     revision.value++;
   };
-  // Ordering and counting many takes some milliseconds: then several changes share them.
+  // Sorting and counting many rows takes some milliseconds, so several changes are applied together.
   if (document.hidden || rows.size > MANY) setTimeout(paint, MANY_MS);
   else requestAnimationFrame(paint);
 }
 
-/** Numbers of one width: comparing texts then compares numbers, many times faster than a collator does. */
+/** Pads numbers to one width, so that a comparison of texts compares numbers. This is many times faster than a collator. */
 const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
 
-/** Everything that the search looks at, in small letters. */
+/** All words for the search, in lower case. */
 function wordsOf(item: ClusterSummary) {
   const labels = Object.entries(item.labels).map(([key, value]) => `${key}=${value}`);
   return [item.project, item.name, ...labels].join(" ").toLowerCase();
 }
 
-/** `anyway`: also an older version, which a restored store has. */
+const endOf = ({ expires_at }: ClusterSummary) => (expires_at ? Date.parse(expires_at) : Infinity);
+
+/** `anyway`: accepts an older version, too, because a restored store has older versions. */
 function put(item: ClusterSummary, anyway: boolean) {
   const key = keyOf(item.project, item.name);
   const old = rows.get(key);
   if (!anyway && old && old.id === item.id && old.version > item.version) return;
   const byName = padded(`${item.name} ${item.project}`), byVersion = padded(item.kubernetes_version ?? "");
-  rows.set(key, { ...item, key, words: wordsOf(item), byName, byVersion });
+  rows.set(key, { ...item, key, words: wordsOf(item), byName, byVersion, ends: endOf(item) });
 }
 
 // ---- reading ----
@@ -95,7 +100,7 @@ async function readPages(phases: Phase[] | null, seen: Set<string> | null): Prom
   return "done";
 }
 
-/** Reads everything; what is not there any more goes. */
+/** Reads all clusters, and removes those that no longer exist. */
 async function readAllNow() {
   const before = new Set(rows.keys());
   const seen = new Set<string>();
@@ -112,7 +117,7 @@ async function readAllNow() {
   changed();
 }
 
-/** A reading that is under way when this is called may have begun too early: another one follows it. */
+/** A read that is in progress may have begun too early, so another one follows it. */
 export function readAll(): Promise<void> {
   if (reading) {
     again = true;
@@ -127,7 +132,7 @@ export function readAll(): Promise<void> {
   return reading;
 }
 
-/** One cluster in its short form: among those whose name, project or labels have its name in them. */
+/** Reads the summary of one cluster: searches for its name, which finds all clusters with this text in name, project or labels. */
 async function readOne(project: string, name: string): Promise<boolean> {
   const params = { path: { project }, query: { fields: "summary" as const, limit: PAGE, q: name } };
   const result = await ask(api.GET("/v1/projects/{project}/clusters", { params }));
@@ -152,7 +157,7 @@ async function flush() {
   dirty.clear();
   const whole = wanted.length > ONE_BY_ONE || (await Promise.all(wanted.map((one) => readOne(one.project, one.name)))).includes(false);
   if (whole) await readAll();
-  // Where reading takes long, it is done less often.
+  // When reads take long, they are less frequent.
   setTimeout(() => {
     flushing = false;
     if (dirty.size) flushSoon();
@@ -165,7 +170,7 @@ function flushSoon() {
   setTimeout(() => void flush(), FLUSH_MS);
 }
 
-/** What an event says itself is shown at once. */
+/** The data in an event is shown at once. */
 function apply(event: Event) {
   const { project, cluster, phase, version } = event.data;
   if (!project || !cluster) return;
@@ -186,14 +191,14 @@ const toStore = {
   reset: () => void readAll(),
 };
 
-/** Progress has no events: clusters on the move are read again and again, all others once a minute. */
+/** Progress causes no events, so clusters in a changing phase are read again every few seconds, all others once a minute. */
 export function startFleet() {
   listen(toStore);
   every(MOVING_MS, () => {
     const some = [...rows.values()].some((row) => isMoving(row.phase) || row.settling);
     if (some && !reading && session.value.kind === "in") void readPages(moving, null);
   });
-  // The stream's beginning asks for the first reading; where no stream can be had, there is one all the same.
+  // The start of the stream causes the first read. Without a stream the first read begins after a short time.
   effect(() => {
     if (session.value.kind === "in") setTimeout(() => load.peek().state === "loading" && !reading && void readAll(), WITHOUT_STREAM_MS);
   });

@@ -1,5 +1,5 @@
-// All clusters, one row each; only rows near the screen are in the document. Every row has the same height, so nothing is measured, and the
-// row with the focus stays, wherever it is scrolled to.
+// All clusters, one row each. Only rows near the screen are in the document. All rows have the same height, so no row is measured. The row
+// with the focus stays in the document wherever the user scrolls.
 import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -50,7 +50,7 @@ function HeaderCell({ column }: { column: Column }) {
   );
 }
 
-/** Name and phase, and the others that the viewer has not put away. */
+/** Name, phase, and the other columns that the user has not hidden. */
 const columns = computed(() => all.filter(({ key }) => !hidden.value.includes(key)));
 
 const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
@@ -83,7 +83,7 @@ function Cells({ row }: { row: Row }) {
   );
 }
 
-/** A row that is gone stays until the order is made anew; its link is the same element, which may have the focus. */
+/** The row of a deleted cluster stays until the next order is applied. Its link stays the same element, because it may have the focus. */
 function RowView({ id, row, index, height }: { id: string; row: Row | undefined; index: number; height: number }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -102,7 +102,7 @@ function RowView({ id, row, index, height }: { id: string; row: Row | undefined;
   );
 }
 
-/** First and last index on the screen, and the height of a row, which the style sheet sets. */
+/** First and last index on the screen, and the height of a row from the style sheet. */
 function useWindow() {
   const scroller = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
-// How many there are of each; each count is a filter.
+// The number of clusters by phase, health and version; each count is a filter.
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
@@ -51,7 +51,7 @@ function Group({ label, children }: { label: string; children: ComponentChildren
   );
 }
 
-/** Those that there are, and those that are asked for. */
+/** Values that exist, and values that the filter names. */
 const present = <T,>(order: T[], map: Map<T, number>, asked: T[]) => [...order, ...[...map.keys()].filter((key) => !order.includes(key))].filter((key) => map.has(key) || asked.includes(key));
 
 export function Totals() {

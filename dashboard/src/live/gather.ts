@@ -1,9 +1,9 @@
-// Many reasons to read a list again are one reading.
+// Combines many requests to read a list into one read.
 
 const FIRST_MS = 400;
 const FACTOR = 10;
 
-/** Returns what asks for `work`: it is done soon after the first of many calls, and where it takes long, less often. */
+/** Returns a function that requests `work`. The work runs soon after the first of many calls; when it takes long, it runs less often. */
 export function gathered(work: () => Promise<unknown>): () => void {
   let busy = false, more = false;
   async function run() {

@@ -1,5 +1,5 @@
-// When the stream runs, and what each part of the page hears of it. A tab that nobody sees gives its stream back after a while and resumes
-// when it is seen again: a browser has only six connections to a server that speaks HTTP/1.1, over all its tabs.
+// Starts and stops the stream, and passes its events to the parts of the page. A hidden tab closes its stream after a while and resumes
+// when it is visible again, because a browser opens only six connections to an HTTP/1.1 server, for all its tabs together.
 import { effect, signal, untracked } from "@preact/signals";
 
 import { onEnd, session } from "../session";
@@ -11,7 +11,7 @@ const TICK_MS = 1_000;
 
 const listeners = new Set<Listener>();
 
-/** Hears events and resets until the returned function is called. */
+/** Passes events and resets to `to` until the returned function is called. */
 export function listen(to: Listener): () => void {
   listeners.add(to);
   return () => listeners.delete(to);
@@ -22,11 +22,11 @@ const all: Listener = {
   reset: () => listeners.forEach((to) => to.reset()),
 };
 
-/** Now, in ms, once a second while the page is seen: ages and elapsed times follow it. */
+/** The current time in ms, updated once a second while the page is visible. Ages and durations depend on it. */
 export const now = signal(Date.now());
-/** Whether somebody sees the page. */
+/** Whether the page is visible. */
 export const seen = signal(!document.hidden);
-/** Whether the viewer has stopped the page: it shows what it has, and hears what it missed afterwards. */
+/** Whether the user has paused the page. It then shows its present data, and gets the missed events afterwards. */
 export const paused = signal(false);
 
 export function startLife() {
@@ -48,7 +48,10 @@ export function startLife() {
   });
 }
 
-/** Calls `work` every `ms` while the page is seen and not paused, and once when that begins again. Returns what ends it. */
+/**
+ * Calls `work` every `ms` while the page is visible and not paused, and once when this state begins again. Returns a function that stops
+ * it.
+ */
 export function every(ms: number, work: () => void): () => void {
   const may = () => !document.hidden && !paused.peek();
   const timer = setInterval(() => may() && work(), ms);

@@ -1,4 +1,4 @@
-// The text of an event stream (HTML standard, 9.2.6), in whatever pieces it comes.
+// Parses the text of an event stream (HTML standard, 9.2.6), in pieces of any size.
 
 export type Block = { id: string | null; event: string; data: string | null; retry: number | null };
 
@@ -8,7 +8,7 @@ export class StreamParser {
   private rest = "";
   private block = empty();
 
-  /** The blocks that this piece of text completes. */
+  /** Returns the blocks that this piece of text completes. */
   feed(text: string): Block[] {
     const lines = (this.rest + text).split("\n");
     this.rest = lines.pop() ?? "";

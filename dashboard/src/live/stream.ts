@@ -1,5 +1,5 @@
-// The one event stream of this page: `fetch` with the token in its header. It resumes behind the last number that it has seen, so
-// nothing is missed; when the server no longer has that number it says `reset`, and everything is read anew.
+// The only event stream of this page: `fetch` with the token in its header. It resumes after the last number that it has received, so no
+// event is missed. When the server no longer has that number, it sends `reset`, and all data is read again.
 import { signal } from "@preact/signals";
 
 import { base } from "../api";
@@ -10,8 +10,8 @@ import type { Event, Problem } from "../types";
 import { StreamParser, type Block } from "./sse";
 
 /**
- * `since`: when this state began, in ms; of `away` the last sign of life of the server. `blocked`: the server answers, and gives no stream;
- * `why` is what it says.
+ * `since`: the time in ms at which this state began; for `away` the time of the last data from the server. `blocked`: the server answers,
+ * but with no stream; `why` has its reason.
  */
 export type Link = { state: "off" | "connecting" | "live" | "away" | "blocked"; since: number; why?: string };
 
@@ -34,18 +34,19 @@ const setLink = (state: Link["state"], since: number, why?: string) => {
 
 const pause = (ms: number, stop: AbortSignal) =>
   new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    stop.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    const end = () => (clearTimeout(timer), stop.removeEventListener("abort", end), resolve());
+    const timer = setTimeout(end, ms);
+    stop.addEventListener("abort", end);
   });
 
-/** The server answers something else than a stream. */
+/** The server gave an answer that is not a stream. */
 class Refused extends Error {
   constructor(readonly status: number, readonly problem: Problem | null) {
     super(problem?.detail ?? `status ${status}`);
   }
 }
 
-/** An abort of `stop`, or of a watch that ends what has been silent for too long. */
+/** An abort by `stop`, or by the timer that ends a silent stream. */
 function watched(stop: AbortSignal) {
   const inner = new AbortController();
   let timer = 0;
@@ -72,7 +73,7 @@ function handle(blocks: Block[], to: Listener) {
   if (events.length) to.events(events);
 }
 
-/** Reads one stream to its end. Returns after how many ms the next one may begin. */
+/** Reads one stream to its end. Returns the pause in ms before the next one. */
 async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
   const watch = watched(stop);
   try {
@@ -83,7 +84,7 @@ async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
     const first = position === null;
     if (position !== null) headers["Last-Event-ID"] = position;
     const response = await fetch(`${base}/v1/events`, { headers, signal: watch.signal, cache: "no-store" });
-    if (response.status === 401 && used !== token()) return 0; // it was renewed meanwhile
+    if (response.status === 401 && used !== token()) return 0; // the token was renewed meanwhile
     if (!response.ok || !response.body) throw new Refused(response.status, (await response.json().catch(() => null)) as Problem | null);
     const parser = new StreamParser();
     const reader = response.body.getReader();
@@ -97,7 +98,7 @@ async function readOnce(stop: AbortSignal, to: Listener): Promise<number> {
       heard = Date.now();
       setLink("live", heard);
       const blocks = parser.feed(decoder.decode(value, { stream: true }));
-      // Without a position the stream begins now: what was read before that may be older.
+      // Without a position the stream begins with new events, so data that was read before may be older.
       if (first && !begun && blocks.some((block) => block.id !== null)) {
         begun = true;
         to.reset();
@@ -128,7 +129,7 @@ async function run(stop: AbortSignal, to: Listener) {
   }
 }
 
-/** Begins, or goes on where it stopped. */
+/** Starts the stream, or resumes it. */
 export function startStream(to: Listener) {
   if (running) return;
   running = new AbortController();
@@ -137,7 +138,7 @@ export function startStream(to: Listener) {
   void run(running.signal, to);
 }
 
-/** Ends it; `forget` also the position, for another token. */
+/** Stops the stream; with `forget` the position is discarded, too, because another token follows. */
 export function stopStream(forget: boolean) {
   running?.abort();
   running = null;

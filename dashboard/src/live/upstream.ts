@@ -1,4 +1,4 @@
-// How the projects stand with Cleura: how old what is shown may be, and what is wrong there.
+// The state of the projects at Cleura: the age of the displayed data, and problems.
 import { computed, signal } from "@preact/signals";
 
 import { api, ask, type Result } from "../api";
@@ -10,14 +10,14 @@ const READ_MS = 10_000;
 
 export const projects = signal<Project[]>([]);
 
-/** The oldest list of a project, in ms; null when one was never read. */
+/** Time in ms of the oldest list of any project; null when a project has none. */
 export const oldestList = computed(() => {
   const times = projects.value.map((project) => project.upstream.last_list_at);
   if (!times.length || times.includes(null)) return null;
   return Math.min(...times.map((time) => Date.parse(time ?? "")));
 });
 
-/** Those that Cleura does not answer for, or whose clusters are set aside. */
+/** Projects for which Cleura does not answer, or whose clusters are set aside. */
 export const troubled = computed(() =>
   projects.value.filter((one) => one.location_change || one.upstream.breaker !== "closed" || !["ok", "unknown"].includes(one.upstream.login)));
 

@@ -5,8 +5,10 @@ import { now } from "../live/life";
 import { clusterLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import type { Operation } from "../types";
+import { useCountSpoken } from "../ui/count_spoken";
 import { visible } from "../ui/foreign";
 import { isOpen, lastedOf, OperationBody, OperationProgress, OperationStatus } from "../ui/operation";
+import { PageHead } from "../ui/page_head";
 import { Pager } from "../ui/paging";
 import { ProblemNotice } from "../ui/problem";
 import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
@@ -26,7 +28,7 @@ function Lasted({ operation }: { operation: Operation }) {
   return lasted === null ? null : <span class="mono">{clock(lasted)}</span>;
 }
 
-/** Its steps are made once it is opened. */
+/** The steps are rendered when the operation is opened. */
 function Entry({ operation }: { operation: Operation }) {
   const [opened, setOpened] = useState(false);
   return (
@@ -52,13 +54,18 @@ function Entry({ operation }: { operation: Operation }) {
   );
 }
 
-/** Open ones are on the first page only. */
-function List({ data, asked }: { data: ReturnType<typeof makeOperations>; asked: string }) {
+type Data = ReturnType<typeof makeOperations>;
+
+/** Open operations are on the first page only. */
+function operationsOf({ open, ended }: Data): Operation[] {
+  const done = ended.items.value, known = new Set(done.map((one) => one.id));
+  return ended.number.value === 1 ? [...open.value.filter((one) => !known.has(one.id)), ...done] : done;
+}
+
+function List({ data, asked }: { data: Data; asked: string }) {
   const { ended } = data;
   const first = ended.number.value === 1;
-  const done = ended.items.value, known = new Set(done.map((one) => one.id));
-  const open = first ? data.open.value.filter((one) => !known.has(one.id)) : [];
-  const still = useStill([...open, ...done], (one) => one.id, `${asked} ${ended.number.value}`);
+  const still = useStill(operationsOf(data), (one) => one.id, `${asked} ${ended.number.value}`);
   if (!still.items.length) return <p class="panel empty">{asked ? texts.operations.noneMatch : texts.operations.none}</p>;
   return (
     <>
@@ -80,21 +87,23 @@ function List({ data, asked }: { data: ReturnType<typeof makeOperations>; asked:
   );
 }
 
+function foundOf(data: Data): string {
+  const found = operationsOf(data).length;
+  return found ? texts.operations.found(found, data.openMore.value || data.ended.more.value) : texts.operations.noneMatch;
+}
+
 export function OperationsPage() {
   const asked = String(placeQuery.value);
   const data = useMemo(() => makeOperations(new URLSearchParams(asked)), [asked]);
   useEffect(() => data.start(), [data]);
   const count = data.open.value.length;
   const state = data.state.value, problem = data.problem.value ?? data.ended.problem.value;
-  useEffect(() => {
-    document.title = texts.operations.title(count);
-  }, [count]);
+  useCountSpoken(asked, state === "there" && asked !== "", () => foundOf(data));
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.operations.heading}</h1>
+      <PageHead heading={texts.operations.heading} title={texts.operations.title(count)}>
         {state === "there" && <p class="quiet">{texts.operations.count(count)}</p>}
-      </div>
+      </PageHead>
       <QueryFilters fields={fields()} />
       {state === "loading" && <p class="panel empty">{texts.pages.loading}</p>}
       {(state === "failed" || problem) && <ProblemNotice problem={problem} again={() => void data.again()} />}

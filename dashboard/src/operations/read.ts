@@ -1,5 +1,5 @@
-// What the page of operations reads: those that are open, and a page of those that have ended. Events say when to read again; progress has
-// none, so open ones are read again and again.
+// Reads the open operations, and one page of ended ones. Events start a new read. Progress causes no events, so open operations are read
+// again every few seconds.
 import { signal } from "@preact/signals";
 
 import { api, ask } from "../api";
@@ -18,12 +18,12 @@ type Type = Operation["type"];
 const openStatuses: Status[] = ["pending", "running"];
 const endedStatuses: Status[] = ["succeeded", "failed", "cancelled"];
 
-/** Filters, as the address has them; several words of one are separated by commas. */
+/** The filters in the address; several words of one filter are separated by commas. */
 export function readOf(asked: URLSearchParams) {
   const words = (name: string) => (asked.get(name) ?? "").split(",").filter(Boolean);
   const statuses = words("status") as Status[];
   const of = (all: Status[]) => all.filter((status) => !statuses.length || statuses.includes(status));
-  // A word that is no status is the server's to refuse.
+  // An unknown status is sent to the server, which refuses it.
   const unknown = statuses.filter((status) => !openStatuses.includes(status) && !endedStatuses.includes(status));
   return {
     type: words("type") as Type[],
@@ -43,7 +43,7 @@ export function makeOperations(asked: URLSearchParams) {
   const problem = signal<Problem | null>(null);
   const ended = makePages<Operation>((cursor) => ask(api.GET("/v1/operations", { params: { query: { ...filter, status: endedOf, limit: PAGE, cursor } } })));
 
-  /** Open ones first: one that ends between the readings is in both, and counts as ended. */
+  /** Reads open operations first: an operation that ends between the two reads is in both results, and counts as ended. */
   async function readNow() {
     if (openOf.length) {
       const result = await ask(api.GET("/v1/operations", { params: { query: { ...filter, status: openOf, limit: OPEN_MOST } } }));

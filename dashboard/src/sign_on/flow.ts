@@ -1,5 +1,5 @@
-// Single sign-on: authorization code with PKCE. The page leaves for the issuer and begins anew when it comes back, so what a login
-// needs is in sessionStorage meanwhile: of this tab, and taken away as soon as it is used.
+// Single sign-on: authorization code with PKCE. The browser leaves this page for the issuer and loads it anew afterwards. Meanwhile the
+// data of the login is in the sessionStorage of the tab; it is removed when it is used.
 import { signal } from "@preact/signals";
 
 import { api, ask, base } from "../api";
@@ -11,26 +11,28 @@ import { authorizationUrl, call, canBeCalled, challengeOf, discoveryUrl, hasNonc
 import { keepRenewing } from "./renew";
 
 const KEY = "shootd.login";
-/** Longer than people take, and shorter than a state should be good. */
+/** Longer than a login takes, and short enough for the lifetime of a `state`. */
 const PATIENCE_MS = 60 * 60_000;
+/** A navigation that takes longer has been stopped, or can go on without this page. */
+const LEAVING_MS = 20_000;
 const TEXT_MAX = 2_000;
 
 const REDIRECT = `${base}/`;
 
-/** A login that has left for the issuer. */
+/** A login that waits for the answer of the issuer. */
 type Pending = { issuer: string; name: string; clientId: string; token: string; namesIssuer: boolean; state: string; nonce: string; verifier: string;
   fragment: string; begun: number };
 
-/** How the issuer has sent the browser back. */
+/** The answer of the issuer in the address. */
 type Return = { state: string | null; code: string | null; issuer: string | null; error: { error: string; error_description: string | null } | null };
 
-// ---- what the server offers ----
+// ---- issuers that the server offers ----
 
 export type Offer = Issuer & { name: string };
 
 export const offers = signal<Offer[]>([]);
 
-/** Whether the browser has the cryptography that PKCE needs: it has it for https, and for this machine. */
+/** Whether the browser has the cryptography for PKCE: it has it over https, and on pages of this machine. */
 export const isPossible = () => window.isSecureContext && Boolean(window.crypto?.subtle);
 
 export async function readOffers() {
@@ -51,7 +53,7 @@ function keepPending(pending: Pending): boolean {
   }
 }
 
-/** It is good once. */
+/** Returns the login that waits, once. */
 function takePending(): Pending | null {
   try {
     const text = sessionStorage.getItem(KEY);
@@ -62,7 +64,7 @@ function takePending(): Pending | null {
   }
 }
 
-/** A document of the issuer, or why there is none. */
+/** A document of the issuer, or the reason why there is none. */
 async function documentOf(name: string, url: string, form?: Record<string, string>): Promise<{ document: unknown } | string> {
   const answer = await call(url, form);
   if (typeof answer === "string") return texts.signOn.notReached[answer](name);
@@ -76,7 +78,7 @@ async function discover({ url, name }: Offer): Promise<Endpoints | string> {
   return typeof found === "string" ? texts.signOn.discovery[found](name) : found;
 }
 
-/** Leaves for the issuer. What goes wrong before that is said on this page. */
+/** Goes to the issuer. A fault before that is shown on this page. */
 export async function begin(offer: Offer) {
   if (session.peek().kind !== "out") return;
   session.value = { kind: "checking" };
@@ -87,8 +89,11 @@ export async function begin(offer: Offer) {
   if (!keepPending(pending)) return fail(texts.signOn.noStorage);
   const address = authorizationUrl(found.authorization, { response_type: "code", client_id: offer.clientId, redirect_uri: REDIRECT, scope: offer.scopes.join(" "),
     state: pending.state, nonce: pending.nonce, code_challenge: await challengeOf(pending.verifier), code_challenge_method: "S256" });
-  // Who goes back from the issuer's page may find this one as it was.
-  addEventListener("pageshow", (event) => event.persisted && session.peek().kind === "checking" && fail(null), { once: true });
+  // A user who returns by the back button may get this page from the cache of the browser, and one who stops the navigation never left it.
+  const leaving = session.peek();
+  const stay = () => session.peek() === leaving && fail(null);
+  addEventListener("pageshow", (event) => event.persisted && stay(), { once: true });
+  setTimeout(stay, LEAVING_MS);
   location.assign(address);
 }
 
@@ -116,8 +121,9 @@ async function exchange(of: Pending, code: string) {
 }
 
 /**
- * Comes first on a page: takes an answer of the issuer out of the address, before anything can read, store or send it. Returns what goes
- * on with the login, or null when there is none. An answer that nobody here asked for ends no session, and its texts are not shown.
+ * Runs before all else on a page: removes an answer of the issuer from the address, before other code can read, store or send it. Returns a
+ * function that continues the login, or null when there is no answer. An answer that this tab did not request ends no session, and its
+ * texts are not shown.
  */
 export function takeReturn(): (() => void) | null {
   const back = readReturn(location.search);

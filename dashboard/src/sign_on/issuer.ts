@@ -3,16 +3,16 @@
 export const VERIFIER_BYTES = 32;
 const ANSWER_MAX_BYTES = 64 * 1024;
 const CALL_MS = 15_000;
-/** The browser reports a violation of the policy in a task of its own, after it has refused the call. */
+/** The browser reports a violation of the policy in a separate task, after it has refused the call. */
 const VIOLATION_MS = 250;
 const TEXT_MAX = 2_000;
 
-/** What GET /v1/auth says of an issuer that programs have a client of. */
+/** An issuer from GET /v1/auth that has a client for programs. */
 export type Issuer = { url: string; clientId: string; scopes: string[] };
 
 export type Endpoints = { authorization: string; token: string; namesIssuer: boolean };
 
-/** The tokens that an issuer issued; `expiresIn` in seconds, null when it states none. */
+/** The tokens in an answer of the issuer; `expiresIn` in seconds, null when the answer has none. */
 export type Issued = { access: string; refresh: string | null; idToken: string | null; expiresIn: number | null };
 
 export type Json = Record<string, unknown>;
@@ -24,7 +24,7 @@ const textOf = (value: unknown) => (typeof value === "string" && value.length <=
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** The address, or null when it is neither https nor plain http to this machine: a secret could be read on its way. */
+/** The address. Null when it is neither https nor plain http to this machine, because secrets could be read in transit. */
 export function goodUrl(text: unknown): URL | null {
   if (typeof text !== "string" || text.length > TEXT_MAX || !/^[!-~]+$/.test(text)) return null;
   try {
@@ -36,10 +36,10 @@ export function goodUrl(text: unknown): URL | null {
   }
 }
 
-/** Whether the page may call it. The policy of the page cannot name an IPv6 address. */
+/** Whether the page may connect to the issuer. The policy of the page cannot contain an IPv6 address. */
 export const canBeCalled = (url: string) => goodUrl(url)?.hostname.startsWith("[") === false;
 
-/** The host, with the path as well when another issuer has the same host. */
+/** The host; with the path when another issuer has the same host. */
 export function nameOf(url: string, others: string[]): string {
   const host = (one: string) => goodUrl(one)?.host ?? one;
   const isAlone = !others.some((other) => other !== url && host(other) === host(url));
@@ -50,7 +50,7 @@ export const discoveryUrl = (issuer: string) => `${issuer.replace(/\/+$/, "")}/.
 
 export type DiscoveryFault = "form" | "issuer" | "endpoints" | "foreign" | "pkce";
 
-/** The endpoints that a discovery document names, or what is wrong with it. */
+/** The endpoints in a discovery document, or its fault. */
 export function readDiscovery(document: unknown, issuer: string): Endpoints | DiscoveryFault {
   if (!isObject(document)) return "form";
   if (document.issuer !== issuer) return "issuer";
@@ -64,7 +64,7 @@ export function readDiscovery(document: unknown, issuer: string): Endpoints | Di
 
 // ---- tokens ----
 
-/** The tokens of an answer; null when it has no token that can be sent in a header. */
+/** The tokens in an answer; null when no token can be sent in a header. */
 export function readIssued(document: unknown): Issued | null {
   if (!isObject(document)) return null;
   const { access_token: access, refresh_token: refresh, id_token: idToken, token_type: type = "Bearer", expires_in: seconds } = document;
@@ -77,14 +77,14 @@ export function readIssued(document: unknown): Issued | null {
   };
 }
 
-/** Why an issuer issued nothing, in its own words; null when it gives no reason. */
+/** The reason for which an issuer issued no token, in its own words; null when it gives none. */
 export function reasonOf(document: unknown): string | null {
   if (!isObject(document)) return null;
   const error = textOf(document.error), more = textOf(document.error_description);
   return error && more ? `${error}: ${more}` : error;
 }
 
-/** Whether an ID token has this nonce. It came from the issuer directly, so its signature says nothing more. */
+/** Whether an ID token has this nonce. The token came directly from the issuer, so its signature need not be checked. */
 export function hasNonce(idToken: string, nonce: string): boolean {
   try {
     const bytes = Uint8Array.from(atob((idToken.split(".")[1] ?? "").replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
@@ -114,8 +114,8 @@ export function authorizationUrl(endpoint: string, members: Record<string, strin
 // ---- calls ----
 
 /**
- * `away`: no answer. `unreadable`: there is an answer, and the browser does not let the page read it (CORS). `blocked`: the policy of this
- * page does not name the address, as when the page is older than the configuration of the server.
+ * `away`: no answer. `unreadable`: there is an answer, but the browser does not let the page read it (CORS). `blocked`: the policy of this
+ * page does not contain the address, for example when the page is older than the configuration of the server.
  */
 export type Answer = { status: number; document: unknown } | "away" | "unreadable" | "blocked";
 
@@ -137,7 +137,7 @@ async function bounded(response: Response): Promise<string> {
 
 const plain: RequestInit = { cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer" };
 
-/** Whether anything answers: the answer itself stays unknown. Follows redirects, for browsers allow nothing else here. */
+/** Whether any server answers; the page cannot read the answer. The call follows redirects, because browsers allow no other mode here. */
 async function isThere(url: string): Promise<boolean> {
   try {
     await fetch(url, { ...plain, mode: "no-cors", signal: AbortSignal.timeout(CALL_MS) });
@@ -151,11 +151,11 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // Not JSON: the status says enough.
+    return null; // The answer is not JSON; its status is enough.
   }
 }
 
-/** Asks for a document, or posts a form. Never rejects; follows no redirect. */
+/** Requests a document, or posts a form. The promise never rejects. Redirects are not followed. */
 export async function call(url: string, form?: Record<string, string>): Promise<Answer> {
   const post = form ? { method: "POST", body: new URLSearchParams(form) } : {};
   let isBlocked = false;

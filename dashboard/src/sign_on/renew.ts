@@ -1,11 +1,11 @@
-// A token of single sign-on is renewed before it ends, so that an open page goes on. The refresh token is in memory only: after a reload
-// of the tab the access token is good until its end.
+// Renews a token of single sign-on before it expires, so that an open page continues. The refresh token is in memory only: after a reload
+// of the tab the access token is used until it expires.
 import { texts } from "../texts";
 import { keepToken, token } from "../token";
 import { call, readIssued, reasonOf, type Issued } from "./issuer";
 
 const MARGIN_MS = 60_000;
-/** Requests wait for a renewal only when the token is about to end. */
+/** Requests wait for a renewal only when the token expires very soon. */
 const LAST_MS = 5_000;
 const AGAIN_MS = 30_000;
 const LOOK_MS = 1_000;
@@ -19,13 +19,19 @@ let renewing: Promise<void> | null = null;
 let timer = 0;
 let fault: string | null = null;
 
-/** When a token that was issued at `now` and is good for so many seconds is renewed: a minute before its end, of a short one at half. */
+/**
+ * The time at which a token is renewed that was issued at `now` with this lifetime: a minute before its end, or at half of a short
+ * lifetime.
+ */
 export const dueAt = (now: number, seconds: number) => now + Math.max(seconds * 1000 - MARGIN_MS, seconds * 500);
 
-/** Why the token could not be renewed, or null. */
+/** The reason why the token could not be renewed, or null. */
 export const renewalFault = () => fault;
 
-/** `now`: when they were issued. Without a refresh token, or the time of the end, nothing is renewed: the server says when it is over. */
+/**
+ * `now`: the time at which the tokens were issued. Without a refresh token or a lifetime nothing is renewed, and the session lasts until
+ * the server refuses the token.
+ */
 export function keepRenewing(grant: Grant, issued: Issued, now: number) {
   stopRenewing();
   if (!issued.refresh || !issued.expiresIn) return;
@@ -39,7 +45,7 @@ export function stopRenewing() {
   fault = null;
 }
 
-/** What a failure means is in `fault`; a refusal of the issuer is final. */
+/** Stores the text for the user in `fault`; after a final refusal no other attempt is made. */
 function fail(of: Login, reason: string, isFinal: boolean) {
   fault = texts.signOn.notRenewed(of.name, reason);
   of.due = isFinal ? Infinity : Date.now() + AGAIN_MS;
@@ -55,13 +61,16 @@ async function renewOnce(of: Login) {
   keepRenewing(of, { ...issued, refresh: issued.refresh ?? of.refresh }, Date.now());
 }
 
-/** One renewal at a time: a refresh token may be good once only. */
+/** Only one renewal runs at a time, because a refresh token may be valid for one use only. */
 function renew(of: Login): Promise<void> {
   renewing ??= renewOnce(of).finally(() => (renewing = null));
   return renewing;
 }
 
-/** Resolves when the token may be used: at once, or after its renewal when it is about to end, as after a sleep of the machine. */
+/**
+ * Resolves when the token may be used: at once, or after a renewal when the token is about to expire, for example after the machine has
+ * slept.
+ */
 export async function fresh(): Promise<void> {
   const now = Date.now();
   if (login && now >= login.due && now >= login.ends - LAST_MS) await renew(login);

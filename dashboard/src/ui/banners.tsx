@@ -1,4 +1,4 @@
-// What is wrong beyond one cluster: the server away, projects that Cleura does not answer for, freezes.
+// Problems that concern more than one cluster: the server does not answer, projects whose account has a problem at Cleura, freezes.
 import { now } from "../live/life";
 import { link } from "../live/stream";
 import { frozen, troubled } from "../live/upstream";

@@ -1,5 +1,5 @@
-// The one tip of the page. It shows the exact time of what the pointer or the focus is on, stays while the pointer is on it, and goes with
-// Escape (WCAG 1.4.13).
+// The only tooltip of the page. It shows the exact time for the element under the pointer or the focus. It stays while the pointer is on
+// it, and Escape closes it (WCAG 1.4.13).
 const DELAY_MS = 120;
 const GAP = 6;
 
@@ -19,7 +19,7 @@ export function startExactTimes() {
     shownFor = null;
     tip.hidden = true;
   };
-  /** Beside its target, also after a scroll; it goes with a target that has gone. */
+  /** Places the tooltip beside its element, also after a scroll; it is hidden when the element was removed. */
   const place = () => {
     if (!shownFor) return;
     if (!shownFor.isConnected) return hide();

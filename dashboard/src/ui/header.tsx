@@ -56,14 +56,14 @@ const others: { page: Route["page"] & keyof typeof texts.nav; within?: Route["pa
   { page: "operations" }, { page: "events" }, { page: "webhooks", within: "webhook" }, { page: "accounts" }, { page: "audit" },
 ];
 
-/** The page that is shown is `page`; one below it (a webhook) is `true`. */
+/** `page` for the current page; `true` for the parent of the current page (a webhook). */
 function currentOf(page: Route["page"], within?: Route["page"]) {
   const at = route.value.page;
   if (at === page) return { "aria-current": "page" as const };
   return at === within ? { "aria-current": "true" as const } : {};
 }
 
-/** A page that the role may not see is not there. */
+/** Pages that the role may not see are left out. */
 function Navigation() {
   return (
     <nav class="pages" aria-label={texts.nav.label}>

@@ -5,7 +5,7 @@ import { begin, isPossible, offers, readOffers } from "../sign_on/flow";
 import { texts } from "../texts";
 import { Foreign } from "./foreign";
 
-/** A button for each issuer, or why there is none. */
+/** A button for each issuer, or the reason why there is none. */
 function SignOn() {
   const isOut = session.value.kind === "out";
   useEffect(() => {

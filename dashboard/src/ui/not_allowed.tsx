@@ -4,7 +4,7 @@ import { session } from "../session";
 import { texts } from "../texts";
 import type { Role } from "../types";
 
-/** In place of a page that the role of the token may not see: its address may have been typed. */
+/** Shown for a page that the role of the token may not see; the user may have typed its address. */
 export function NotAllowed({ heading, role }: { heading: string; role: Role }) {
   const now = session.value;
   useEffect(() => {

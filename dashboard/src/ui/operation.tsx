@@ -1,4 +1,4 @@
-// One operation: its state, how far it is, its steps and what Gardener said in each.
+// One operation: its state, its progress, its steps and the messages of Gardener in each step.
 import { now } from "../live/life";
 import { texts } from "../texts";
 import type { Operation, OperationStep } from "../types";
@@ -8,7 +8,7 @@ import { clock, span, When } from "./time";
 
 export const isOpen = (operation: Operation | null | undefined) => operation?.status === "pending" || operation?.status === "running";
 
-/** How long it has lasted, in ms; null when its beginning is not known. */
+/** The duration so far in ms; null when the beginning is not known. */
 export function lastedOf(operation: Operation, present: number): number | null {
   const begun = Date.parse(operation.created_at ?? "");
   const ended = operation.finished_at ? Date.parse(operation.finished_at) : present;
@@ -19,7 +19,7 @@ export function OperationStatus({ operation }: { operation: Operation }) {
   return <span class={`tag status-${operation.status}`}>{texts.operationStatus[operation.status] ?? operation.status}</span>;
 }
 
-/** Closed: hollow; under way: half; done: full. The word stands beside it. */
+/** Pending: hollow; running: half full; done: a tick; failed: a cross. The word is beside the symbol. */
 function StepMark({ status }: { status: OperationStep["status"] }) {
   const isDone = status === "done", isFailed = status === "failed", isRunning = status === "sending" || status === "waiting";
   return (
@@ -73,7 +73,7 @@ export function OperationProgress({ operation }: { operation: Operation }) {
   );
 }
 
-/** What it says, why it failed, its steps, and who asked for it. */
+/** The message, the reason of a failure, the steps, and the caller. */
 export function OperationBody({ operation }: { operation: Operation }) {
   const open = isOpen(operation);
   return (
@@ -94,7 +94,7 @@ export function OperationBody({ operation }: { operation: Operation }) {
   );
 }
 
-/** In full, for a page of its own; `usual` is what such an operation usually takes, in seconds. */
+/** The complete operation, for a page of its own; `usual` is the usual duration of such an operation in seconds. */
 export function OperationDetails({ operation, usual }: { operation: Operation; usual: number | null }) {
   const open = isOpen(operation);
   const lasted = lastedOf(operation, now.value);

@@ -1,4 +1,4 @@
-// A long list, one page at a time: what the browser holds does not grow, however long the list is.
+// A long list, one page at a time: the browser holds one page, however long the list is.
 import { batch, signal } from "@preact/signals";
 
 import type { Result } from "../api";
@@ -9,7 +9,7 @@ import { ProblemNotice } from "./problem";
 
 export type Page<T> = { items: T[]; next_cursor: string | null };
 
-/** `read` returns the page of a cursor. Readings do not overtake each other: the last one that was begun counts. */
+/** `read` returns the page of a cursor. When reads overlap, only the result of the latest is used. */
 export function makePages<T>(read: (cursor: string | undefined) => Promise<Result<Page<T>>>) {
   const state = signal<"loading" | "there" | "failed">("loading");
   const problem = signal<Problem | null>(null);
@@ -45,9 +45,9 @@ export function makePages<T>(read: (cursor: string | undefined) => Promise<Resul
 
   return {
     state, problem, items, number, more,
-    /** Reads the page that is shown again. */
+    /** Reads the current page again. */
     read: show,
-    /** From the first page on: a cursor may have expired. */
+    /** Starts at the first page again, because a cursor may have expired. */
     again: () => {
       wanted = 1;
       cursors = [undefined];
@@ -58,7 +58,7 @@ export function makePages<T>(read: (cursor: string | undefined) => Promise<Resul
       if (by > 0 ? !more.peek() || wanted > number.peek() : wanted <= 1) return;
       wanted += by;
       await show();
-      // The pager is below the list: its beginning is what is read next.
+      // The pager is below the list, so the view moves to the beginning of the list.
       scrollTo({ top: 0 });
       announce(texts.pages.page(number.peek()));
     },
@@ -83,11 +83,11 @@ export function Pager({ pages }: { pages: Pages }) {
   );
 }
 
-/** What stands in place of a list, or above it: it is being read, or cannot be. */
+/** The text in place of a list, or above it: it is being read, or cannot be read. */
 export function PagesState({ pages }: { pages: Pages }) {
   const state = pages.state.value, problem = pages.problem.value;
   if (state === "loading") return <p class="panel empty">{texts.pages.loading}</p>;
-  // Of a server that is away the banner says more.
+  // When the server does not answer, the banner has the details.
   if (state === "failed" || problem) return <ProblemNotice problem={problem} again={() => void pages.again()} />;
   return null;
 }

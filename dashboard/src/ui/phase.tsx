@@ -1,8 +1,8 @@
-// Each phase has one colour, one shape and its word (docs/dashboard.md): none of them is needed to know the others.
+// Each phase has one colour, one shape and its word (docs/dashboard.md); each of the three identifies the phase.
 import { texts } from "../texts";
 import type { Health, Phase } from "../types";
 
-/** Outlines in a square of 16; `fill` is closed and filled, `mark` is drawn upon it. */
+/** Paths in a square of 16; `fill` is closed and filled, `mark` is drawn over it. */
 type Shape = { fill?: string; line?: string; mark?: string };
 
 const circle = "M8 1.5a6.5 6.5 0 100 13 6.5 6.5 0 000-13z";
@@ -40,7 +40,7 @@ function Icon({ shape, kind }: { shape: Shape; kind: string }) {
   );
 }
 
-// A word that this page does not know yet is shown as it came, with the shape of the unknown.
+// A phase that this page does not know is shown by its word, with the shape of `unknown`.
 
 export function PhaseIcon({ phase }: { phase: Phase }) {
   return <Icon shape={phases[phase] ?? phases.unknown} kind={`phase-${phases[phase] ? phase : "unknown"}`} />;

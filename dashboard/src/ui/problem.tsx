@@ -3,7 +3,7 @@ import type { Problem } from "../types";
 import { Foreign } from "./foreign";
 import { SeverityIcon } from "./phase";
 
-/** Why something cannot be shown, and what to do; `null`: no server answered. */
+/** The reason why something cannot be shown, and the action to take; `null`: no server answered. */
 export function ProblemNotice({ problem, again }: { problem: Problem | null; again?: () => void }) {
   return (
     <div class="notice bad panel" role="group" aria-label={texts.problem.label}>

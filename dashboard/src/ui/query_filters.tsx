@@ -1,4 +1,4 @@
-// Filters of a page, kept in its address: a row of fields, each with the name that it has there.
+// The filters of a page in its address: a row of fields, each with the name of its query parameter.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
@@ -6,7 +6,7 @@ import { projects } from "../live/upstream";
 import { changeQuery, placeQuery } from "../router";
 import { texts } from "../texts";
 
-/** A list to choose from, or, without `options`, a text. */
+/** A list of options, or without `options` a text field. */
 export type Field = { name: string; label: string; options?: [value: string, label: string][]; example?: string };
 
 export const optionsOf = (words: Record<string, string>): [string, string][] => [["", texts.filter.all], ...Object.entries(words)];
@@ -17,7 +17,10 @@ export const projectField = (): Field => ({
   options: [["", texts.filter.allProjects], ...projects.value.map((one): [string, string] => [one.name, one.name])],
 });
 
-/** What is typed counts when it is complete (Enter, or the focus leaves); nothing that happens meanwhile changes it. */
+/**
+ * A typed value is applied when it is complete (Enter, or the focus leaves the field). Updates of the page do not change the field
+ * meanwhile.
+ */
 function TextField({ field, value }: { field: Field; value: string }) {
   const [draft, setDraft] = useState<string | null>(null);
   return (
@@ -27,7 +30,7 @@ function TextField({ field, value }: { field: Field; value: string }) {
   );
 }
 
-/** A value from a typed address that is no option is one all the same: it counts. */
+/** A value from a typed address is shown as an option, too, because it is applied. */
 function optionsWith(field: Field, value: string) {
   const options = field.options ?? [];
   return options.some(([one]) => one === value) ? options : [...options, [value, value] as [string, string]];

@@ -1,10 +1,14 @@
-// A live list stands still while the pointer or the focus is in it: its members change in place, and a button shows the new order.
+// A live list does not change its order while the pointer or the focus is in it: its members change in place, and a button offers the new
+// order.
 import { useRef, useState } from "preact/hooks";
 
 /** Whether `next` has the same members in the same order. */
 export const sameKeys = (now: string[], next: string[]) => now.length === next.length && now.every((key, i) => key === next[i]);
 
-/** `shown` with what its members are by now; one that is gone stays. What follows below its last member is added: that moves nothing. */
+/**
+ * Returns `shown` with the current data of its members; removed members stay. Members that follow below the last one are added, because
+ * that moves no other member.
+ */
 export function inPlace<T>(shown: T[], items: T[], keyOf: (item: T) => string): T[] {
   const now = new Map(items.map((item) => [keyOf(item), item]));
   const keys = shown.map(keyOf);
@@ -13,7 +17,7 @@ export function inPlace<T>(shown: T[], items: T[], keyOf: (item: T) => string): 
   return [...shown.map((item, i) => now.get(keys[i] ?? "") ?? item), ...below];
 }
 
-/** Another question of the viewer (`asked`) is answered at once. `hold`: it stands still whatever is in it. */
+/** A new filter of the user (`asked`) is applied at once. `hold`: the order is kept in any case. */
 export function useStill<T>(items: T[], keyOf: (item: T) => string, asked: string, hold = false) {
   const [inside, setInside] = useState(false);
   const [, redraw] = useState(0);

@@ -1,4 +1,4 @@
-// Light and dark: as the system has it, or as the viewer chose.
+// The light or dark theme, by the setting of the system or by the choice of the user.
 import { signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
@@ -14,7 +14,7 @@ export function setTheme(next: Theme) {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // It holds for this page then.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 
@@ -23,7 +23,7 @@ export function startTheme() {
   try {
     kept = localStorage.getItem(KEY);
   } catch {
-    // As above.
+    // Without storage there is no stored choice.
   }
   const known = themes.find((one) => one === kept);
   if (known) setTheme(known);

@@ -1,4 +1,5 @@
-// A time as people say it, with the exact one (viewer's zone and UTC) by hover, by focus, or in its place for who wants it so.
+// A time in relative words; the exact time (zone of the user and UTC) appears under the pointer and the focus, or replaces the words if the
+// user chooses that.
 import { signal } from "@preact/signals";
 
 import { now } from "../live/life";
@@ -18,7 +19,7 @@ export function span(ms: number): string {
   return days(Math.floor(ms / DAY));
 }
 
-/** "4:05", "1:02:07": how long something has lasted. */
+/** The duration in the form "4:05" or "1:02:07". */
 export function clock(ms: number): string {
   const total = Math.max(0, Math.floor(ms / 1000));
   const two = (n: number) => String(n).padStart(2, "0");
@@ -34,7 +35,7 @@ export const zoneName = (at: Date) => zone.formatToParts(at).find((part) => part
 
 const utc = (at: Date) => at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 
-/** Both zones, one text. */
+/** The time in both zones, as one text. */
 export function exact(at: Date): string {
   return `${local.format(at)} ${zoneName(at)} · ${utc(at)}`;
 }
@@ -45,7 +46,7 @@ export function relative(at: number, present: number): string {
 
 type Props = { at: string | number | null | undefined; none?: string; focusable?: boolean; day?: boolean };
 
-/** `day`: the exact form in the text is the date only. */
+/** `day`: the exact form shows the date only. */
 export function When({ at, none = texts.none, focusable = false, day = false }: Props) {
   const date = at == null ? null : new Date(at);
   if (!date || Number.isNaN(date.getTime())) return <span class="quiet">{at == null ? none : visible(String(at))}</span>;

@@ -1,10 +1,11 @@
-// Who is sent events, and whether it works.
+// The webhooks, with the state of their deliveries.
 import { useEffect, useMemo } from "preact/hooks";
 
 import { webhookLink } from "../router";
 import { texts } from "../texts";
 import type { Webhook } from "../types";
 import { Foreign, visible } from "../ui/foreign";
+import { PageHead } from "../ui/page_head";
 import { PagesState, Pager } from "../ui/paging";
 import { SeverityIcon } from "../ui/phase";
 import { When } from "../ui/time";
@@ -16,7 +17,7 @@ export function WebhookState({ webhook }: { webhook: Webhook }) {
   return <span class={`tag webhook-${webhook.status}`}>{texts.webhooks.state[webhook.status] ?? webhook.status}</span>;
 }
 
-/** What somebody has to act on. */
+/** Problems on which a user has to act. */
 export function WebhookTrouble({ webhook }: { webhook: Webhook }) {
   const said = [
     webhook.status === "disabled" ? texts.webhooks.disabled(webhook.disabled_reason ?? texts.none) : "",
@@ -75,15 +76,10 @@ function Card({ webhook }: { webhook: Webhook }) {
 export function WebhooksPage() {
   const data = useMemo(makeWebhooks, []);
   useEffect(() => data.start(), [data]);
-  useEffect(() => {
-    document.title = texts.pageTitle(texts.webhooks.heading);
-  }, []);
   const items = data.items.value;
   return (
     <>
-      <div class="heading">
-        <h1 tabIndex={-1}>{texts.webhooks.heading}</h1>
-      </div>
+      <PageHead heading={texts.webhooks.heading} />
       <PagesState pages={data} />
       {data.state.value === "there" && !items.length && <p class="panel empty">{texts.webhooks.none}</p>}
       {items.length > 0 && (

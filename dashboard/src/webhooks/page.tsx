@@ -1,4 +1,4 @@
-// One webhook: how it stands, and every delivery with every attempt.
+// One webhook: its state, and every delivery with every attempt.
 import { useEffect, useMemo } from "preact/hooks";
 
 import { placeQuery } from "../router";
@@ -9,6 +9,7 @@ import { Pager, PagesState } from "../ui/paging";
 import { ProblemNotice } from "../ui/problem";
 import { optionsOf, QueryFilters, type Field } from "../ui/query_filters";
 import { useStill } from "../ui/still";
+import { Table } from "../ui/table";
 import { When } from "../ui/time";
 import { WebhookFacts, WebhookState, WebhookTrouble } from "./list";
 import { makeDeliveries, makeWebhook } from "./read";
@@ -19,30 +20,19 @@ const answerOf = (status: number | null | undefined) => (status == null ? texts.
 
 function Attempts({ delivery }: { delivery: Delivery }) {
   return (
-    <table class="attempts">
-      <thead>
-        <tr>
-          {Object.entries(texts.deliveries.column).map(([key, label]) => (
-            <th key={key} scope="col">
-              {label}
-            </th>
-          ))}
+    <Table kind="attempts" label={texts.deliveries.attemptsOf(delivery.event_id)} columns={texts.deliveries.column}>
+      {delivery.attempts.map((attempt, i) => (
+        <tr key={i}>
+          <th scope="row" class="mono">{delivery.attempt - delivery.attempts.length + i + 1}</th>
+          <td>
+            <When at={attempt.at} />
+          </td>
+          <td class="mono">{answerOf(attempt.response_status)}</td>
+          <td class="mono">{texts.ms(attempt.latency_ms)}</td>
+          <td>{attempt.error ? <Foreign mono text={attempt.error} /> : texts.deliveries.state.delivered}</td>
         </tr>
-      </thead>
-      <tbody>
-        {delivery.attempts.map((attempt, i) => (
-          <tr key={i}>
-            <th scope="row" class="mono">{delivery.attempt - delivery.attempts.length + i + 1}</th>
-            <td>
-              <When at={attempt.at} />
-            </td>
-            <td class="mono">{answerOf(attempt.response_status)}</td>
-            <td class="mono">{texts.ms(attempt.latency_ms)}</td>
-            <td>{attempt.error ? <Foreign mono text={attempt.error} /> : texts.deliveries.state.delivered}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 
@@ -68,11 +58,7 @@ function Entry({ delivery }: { delivery: Delivery }) {
           )}
         </summary>
         <div class="entry-body">
-          {delivery.attempts.length > 0 && (
-            <div class="scroll" tabIndex={0} role="region" aria-label={texts.deliveries.attemptsOf(delivery.event_id)}>
-              <Attempts delivery={delivery} />
-            </div>
-          )}
+          {delivery.attempts.length > 0 && <Attempts delivery={delivery} />}
           {delivery.response_snippet && (
             <p>
               {texts.deliveries.answer} <Foreign mono text={delivery.response_snippet} />

@@ -1,4 +1,4 @@
-// What the pages of webhooks read. Deliveries have no events, so they are read again and again.
+// The reads of the pages of webhooks. Deliveries cause no events, so they are read again every few seconds.
 import { signal } from "@preact/signals";
 
 import { api, ask, type Result } from "../api";

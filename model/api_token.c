@@ -1,11 +1,13 @@
+#include "model/api_token.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/cluster.h"
 #include "model/json_values_private.h"
+#include "model/string_list.h"
 
 void api_token_set_secret(struct api_token *t, const struct env *env, char secret[static TOKEN_BYTES])
 {
@@ -145,103 +147,4 @@ bool projects_cover(char *const *mine, char *const *theirs)
         if (!projects_include(mine, theirs[i]))
             return false;
     return true;
-}
-
-void account_state_free(struct account_state *a)
-{
-    if (!a)
-        return;
-    free(a->name);
-    free(a->sealed_token);
-    free(a->token_source);
-    free(a->credentials_mark);
-    free(a);
-}
-
-json_t *account_state_to_json(const struct account_state *a)
-{
-    assert(a->name); /* otherwise account_state_from_json could not read the document */
-    json_t *doc = json_object();
-    json_set_str(doc, "name", a->name);
-    json_set_bytes(doc, "sealed_token", a->sealed_token, a->sealed_token_len);
-    json_set_int(doc, "token_at", a->token_at);
-    json_set_str(doc, "token_source", a->token_source);
-    json_set_int(doc, "login_failures", a->login_failures);
-    json_set_int(doc, "next_login_at", a->next_login_at);
-    json_set_str(doc, "credentials_mark", a->credentials_mark);
-    json_set_bool(doc, "two_factor", a->two_factor);
-    json_set_bool(doc, "failed_told", a->failure_announced);
-    return doc;
-}
-
-struct account_state *account_state_from_json(const json_t *doc)
-{
-    if (!json_str(doc, "name"))
-        return NULL;
-    struct account_state *a = MEM_NEW(struct account_state);
-    a->name = mem_strdup(json_str(doc, "name"));
-    a->sealed_token = json_bytes(doc, "sealed_token", &a->sealed_token_len);
-    a->token_at = json_int(doc, "token_at", 0);
-    a->token_source = mem_strdup(json_str(doc, "token_source"));
-    a->login_failures = (int)json_int(doc, "login_failures", 0);
-    a->next_login_at = json_int(doc, "next_login_at", 0);
-    a->credentials_mark = mem_strdup(json_str(doc, "credentials_mark"));
-    a->two_factor = json_bool(doc, "two_factor", false);
-    /* A row without this member was written by an older version. That version emitted the event when it
-     * counted the refusal. */
-    a->failure_announced = json_bool(doc, "failed_told", a->login_failures > 0);
-    return a;
-}
-
-void project_state_free(struct project_state *p)
-{
-    if (!p)
-        return;
-    free(p->name);
-    json_decref(p->location);
-    json_decref(p->catalog);
-    json_decref(p->freeze);
-    free(p);
-}
-
-struct project_state *project_state_copy(const struct project_state *p)
-{
-    struct project_state *copy = MEM_NEW(struct project_state);
-    *copy = *p;
-    copy->name = mem_strdup(p->name);
-    copy->location = json_deep_copy(p->location);
-    copy->catalog = json_deep_copy(p->catalog);
-    copy->freeze = json_deep_copy(p->freeze);
-    return copy;
-}
-
-json_t *project_state_to_json(const struct project_state *p)
-{
-    assert(p->name);
-    json_t *doc = json_object();
-    json_set_str(doc, "name", p->name);
-    json_set_int(doc, "bootstrapped_at", p->bootstrapped_at);
-    json_set_take(doc, "location", json_incref(p->location));
-    json_set_take(doc, "catalog", json_incref(p->catalog));
-    json_set_int(doc, "catalog_at", p->catalog_at);
-    json_set_int(doc, "discovered_at", p->discovered_at);
-    json_set_int(doc, "settled_at", p->settled_at);
-    json_set_take(doc, "freeze", json_incref(p->freeze));
-    return doc;
-}
-
-struct project_state *project_state_from_json(const json_t *doc)
-{
-    if (!json_str(doc, "name"))
-        return NULL;
-    struct project_state *p = MEM_NEW(struct project_state);
-    p->name = mem_strdup(json_str(doc, "name"));
-    p->bootstrapped_at = json_int(doc, "bootstrapped_at", 0);
-    p->location = json_incref(json_obj(doc, "location"));
-    p->catalog = json_incref(json_obj(doc, "catalog"));
-    p->catalog_at = json_int(doc, "catalog_at", 0);
-    p->discovered_at = json_int(doc, "discovered_at", 0);
-    p->settled_at = json_int(doc, "settled_at", 0);
-    p->freeze = json_incref(json_obj(doc, "freeze"));
-    return p;
 }

@@ -1,0 +1,28 @@
+/*
+ * Fresh reads: Cache-Control: no-cache (HT-25, promise 2). A route with ROUTE_FRESH answers from the view.
+ * When the client wants a fresh read, the handler runs after Cleura was read, could not be read, or the
+ * deadline passed. Prefer: wait=N (seconds) sets the deadline. The worker of the request.
+ */
+#ifndef API_FRESH_H
+#define API_FRESH_H
+
+#include "base/env.h"
+#include "model/command.h"
+
+struct problem;
+struct request;
+
+/* Suspends the request until Cleura was read, if its client wants a fresh read and has not used up its limit.
+ * Otherwise the handler runs at once. Returns a problem when the server stops. */
+struct problem *fresh_ask(struct request *r);
+/* Adds the field that says how the fresh read ended. */
+void fresh_name_outcome(struct request *r, enum fresh_outcome outcome);
+/* Adds the field that names the cache as the source. Does nothing when the client asked for a fresh read; the
+ * field of that read is there already (HT-28). */
+void fresh_set_source(struct request *r);
+/* Adds the age of the answer and the time of Cleura's report; without a report the age is 0 s (HT-24).
+ * `heard_at` is the moment of the report on the monotonic clock, which gives the age. Entity tags do not
+ * depend on the age, so a 304 has it, too. `as_text` is the time as text. NULL: the text is made here. */
+void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
+
+#endif

@@ -1,0 +1,62 @@
+/* API tokens, and what the projects of a token permit. Stored structs, see model/cluster.h. */
+#ifndef MODEL_API_TOKEN_H
+#define MODEL_API_TOKEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/ids.h"
+#include "base/json.h"
+#include "model/names.h"
+
+struct api_token {
+    char id[40];
+    char *name;
+    enum role role;
+    char **projects;    /* NULL-terminated; {"*"} means all projects */
+    uint8_t digest[32]; /* SHA-256 of the token (AU-3) */
+    char last4[5];
+    char *description; /* or NULL */
+    char *created_by;
+    wall_us created_at;
+    wall_us expires_at; /* 0: never */
+    wall_us revoked_at; /* 0: not revoked */
+    wall_us rotated_at; /* 0: never */
+    /* The secret before the last rotation, which stays valid until old_ends_at (AU-5). */
+    uint8_t old_digest[32];
+    wall_us old_ends_at;     /* 0: there is no old secret */
+    _Atomic wall_us used_at; /* last use, to the minute; 0: none. Workers set it in the view's copies */
+    int announced_days;      /* days before expiry at the last token.expiring event; 0: no event yet */
+    bool is_old;             /* set in copies of the view: the caller used the old secret */
+    /* The owner of a JWT or a client certificate (api/caller.h), else NULL; never stored. */
+    char *issuer;
+    char *subject;
+    bool is_certificate;
+    uint64_t found_by_generation;
+};
+
+/* Makes a token and its secret, which the caller overwrites after use. The token never expires while
+ * expires_at is 0. */
+struct api_token *api_token_new(const struct env *env, const char *name, enum role role, char **projects,
+                                const char *created_by, char secret[static TOKEN_BYTES]);
+/* Makes a new secret for the token; the caller overwrites it after use. */
+void api_token_set_secret(struct api_token *t, const struct env *env, char secret[static TOKEN_BYTES]);
+void api_token_free(struct api_token *t);
+struct api_token *api_token_copy(const struct api_token *t);
+json_t *api_token_to_json(const struct api_token *t);
+struct api_token *api_token_from_json(const json_t *doc);
+/* The value that last_used_at gets for a use at `now`: the full minute. */
+wall_us token_minute(wall_us now);
+/* Whether the token is neither expired nor revoked. */
+bool api_token_is_live(const struct api_token *t, wall_us now);
+bool api_token_sees_project(const struct api_token *t, const char *project);
+/* The name for all projects together, including later ones. No project has this name. */
+#define PROJECT_ALL "*"
+/* Whether a NULL-terminated list contains a project, or "*". The project "*" asks for all projects. */
+bool projects_include(char *const *list, const char *project);
+/* Whether a caller with the projects `mine` may see all projects in `theirs`; "*" means all. NULL-terminated
+ * lists. */
+bool projects_cover(char *const *mine, char *const *theirs);
+
+#endif

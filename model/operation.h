@@ -1,0 +1,120 @@
+/* Operations: accepted writes and their steps. Stored structs, see model/cluster.h. */
+#ifndef MODEL_OPERATION_H
+#define MODEL_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/json.h"
+#include "base/trace.h"
+#include "model/names.h"
+
+/* At most one step for the cluster's own members, then 50 pools updated, 50 created and 50 removed. */
+enum { OPERATION_MAX_STEPS = 160 };
+
+/* One call of an operation that has an effect at Cleura. The status `sending` is committed before the call is
+ * sent. */
+struct operation_step {
+    enum step_type type;
+    char target[40]; /* pool name, stage of a rotation, or "" */
+    enum step_status status;
+    int attempts;   /* how often the call was sent */
+    bool uncertain; /* the last answer was lost: the shoot is read before any other call */
+    wall_us started_at;
+    wall_us sent_at;     /* when the first call left the lane; 0: no call left it, or its answer was lost */
+    wall_us accepted_at; /* when Cleura accepted the call; 0: not yet, or the step does not wait for a run */
+    wall_us finished_at;
+};
+
+/* How many messages an operation keeps (the newest), and the size of each. */
+enum { OPERATION_MAX_NOTES = 64, OPERATION_NOTE_BYTES = 255 };
+
+/* A message of an operation, its time, and the step that was in progress. */
+struct operation_note {
+    wall_us at;
+    unsigned step;
+    char *text;
+};
+
+struct operation {
+    char id[40];
+    enum operation_type type;
+    enum operation_status status;
+    char *project;
+    char *cluster;
+    char cluster_id[40];
+    char *requested_by; /* token name */
+    char *request_id;
+    char *cancelled_by; /* name of the token that requested the cancellation, or NULL */
+    struct trace trace; /* trace of the request that made the operation */
+    json_t *body;       /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
+    json_t *error;      /* problem_to_error_json, or NULL */
+    int progress;
+    char *message;                /* the current message, see operation_says */
+    struct operation_note *notes; /* its messages, the oldest first */
+    unsigned note_count, notes_dropped;
+    struct operation_step *steps; /* `step_count` steps, at most OPERATION_MAX_STEPS */
+    unsigned step_count;
+    unsigned step_index; /* the step in progress */
+    int64_t version;
+    wall_us created_at;
+    wall_us updated_at;
+    wall_us finished_at; /* 0 while open */
+};
+
+struct operation *operation_new(void);
+void operation_free(struct operation *op);
+struct operation *operation_copy(const struct operation *op);
+json_t *operation_to_json(const struct operation *op);
+struct operation *operation_from_json(const json_t *doc);
+/* Appends a pending step; asserts that the array has space. The pointer is valid until the next step is
+ * added. */
+struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
+/* Sets the current message. The message is added to the notes when it differs from the last one, or is the
+ * first one of a step. */
+void operation_says(struct operation *op, wall_us now, const char *message);
+/* Frees the notes of its messages; the current message stays. */
+void operation_forget_notes(struct operation *op);
+/* The trace of the operation, or of its step with this index, with a span id of its own. */
+struct trace operation_trace(const struct operation *op);
+struct trace operation_trace_of_step(const struct operation *op, unsigned index);
+/*
+ * How long a step waited and ran, from the stored times up to the operation's updated_at. waited_us: from the
+ * end of the previous step, or the acceptance of the operation, until the step's first call left the lane.
+ * running_us: from there to the end of the step, or until now. Negative: not known, or not begun.
+ */
+struct step_times {
+    int64_t waited_us, running_us;
+};
+struct step_times operation_step_times(const struct operation *op, unsigned index);
+/* Removes all steps before a new plan is made. */
+void operation_clear_steps(struct operation *op);
+/* Frees the parts of the body that only planning needs and that are not shown. */
+void operation_trim(struct operation *op);
+
+/* A query for operations, the newest first. A NULL list matches all; lists are NULL-terminated. */
+struct operation_query {
+    char id[40];     /* only this operation, when it is in these projects; or "" */
+    char before[40]; /* only operations older than this id; "": from the newest */
+    int limit;       /* 1..1000 */
+    char **projects;
+    char **clusters;   /* names */
+    unsigned statuses; /* bits; 0: all */
+    unsigned types;    /* bits; 0: all */
+    wall_us since;     /* only operations accepted at this time or later, to the millisecond */
+};
+/* The caller owns the lists in the copy. */
+struct operation_query operation_query_copy(const struct operation_query *q);
+void operation_query_done(struct operation_query *q);
+
+struct operation_page {
+    struct operation **operations; /* array; the page owns each item; trimmed */
+    size_t count;
+    char next[40]; /* id for the next page's `before`; "": this is the last page */
+};
+/* NULL is allowed. */
+void operation_page_free(struct operation_page *page);
+
+#endif

@@ -1,0 +1,86 @@
+/* A shoot as Cleura describes it. A stored struct, see model/cluster.h. */
+#ifndef MODEL_SHOOT_H
+#define MODEL_SHOOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uuid/uuid.h>
+
+#include "base/env.h"
+#include "base/json.h"
+#include "base/json_doc.h"
+
+/* Size of the digest of the list row that Cleura sends for a shoot. */
+enum { ROW_DIGEST_BYTES = 16 };
+
+enum { SHOOT_PROGRESS_UNKNOWN = -1 };
+
+/* One shoot as one answer of Cleura describes it, decoded and independent of the generation (upstream fills
+ * it). */
+struct shoot {
+    char *name;
+    uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row; zeros: not from a list. Not stored */
+    struct json_doc *observed;     /* the complete shoot in shootd's format */
+    /* Copies of often used values of `observed`, readable without parsing (shoot_set_observed). */
+    uuid_t uid; /* identifies the shoot, because names are reused; null: Cleura has not reported it */
+    char *kubernetes_version; /* or NULL */
+    int pool_count;
+    char **images; /* name, version, name, version, ... of the pools; each pair once; NULL-terminated */
+
+    bool has_operation;
+    char *operation_type;                /* Create, Reconcile, Delete, ... or NULL */
+    char *operation_state;               /* Processing, Succeeded, ... or NULL; see shoot_run */
+    int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not report it */
+    char *description;                   /* capped at 1 KiB */
+    wall_us operation_at;                /* last_update_time; 0 when the generation does not report it (v1) */
+    bool hibernated, hibernated_unknown; /* unknown: the flag cannot be read; `hibernated` is then false */
+    /* Arrays of {type, status, reason?, message?, codes?}; NULL: the array cannot be read. */
+    struct json_doc *conditions;
+    struct json_doc *constraints;
+    struct json_doc *last_errors; /* array of {description, codes, task_id?, updated_at?} */
+    char *api_server_url;         /* v1 only, else NULL */
+};
+
+void shoot_free(struct shoot *s);
+struct shoot *shoot_copy(const struct shoot *s);
+/* Whether Gardener can have a shoot of this name: a DNS label without two hyphens in a row (GA-7).
+ */
+bool shoot_name_is_possible(const char *name);
+/* Whether Gardener can have a node pool of this name: a DNS label that fits into operation_step.target
+ * (GA-9). */
+bool pool_name_is_possible(const char *name);
+/* The state of Cleura's last operation, as an enum. */
+enum shoot_run {
+    RUN_NONE,    /* there is no operation */
+    RUN_UNKNOWN, /* an operation exists, but its state cannot be read */
+    RUN_PENDING,
+    RUN_PROCESSING,
+    RUN_RETRYING, /* state Error: Gardener tries again by itself */
+    RUN_SUCCEEDED,
+    RUN_FAILED,
+    RUN_ABORTED,
+    RUN_UNHEARD, /* a word that is not in the table; treated as in progress until the state changes */
+};
+enum shoot_run shoot_run(const struct shoot *s);
+/* Whether Cleura's operation is in progress or about to begin. */
+bool shoot_is_in_progress(const struct shoot *s);
+/* Whether a deletion may be in progress. False only when the type or the state of the operation excludes
+ * it. */
+bool shoot_may_be_deleting(const struct shoot *s);
+/* Whether Cleura's last operation is a deletion, in progress or ended in any way. False for NULL. */
+bool shoot_is_deletion(const struct shoot *s);
+/* Whether the last operation is a deletion that can still succeed. */
+bool shoot_is_being_deleted(const struct shoot *s);
+/* Takes over `observed` and extracts the values that are read often. A uid that is no UUID is treated as
+ * absent. */
+void shoot_set_observed(struct shoot *s, json_t *observed);
+/* The tree of `observed`, valid as json_doc_tree says; NULL for NULL. */
+json_t *shoot_observed(const struct shoot *s);
+/* Whether Cleura reported the uid. False for a NULL shoot. */
+bool shoot_has_uid(const struct shoot *s);
+/* Whether both have a uid, and the two uids differ. */
+bool shoot_is_another(const struct shoot *a, const struct shoot *b);
+/* Whether the state of Cleura's last operation is this word. */
+bool shoot_state_is(const struct shoot *s, const char *state);
+
+#endif

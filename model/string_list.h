@@ -1,0 +1,16 @@
+/* NULL-terminated lists of strings. */
+#ifndef MODEL_STRING_LIST_H
+#define MODEL_STRING_LIST_H
+
+#include "base/json.h"
+
+/* The caller owns the copy. NULL is copied as NULL. */
+char **string_list_copy(char *const *list);
+/* NULL is allowed. */
+void string_list_free(char **list);
+/* As an array of strings; NULL is an empty array. */
+json_t *string_list_to_json(char *const *list);
+/* The strings of an array; never NULL. The caller owns them. */
+char **string_list_from_json(const json_t *array);
+
+#endif

@@ -1,0 +1,90 @@
+/* Commands of the HTTP side: which function decides each type, and the checks before it. Loop thread. */
+#include "reconcile/reconcile.h"
+
+#include <assert.h>
+
+#include "base/assertion.h"
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "reconcile/answers/audit.h"
+#include "reconcile/answers/expected.h"
+#include "reconcile/answers/operations.h"
+#include "reconcile/answers/replay.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/lookups/catalog.h"
+#include "reconcile/lookups/lookup.h"
+#include "reconcile/observation/fresh.h"
+#include "reconcile/reload.h"
+#include "reconcile/world/world.h"
+
+static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct command *cmd) = {
+    [COMMAND_CLUSTER_CREATE] = command_cluster_create,
+    [COMMAND_CLUSTER_PUT] = command_cluster_put,
+    [COMMAND_CLUSTER_PATCH] = command_cluster_patch,
+    [COMMAND_CLUSTER_DELETE] = command_cluster_delete,
+    [COMMAND_NODE_POOL] = command_node_pool,
+    [COMMAND_CLUSTER_ACTION] = command_cluster_action,
+    [COMMAND_KUBECONFIG] = command_kubeconfig,
+    [COMMAND_LOOKUP] = command_lookup,
+    [COMMAND_FRESH] = command_fresh,
+    [COMMAND_CATALOG_REFRESH] = command_catalog,
+    [COMMAND_LOCATION_CONFIRM] = command_location_confirm,
+    [COMMAND_OPERATIONS] = command_operations,
+    [COMMAND_DURATIONS] = command_durations,
+    [COMMAND_OPERATION_WAIT] = command_operation_wait,
+    [COMMAND_OPERATION_CANCEL] = command_operation_cancel,
+    [COMMAND_WEBHOOK_CREATE] = command_webhook_create,
+    [COMMAND_WEBHOOK_PATCH] = command_webhook_patch,
+    [COMMAND_WEBHOOK_DELETE] = command_webhook_delete,
+    [COMMAND_WEBHOOK_ENABLE] = command_webhook_enable,
+    [COMMAND_WEBHOOK_ROTATE] = command_webhook_rotate,
+    [COMMAND_WEBHOOK_TEST] = command_webhook_test,
+    [COMMAND_WEBHOOK_RECOVER] = command_webhook_recover,
+    [COMMAND_DELIVERIES] = command_deliveries,
+    [COMMAND_DELIVERY] = command_delivery,
+    [COMMAND_REDELIVER] = command_redeliver,
+    [COMMAND_EVENTS] = command_events,
+    [COMMAND_AUDIT] = command_audit,
+    [COMMAND_AUDIT_DENIED] = command_audit_denied,
+    [COMMAND_TOKEN_HAND_IN] = command_token_hand_in,
+    [COMMAND_TOKEN_USED] = command_token_used,
+    [COMMAND_TOKEN_CREATE] = command_token_create,
+    [COMMAND_TOKEN_PATCH] = command_token_patch,
+    [COMMAND_TOKEN_ROTATE] = command_token_rotate,
+    [COMMAND_TOKEN_DELETE] = command_token_delete,
+    [COMMAND_FREEZES] = command_freezes,
+    [COMMAND_FREEZE] = command_freeze,
+    [COMMAND_UNFREEZE] = command_unfreeze,
+    [COMMAND_BACKUPS] = command_backups,
+    [COMMAND_BACKUP] = command_backup,
+    [COMMAND_LAST_RELOAD] = command_last_reload,
+    [COMMAND_RELOAD] = command_reload,
+    [COMMAND_ACCOUNT_LOGIN] = command_account_login,
+    [COMMAND_ACCOUNT_VERIFY] = command_account_verify,
+};
+
+static void refuse_while_broken(struct reconcile *r, struct command *cmd)
+{
+    char why[STORE_TROUBLE_BYTES];
+    storage_trouble(r->o.storage, why);
+    char *detail CLEANUP_FREE = mem_printf("the store does not accept changes now: %s", why);
+    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, detail));
+}
+
+void reconcile_command(struct reconcile *r, struct command *cmd)
+{
+    loop_assert_owner(r->o.loop);
+    assertion_about("request", cmd->request_id);
+    assert(cmd->type < COMMAND_TYPE_MAX_ && commands[cmd->type] && cmd->give_back);
+    cmd->decided_by = r;
+    if (r->stopping) {
+        reply_stopping(cmd);
+    } else if (reply_if_denied(r, cmd) || replay_take(r, cmd)) {
+        return;
+    } else if (command_writes(cmd->type) && storage_is_broken(r->o.storage)) {
+        refuse_while_broken(r, cmd);
+    } else if (!freeze_refuses(r, cmd)) {
+        commands[cmd->type](r, cmd);
+    }
+}

@@ -1,0 +1,43 @@
+/*
+ * Readers that wait for a read of Cleura: one read for all waiting readers of a project. A reader is a
+ * caller's request for fresh data, or a decision that needs it. Loop thread.
+ */
+#ifndef RECONCILE_OBSERVATION_FRESH_H
+#define RECONCILE_OBSERVATION_FRESH_H
+
+#include "model/command.h"
+#include "reconcile/world/project.h"
+
+/* A reader of one project. Its memory belongs to the caller; it stays valid until `done` or `dropped`. */
+struct fresh_reader {
+    /* ---- set by the caller; texts are borrowed ---- */
+    const char *name; /* only this cluster is needed; NULL: all clusters of the project */
+    mono_us until;
+    bool accepts_recent;       /* the result of a read that ended moments ago is sufficient */
+    const struct trace *trace; /* this and `request_id`: of the request that waits, or NULL */
+    const char *request_id;
+    /* The wait has ended. The changes of the read are durable and shown, unless it failed or was refused. */
+    void (*done)(struct fresh_reader *reader, enum fresh_outcome outcome);
+    /* Called in place of `done` after the loop has ended: the project does not exist any more. */
+    void (*dropped)(struct fresh_reader *reader);
+    /* ---- used only by fresh.c, except the project ---- */
+    struct project *project;
+    struct list link;
+    struct loop_timer deadline;
+};
+
+void fresh_init(struct project *p);
+/* Waits for a read that begins after this call. May call `done` at once. */
+void fresh_read(struct project *p, struct fresh_reader *reader);
+/* The read that starts now serves all waiting readers. Returns the one shoot that all of them want, or
+ * NULL. */
+const char *fresh_take_up(struct project *p);
+/* Gives a call the trace and request of the first reader that the read serves. */
+void fresh_call_for(const struct project *p, struct upstream_call *call);
+/* That read has ended: ends the readers' wait. */
+void fresh_answer(struct project *p, bool ok);
+/* Ends all waits as refused: the project stops, or shootd does. */
+void fresh_refuse(struct project *p);
+void command_fresh(struct reconcile *r, struct command *cmd);
+
+#endif

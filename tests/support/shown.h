@@ -1,0 +1,11 @@
+/* The cluster that the view shows, made from its body and its facts. */
+#ifndef TESTS_SUPPORT_SHOWN_H
+#define TESTS_SUPPORT_SHOWN_H
+
+#include "model/cluster.h"
+#include "view/view.h"
+
+/* The caller frees it. */
+struct cluster *shown_cluster(const struct view_blob *blob);
+
+#endif
