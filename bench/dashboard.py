@@ -77,8 +77,9 @@ FRAMES = """
   await ended;
   cdp.off("Tracing.dataCollected", take);
   const pages = new Set(trace.filter((one) => one.name === "thread_name" && one.args.name === "CrRendererMain").map((one) => `${one.pid} ${one.tid}`));
-  const tasks = trace.filter((one) => one.name === "RunTask" && pages.has(`${one.pid} ${one.tid}`)).map((one) => (one.dur ?? 0) / 1000);
-  return { gaps, tasks: tasks.length, longest: tasks.reduce((a, b) => Math.max(a, b), 0) };
+  const tasks = trace.filter((one) => one.name === "RunTask" && pages.has(`${one.pid} ${one.tid}`));
+  const longest = (of) => tasks.reduce((most, one) => Math.max(most, of(one) ?? 0), 0) / 1000;
+  return { gaps, tasks: tasks.length, longest: longest((one) => one.dur), ofProcessor: longest((one) => one.tdur) };
 """
 ACTS = {
     "the wheel turns": """
@@ -143,7 +144,7 @@ class Changes(threading.Thread):
                 self.late = max(self.late, time.monotonic() - due)
                 self.batch(somebody, turn)
                 turn, due = turn + 1, due + 1 / BATCHES
-        except Exception as fault:  # noqa: BLE001: the main thread reports it
+        except (Exception, SystemExit) as fault:  # noqa: BLE001: the main thread reports it
             self.fault = fault
         finally:
             somebody.close()
@@ -156,14 +157,19 @@ class Changes(threading.Thread):
             i = project + len(self.f.ids) * (place % OF_A_PROJECT)
             somebody.act(self.f.ids[project], self.f.name(i), "wake" if i in self.asleep else "hibernate")
             self.asleep ^= {i}
-        self.f.d.http.get(f"/v1/projects/p{project}/clusters", params={"limit": 1}, headers=dict([FRESH.split(": ")])).raise_for_status()
+        self.look(project)
         self.made += size
+
+    def look(self, project):
+        self.f.d.http.get(f"/v1/projects/p{project}/clusters", params={"limit": 1}, headers=dict([FRESH.split(": ")])).raise_for_status()
 
     def stop(self):
         self.ends.set()
         self.join(30)
         if self.fault:
             raise SystemExit(f"the changes ended: {self.fault!r}")
+        for project in range(len(self.f.ids)):  # the last ones may have been under way at the last look
+            self.look(project)
 
 
 class Figures:
@@ -206,6 +212,7 @@ def frames(chromium, figures, beside="", bounded=True):
         figures.add(f"{what}{beside}: slowest of {len(seen['gaps']):,} frames, ms", max(seen["gaps"]), bound)
         figures.add(f"{what}{beside}: median frame, ms", statistics.median(seen["gaps"]))
         figures.add(f"{what}{beside}: longest task, ms", seen["longest"], bound)
+        figures.add(f"{what}{beside}: most processor time of a task, ms", seen["ofProcessor"])
 
 
 def memory(chromium, f, figures, minutes):
@@ -227,6 +234,7 @@ def memory(chromium, f, figures, minutes):
     third = len(samples) // 3
     first, last = (statistics.mean(s["heap"] for s in part) / MIB for part in (samples[:third], samples[-third:]))
     figures.add("changes in a second", changes.made / seconds, CHANGES * 0.95, at_least=True)
+    figures.add("longest delay of a batch of changes, ms", changes.late * 1e3)
     figures.add("changes that reached the page, by those made", chromium.run("page", HEAP)["arrived"] / changes.made, ARRIVED, at_least=True)
     figures.add(f"heap, MiB, mean of the first {third} of {len(samples)} samples in {minutes:g} minutes", first)
     figures.add(f"heap, MiB, mean of the last {third}", last)
