@@ -28,7 +28,7 @@ struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us unt
                            void (*on_deadline)(struct waiting *w));
 /* Gives a call the trace and request of the first waiting command; neither when no command waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
-/* What a command waited for is there: it is decided again at the end of the turn. */
+/* The command need not wait any longer: it is decided again at the end of the turn. */
 void command_is_ready(struct command *cmd);
 /* Removes and frees the entry; returns the command. */
 struct command *wait_take(struct waiting *w);

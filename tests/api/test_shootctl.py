@@ -152,7 +152,7 @@ def test_what_the_token_may_not_do_is_said(pair, tmp_path):
     fails(viewer("create", "nope"), NOT_ALLOWED, "the token may not do this")
     pair[1].http.delete("/v1/tokens/" + made["id"])
     fails(viewer("status"), NOT_ALLOWED, "does not accept the token of SHOOTD_TOKEN")
-    fails(viewer("list", SHOOTD_TOKEN="two words"), USAGE, "SHOOTD_TOKEN is none")
+    fails(viewer("list", SHOOTD_TOKEN="two words"), USAGE, "SHOOTD_TOKEN is not a token")
 
 
 def test_a_unix_socket(pair, make_shootd, tmp_path):

@@ -118,7 +118,7 @@ const healthRank: Health[] = ["unhealthy", "unknown", "progressing", "healthy"];
 
 const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What rows are ordered by. It is made once for each row: with many, a comparison happens twenty times as often. */
+/** The value by which a row is sorted. It is made once for each row: with many, a comparison happens twenty times as often. */
 const rankOf: Record<SortKey, (row: Row, now: number) => string | number> = {
   name: () => 0,
   trouble: severity,
