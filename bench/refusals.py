@@ -64,7 +64,7 @@ def groups_of_tokens(d):
             "a valid token with another last character": [whole(changed(t[:CHECKED], CHECKED - 1)) for t in valid],
             "malformed: another first character, with the checksum of the valid token": [changed(t, 4) for t in valid],
             "malformed: a valid token with another last character of the checksum": [changed(t, len(t) - 1) for t in valid],
-            "malformed: other characters, of the same length": ["".join(random.choices("!#$%&*+-.^|~", k=len(t))) for t in valid],
+            "malformed: other characters, of the same length": ["".join(random.choices("!#$%&*+-^|~", k=len(t))) for t in valid],
             CONTROL: [unknown()[:-1] for _ in valid]}, [*same]
 
 
