@@ -25,7 +25,7 @@ def first_line(*argv):
 
 
 def package(name):
-    run = subprocess.run(["dpkg-query", "-W", "-", "${Version}", name], capture_output=True, text=True, check=False)
+    run = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=False)
     return f"{name} {run.stdout}" if run.returncode == 0 else f"no {name}"
 
 

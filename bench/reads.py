@@ -108,7 +108,7 @@ def start_varnish(directory, d):
     port = harness.free_port()
     (directory / "cache.vcl").write_text(VARNISH.format(d.port))
     process = subprocess.Popen(["varnishd", "-F", "-j", "none", "-n", directory / "varnish", "-a", f"127.0.0.1:{port}", "-s", "malloc,64m",
-                                "-", directory / "cache.vcl"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                "-f", directory / "cache.vcl"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     answers(f"http://127.0.0.1:{port}")
     return Server("Varnish", process, port, d.token())
 
