@@ -200,18 +200,19 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
 }
 
 /* Uses the keys that an earlier run stored. Their age is computed by the clocks, and they expire when they
- * would have expired in that run. */
-static void take_kept_keys(struct issuer *issuer, struct reading *r)
+ * would have expired in that run. False: there are none, or they are too old. */
+static bool take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;
-    if (r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S) {
+    const bool are_good = r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S;
+    if (are_good) {
         issuer->keys = TAKE_PTR(r->keys);
         issuer->read_at = env_mono(r->env) - age;
         log_info("stored issuer keys are used", "issuer", issuer->config->issuer, "keys",
                  LOG_INT((int64_t)oidc_keys_count(issuer->keys)));
-        issuer->o.changed(issuer->o.ctx);
     }
     read_in(issuer, 0);
+    return are_good;
 }
 
 static void ask(struct issuer *issuer, enum stage stage, const char *url);
@@ -222,20 +223,21 @@ static void done(struct worker_job *job)
     struct issuer *issuer = r->issuer;
     if (issuer) {
         issuer->reading = NULL;
-        if (r->stage == STAGE_KEPT)
-            take_kept_keys(issuer, r);
-        else if (r->why)
+        if (r->stage == STAGE_KEPT) {
+            if (take_kept_keys(issuer, r))
+                issuer->o.changed(issuer->o.ctx);
+        } else if (r->why) {
             fail(issuer, r->why, 200);
-        else if (r->stage == STAGE_DISCOVERY)
+        } else if (r->stage == STAGE_DISCOVERY) {
             ask(issuer, STAGE_KEYS, r->keys_url);
-        else
+        } else {
             take_keys(issuer, TAKE_PTR(r->keys));
+        }
     }
     reading_free(r);
 }
 
-/* False: too much waits already. */
-static bool submit(struct issuer *issuer, struct reading *r)
+static void prepare(struct issuer *issuer, struct reading *r)
 {
     r->job = (struct worker_job){.work = work, .done = done, .drop = drop, .bytes = r->len};
     r->issuer = issuer;
@@ -243,6 +245,12 @@ static bool submit(struct issuer *issuer, struct reading *r)
     r->directory = issuer->o.directory;
     r->env = loop_env(issuer->o.loop);
     r->expected = mem_strdup(issuer->config->issuer);
+}
+
+/* False: too much waits already. */
+static bool submit(struct issuer *issuer, struct reading *r)
+{
+    prepare(issuer, r);
     issuer->reading = r;
     if (issuer->o.worker->submit(issuer->o.worker, &r->job))
         return true;
@@ -311,6 +319,16 @@ void issuer_wants_key(struct issuer *issuer)
 
 /* ---- start and end ---- */
 
+/* A request that comes right after the start finds the stored keys. */
+static void read_kept_at_once(struct issuer *issuer)
+{
+    struct reading *r = MEM_NEW(struct reading);
+    prepare(issuer, r);
+    work(&r->job);
+    (void)take_kept_keys(issuer, r);
+    reading_free(r);
+}
+
 struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config)
 {
     struct issuer *issuer = MEM_NEW(struct issuer);
@@ -319,7 +337,11 @@ struct issuer *issuer_new(const struct issuer_options *options, const struct con
     issuer->timer.fire = on_time;
     issuer->timer.name = "issuer";
     issuer->stage = STAGE_KEPT;
-    if (options->directory < 0 || !submit(issuer, MEM_NEW(struct reading)))
+    if (options->directory < 0)
+        read_in(issuer, 0);
+    else if (options->reads_at_once)
+        read_kept_at_once(issuer);
+    else if (!submit(issuer, MEM_NEW(struct reading)))
         read_in(issuer, 0);
     return issuer;
 }

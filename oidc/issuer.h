@@ -28,13 +28,16 @@ struct issuer_options {
     struct transport *transport;
     struct worker *worker;
     int directory; /* directory for the keys of the next start (oidc/kept_keys.h), descriptor; -1: none */
+    /* issuer_new itself reads the stored keys, which blocks for a small file: before the loop runs. Without
+     * this the worker reads them. */
+    bool reads_at_once;
     /* The result of issuer_keys has changed. */
     void (*changed)(void *ctx);
     void *ctx;
 };
 
-/* Begins to read the issuer's keys, and uses the stored keys meanwhile. `config` and the members of options
- * must stay valid as long as the issuer. */
+/* Begins to read the issuer's keys, and uses the stored keys meanwhile. Calls `changed` later only. `config`
+ * and the members of options must stay valid as long as the issuer. */
 struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config);
 void issuer_free(struct issuer *issuer);
 const struct config_issuer *issuer_config(const struct issuer *issuer);

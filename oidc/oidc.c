@@ -272,9 +272,16 @@ struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct wor
                       const struct config *config)
 {
     struct oidc *o = MEM_NEW(struct oidc);
-    o->options = (struct issuer_options){loop, transport, worker, directory, publish, o};
+    o->options = (struct issuer_options){.loop = loop,
+                                         .transport = transport,
+                                         .worker = worker,
+                                         .directory = directory,
+                                         .reads_at_once = true,
+                                         .changed = publish,
+                                         .ctx = o};
     o->epoch = epoch_new();
     set_issuers(o, config);
+    o->options.reads_at_once = false; /* from now on the loop runs */
     publish(o);
     return o;
 }

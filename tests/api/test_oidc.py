@@ -336,6 +336,7 @@ def test_a_start_while_the_issuer_is_away(d, issuer):
         d.stop()
         kept.write_text("{" if change is None else json.dumps({**text, **change}))
         d.start()
+        assert ask(d, token).status_code == status, "the first request after the start"
         wait_until(lambda: metric(d, 'shootd_oidc_key_reads_total{outcome="failed"}') >= 1, what="the attempt")
         assert (ask(d, token).status_code, metric(d, "shootd_oidc_keys")) == (status, keys), change
     assert "stored issuer keys are not usable" in d.log()
