@@ -48,32 +48,7 @@ static const char *const roles[] = {
     [ROLE_ADMIN] = "admin",
 };
 
-static const char *const event_types[] = {
-    [EVENT_CLUSTER_CREATED] = "cluster.created",
-    [EVENT_CLUSTER_READY] = "cluster.ready",
-    [EVENT_CLUSTER_UPDATED] = "cluster.updated",
-    [EVENT_CLUSTER_DEGRADED] = "cluster.degraded",
-    [EVENT_CLUSTER_RECOVERED] = "cluster.recovered",
-    [EVENT_CLUSTER_FAILED] = "cluster.failed",
-    [EVENT_CLUSTER_HIBERNATED] = "cluster.hibernated",
-    [EVENT_CLUSTER_WOKEN] = "cluster.woken",
-    [EVENT_CLUSTER_DELETED] = "cluster.deleted",
-    [EVENT_CLUSTER_DISCOVERED] = "cluster.discovered",
-    [EVENT_CLUSTER_DRIFTED] = "cluster.drifted",
-    [EVENT_CLUSTER_RETRYING] = "cluster.retrying",
-    [EVENT_CLUSTER_UNREACHABLE] = "cluster.unreachable",
-    [EVENT_OPERATION_STARTED] = "operation.started",
-    [EVENT_OPERATION_SUCCEEDED] = "operation.succeeded",
-    [EVENT_OPERATION_FAILED] = "operation.failed",
-    [EVENT_VERSION_EXPIRING] = "version.expiring",
-    [EVENT_ACCOUNT_LOGIN_FAILED] = "account.login_failed",
-    [EVENT_ACCOUNT_RECOVERED] = "account.recovered",
-    [EVENT_WEBHOOK_DISABLED] = "webhook.disabled",
-    [EVENT_WEBHOOK_TEST] = "webhook.test",
-    [EVENT_TOKEN_EXPIRING] = "token.expiring",
-    [EVENT_FREEZE_STARTED] = "freeze.started",
-    [EVENT_FREEZE_ENDED] = "freeze.ended",
-};
+static const char *const event_types[] = {EVENT_TYPES(NAMES_ROW)};
 
 static const char *const delivery_statuses[] = {
     [DELIVERY_PENDING] = "pending", [DELIVERY_DELIVERED] = "delivered", [DELIVERY_FAILED] = "failed"};

@@ -54,34 +54,35 @@ enum operation_status {
 /* Each role includes the rights of the role before it. */
 enum role { ROLE_VIEWER, ROLE_KUBECONFIG, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ };
 
-enum event_type {
-    EVENT_NONE, /* no event; has no name */
-    EVENT_CLUSTER_CREATED,
-    EVENT_CLUSTER_READY,
-    EVENT_CLUSTER_UPDATED,
-    EVENT_CLUSTER_DEGRADED,
-    EVENT_CLUSTER_RECOVERED,
-    EVENT_CLUSTER_FAILED,
-    EVENT_CLUSTER_HIBERNATED,
-    EVENT_CLUSTER_WOKEN,
-    EVENT_CLUSTER_DELETED,
-    EVENT_CLUSTER_DISCOVERED,
-    EVENT_CLUSTER_DRIFTED,
-    EVENT_CLUSTER_RETRYING,    /* Gardener failed and tries again by itself */
-    EVENT_CLUSTER_UNREACHABLE, /* Cleura does not show the cluster, or does not show its state */
-    EVENT_OPERATION_STARTED,
-    EVENT_OPERATION_SUCCEEDED,
-    EVENT_OPERATION_FAILED,
-    EVENT_VERSION_EXPIRING,
-    EVENT_ACCOUNT_LOGIN_FAILED,
-    EVENT_ACCOUNT_RECOVERED,
-    EVENT_WEBHOOK_DISABLED,
-    EVENT_WEBHOOK_TEST,
-    EVENT_TOKEN_EXPIRING,
-    EVENT_FREEZE_STARTED, /* changes are refused from this time on */
-    EVENT_FREEZE_ENDED,
-    EVENT_TYPE_MAX_,
-};
+#define EVENT_TYPES(ROW)                                                                            \
+    ROW(EVENT_CLUSTER_CREATED, "cluster.created")                                                   \
+    ROW(EVENT_CLUSTER_READY, "cluster.ready")                                                       \
+    ROW(EVENT_CLUSTER_UPDATED, "cluster.updated")                                                   \
+    ROW(EVENT_CLUSTER_DEGRADED, "cluster.degraded")                                                 \
+    ROW(EVENT_CLUSTER_RECOVERED, "cluster.recovered")                                               \
+    ROW(EVENT_CLUSTER_FAILED, "cluster.failed")                                                     \
+    ROW(EVENT_CLUSTER_HIBERNATED, "cluster.hibernated")                                             \
+    ROW(EVENT_CLUSTER_WOKEN, "cluster.woken")                                                       \
+    ROW(EVENT_CLUSTER_DELETED, "cluster.deleted")                                                   \
+    ROW(EVENT_CLUSTER_DISCOVERED, "cluster.discovered")                                             \
+    ROW(EVENT_CLUSTER_DRIFTED, "cluster.drifted")                                                   \
+    ROW(EVENT_CLUSTER_RETRYING, "cluster.retrying") /* Gardener failed and tries again by itself */ \
+    ROW(EVENT_CLUSTER_UNREACHABLE,                                                                  \
+        "cluster.unreachable") /* Cleura does not show the cluster, or does not show its state */   \
+    ROW(EVENT_OPERATION_STARTED, "operation.started")                                               \
+    ROW(EVENT_OPERATION_SUCCEEDED, "operation.succeeded")                                           \
+    ROW(EVENT_OPERATION_FAILED, "operation.failed")                                                 \
+    ROW(EVENT_VERSION_EXPIRING, "version.expiring")                                                 \
+    ROW(EVENT_ACCOUNT_LOGIN_FAILED, "account.login_failed")                                         \
+    ROW(EVENT_ACCOUNT_RECOVERED, "account.recovered")                                               \
+    ROW(EVENT_WEBHOOK_DISABLED, "webhook.disabled")                                                 \
+    ROW(EVENT_WEBHOOK_TEST, "webhook.test")                                                         \
+    ROW(EVENT_TOKEN_EXPIRING, "token.expiring")                                                     \
+    ROW(EVENT_FREEZE_STARTED, "freeze.started") /* changes are refused from this time on */         \
+    ROW(EVENT_FREEZE_ENDED, "freeze.ended")
+
+/* EVENT_NONE: no event; has no name. */
+enum event_type { EVENT_NONE, EVENT_TYPES(NAMES_MEMBER) EVENT_TYPE_MAX_ };
 
 /* Each has a row in reconcile/operations/step_kinds.c. */
 #define STEP_TYPES(ROW)                      \

@@ -3,7 +3,7 @@
 
     tools/structure.py                   a table
     tools/structure.py --circle FOLDER   the files of its largest circle, and a call for each step
-    tools/structure.py --callers NAME    the functions that call NAME
+    tools/structure.py --callers NAME    the functions that call NAME, in all folders
     tools/structure.py --dead            functions that nobody calls, and those that only tests call
     tools/structure.py --check           fails when a folder has a larger circle than CEILING allows, or a dead function (make lint)
 
@@ -268,8 +268,15 @@ def show_circle(top):
     print(f"{len(circle)} files in one circle, {edges} edges")
 
 
+def callers_of(name):
+    """The functions that call this one by its name or, within its top folder, through a pointer."""
+    by_name = {(path, caller) for top in TOPS for path, found in calls_in(top).bodies.items() for caller, _, _, body in found
+               if re.search(rf"\b{name}\(", body)}
+    return by_name.union(*(calls_in(top).callers[name] for top in TOPS))
+
+
 def show_callers(name):
-    found = sorted((p.relative_to(ROOT).as_posix(), caller) for top in TOPS for p, caller in calls_in(top).callers[name])
+    found = sorted((p.relative_to(ROOT).as_posix(), caller) for p, caller in callers_of(name))
     for path, caller in found:
         print(f"{path}: {caller}")
     print(f"{name} is called by {len(found)} functions of {len({path for path, _ in found})} files")

@@ -9,6 +9,8 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "reconcile/operations/action_kinds.h"
+#include "reconcile/operations/step_kind.h"
 #include "tests/support/one_shoot.h"
 #include "tests/support/shown.h"
 
@@ -547,9 +549,29 @@ static void and_is_not_sent_to_what_replaced_the_shoot_meanwhile(void **state)
     delete_in_a_slow_lane(UID_STRANGER, 0);
 }
 
+/* A row that was forgotten, or a member of it, would send the call twice after a lost answer, or not at all.
+ */
+static void every_action_is_complete(void **state)
+{
+    (void)state;
+    for (int type = OPERATION_DELETE + 1; type < OPERATION_TYPE_MAX_; type++) {
+        const struct action_kind *action = action_kind((enum operation_type)type);
+        if (!action || action->step == STEP_BOOTSTRAP)
+            fail_msg("%s has no row, or no step", operation_type_name((enum operation_type)type));
+        const struct operation_step step = {.type = action->step};
+        const struct step_kind *kind = step_kind(&step);
+        assert_true(kind->exclusive && (kind->found || kind->is_met || kind->probed));
+        bool is_tried = false;
+        for (size_t i = 0; i < ARRAY_LEN(changes); i++)
+            is_tried |= changes[i].type == COMMAND_CLUSTER_ACTION && (int)changes[i].action == type;
+        assert_true(is_tried);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_action_is_complete),
         cmocka_unit_test(a_delete_looks_first_and_is_sent),
         cmocka_unit_test(a_delete_never_reaches_what_replaced_the_shoot),
         cmocka_unit_test(nor_after_an_outage_and_a_kill),
