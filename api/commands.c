@@ -35,7 +35,6 @@ struct command *request_command(struct request *r, enum command_type type)
     if (r->item)
         memcpy(cmd->id, r->item, strnlen(r->item, sizeof(cmd->id) - 1));
     cmd->body = json_incref(r->http.document);
-    cmd->idempotency = r->idempotency;
     cmd->trace = *server_request_trace(&r->http);
     return cmd;
 }
@@ -64,6 +63,7 @@ struct problem *request_park(struct request *r, struct command *cmd)
     mono_us due =
         (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
     assert(!cmd->give_back && !cmd->ctx);
+    cmd->idempotency = r->idempotency; /* notes about the request have none: they must not reserve its key */
     r->is_traced = command_writes(cmd->type) || command_reads_cleura(cmd->type);
     cmd->give_back = on_reply;
     const struct suspension_terms terms = {cmd->caller.token_id, due, discard_command};

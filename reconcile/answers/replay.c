@@ -127,6 +127,7 @@ bool replay_take(struct reconcile *r, struct command *cmd)
 {
     if (!*cmd->idempotency.key || cmd->stage >= COMMAND_KEY_LOOKED_UP)
         return false;
+    assert(!command_is_note(cmd->type));
     if (!replay_hold(r, cmd)) {
         struct problem *p =
             problem_new(PROBLEM_IDEMPOTENCY_KEY_IN_USE, "a request with this key is being decided");

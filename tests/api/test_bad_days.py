@@ -413,6 +413,25 @@ def test_ages_go_on_when_the_clock_is_set_back(sim, make_shootd, tmp_path):
 
 
 @pytest.mark.skipif(SANITIZED or not os.path.exists(FAKETIME), reason="libfaketime is absent, or cannot be before a sanitizer")
+def test_a_minute_that_begins_before_the_body_reserves_no_key(sim, make_shootd, tmp_path):
+    """The check of the body notes the use of the token in the new minute. The note must not reserve the key of its request."""
+    d, clock = make_shootd(sim.url), Clock(tmp_path)
+    d.process = harness.Process([harness.BUILD / "shootd", "--config", d.config], d.log_path, env=clock.environment())
+    d.wait_ready()
+    body, operations = '{"name": "dev"}', set()
+    for minute in range(1, 5):
+        with Raw(d.port) as raw:
+            raw.send(request("POST", d.clusters_path(), "Content-Type: application/json", f"Content-Length: {len(body)}", "Expect: 100-continue",
+                             "Idempotency-Key: minute-0123456789", token=d.token()))
+            assert raw.read().status == 100  # the head was checked
+            clock.set(61 * minute)
+            answer = raw.send(body).read()
+        assert answer.status == 202, answer
+        operations.add(answer.json()["operation"]["id"])
+    assert len(operations) == 1
+
+
+@pytest.mark.skipif(SANITIZED or not os.path.exists(FAKETIME), reason="libfaketime is absent, or cannot be before a sanitizer")
 def test_a_clock_that_is_ahead_for_a_moment_removes_nothing(sim, make_shootd, tmp_path):
     d = make_shootd(sim.url)
     clock = Clock(tmp_path)

@@ -69,6 +69,19 @@ WRITES = [
 ]
 
 
+def test_the_refusal_of_a_late_body_with_a_used_key_is_in_the_audit_log(shootd):
+    """The note about the refusal must not look for an answer of the request's key."""
+    d, key = shootd, "late-body-0123456789"
+    token = make(d)
+    made = web.post(d.url + "/v1/webhooks", content=WEBHOOK, headers={**bearer(token), "Content-Type": "application/json", "Idempotency-Key": key})
+    assert made.status_code == 201
+    late = Late(d, token, "POST", "/v1/webhooks", WEBHOOK, "Idempotency-Key: " + key)
+    revoke(d, token)
+    assert late.end().code == "invalid_token"
+    wait_until(lambda: denied(d, token), what="the refusal")
+    assert denied(d, token) == [("createWebhook", 401, "invalid_token")]
+
+
 def test_a_body_that_comes_after_the_revocation_does_nothing(sim, shootd):
     d = shootd
     d.create("dev")
