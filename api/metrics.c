@@ -222,6 +222,7 @@ static void write_gauges(struct api *api, const struct http_numbers *n, struct b
     for (int why = 0; why < AUTH_FAILURE_MAX_; why++)
         metric_of(out, "shootd_auth_failures_total", "reason", auth_failure_name((enum auth_failure)why),
                   (double)atomic_load(&api->refused_credentials[why]));
+    metric_one(out, "shootd_view_snapshots_total", (double)view_published(api->options.view));
     metric_one(out, "shootd_oidc_tokens_waiting", verifier_taken(&api->verifier));
     metric_one(out, "shootd_oidc_tokens_turned_away_total", (double)atomic_load(&api->verifier.refused));
     metric_family(out, "shootd_build_info");

@@ -18,6 +18,8 @@ METRIC(shootd_config_reload_success, gauge, "",
 METRIC(shootd_events_total, counter, "type", "Events that were stored since the start.")
 METRIC(shootd_events_oldest_sequence, gauge, "", "Sequence of the oldest stored event; 0: there is none.")
 METRIC(shootd_events_newest_sequence, gauge, "", "Sequence of the newest event.")
+METRIC(shootd_view_snapshots_total, counter, "",
+       "Snapshots of the view that were published. One snapshot shows all changes of a turn of the loop.")
 METRIC(shootd_http_request_duration_seconds, histogram, "route method",
        "Time from the end of the header section to the end of the answer.")
 METRIC(shootd_http_wait_duration_seconds, histogram, "route method",

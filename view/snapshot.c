@@ -46,6 +46,7 @@ struct view {
     bool draining;
     char left_out[40];
     bool flags_changed;
+    _Atomic uint64_t published;
     _Atomic uint64_t former_tokens[VIEW_FORMER_TOKENS]; /* written by the loop thread */
     unsigned former_count;
 };
@@ -426,7 +427,13 @@ void view_publish(struct view *v)
     memcpy(next->shown.left_out, v->left_out, sizeof(v->left_out));
     v->flags_changed = false;
     atomic_store(&v->current, next);
+    atomic_fetch_add_explicit(&v->published, 1, memory_order_relaxed);
     epoch_retire(v->epoch, old, snapshot_release);
+}
+
+uint64_t view_published(const struct view *v)
+{
+    return atomic_load_explicit(&v->published, memory_order_relaxed);
 }
 
 /* ---- former tokens ---- */

@@ -159,8 +159,11 @@ void view_set_flags(struct view *v, bool ready, bool draining);
 void view_set_left_out(struct view *v, const char *operation_id);
 /*
  * Loop thread: makes all staged changes visible at once. Does nothing when none are staged. Apart from the
- * changed entries it touches only their neighbours, at most VIEW_CHUNK_MOST of each.
+ * changed entries it copies only their neighbours, at most VIEW_CHUNK_MOST of each; of the other chunks of a
+ * changed section it copies the pointers.
  */
 void view_publish(struct view *v);
+/* Any thread: the number of snapshots that were published. */
+uint64_t view_published(const struct view *v);
 
 #endif
