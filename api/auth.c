@@ -215,8 +215,8 @@ static struct problem *refuse_token(struct request *r, enum auth_failure why)
     return refuse_credentials(r, why, "The token is not known, expired or revoked.");
 }
 
-/* Takes over the reference, in place of the previous caller's. From now on a caller with a JWT is treated
- * like any token. */
+/* Makes `caller` the caller of the request, and takes over its reference. From now on a caller with a JWT is
+ * treated like any token. */
 static void take_caller(struct request *r, struct view_blob *caller)
 {
     view_blob_unref(r->token_blob);
@@ -380,7 +380,8 @@ struct problem *check_permission(struct request *r)
     return NULL;
 }
 
-/* Ends a repeated check of the credentials. Until then the previous caller is stored, for the audit log. */
+/* Ends a repeated check of the credentials. After a refusal the request still has the caller of the first
+ * check, so that the audit log can name this caller. */
 static struct problem *end_check_again(struct request *r, struct problem *p)
 {
     if (p && (p->code == PROBLEM_INVALID_TOKEN || p->code == PROBLEM_QUOTA_EXCEEDED))

@@ -17,8 +17,8 @@ struct request;
 struct problem *fresh_ask(struct request *r);
 /* Adds the field that says how the fresh read ended. */
 void fresh_name_outcome(struct request *r, enum fresh_outcome outcome);
-/* Adds the field that names the cache as the source. Does nothing when the client asked for a fresh read; the
- * field of that read is there already (HT-28). */
+/* Adds the field that names the cache as the source. Does nothing when the client asked for a fresh read:
+ * fresh_name_outcome has added the field already (HT-28). */
 void fresh_set_source(struct request *r);
 /* Adds the age of the answer and the time of Cleura's report; without a report the age is 0 s (HT-24).
  * `heard_at` is the moment of the report on the monotonic clock, which gives the age. Entity tags do not

@@ -8,7 +8,7 @@
 
 enum { MARGIN_S = 60, AGAIN_S = 30, MESSAGE_BYTES = 64 * 1024, LONGEST_S = 10 * 365 * 86400 };
 
-/* Sets `expires_at` to so many seconds from now; below 0: unknown. */
+/* Sets `expires_at` to `expires_in_s` seconds from now; below 0: the time is not known. */
 static void set_end(json_t *login, int64_t expires_in_s)
 {
     char text[TIME_TEXT_BYTES];

@@ -54,8 +54,8 @@ static json_t *empty_file(void)
     return json_pack("{s:n,s:[]}", "current", "contexts");
 }
 
-/* The file of contexts in the documents, or NULL with a message when it has another shape. Takes the
- * reference. */
+/* Returns the single YAML document of the file of contexts; an empty file counts as one without contexts.
+ * NULL with a message when the file has another form. Takes over the reference to `documents`. */
 static json_t *checked(json_t *documents, struct buffer *fault)
 {
     json_t *file CLEANUP_JSON =

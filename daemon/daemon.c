@@ -194,7 +194,7 @@ static bool load_seal_key(struct daemon *d)
         return false;
     }
     if (r > 0)
-        log_info("interrupted seal key rotation finished: the new key is in use");
+        log_info("the interrupted rotation of the seal key is finished: the new key is in use");
     r = seal_key_load(d->state_dir, d->env, &d->key, &error);
     if (r < 0)
         log_error("seal key cannot be used", "error", error);

@@ -82,7 +82,7 @@ void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx)
 /* Within that function: a piece of work has ended, and the next one begins. Each is measured alone, like a
  * callback. Loop thread. */
 void loop_next_piece(struct loop *loop);
-/* Calls that function. Tests call it after a call that in the daemon is a task of the loop. Loop thread. */
+/* Calls that function. Only for tests: in the daemon the loop itself ends each turn. Loop thread. */
 void loop_end_turn(struct loop *loop);
 
 #endif

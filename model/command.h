@@ -251,7 +251,7 @@ struct command {
     enum command_stage stage;
     void *key_held;       /* reserves the idempotency key while the command is decided */
     bool audited;         /* the audit log has an entry for this command */
-    bool denied;          /* the caller has no right to the command, or no more */
+    bool denied;          /* the caller has no right to the command, or has lost it */
     void *decided_by;     /* set when the decider took the command */
     struct list answered; /* in a list of the decider until the end of the turn: answered, or decided again */
 };

@@ -123,7 +123,7 @@ static const struct member pool_members[] = {
     {"image", MEMBER_OBJECT, 0, 0, NULL, spec_check_image},
     {"minimum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
     {"maximum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
-    /* max_unavailable is 0 at Cleura, and not both may be 0 */
+    /* not 0: Cleura sets max_unavailable to 0, and only one of the two may be 0 (GA-9) */
     {"max_surge", MEMBER_INTEGER, 1, 1000, NULL, NULL},
     {"volume_size_gib", MEMBER_INTEGER, 1, 65536, NULL, spec_check_volume_size},
     {"zones", MEMBER_ARRAY, 0, 0, NULL, spec_check_zones},

@@ -83,7 +83,7 @@ enum { STEP_BUDGET_S = 600 };
 void step_reports(struct entity *e, const char *message);
 
 typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);
-/* Makes a call of the current step, which lives like that until the answer. */
+/* Makes a call of the current step. The step is in the state `life` until the answer. */
 void step_submit(struct entity *e, enum step_life life, enum upstream_op op, step_answer *on_done);
 /* The call probably had no effect: send it again, or give up. */
 void step_send_again(struct entity *e);

@@ -24,9 +24,9 @@ enum step_life {
 };
 
 /*
- * A move that is not in the table ends the process, and so does a state whose condition does not hold:
- * whether a call is active, whether the timer is set, the stored state of the step. Called after the effect
- * of the move, for example after the call was submitted.
+ * Ends the process when the move is not in the table, or when a condition of the new state does not hold. The
+ * conditions concern the active call, the timer and the stored state of the step. Called after the effect of
+ * the move, for example after the call was submitted.
  */
 void life_move(struct entity *e, enum step_life to);
 /* The call of this state was answered, and its handler is done: the step rests, unless the handler moved it.
@@ -36,7 +36,8 @@ void life_answered(struct entity *e, enum step_life from);
 void life_pause(struct entity *e, int64_t wait_us);
 /* Ends a pause, if there is one. */
 void life_end_pause(struct entity *e);
-/* Ends all of it except a save, as before a stop. A call that was sent is resolved by reading back later. */
+/* Ends everything that happens for the step except a save, for example before a stop. The effect of a call
+ * that was sent is found later by reading back. */
 void life_stop(struct entity *e);
 
 #endif

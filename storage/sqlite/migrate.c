@@ -145,8 +145,8 @@ static const char fast_start[] =
     "ALTER TABLE clusters ADD COLUMN digest BLOB NOT NULL DEFAULT x'';";
 
 /*
- * Most rows of a store are deliveries. Their ids are packed, their webhook is a number, and columns without a
- * query have no index. The last success is stored with the webhook.
+ * Most rows of a store are deliveries. Their ids are packed, their webhook is a number, and a column by which
+ * no statement searches has no index. The last success is stored with the webhook.
  */
 static const char lean_deliveries[] =
     "CREATE TABLE webhooks ("

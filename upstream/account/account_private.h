@@ -135,7 +135,7 @@ void call_answered(const struct upstream_call *call, const struct exchange_end *
 void call_cancelled(struct upstream_call *call);
 
 /* ---- refused_rows.c: unusable parts of answers ---- */
-/* Logs each reason once per name in a project. */
+/* Logs a refused shoot, once for each name and reason in a project. */
 void refused_rows_log(struct upstream_account *a, const char *project_id, const char *name, const char *why);
 /* Counts and logs the refused rows of a part. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
@@ -155,7 +155,7 @@ void lane_fail_waiting(struct upstream_account *a, const struct upstream_result 
 void lane_breaker_opened(struct upstream_account *a);
 
 /* ---- health.c ---- */
-/* When the next request may start by Cleura's health and the spacing. */
+/* The earliest time at which Cleura's health and the spacing allow the next request. */
 mono_us health_next_start(const struct upstream_account *a);
 /* How many requests may be in flight. */
 unsigned health_max_in_flight(const struct upstream_account *a);

@@ -26,7 +26,7 @@ enum { BREAKER_WINDOW_S = 10 };
 
 struct breaker {
     enum breaker_state state; /* after the last event; for the current state call breaker_state */
-    mono_us until;            /* when not closed: no probe before */
+    mono_us until;            /* when not closed: no probe starts before this time */
     int64_t pause_us;         /* last pause without jitter; 0 after a success */
     int failures;             /* consecutive failures while closed */
     int successes;            /* successful probes while half open */

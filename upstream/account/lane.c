@@ -196,7 +196,7 @@ static bool try_next_variant(struct upstream_call *call)
 
 /*
  * When a token is rejected right after its login, the token is not the reason; for example, a proxy may
- * refuse everything. No further logins are then made for a while, each time for longer.
+ * refuse everything. The account then makes no login for a while, and for longer after each repetition.
  */
 static void distrust_rejections(struct upstream_account *a)
 {
