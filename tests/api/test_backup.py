@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from harness import BUILD, SANITIZED, size, wait_until
+from harness import BUILD, FULL, SANITIZED, size, wait_until
 from streams import Stream
 
 TIMES = 5 if SANITIZED else size(10, 40)
@@ -164,7 +164,7 @@ def test_no_write_waits_for_a_backup(sim, busy, tmp_path):
         wait_until(lambda: len(writer.times) >= 2 * last - first, timeout=60, what="as many writes without a backup")
         beside, calm = writer.times[first + 1:last], writer.times[last + 1:2 * last - first]
         rounds.append([f"{f(times) * 1000:.1f} ms" for f in (statistics.median, max) for times in (beside, calm)])
-        return statistics.median(beside) > statistics.median(calm) * 3 + 0.002 or harness.FULL and max(beside) > max(calm) + 0.05
+        return statistics.median(beside) > statistics.median(calm) * 3 + 0.002 or FULL and max(beside) > max(calm) + 0.05
     try:
         assert not all(is_waited_for(i) for i in range(3)), rounds
         print(rounds)
