@@ -61,6 +61,7 @@ def after_polls(sim, d, name):
 
 _ports = itertools.count()
 _range = None  # of this process: the first port, and the socket whose name reserves the range
+_range_lock = threading.Lock()  # the first threads that need a port must get the same range
 PORTS = 500
 
 
@@ -79,7 +80,8 @@ def own_range():
 
 def free_port():
     global _range
-    _range = _range or own_range()
+    with _range_lock:
+        _range = _range or own_range()
     while True:
         port = _range[0] + next(_ports) % PORTS
         with socket.socket() as s:
@@ -114,6 +116,7 @@ class Process:
     def __init__(self, argv, log, env=None):
         self.log_path = pathlib.Path(log)
         self.log = open(log, "ab")
+        self.log_start = self.log.tell()  # before the process shares the file's position
         self.popen = subprocess.Popen(argv, stdout=self.log, stderr=self.log, env=env)
         Process.known.append(self)
 
@@ -167,8 +170,11 @@ class Sim:
         self.post("settings", refuse_before_pickup=True)  # shows writes that shootd sends too early: the simulator answers 409
 
     def _answers(self):
+        """A simulator that cannot have the port ends. Only its own log shows that another one does not answer in its place."""
         if self.process.popen.poll() is not None:
             raise AssertionError("cleura-sim ended: " + self.process.text())
+        if b"listening on" not in self.process.log_path.read_bytes()[self.process.log_start:]:
+            return False
         try:
             return self.http.get("/_sim/healthz").status_code == 200
         except httpx.HTTPError:

@@ -1,11 +1,15 @@
-"""The runner of the tests (tools/test.py): a test that passes when it runs alone is flaky; a report of a sanitizer is not repeated."""
+"""The runner of the tests (tools/test.py): a test that passes when it runs alone is flaky; a report of a sanitizer is not repeated. The
+harness: each test has its own ports and its own simulator."""
 
+import concurrent.futures
 import importlib.util
 import re
 import subprocess
+import time
 
 import pytest
 
+import harness
 from harness import ROOT
 
 spec = importlib.util.spec_from_file_location("runner", ROOT / "tools/test.py")
@@ -120,3 +124,29 @@ def test_a_race_and_a_leak_fail_the_run(run, capsys, source, sanitizer):
     assert not run.report() and not run.again
     text = capsys.readouterr().out
     assert ("data race" if sanitizer == "thread" else "LeakSanitizer") in text and text.splitlines()[-1] == "0 passed, 1 failed"
+
+
+def test_the_first_threads_that_need_a_port_get_the_same_range(monkeypatch):
+    """Otherwise a range is free again while its ports are in use, and the next process of the tests takes the same ports."""
+    taken = []
+
+    def slow():
+        taken.append(30000 + harness.PORTS * len(taken))
+        time.sleep(0.1)
+        return taken[-1], None
+    monkeypatch.setattr(harness, "_range", None)
+    monkeypatch.setattr(harness, "own_range", slow)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        ports = list(pool.map(lambda _: harness.free_port(), range(8)))
+    assert taken == [30000] and len(set(ports)) == 8, ports
+
+
+def test_a_simulator_that_answers_at_the_port_of_another_is_not_accepted(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    first = harness.Sim(tmp_path / "first")
+    try:
+        with pytest.raises(AssertionError, match="cleura-sim ended"):
+            harness.Sim(tmp_path / "second", port=first.port)
+    finally:
+        first.stop()
