@@ -61,6 +61,12 @@ void plan_print(const struct terminal *to, const char *name, const json_t *plan,
     counts->destructive = counts->destructive || json_bool(plan, "destructive", false);
 }
 
+void plan_print_counts(const struct terminal *to, const struct plan_counts *counts, const char *end)
+{
+    (void)fprintf(to->file, "changed fields: %zu, steps that replace nodes: %zu%s%s\n", counts->changes,
+                  counts->rolls, counts->destructive ? ", node pools are removed" : "", end);
+}
+
 static bool replaces_nodes(const json_t *plan)
 {
     size_t i;
@@ -114,18 +120,16 @@ int plan_get(struct cli *cli, const struct api_target *target, const struct http
 }
 
 int plan_show(struct cli *cli, const struct api_target *target, const struct http_request *request,
-              const char *name, struct plan_counts *counts)
+              const char *name)
 {
-    struct plan_counts own = {0};
+    struct plan_counts counts = {0};
     json_t *plan CLEANUP_JSON = NULL;
     int code = plan_get(cli, target, request, &plan);
-    counts = counts ? counts : &own;
     if (code != END_OK)
         return code;
     if (output_is_document(cli))
         return output_one(cli, plan, name);
-    plan_print(&cli->out, name, plan, counts);
-    (void)fprintf(cli->out.file, "%zu changes, %zu steps replace nodes; nothing was done\n", counts->changes,
-                  counts->rolls);
+    plan_print(&cli->out, name, plan, &counts);
+    plan_print_counts(&cli->out, &counts, "; nothing was done");
     return END_OK;
 }

@@ -12,12 +12,11 @@ struct plan_counts {
 };
 
 /*
- * Sends the write with dry_run and prints the plan, as lines or as the document of -o. `name` names the
- * cluster. Adds the counts to `counts`, which may be NULL. END_OK when the server would accept the write;
- * reports a failure.
+ * Sends the write with dry_run and prints the plan and its counts, or the document of -o. `name` names the
+ * cluster. END_OK when the server would accept the write; reports a failure.
  */
 int plan_show(struct cli *cli, const struct api_target *target, const struct http_request *request,
-              const char *name, struct plan_counts *counts);
+              const char *name);
 
 /* Requests the plan; the caller owns *ret_plan. */
 int plan_get(struct cli *cli, const struct api_target *target, const struct http_request *request,
@@ -27,5 +26,7 @@ int plan_get(struct cli *cli, const struct api_target *target, const struct http
 char *plan_question(const json_t *plan);
 /* Prints changes, steps and warnings, one per line, and adds the counts. */
 void plan_print(const struct terminal *to, const char *name, const json_t *plan, struct plan_counts *counts);
+/* Prints the counts as the end of a line, followed by `end`. */
+void plan_print_counts(const struct terminal *to, const struct plan_counts *counts, const char *end);
 
 #endif

@@ -310,6 +310,8 @@ static void halt(struct reconcile *r)
     for (struct account *a = r->accounts; a; a = a->hh.next) {
         reply_stopping_all(&a->login_waiters);
         reply_stopping_all(&a->verify_waiters);
+        reply_stopping_all(&a->login_saving);
+        reply_stopping_all(&a->verify_saving);
     }
     reply_stopping_all(&r->reload_waiters);
     fetches_stop(r->fetches);

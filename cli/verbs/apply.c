@@ -213,8 +213,9 @@ int verb_apply(struct cli *cli)
 
 /* ---- diff ---- */
 
+/* Prints or collects the plan of one cluster. *ret_differs: apply would change it. */
 static int diff_one(struct cli *cli, const struct wanted *one, struct plan_counts *counts,
-                    struct output *output)
+                    struct output *output, bool *ret_differs)
 {
     struct api_target target CLEANUP_TARGET;
     json_t *plan CLEANUP_JSON = NULL;
@@ -223,15 +224,11 @@ static int diff_one(struct cli *cli, const struct wanted *one, struct plan_count
     int code = plan_get(cli, &target, &request, &plan);
     if (code != END_OK)
         return code;
-    bool differs = json_array_size(json_arr(plan, "changes")) || json_array_size(json_arr(plan, "steps"));
-    if (output_is_document(cli)) {
-        counts->changes += differs;
+    *ret_differs = json_array_size(json_arr(plan, "changes")) || json_array_size(json_arr(plan, "steps"));
+    if (output_is_document(cli))
         return output_add(output, plan, one->name);
-    }
-    size_t before = counts->changes;
-    if (differs)
+    if (*ret_differs)
         plan_print(&cli->out, one->name, plan, counts);
-    counts->changes += differs && counts->changes == before;
     return END_OK;
 }
 
@@ -246,9 +243,9 @@ int verb_diff(struct cli *cli)
         code = read_wanted(cli, &all);
     output_begin(&output, cli);
     for (size_t i = 0; i < all.count && code == END_OK; i++) {
-        size_t before = counts.changes;
-        code = diff_one(cli, &all.items[i], &counts, &output);
-        different += counts.changes > before;
+        bool differs = false;
+        code = diff_one(cli, &all.items[i], &counts, &output, &differs);
+        different += differs;
     }
     size_t equal = all.count - different;
     wanted_done(&all);
@@ -258,9 +255,9 @@ int verb_diff(struct cli *cli)
         output_drop(&output);
     if (code != END_OK)
         return code;
-    if (!output_is_document(cli))
-        (void)fprintf(cli->out.file, "%zu different, %zu unchanged; %zu changes, %zu steps replace nodes%s\n",
-                      different, equal, counts.changes, counts.rolls,
-                      counts.destructive ? ", and node pools are removed" : "");
+    if (!output_is_document(cli)) {
+        (void)fprintf(cli->out.file, "%zu different, %zu unchanged; ", different, equal);
+        plan_print_counts(&cli->out, &counts, "");
+    }
     return different ? END_DIFFERENT : END_OK;
 }

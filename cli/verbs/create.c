@@ -170,7 +170,7 @@ int verb_create(struct cli *cli)
     const struct http_request request = {.body = text, .idempotency_key = change_key(key)};
     api_target_init(&target, API_CREATE, project, NULL, NULL);
     if (parsed_on(cli->parsed, "dry-run"))
-        return plan_show(cli, &target, &request, json_str(body, "name"), NULL);
+        return plan_show(cli, &target, &request, json_str(body, "name"));
     struct changes changes = {.project = project};
     code = change_send(cli, &changes, json_str(body, "name"), &target, &request, "created");
     return changes_finish(cli, &changes, code);

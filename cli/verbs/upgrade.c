@@ -70,7 +70,7 @@ int verb_upgrade(struct cli *cli)
     struct plan_counts counts = {0};
     api_target_init(&target, API_PATCH, project, name, NULL);
     if (parsed_on(cli->parsed, "dry-run"))
-        return plan_show(cli, &target, &request, name, NULL);
+        return plan_show(cli, &target, &request, name);
     code = cluster_look(cli, project, name, false, &seen);
     if (code != END_OK)
         return code;

@@ -207,7 +207,7 @@ static void on_login_saved(struct save *save)
 {
     struct account *a = account_of_save(save);
     if (a)
-        reply_login(&a->login_waiters, a, 200, "ok");
+        reply_login(&a->login_saving, a, 200, "ok");
 }
 
 static void on_verify_saved(struct save *save)
@@ -215,8 +215,19 @@ static void on_verify_saved(struct save *save)
     struct account *a = account_of_save(save);
     if (!a)
         return;
-    LIST_FOR_EACH_SAFE (it, next, &a->verify_waiters)
+    LIST_FOR_EACH_SAFE (it, next, &a->verify_saving)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
+}
+
+/* Stores the new token and answers then. Those that come meanwhile wait for a login of their own. */
+static void save_login(struct account *a, struct list *waiters, struct list *saving,
+                       void (*on_saved)(struct save *save))
+{
+    LIST_FOR_EACH_SAFE (it, next, waiters) {
+        list_remove(it);
+        list_append(saving, it);
+    }
+    save_account(save_new(a->r, on_saved, NULL), a);
 }
 
 static void on_login_end(void *ctx, const struct upstream_login_end *end)
@@ -224,7 +235,7 @@ static void on_login_end(void *ctx, const struct upstream_login_end *end)
     struct account *a = ctx;
     account_show(a);
     if (end->outcome == LOGIN_OUTCOME_OK)
-        save_account(save_new(a->r, on_login_saved, NULL), a);
+        save_login(a, &a->login_waiters, &a->login_saving, on_login_saved);
     else if (end->outcome == LOGIN_OUTCOME_CODE_SENT)
         reply_login(&a->login_waiters, a, 202, "code_sent");
     else
@@ -236,7 +247,7 @@ static void on_verify_end(void *ctx, const struct upstream_login_end *end)
     struct account *a = ctx;
     account_show(a);
     if (end->outcome == LOGIN_OUTCOME_OK)
-        save_account(save_new(a->r, on_verify_saved, NULL), a);
+        save_login(a, &a->verify_waiters, &a->verify_saving, on_verify_saved);
     else
         refuse_logins(&a->verify_waiters, end);
 }
@@ -346,6 +357,8 @@ void account_add(struct reconcile *r, const struct config_account *config)
     a->config = config;
     list_init(&a->login_waiters);
     list_init(&a->verify_waiters);
+    list_init(&a->login_saving);
+    list_init(&a->verify_saving);
     a->resumption = (struct walk){.name = "taking up what waited for a login", .visit = take_up_operation};
     const struct upstream_account_events events = {
         .ctx = a, .remember = on_remember, .login_changed = on_login_changed};
@@ -368,6 +381,8 @@ void account_remove(struct account *a)
         .message = "the configuration of the account was changed meanwhile"};
     refuse_logins(&a->login_waiters, &end);
     refuse_logins(&a->verify_waiters, &end);
+    refuse_logins(&a->login_saving, &end);
+    refuse_logins(&a->verify_saving, &end);
     walk_stop(&a->resumption);
     HASH_DEL(r->accounts, a);
     view_set(r->o.view, VIEW_ACCOUNTS, a->name, NULL);

@@ -197,6 +197,11 @@ void running_start(struct running *d)
     storage_start(d->storage);
 }
 
+void running_store_away(bool is_away)
+{
+    atomic_store(&cut_off, is_away);
+}
+
 void running_turn(struct running *d)
 {
     loop_turn(d->loop, d->world.now + 5 * US_PER_S);

@@ -49,6 +49,9 @@ void running_start(struct running *d);
  */
 bool running_kill(struct running *d, bool lose_last_turn);
 
+/* While the store is away, each commit fails; the changes are stored when it is back. */
+void running_store_away(bool is_away);
+
 void running_run(struct running *d, int64_t duration_us);
 /* Runs one turn: the work that is due now or next. */
 void running_turn(struct running *d);
