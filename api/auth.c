@@ -342,11 +342,22 @@ struct problem *check_verified_jwt(struct request *r, struct jwt_verification *r
     return NULL;
 }
 
+static void audit_refusal(struct request *r, enum problem_code code, bool denied)
+{
+    struct command *cmd = request_command(r, COMMAND_AUDIT_REFUSED);
+    cmd->reply.problem = problem_new(code, "refused");
+    cmd->denied = denied;
+    request_notify(r, cmd);
+}
+
 void report_denied(struct request *r, enum problem_code code)
 {
-    struct command *cmd = request_command(r, COMMAND_AUDIT_DENIED);
-    cmd->reply.problem = problem_new(code, "denied");
-    request_notify(r, cmd);
+    audit_refusal(r, code, true);
+}
+
+void report_refused(struct request *r, enum problem_code code)
+{
+    audit_refusal(r, code, code == PROBLEM_FORBIDDEN);
 }
 
 struct problem *check_permission(struct request *r)

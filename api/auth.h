@@ -53,6 +53,8 @@ struct problem *check_verified_jwt_again(struct request *r, struct jwt_verificat
 bool throttle_fresh(struct request *r);
 /* Reports to the audit log a request that the token may not make. The caller also returns the problem. */
 void report_denied(struct request *r, enum problem_code code);
+/* Reports to the audit log a request that is refused for another reason, before it becomes a command. */
+void report_refused(struct request *r, enum problem_code code);
 /* Whether the token is neither expired nor revoked. Any thread. */
 bool token_is_live(const struct api *api, const struct api_token *token);
 /* Looks up the token with this digest again, for an answer that takes long. Any thread. */

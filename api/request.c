@@ -87,12 +87,9 @@ static struct problem *request_check_resume(struct server_request *http, void *r
     return p ? p : run_checks(r);
 }
 
-/* The body is complete, and its caller was checked again, unless the request waits for that. */
-static struct problem *handle_checked(struct request *r)
+static struct problem *read_and_handle(struct request *r)
 {
     struct server_request *http = &r->http;
-    if (http->suspension)
-        return NULL;
     idempotency_take_fingerprint(r);
     const struct content_rules rules = route_content(r->route);
     struct problem *p = http_read_document(http, &rules);
@@ -101,6 +98,24 @@ static struct problem *handle_checked(struct request *r)
     if (!p && r->route->flags & ROUTE_FRESH)
         p = fresh_ask(r);
     return p || http->suspension ? p : r->route->handler(r);
+}
+
+/* Whether the request would change something. */
+static bool is_change(const struct request *r)
+{
+    return r->token && r->route->method != METHOD_GET && !r->params.numbers[PARAM_DRY_RUN];
+}
+
+/* The body is complete, and its caller was checked again, unless the request waits for that. A change that is
+ * refused here never becomes a command, whose refusal the loop would audit. */
+static struct problem *handle_checked(struct request *r)
+{
+    if (r->http.suspension)
+        return NULL;
+    struct problem *p = read_and_handle(r);
+    if (p && is_change(r))
+        report_refused(r, p->code);
+    return p;
 }
 
 static struct problem *request_handle(struct server_request *http)

@@ -58,7 +58,8 @@ enum command_type {
     COMMAND_REDELIVER,        /* webhook; id */
     COMMAND_EVENTS,           /* events: a page of stored events */
     COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
-    COMMAND_AUDIT_DENIED,     /* records that the caller lacks the right for its request; no caller waits */
+    COMMAND_AUDIT_REFUSED,    /* records that a request was refused before it became a command; no caller
+                                 waits */
     COMMAND_TOKEN_HAND_IN, /* body: a token in its stored form, from a user who may write the state directory
                             */
     COMMAND_TOKEN_USED,    /* records that the caller's token is in use, once a minute; no caller waits */

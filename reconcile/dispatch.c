@@ -46,7 +46,7 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_REDELIVER] = command_redeliver,
     [COMMAND_EVENTS] = command_events,
     [COMMAND_AUDIT] = command_audit,
-    [COMMAND_AUDIT_DENIED] = command_audit_denied,
+    [COMMAND_AUDIT_REFUSED] = command_audit_refused,
     [COMMAND_TOKEN_HAND_IN] = command_token_hand_in,
     [COMMAND_TOKEN_USED] = command_token_used,
     [COMMAND_TOKEN_CREATE] = command_token_create,

@@ -82,11 +82,9 @@ static struct problem *park_for_account(struct request *r, enum command_type typ
     if (!projects || !is_visible(r, projects))
         return problem_new(PROBLEM_ACCOUNT_NOT_FOUND,
                            "There is no account of this name that the token may see.");
-    if (!all) {
-        report_denied(r, PROBLEM_FORBIDDEN);
+    if (!all)
         return problem_new(PROBLEM_FORBIDDEN,
                            "This operation needs the role admin for every project of the account.");
-    }
     struct command *cmd = request_command(r, type);
     cmd->name = mem_strdup(r->item);
     return request_park(r, cmd);

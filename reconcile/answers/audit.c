@@ -155,7 +155,7 @@ static struct audit_entry *audit_entry_new(wall_us now, const struct facts *f)
 /* `code`: the code of the problem in the answer; -1 for a success. */
 static struct audit_entry *entry_of_command(const struct command *cmd, wall_us now, int status, int code)
 {
-    const bool denied = cmd->denied || code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
+    const bool denied = cmd->denied || code == PROBLEM_FORBIDDEN;
     const struct facts facts = {
         .action = cmd->action_name,
         .token_id = cmd->caller.token_id,
@@ -271,7 +271,7 @@ static void note_not_done(struct reconcile *r, const struct command *cmd)
         append_alone(r, entry_of_command(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
 }
 
-void command_audit_denied(struct reconcile *r, struct command *cmd)
+void command_audit_refused(struct reconcile *r, struct command *cmd)
 {
     note_not_done(r, cmd);
     reply_give_back(cmd);
@@ -293,7 +293,7 @@ void audit_answered(struct command *cmd)
                      cmd->type == COMMAND_ACCOUNT_VERIFY || cmd->type == COMMAND_BACKUP ||
                      cmd->type == COMMAND_RELOAD;
     if (r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
-        cmd->type == COMMAND_AUDIT_DENIED)
+        cmd->type == COMMAND_AUDIT_REFUSED)
         return;
     if (!cmd->reply.problem && is_secret)
         append_alone(r, entry_of_command(cmd, env_wall(r->env), cmd->reply.status, -1));

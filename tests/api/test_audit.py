@@ -103,7 +103,7 @@ def test_what_has_no_effect_is_not_told(shootd):
     assert [e["action"] for e in audit(shootd)] == ["patchCluster", "createCluster", "daemon.started"]
 
 
-def test_refusals_and_secrets_are_reported(shootd):
+def test_refusals_and_secrets_are_reported(shootd, receiver):
     shootd.wait_operation(shootd.create("dev")["operation"]["id"])
     path = shootd.clusters_path("dev")
     made, viewer = bearer(shootd, name="reader", role="viewer", projects=["team-a"])
@@ -118,11 +118,22 @@ def test_refusals_and_secrets_are_reported(shootd):
     errors = waited(shootd, 2, outcome="error")
     assert [(e["action"], e["cluster"], e["status"]) for e in errors] == [
         ("deleteCluster", "none", 404), ("putCluster", "dev", 422)]
+    assert shootd.http.post(shootd.clusters_path(), content="{", headers={"Content-Type": "application/json"}).status_code == 400
+    assert shootd.http.delete("/v1/webhooks/wh_none").status_code == 404
+    hook = shootd.http.post("/v1/webhooks", json={"url": receiver.url}).json()["id"]
+    assert shootd.http.patch("/v1/webhooks/" + hook, json={}, headers={"If-Match": '"another"'}).status_code == 412
+    assert shootd.http.post("/v1/accounts/none/login").status_code == 404
+    before_the_loop = waited(shootd, 6, outcome="error")[:4][::-1]
+    assert [(e["action"], e["target"], e["code"]) for e in before_the_loop] == [
+        ("createCluster", None, "invalid_json"), ("deleteWebhook", "wh_none", "webhook_not_found"),
+        ("patchWebhook", hook, "precondition_failed"), ("loginAccount", "none", "account_not_found")]
+    assert shootd.http.post(shootd.clusters_path(), content="{", params={"dry_run": "true"}, headers={"Content-Type": "application/json"}).status_code == 400
     for name in ("kubeconfig", "credential", "monitoring", "ssh-key"):
         assert shootd.http.get(f"{path}/{name}").status_code == 200, name
     for action in ("getKubeconfig", "getCredential", "getMonitoring", "getSshKey"):
         [entry] = waited(shootd, action=action, outcome="success")
         assert entry["cluster"] == "dev" and entry["status"] == 200
+    assert len(audit(shootd, outcome="error")) == 6, "a dry run has no entry"
 
 
 @pytest.mark.parametrize("status", [403, 404, 422])

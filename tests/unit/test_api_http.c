@@ -93,7 +93,7 @@ static void answer_operations(struct command_operations *c)
 static void answer_command(struct command *cmd)
 {
     switch (cmd->type) {
-    case COMMAND_AUDIT_DENIED: /* no request waits for these commands */
+    case COMMAND_AUDIT_REFUSED: /* no request waits for these commands */
     case COMMAND_TOKEN_HAND_IN:
     case COMMAND_TOKEN_USED:
         break;
