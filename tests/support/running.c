@@ -18,12 +18,14 @@ enum { COMMAND_DEADLINE_S = 600 };
 static char posted, answered, dropped;
 static unsigned posted_count; /* not given back yet */
 
-/* ---- a store that can be disconnected ---- */
+/* ---- a store that can be disconnected, or be slow ---- */
 
-static atomic_bool cut_off;
+static atomic_bool cut_off, is_held;
 
 static enum store_status begin_unless_cut(void *conn, char **ret_error)
 {
+    while (atomic_load(&is_held))
+        (void)usleep(200);
     return atomic_load(&cut_off) ? STORE_BROKEN : store_fake.begin(conn, ret_error);
 }
 
@@ -83,7 +85,8 @@ static bool storage_is_busy(void *ctx)
     const struct running *d = ctx;
     struct storage_metrics metrics;
     storage_metrics(d->storage, &metrics);
-    return (metrics.queue_depth > 0 && !atomic_load(&cut_off)) || metrics.queries > 0;
+    return (metrics.queue_depth > 0 && !atomic_load(&cut_off) && !atomic_load(&is_held)) ||
+           metrics.queries > 0;
 }
 
 /* ---- start and end ---- */
@@ -197,9 +200,9 @@ void running_start(struct running *d)
     storage_start(d->storage);
 }
 
-void running_store_away(bool is_away)
+void running_hold_store(bool held)
 {
-    atomic_store(&cut_off, is_away);
+    atomic_store(&is_held, held);
 }
 
 void running_turn(struct running *d)

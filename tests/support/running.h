@@ -49,8 +49,8 @@ void running_start(struct running *d);
  */
 bool running_kill(struct running *d, bool lose_last_turn);
 
-/* While the store is away, each commit fails; the changes are stored when it is back. */
-void running_store_away(bool is_away);
+/* True: the store waits before its next transaction, while virtual time passes. False: it goes on. */
+void running_hold_store(bool held);
 
 void running_run(struct running *d, int64_t duration_us);
 /* Runs one turn: the work that is due now or next. */

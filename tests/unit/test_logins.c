@@ -40,7 +40,7 @@ static void a_login_is_answered_by_its_own_end(void **state)
     respond_of_cleura = d->cleura->respond;
     d->cleura->respond = respond_slowly;
     login_takes_us = US_PER_S;
-    running_store_away(true);
+    running_hold_store(true);
     struct command *first = post_login(d, 10 * US_PER_S);
     running_run(d, 20 * US_PER_S);
     assert_int_equal(logins, 1);
@@ -50,7 +50,7 @@ static void a_login_is_answered_by_its_own_end(void **state)
     struct command *second = post_login(d, 5 * MINUTE);
     running_run(d, US_PER_S);
     assert_int_equal(logins, 2);
-    running_store_away(false);
+    running_hold_store(false);
     running_run(d, MINUTE / 2);
     assert_false(running_answered(second));
     running_run(d, MINUTE);
