@@ -1,4 +1,4 @@
-/* Actions on a cluster. They are operations with one step, queued like changes. Loop thread. */
+/* Actions on a cluster. They are operations with the steps of their row, queued like changes. Loop thread. */
 #include <assert.h>
 #include <string.h>
 
@@ -34,9 +34,18 @@ static bool is_done(const struct entity *e, const struct action_kind *action)
 static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
 {
     if (cmd->write.dry_run)
-        dry_run_action(cmd, NULL);
+        dry_run_action(cmd, false);
     else
         reply_cluster(cmd, same ? 202 : 200, e, same);
+}
+
+/* Whether the generation of Cleura's API that the account uses has the calls of all steps. */
+static bool is_supported(const struct entity *e, const struct action_kind *action)
+{
+    for (const struct action_step *step = action->steps; step->target; step++)
+        if (!upstream_supports(project_lane(e->project), step_kind_of(step->type)->op))
+            return false;
+    return true;
 }
 
 /* False when the command was answered. */
@@ -49,8 +58,7 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action_k
         command_reply_busy(cmd, e, "the cluster is being deleted");
     } else if (!c->managed) {
         reply_not_managed(cmd);
-    } else if (!upstream_supports(project_lane(e->project),
-                                  step_kind(&(struct operation_step){.type = action->step})->op)) {
+    } else if (!is_supported(e, action)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
                                        "%s does not exist in Cleura's API v1, which the account of this "
                                        "project uses; nothing was sent",
@@ -75,15 +83,12 @@ static void decide_action(struct entity *e, struct command *cmd, const struct ac
         reply_needless(e, cmd, NULL);
     } else if (refusal) {
         reply_problem(cmd, refusal);
+    } else if (cmd->write.dry_run) {
+        dry_run_action(cmd, true);
     } else {
         struct operation *op = command_operation(e, cmd, cmd->write.action);
         plan_action(op);
-        if (cmd->write.dry_run) {
-            dry_run_action(cmd, op);
-            operation_free(op);
-        } else {
-            command_accept(e, cmd, op);
-        }
+        command_accept(e, cmd, op);
     }
 }
 

@@ -71,8 +71,8 @@ void dry_run_create(struct project *p, struct command *cmd);
 /* body: the whole desired state; goal: the part of its spec that can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);
-/* op: its steps, or NULL when nothing is left to do. */
-void dry_run_action(struct command *cmd, const struct operation *op);
+/* is_needed: false when its result exists, or will exist. */
+void dry_run_action(struct command *cmd, bool is_needed);
 void dry_run_delete(struct command *cmd, const struct entity *e);
 
 #endif

@@ -235,13 +235,12 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }
 
-void dry_run_action(struct command *cmd, const struct operation *op)
+void dry_run_action(struct command *cmd, bool is_needed)
 {
     const struct action_kind *kind = action_kind(cmd->write.action);
     json_t *steps = json_array();
     assert(kind);
-    for (unsigned i = 0; op && i < op->step_count; i++)
-        preview_step(steps, step_type_name(op->steps[i].type), op->steps[i].target, kind->rolls_nodes,
-                     kind->reason);
+    for (const struct action_step *step = kind->steps; is_needed && step->target; step++)
+        preview_step(steps, step_type_name(step->type), step->target, step->rolls_nodes, step->reason);
     reply_forecast(cmd, true, &(struct forecast){.steps = steps});
 }
