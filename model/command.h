@@ -93,8 +93,9 @@ struct command_write {
     bool dry_run; /* only report the effects */
     bool waits;   /* the caller asked to wait for the end of the operation and has the right to */
     /* set by the decider */
-    bool name_is_free; /* Cleura confirmed that the name is free */
-    bool pool_exists;  /* a node pool with this name exists; for preconditions */
+    bool name_is_free;  /* Cleura confirmed that the name is free */
+    bool name_is_taken; /* Cleura reports that the name is taken, and not by a cluster of the project */
+    bool pool_exists;   /* a node pool with this name exists; for preconditions */
 };
 
 struct command_kubeconfig {

@@ -1,5 +1,6 @@
 #include "model/problem.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,12 @@ struct problem *problem_passing(enum problem_code code, int retry_after_s, const
     struct problem *p = problem_new(code, "%s", detail);
     p->retry_after_s = retry_after_s;
     return p;
+}
+
+struct problem *problem_copy(const struct problem *p)
+{
+    assert(!p->faults && !p->extra && !p->field);
+    return problem_passing(p->code, p->retry_after_s, p->detail);
 }
 
 void problem_set_field(struct problem *p, const char *name, const char *value)

@@ -18,7 +18,9 @@
 #include "reconcile/reload.h"
 #include "reconcile/world/world.h"
 
-static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct command *cmd) = {
+/* Each decides one type of command. Returns the problem with which the command is refused; NULL: it took the
+ * command over, which is answered, stored or waits. */
+static struct problem *(*const deciders[COMMAND_TYPE_MAX_])(struct reconcile *r, struct command *cmd) = {
     [COMMAND_CLUSTER_CREATE] = command_cluster_create,
     [COMMAND_CLUSTER_PUT] = command_cluster_put,
     [COMMAND_CLUSTER_PATCH] = command_cluster_patch,
@@ -64,27 +66,35 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_ACCOUNT_VERIFY] = command_account_verify,
 };
 
-static void refuse_while_broken(struct reconcile *r, struct command *cmd)
+static struct problem *problem_of_broken_store(struct reconcile *r)
 {
     char why[STORE_TROUBLE_BYTES];
     storage_trouble(r->o.storage, why);
     char *detail CLEANUP_FREE = mem_printf("the store does not accept changes now: %s", why);
-    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, detail));
+    return problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, detail);
+}
+
+/* The checks of all commands, then the decider. */
+static struct problem *decide_command(struct reconcile *r, struct command *cmd)
+{
+    struct problem *refusal = r->stopping ? problem_stopping() : reply_denial(r, cmd);
+    if (refusal)
+        return refusal;
+    if (replay_is_open(cmd))
+        return replay_look_up(r, cmd);
+    if (command_writes(cmd->type) && storage_is_broken(r->o.storage))
+        return problem_of_broken_store(r);
+    refusal = freeze_refusal(r, cmd);
+    return refusal ? refusal : deciders[cmd->type](r, cmd);
 }
 
 void reconcile_command(struct reconcile *r, struct command *cmd)
 {
     loop_assert_owner(r->o.loop);
     assertion_about("request", cmd->request_id);
-    assert(cmd->type < COMMAND_TYPE_MAX_ && commands[cmd->type] && cmd->give_back);
+    assert(cmd->type < COMMAND_TYPE_MAX_ && deciders[cmd->type] && cmd->give_back);
     cmd->decided_by = r;
-    if (r->stopping) {
-        reply_stopping(cmd);
-    } else if (reply_if_denied(r, cmd) || replay_take(r, cmd)) {
-        return;
-    } else if (command_writes(cmd->type) && storage_is_broken(r->o.storage)) {
-        refuse_while_broken(r, cmd);
-    } else if (!freeze_refuses(r, cmd)) {
-        commands[cmd->type](r, cmd);
-    }
+    struct problem *refusal = decide_command(r, cmd);
+    if (refusal)
+        reply_problem(cmd, refusal);
 }

@@ -175,8 +175,7 @@ static void answer_all(struct project *p)
 {
     struct problem *problem CLEANUP_PROBLEM = problem_at_rest(p);
     fresh_refuse(p);
-    LIST_FOR_EACH_SAFE (it, next, &p->catalog.waiters)
-        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_at_rest(p));
+    reply_problem_all(&p->catalog.waiters, problem);
     fetches_forget_project(p, problem);
     name_checks_forget_project(p);
 }

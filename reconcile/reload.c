@@ -224,11 +224,12 @@ static void note_last(struct reconcile *r, const struct reload_outcome *o)
     atomic_store(&last_failed, o->faults != NULL);
 }
 
-void command_last_reload(struct reconcile *r, struct command *cmd)
+struct problem *command_last_reload(struct reconcile *r, struct command *cmd)
 {
     json_t *doc = json_object();
     json_set_take(doc, "last_reload", r->last_reload ? json_incref(r->last_reload) : json_null());
     reply_json(cmd, 200, doc);
+    return NULL;
 }
 
 static void answer(struct command *cmd, const struct reload_outcome *o)
@@ -266,16 +267,17 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
     }
 }
 
-static void on_late(struct waiting *w)
+static struct problem *on_late(struct waiting *w)
 {
-    reply_problem(wait_take(w),
-                  problem_passing(PROBLEM_OVERLOADED, 5, "the configuration is still being read or applied"));
+    (void)w;
+    return problem_passing(PROBLEM_OVERLOADED, 5, "the configuration is still being read or applied");
 }
 
-void command_reload(struct reconcile *r, struct command *cmd)
+struct problem *command_reload(struct reconcile *r, struct command *cmd)
 {
     cmd->reload_number = r->o.ask_reload(r->o.reload_ctx);
     (void)wait_new(r, cmd, &r->reload_waiters, on_late);
+    return NULL;
 }
 
 void reload_metrics(struct buffer *out)

@@ -25,9 +25,9 @@ struct reload_outcome {
 void reconcile_configure(struct reconcile *r, const struct config *config, void (*done)(void *ctx),
                          void *ctx);
 /* Requests a reload, and waits for its outcome. */
-void command_reload(struct reconcile *r, struct command *cmd);
+struct problem *command_reload(struct reconcile *r, struct command *cmd);
 /* Answers with the outcome of the last reload. */
-void command_last_reload(struct reconcile *r, struct command *cmd);
+struct problem *command_last_reload(struct reconcile *r, struct command *cmd);
 /* Called at the end of a reading, also of one with faults: answers and logs. */
 void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcome);
 /* Appends the counters. Any thread. */

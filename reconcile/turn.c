@@ -46,14 +46,18 @@ static void take_late(struct reconcile *r, struct list *item)
 {
     struct waiting *w = CONTAINER_OF(item, struct waiting, late);
     (void)r;
-    w->on_deadline(w);
+    struct problem *problem = w->on_deadline(w);
+    if (problem)
+        reply_problem(wait_take(w), problem);
 }
 
 static void take_found(struct reconcile *r, struct list *item)
 {
     struct store_query *s = CONTAINER_OF(item, struct store_query, found);
     (void)r;
-    s->on_found(s);
+    struct problem *problem = s->on_found(s);
+    if (problem)
+        reply_problem(s->cmd, problem);
     store_query_free(s);
 }
 

@@ -271,10 +271,11 @@ static void note_not_done(struct reconcile *r, const struct command *cmd)
         append_alone(r, entry_of_command(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
 }
 
-void command_audit_refused(struct reconcile *r, struct command *cmd)
+struct problem *command_audit_refused(struct reconcile *r, struct command *cmd)
 {
     note_not_done(r, cmd);
     reply_give_back(cmd);
+    return NULL;
 }
 
 /* ---- answers ---- */
@@ -303,17 +304,15 @@ void audit_answered(struct command *cmd)
 
 /* ---- pages ---- */
 
-static void on_audit_page(struct store_query *s)
+static struct problem *on_audit_page(struct store_query *s)
 {
     enum { MAX_BYTES = 64 * 1024 * 1024 };
     struct command *cmd = s->cmd;
     const struct audit_page *page = s->audit;
     struct buffer out;
     size_t len;
-    if (s->status != STORE_OK || !page) {
-        reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the audit log cannot be read"));
-        return;
-    }
+    if (s->status != STORE_OK || !page)
+        return problem_new(PROBLEM_STORE_UNAVAILABLE, "the audit log cannot be read");
     buffer_init(&out, MAX_BYTES);
     const bool lines = cmd->audit.as_lines;
     (void)buffer_add_str(&out, lines ? "" : "[");
@@ -326,10 +325,12 @@ static void on_audit_page(struct store_query *s)
     cmd->reply.status = 200;
     cmd->reply.text = buffer_take(&out, &len);
     reply_give_back(cmd);
+    return NULL;
 }
 
-void command_audit(struct reconcile *r, struct command *cmd)
+struct problem *command_audit(struct reconcile *r, struct command *cmd)
 {
     struct store_query *question = store_query_question(cmd, on_audit_page);
     storage_query_audit(r->o.storage, &cmd->audit.query, store_query_audit, question);
+    return NULL;
 }

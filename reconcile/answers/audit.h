@@ -16,7 +16,7 @@ void audit_daemon(struct reconcile *r, const char *what);
  * one entry counts them. */
 void audit_tick(struct reconcile *r, bool all);
 void audit_free(struct reconcile *r);
-void command_audit(struct reconcile *r, struct command *cmd);
-void command_audit_refused(struct reconcile *r, struct command *cmd);
+struct problem *command_audit(struct reconcile *r, struct command *cmd);
+struct problem *command_audit_refused(struct reconcile *r, struct command *cmd);
 
 #endif

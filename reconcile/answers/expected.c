@@ -11,6 +11,7 @@
 #include "model/command.h"
 #include "model/expectation.h"
 #include "model/string_list.h"
+#include "reconcile/answers/operations.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
 #include "reconcile/world/world.h"
@@ -41,7 +42,7 @@ static void on_page_read(void *ctx, enum store_status status, struct operation_p
     store_query_operations(s, status, NULL);
 }
 
-static void on_page(struct store_query *s);
+static struct problem *on_page(struct store_query *s);
 
 static void ask(struct reconcile *r, struct command *cmd)
 {
@@ -49,24 +50,24 @@ static void ask(struct reconcile *r, struct command *cmd)
                              store_query_question(cmd, on_page));
 }
 
-static void on_page(struct store_query *s)
+static struct problem *on_page(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    if (s->status != STORE_OK) {
-        reply_problem(cmd,
-                      problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the stored operations cannot be read"));
-    } else if (cmd->reply.text) {
+    if (s->status != STORE_OK)
+        return problem_unreadable_operations();
+    if (cmd->reply.text) {
         cmd->reply.status = 200;
         reply_give_back(cmd);
     } else if (r->stopping) {
-        reply_stopping(cmd);
+        return problem_stopping();
     } else {
         ask(r, cmd);
     }
+    return NULL;
 }
 
-void command_durations(struct reconcile *r, struct command *cmd)
+struct problem *command_durations(struct reconcile *r, struct command *cmd)
 {
     struct command_durations *d = &cmd->durations;
     char *only_one[] = {cmd->project, NULL};
@@ -79,4 +80,5 @@ void command_durations(struct reconcile *r, struct command *cmd)
         .since = env_wall(r->env) - (int64_t)EXPECTATION_DAYS * DAY_S * US_PER_S,
     };
     ask(r, cmd);
+    return NULL;
 }

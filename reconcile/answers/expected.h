@@ -5,7 +5,7 @@
 struct command;
 struct reconcile;
 
-/* Decides COMMAND_DURATIONS, and takes it over. */
-void command_durations(struct reconcile *r, struct command *cmd);
+/* Decides COMMAND_DURATIONS. */
+struct problem *command_durations(struct reconcile *r, struct command *cmd);
 
 #endif

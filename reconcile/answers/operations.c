@@ -13,14 +13,14 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-void reply_no_operation(struct command *cmd)
+struct problem *problem_no_operation(const struct command *cmd)
 {
-    reply_problem(cmd, problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id));
+    return problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id);
 }
 
-static void reply_unreadable(struct command *cmd)
+struct problem *problem_unreadable_operations(void)
 {
-    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the stored operations cannot be read"));
+    return problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the stored operations cannot be read");
 }
 
 /* ---- pages ---- */
@@ -55,27 +55,26 @@ static void on_page_read(void *ctx, enum store_status status, struct operation_p
     store_query_operations(s, status, NULL);
 }
 
-static void on_page_rendered(struct store_query *s)
+static struct problem *on_page_rendered(struct store_query *s)
 {
     struct command *cmd = s->cmd;
-    if (s->status != STORE_OK || !cmd->operations.items) {
-        reply_unreadable(cmd);
-        return;
-    }
+    if (s->status != STORE_OK || !cmd->operations.items)
+        return problem_unreadable_operations();
     cmd->reply.status = 200;
     reply_give_back(cmd);
+    return NULL;
 }
 
-void command_operations(struct reconcile *r, struct command *cmd)
+struct problem *command_operations(struct reconcile *r, struct command *cmd)
 {
     storage_query_operations(r->o.storage, &cmd->operations.query, on_page_read,
                              store_query_question(cmd, on_page_rendered));
+    return NULL;
 }
 
 /* ---- an operation that is no longer in memory ---- */
 
-void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
-                      void (*on_found)(struct store_query *s))
+void operation_recall(struct reconcile *r, struct command *cmd, const char *id, query_end *on_found)
 {
     struct operation_query query = {.limit = 1};
     assert(!operation_entry(r, id) && operation_has_left(r, id));
@@ -84,25 +83,26 @@ void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
                              store_query_question(cmd, on_found));
 }
 
-const struct operation *operation_recalled(const struct store_query *s)
+struct problem *operation_recalled(const struct store_query *s, const struct operation **ret_op)
 {
+    *ret_op = NULL;
     if (s->status != STORE_OK || !s->operations)
-        reply_unreadable(s->cmd);
-    else if (!s->operations->count)
-        reply_no_operation(s->cmd);
-    else
-        return s->operations->operations[0];
+        return problem_unreadable_operations();
+    if (!s->operations->count)
+        return problem_no_operation(s->cmd);
+    *ret_op = s->operations->operations[0];
     return NULL;
 }
 
 /* ---- the end of an operation ---- */
 
-static void answer_operation(struct waiting *w)
+static struct problem *answer_operation(struct waiting *w)
 {
     struct operation_entry *entry = operation_entry(w->r, w->cmd->id);
     struct command *cmd = wait_take(w);
     assert(entry); /* an operation with waiters stays in memory */
     reply_operation(cmd, entry->op);
+    return NULL;
 }
 
 /* The path names only the operation. A caller that may see the project may see its operations. */
@@ -113,24 +113,28 @@ static bool is_seen(struct command *cmd, const struct operation *op)
     return projects_include(cmd->caller.projects, op->project);
 }
 
-static void on_ended_read(struct store_query *s)
+static struct problem *on_ended_read(struct store_query *s)
 {
-    const struct operation *op = operation_recalled(s);
-    if (op && is_seen(s->cmd, op))
-        reply_operation(s->cmd, op);
-    else if (op)
-        reply_no_operation(s->cmd);
+    const struct operation *op;
+    struct problem *refusal = operation_recalled(s, &op);
+    if (refusal)
+        return refusal;
+    if (!is_seen(s->cmd, op))
+        return problem_no_operation(s->cmd);
+    reply_operation(s->cmd, op);
+    return NULL;
 }
 
-void command_operation_wait(struct reconcile *r, struct command *cmd)
+struct problem *command_operation_wait(struct reconcile *r, struct command *cmd)
 {
     struct operation_entry *entry = operation_entry(r, cmd->id);
     if (!entry && operation_has_left(r, cmd->id))
         operation_recall(r, cmd, cmd->id, on_ended_read);
     else if (!entry || !is_seen(cmd, entry->op))
-        reply_no_operation(cmd);
+        return problem_no_operation(cmd);
     else if (operation_status_is_final(entry->op->status) || r->stopping)
         reply_operation(cmd, entry->op);
     else
         (void)wait_new(r, cmd, &entry->waiters, answer_operation);
+    return NULL;
 }

@@ -7,17 +7,18 @@
 
 struct reconcile;
 
-/* Each decides one type of command, and takes it over. */
-void command_operations(struct reconcile *r, struct command *cmd);
-void command_operation_wait(struct reconcile *r, struct command *cmd);
+/* Each decides one type of command. */
+struct problem *command_operations(struct reconcile *r, struct command *cmd);
+struct problem *command_operation_wait(struct reconcile *r, struct command *cmd);
 
 /* Requests from the store an operation that is not in memory; on_found runs with the result. */
-void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
-                      void (*on_found)(struct store_query *s));
-/* For on_found: returns the ended operation, owned by `s`. NULL: the command was answered, because the
- * operation does not exist or cannot be read. */
-const struct operation *operation_recalled(const struct store_query *s);
-/* Answers 404. */
-void reply_no_operation(struct command *cmd);
+void operation_recall(struct reconcile *r, struct command *cmd, const char *id, query_end *on_found);
+/* For on_found: *ret_op is the ended operation, owned by `s`. Returns the problem when it does not exist or
+ * cannot be read. */
+struct problem *operation_recalled(const struct store_query *s, const struct operation **ret_op);
+/* 404: the operation of the command is not known. */
+struct problem *problem_no_operation(const struct command *cmd);
+/* 503: the store does not return operations now. */
+struct problem *problem_unreadable_operations(void);
 
 #endif

@@ -89,22 +89,23 @@ static bool replay_answer(struct reconcile *r, struct command *cmd, const struct
     return true;
 }
 
-static void on_key_looked_up(struct store_query *s)
+static struct problem *on_key_looked_up(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
     const struct replay *p = s->replay;
     bool is_kept = p && settled_clock_now(&r->settled) - p->created_at < REPLAY_KEPT_US;
-    if (s->status != STORE_OK && s->status != STORE_NONE) {
-        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5,
-                                           "whether the key was used before cannot be read"));
-    } else if (is_kept && strcmp(p->fingerprint, cmd->idempotency.fingerprint) != 0) {
-        reply_problem(cmd, problem_new(PROBLEM_IDEMPOTENCY_KEY_REUSED,
-                                       "the key was used for another request within 24 hours"));
-    } else if (!is_kept || !replay_answer(r, cmd, p)) {
+    if (s->status != STORE_OK && s->status != STORE_NONE)
+        return problem_passing(PROBLEM_STORE_UNAVAILABLE, 5,
+                               "whether the key was used before cannot be read");
+    if (is_kept && strcmp(p->fingerprint, cmd->idempotency.fingerprint) != 0)
+        return problem_new(PROBLEM_IDEMPOTENCY_KEY_REUSED,
+                           "the key was used for another request within 24 hours");
+    if (!is_kept || !replay_answer(r, cmd, p)) {
         cmd->stage = COMMAND_KEY_LOOKED_UP;
         command_is_ready(cmd);
     }
+    return NULL;
 }
 
 /* False when another request has reserved the key. */
@@ -123,19 +124,21 @@ static bool replay_hold(struct reconcile *r, struct command *cmd)
     return true;
 }
 
-bool replay_take(struct reconcile *r, struct command *cmd)
+bool replay_is_open(const struct command *cmd)
 {
-    if (!*cmd->idempotency.key || cmd->stage >= COMMAND_KEY_LOOKED_UP)
-        return false;
-    assert(!command_is_note(cmd->type));
+    return *cmd->idempotency.key && cmd->stage < COMMAND_KEY_LOOKED_UP;
+}
+
+struct problem *replay_look_up(struct reconcile *r, struct command *cmd)
+{
+    assert(replay_is_open(cmd) && !command_is_note(cmd->type));
     if (!replay_hold(r, cmd)) {
         struct problem *p =
             problem_new(PROBLEM_IDEMPOTENCY_KEY_IN_USE, "a request with this key is being decided");
         p->retry_after_s = 1;
-        reply_problem(cmd, p);
-        return true;
+        return p;
     }
     struct store_query *question = store_query_question(cmd, on_key_looked_up);
     storage_query_replay(r->o.storage, cmd->idempotency.key, store_query_replay, question);
-    return true;
+    return NULL;
 }

@@ -5,9 +5,11 @@
 #include "model/command.h"
 #include "reconcile/world/save.h"
 
-/* True when the command was taken over: it was answered before, its key is in use, or the key is looked up
- * first. */
-bool replay_take(struct reconcile *r, struct command *cmd);
+/* Whether the command has a key that was not looked up yet. */
+bool replay_is_open(const struct command *cmd);
+/* Reserves the key and looks it up. Then the command is decided, or gets the stored answer. Returns the
+ * problem when another request has reserved the key. */
+struct problem *replay_look_up(struct reconcile *r, struct command *cmd);
 /* Adds the prepared answer to the save, so it becomes durable together with the effect. */
 void replay_keep(struct save *save, const struct command *cmd);
 /* The seal context for a stored answer. The caller frees it. */

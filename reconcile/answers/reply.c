@@ -93,14 +93,11 @@ void replies_give_back(struct reconcile *r)
     }
 }
 
-bool reply_if_denied(struct reconcile *r, struct command *cmd)
+struct problem *reply_denial(struct reconcile *r, struct command *cmd)
 {
     struct problem *fault = permission_fault(r, cmd);
-    if (!fault)
-        return false;
-    deny(cmd, fault);
-    reply_give_back(cmd);
-    return true;
+    cmd->denied = fault != NULL;
+    return fault;
 }
 
 void reply_problem(struct command *cmd, struct problem *problem)
@@ -113,30 +110,6 @@ void reply_problem(struct command *cmd, struct problem *problem)
     reply_give_back(cmd);
 }
 
-void reply_no_project(struct command *cmd)
-{
-    reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
-}
-
-void reply_no_cluster(struct command *cmd)
-{
-    reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name,
-                                   cmd->project));
-}
-
-void reply_not_ready(struct command *cmd, const struct cluster *c)
-{
-    struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
-    p->retry_after_s = 15;
-    reply_problem(cmd, p);
-}
-
-void reply_not_managed(struct command *cmd)
-{
-    reply_problem(cmd,
-                  problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
-}
-
 void reply_name_operation(struct problem *problem, const struct operation *op)
 {
     if (!problem->extra)
@@ -144,15 +117,26 @@ void reply_name_operation(struct problem *problem, const struct operation *op)
     json_set_str(problem->extra, "operation_id", op->id);
 }
 
+struct problem *problem_stopping(void)
+{
+    return problem_passing(PROBLEM_SHUTTING_DOWN, 5, "shootd is stopping");
+}
+
 void reply_stopping(struct command *cmd)
 {
-    reply_problem(cmd, problem_passing(PROBLEM_SHUTTING_DOWN, 5, "shootd is stopping"));
+    reply_problem(cmd, problem_stopping());
+}
+
+void reply_problem_all(struct list *waiters, const struct problem *problem)
+{
+    LIST_FOR_EACH_SAFE (it, next, waiters)
+        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_copy(problem));
 }
 
 void reply_stopping_all(struct list *waiters)
 {
-    LIST_FOR_EACH_SAFE (it, next, waiters)
-        reply_stopping(wait_take(CONTAINER_OF(it, struct waiting, link)));
+    struct problem *problem CLEANUP_PROBLEM = problem_stopping();
+    reply_problem_all(waiters, problem);
 }
 
 static void prepare_text(struct command *cmd, int status, char *text)
@@ -197,14 +181,17 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
     prepare_text(cmd, status, render_cluster(e->cluster, op));
 }
 
+void reply_saved(struct save *save, const char *failure)
+{
+    if (save->status == STORE_OK)
+        reply_prepared(save->r, save->ctx);
+    else
+        reply_problem(save->ctx, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, failure));
+}
+
 static void on_kept(struct save *save)
 {
-    if (save->status == STORE_OK) {
-        reply_prepared(save->r, save->ctx);
-        return;
-    }
-    reply_problem(save->ctx,
-                  problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the answer could not be kept for its key"));
+    reply_saved(save, "the answer could not be kept for its key");
 }
 
 void reply_unchanged(struct reconcile *r, struct command *cmd)
@@ -270,7 +257,7 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
     }
 }
 
-static void answer_outcome(struct waiting *w)
+static struct problem *answer_outcome(struct waiting *w)
 {
     struct reconcile *r = w->r;
     struct operation_entry *entry = operation_entry(r, w->cmd->reply.operation_id);
@@ -279,16 +266,18 @@ static void answer_outcome(struct waiting *w)
         reply_outcome(r, cmd, entry->op);
     else
         reply_give_back(cmd); /* sends the answer from the acceptance */
+    return NULL;
 }
 
 /* Answers a request that is repeated long after its operation has ended. */
-static void on_outcome_read(struct store_query *s)
+static struct problem *on_outcome_read(struct store_query *s)
 {
     const bool found = s->status == STORE_OK && s->operations && s->operations->count;
     if (found)
         reply_outcome(s->cmd->decided_by, s->cmd, s->operations->operations[0]);
     else
         reply_give_back(s->cmd); /* sends the answer from the acceptance */
+    return NULL;
 }
 
 void reply_prepared(struct reconcile *r, struct command *cmd)
@@ -314,40 +303,60 @@ void reply_prepared(struct reconcile *r, struct command *cmd)
 
 struct problem *problem_at_rest(const struct project *p)
 {
+    if (p->r->stopping)
+        return problem_stopping();
     return p->config ? problem_passing(PROBLEM_UPSTREAM_UNAVAILABLE, 1,
                                        "the configuration of the project or its account was changed just now")
                      : problem_new(PROBLEM_PROJECT_NOT_FOUND,
                                    "the configuration does not name project '%s' any more", p->name);
 }
 
-bool location_refuses(const struct project *p, struct command *cmd)
+struct problem *location_refusal(const struct project *p)
 {
     if (p->place.resting)
-        reply_problem(cmd, problem_at_rest(p));
-    if (p->place.resting || !p->place.set_aside)
-        return p->place.resting;
-    reply_problem(cmd,
-                  problem_new(PROBLEM_PROJECT_SET_ASIDE,
-                              "the configuration names another place at Cleura for project '%s' than the "
-                              "one where its clusters are known from",
-                              p->name));
-    return true;
+        return problem_at_rest(p);
+    return p->place.set_aside
+               ? problem_new(PROBLEM_PROJECT_SET_ASIDE,
+                             "the configuration names another place at Cleura for project '%s' than the "
+                             "one where its clusters are known from",
+                             p->name)
+               : NULL;
 }
 
-struct project *command_project(struct reconcile *r, struct command *cmd)
+struct problem *problem_no_project(const struct command *cmd)
+{
+    return problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project);
+}
+
+struct problem *problem_no_cluster(const struct command *cmd)
+{
+    return problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name, cmd->project);
+}
+
+struct problem *problem_not_ready(const struct cluster *c)
+{
+    struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
+    p->retry_after_s = 15;
+    return p;
+}
+
+struct problem *problem_not_managed(const struct cluster *c)
+{
+    return problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", c->name);
+}
+
+struct problem *command_project(struct reconcile *r, const struct command *cmd, struct project **ret)
 {
     struct project *p = project_find(r, cmd->project);
-    if (!p)
-        reply_no_project(cmd);
-    return p && !location_refuses(p, cmd) ? p : NULL;
+    struct problem *refusal = p ? location_refusal(p) : problem_no_project(cmd);
+    *ret = refusal ? NULL : p;
+    return refusal;
 }
 
-struct entity *command_cluster(struct reconcile *r, struct command *cmd)
+struct problem *command_cluster(struct reconcile *r, const struct command *cmd, struct entity **ret)
 {
-    if (!command_project(r, cmd))
-        return NULL;
-    struct entity *e = entity_find(r, cmd->project, cmd->name);
-    if (!e)
-        reply_no_cluster(cmd);
-    return e;
+    struct project *p;
+    struct problem *refusal = command_project(r, cmd, &p);
+    *ret = p ? entity_find(r, cmd->project, cmd->name) : NULL;
+    return refusal || *ret ? refusal : problem_no_cluster(cmd);
 }

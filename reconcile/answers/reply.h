@@ -7,27 +7,24 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
-/* Answers a caller that has no right to the command, or has lost the right, and takes over the command.
- * False: the command may be decided. */
-bool reply_if_denied(struct reconcile *r, struct command *cmd);
-/* Each answers and returns the command. Problem and body are taken over. */
+/* Returns why the command is denied to its caller, who has no right to it, or has lost the right; the caller
+ * of this function answers with it. NULL: the command may be decided. */
+struct problem *reply_denial(struct reconcile *r, struct command *cmd);
+/* Answers and returns the command; takes over the problem. Deciders return their problem instead. */
 void reply_problem(struct command *cmd, struct problem *problem);
-/* Answers 503: shootd is stopping. */
+/* 503: shootd is stopping; the caller owns the problem. */
+struct problem *problem_stopping(void);
+/* Answers with that problem. */
 void reply_stopping(struct command *cmd);
-/* As reply_stopping, for all commands in a list of struct waiting. */
+/* Answers all commands in a list of struct waiting with copies of the problem. */
+void reply_problem_all(struct list *waiters, const struct problem *problem);
+/* As reply_stopping, for all commands in such a list. */
 void reply_stopping_all(struct list *waiters);
-/* Answers 404: the named project is not in the configuration. */
-void reply_no_project(struct command *cmd);
-/* Answers 404: the named cluster is not known. */
-void reply_no_cluster(struct command *cmd);
-/* Answers 409: not possible in the present phase of the cluster, but perhaps later. */
-void reply_not_ready(struct command *cmd, const struct cluster *c);
-/* Answers 409: the cluster was found at Cleura, and shootd does not manage its spec. */
-void reply_not_managed(struct command *cmd);
 /* Adds the id of the operation that the problem concerns. */
 void reply_name_operation(struct problem *problem, const struct operation *op);
 /* Adjusts the pointers of faults to the caller's body. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
+/* Answers and returns the command; takes over the body. */
 void reply_json(struct command *cmd, int status, json_t *body);
 /* Prepares the answer. It is sent when the change is durable. Takes over the body. */
 void reply_prepare(struct command *cmd, int status, json_t *body);
@@ -37,6 +34,9 @@ void reply_prepare_operation(struct command *cmd, int status, const struct opera
 /* Sends the prepared answer. When the caller asked to wait, the answer waits for the end of the accepted
  * operation. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
+/* For a save of a command's change: sends the prepared answer, or 503 with `failure` when it was not stored.
+ */
+void reply_saved(struct save *save, const char *failure);
 /* The decider calls this last: the command is given back at the end of the turn, after the view was
  * published. An answer that only reports something is sent only when the caller still has the right. */
 void reply_give_back(struct command *cmd);
@@ -52,15 +52,23 @@ void reply_operation(struct command *cmd, const struct operation *op);
 /* For an accepted request: stores its prepared answer for repeated requests, and adds an audit entry. */
 void command_keep(struct save *save, struct command *cmd);
 
-/* ---- the object of a command ---- */
+/* ---- the object of a command; the caller owns each problem ---- */
 
-/* Return NULL when the command was answered: the object does not exist, or is set aside. */
-struct project *command_project(struct reconcile *r, struct command *cmd);
-struct entity *command_cluster(struct reconcile *r, struct command *cmd);
-/* Explains why nothing is done for a stopped project (reconcile/projects.h); the caller owns the problem. */
-struct problem *problem_at_rest(const struct project *p);
-/* Answers a command that needs Cleura while the project is stopped or set aside. False: the project is in
+/* Find the object. Return the problem when it does not exist, or is set aside; *ret is then NULL. */
+struct problem *command_project(struct reconcile *r, const struct command *cmd, struct project **ret);
+struct problem *command_cluster(struct reconcile *r, const struct command *cmd, struct entity **ret);
+/* Returns why nothing can be requested from Cleura: the project is stopped or set aside. NULL: it is in
  * use. */
-bool location_refuses(const struct project *p, struct command *cmd);
+struct problem *location_refusal(const struct project *p);
+/* Explains why nothing is done for a stopped project (reconcile/projects.h), or by a process that stops. */
+struct problem *problem_at_rest(const struct project *p);
+/* 404: the named project is not in the configuration. */
+struct problem *problem_no_project(const struct command *cmd);
+/* 404: the named cluster is not known. */
+struct problem *problem_no_cluster(const struct command *cmd);
+/* 409: not possible in the present phase of the cluster, but perhaps later. */
+struct problem *problem_not_ready(const struct cluster *c);
+/* 409: the cluster was found at Cleura, and shootd does not manage its spec. */
+struct problem *problem_not_managed(const struct cluster *c);
 
 #endif

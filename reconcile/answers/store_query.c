@@ -35,7 +35,7 @@ static void store_query_drop(struct loop_task *task)
     store_query_free(s);
 }
 
-struct store_query *store_query_question(struct command *cmd, void (*on_found)(struct store_query *s))
+struct store_query *store_query_question(struct command *cmd, query_end *on_found)
 {
     assert(cmd->decided_by && on_found);
     struct store_query *s = MEM_NEW(struct store_query);

@@ -7,12 +7,18 @@
 #include "model/command.h"
 #include "storage/storage.h"
 
+struct store_query;
+
+/* Decides the command of the query by its result. Returns the problem with which the command is answered;
+ * NULL: the command was taken over. */
+typedef struct problem *query_end(struct store_query *s);
+
 /* A query and its result. The kind of query decides which of the five results is set; after a failure none is
  * set. */
 struct store_query {
     struct loop_task task;
-    void (*on_found)(struct store_query *s); /* called at the end of the turn */
-    struct list found;                       /* in the reconciler's list, from the result to that end */
+    query_end *on_found; /* called at the end of the turn */
+    struct list found;   /* in the reconciler's list, from the result to that end */
     struct command *cmd;
     enum store_status status;
     struct event_page *events;
@@ -25,9 +31,9 @@ struct store_query {
 
 /*
  * Makes a query for the command, to pass to storage_query_... together with one of the functions below.
- * `on_found` runs at the end of the turn that brought the result, and must answer the command. Loop thread.
+ * `on_found` runs at the end of the turn that brought the result. Loop thread.
  */
-struct store_query *store_query_question(struct command *cmd, void (*on_found)(struct store_query *s));
+struct store_query *store_query_question(struct command *cmd, query_end *on_found);
 /* Frees the query and its result. */
 void store_query_free(struct store_query *s);
 

@@ -174,11 +174,9 @@ static const struct {
 static void refuse_logins(struct list *waiters, const struct upstream_login_end *end)
 {
     assert(end->outcome < LOGIN_OUTCOME_MAX_ && outcomes[end->outcome].problem != PROBLEM_INTERNAL_ERROR);
-    LIST_FOR_EACH_SAFE (it, next, waiters) {
-        struct problem *p = problem_new(outcomes[end->outcome].problem, "%s", end->message);
-        p->retry_after_s = end->retry_after_s ? end->retry_after_s : outcomes[end->outcome].retry_after_s;
-        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), p);
-    }
+    struct problem *p CLEANUP_PROBLEM = problem_new(outcomes[end->outcome].problem, "%s", end->message);
+    p->retry_after_s = end->retry_after_s ? end->retry_after_s : outcomes[end->outcome].retry_after_s;
+    reply_problem_all(waiters, p);
 }
 
 static void reply_login(struct list *waiters, const struct account *a, int status, const char *word)
@@ -252,28 +250,26 @@ static void on_verify_end(void *ctx, const struct upstream_login_end *end)
         refuse_logins(&a->verify_waiters, end);
 }
 
-static void on_login_late(struct waiting *w)
+static struct problem *on_login_late(struct waiting *w)
 {
-    reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT,
-                                            "Cleura did not answer in time; GET /v1/accounts says whether a "
-                                            "code is awaited"));
+    (void)w;
+    return problem_new(PROBLEM_UPSTREAM_TIMEOUT,
+                       "Cleura did not answer in time; GET /v1/accounts says whether a code is awaited");
 }
 
-/* Returns NULL after it answered. The HTTP side has checked the permission. */
-static struct account *find_account(struct reconcile *r, struct command *cmd)
+/* Finds the account of the command. The HTTP side has checked the permission. */
+static struct problem *account_of(struct reconcile *r, const struct command *cmd, struct account **ret)
+{
+    HASH_FIND_STR(r->accounts, cmd->name, *ret);
+    return *ret ? NULL : problem_new(PROBLEM_ACCOUNT_NOT_FOUND, "no account '%s'", cmd->name);
+}
+
+struct problem *command_account_login(struct reconcile *r, struct command *cmd)
 {
     struct account *a;
-    HASH_FIND_STR(r->accounts, cmd->name, a);
-    if (!a)
-        reply_problem(cmd, problem_new(PROBLEM_ACCOUNT_NOT_FOUND, "no account '%s'", cmd->name));
-    return a;
-}
-
-void command_account_login(struct reconcile *r, struct command *cmd)
-{
-    struct account *a = find_account(r, cmd);
-    if (!a)
-        return;
+    struct problem *refusal = account_of(r, cmd, &a);
+    if (refusal)
+        return refusal;
     mono_us deadline = cmd->deadline;
     bool first = list_is_empty(&a->login_waiters);
     log_info("manual login requested", "account", a->name, "by", cmd->caller.token_name, "request_id",
@@ -281,6 +277,7 @@ void command_account_login(struct reconcile *r, struct command *cmd)
     (void)wait_new(r, cmd, &a->login_waiters, on_login_late);
     if (first) /* otherwise a running login also answers this command */
         upstream_login(a->lane, deadline, on_login_end, a);
+    return NULL;
 }
 
 enum { CODE_MAX_DIGITS = 10 };
@@ -299,31 +296,28 @@ static bool read_code(const json_t *value, int64_t *ret_code)
     return *ret_code >= 0 && *ret_code <= 9999999999;
 }
 
-void command_account_verify(struct reconcile *r, struct command *cmd)
+struct problem *command_account_verify(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"code"};
-    struct problem *faults = NULL;
     int64_t code;
-    struct account *a = find_account(r, cmd);
-    if (!a)
-        return;
+    struct account *a;
+    struct problem *faults = account_of(r, cmd, &a);
+    if (faults)
+        return faults;
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     if (!read_code(json_object_get(cmd->body, "code"), &code)) /* a fault never quotes the code */
         BODY_FAULT(&faults, "#/code", "wrong_form", NULL,
                    "is required: the digits of the SMS, as text or as an integer");
-    if (!faults && !list_is_empty(&a->verify_waiters)) {
-        faults = problem_new(PROBLEM_TOO_MANY_REQUESTS, "another code is being checked");
-        faults->retry_after_s = 2;
-    }
-    if (faults) {
-        reply_problem(cmd, faults);
-        return;
-    }
+    if (!faults && !list_is_empty(&a->verify_waiters))
+        faults = problem_passing(PROBLEM_TOO_MANY_REQUESTS, 2, "another code is being checked");
+    if (faults)
+        return faults;
     mono_us deadline = cmd->deadline;
     log_info("SMS code entered", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->verify_waiters, on_login_late);
     upstream_verify(a->lane, code, deadline, on_verify_end, a);
+    return NULL;
 }
 
 /* ---- adding and removing ---- */

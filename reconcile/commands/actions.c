@@ -1,4 +1,4 @@
-/* Actions on a cluster. They are operations with one step, queued like changes. Loop thread. */
+/* Actions on a cluster. They are operations with the steps of their row, queued like changes. Loop thread. */
 #include <assert.h>
 #include <string.h>
 
@@ -34,107 +34,103 @@ static bool is_done(const struct entity *e, const struct action_kind *action)
 static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
 {
     if (cmd->write.dry_run)
-        dry_run_action(cmd, NULL);
+        dry_run_action(cmd, false);
     else
         reply_cluster(cmd, same ? 202 : 200, e, same);
 }
 
-/* False when the command was answered. */
-static bool may_act(struct entity *e, struct command *cmd, const struct action_kind *action)
+/* Whether the generation of Cleura's API that the account uses has the calls of all steps. */
+static bool is_supported(const struct entity *e, const struct action_kind *action)
 {
-    const struct cluster *c = e->cluster;
-    const char *name = operation_type_name(cmd->write.action);
-    bool ends_here = entity_is_deleted_at_cleura(e) && cmd->write.action != OPERATION_RETRY;
-    if (entity_is_leaving(e) || ends_here) {
-        command_reply_busy(cmd, e, "the cluster is being deleted");
-    } else if (!c->managed) {
-        reply_not_managed(cmd);
-    } else if (!upstream_supports(project_lane(e->project),
-                                  step_kind(&(struct operation_step){.type = action->step})->op)) {
-        reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
-                                       "%s does not exist in Cleura's API v1, which the account of this "
-                                       "project uses; nothing was sent",
-                                       name));
-    } else if (create_is_leftover(e)) { /* waiting would not help */
-        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                       "the cluster was never created: create it again with PUT or POST"));
-    } else if (!c->shoot || !c->upstream_exists) {
-        reply_not_ready(cmd, c);
-    } else {
-        return true;
-    }
-    return false;
+    for (const struct action_step *step = action->steps; step->target; step++)
+        if (!upstream_supports(project_lane(e->project), step_kind_of(step->type)->op))
+            return false;
+    return true;
 }
 
-static void decide_action(struct entity *e, struct command *cmd, const struct action_kind *action)
+/* Returns why the action is not possible in the state of the cluster, or NULL. */
+static struct problem *refusal_of_state(const struct entity *e, const struct command *cmd,
+                                        const struct action_kind *action)
 {
+    const struct cluster *c = e->cluster;
+    bool ends_here = entity_is_deleted_at_cleura(e) && cmd->write.action != OPERATION_RETRY;
+    if (entity_is_leaving(e) || ends_here)
+        return command_busy(e, "the cluster is being deleted");
+    if (!c->managed)
+        return problem_not_managed(c);
+    if (!is_supported(e, action))
+        return problem_new(PROBLEM_NOT_SUPPORTED,
+                           "%s does not exist in Cleura's API v1, which the account of this project uses; "
+                           "nothing was sent",
+                           operation_type_name(cmd->write.action));
+    if (create_is_leftover(e)) /* waiting would not help */
+        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                           "the cluster was never created: create it again with PUT or POST");
+    return c->shoot && c->upstream_exists ? NULL : problem_not_ready(c);
+}
+
+static struct problem *decide_action(struct entity *e, struct command *cmd, const struct action_kind *action)
+{
+    if (is_done(e, action)) {
+        reply_needless(e, cmd, NULL);
+        return NULL;
+    }
     struct problem *refusal =
         action->refuse && !entity_has_open_operation(e) && !e->queued ? action->refuse(e->cluster) : NULL;
-    if (is_done(e, action)) {
-        problem_free(refusal);
-        reply_needless(e, cmd, NULL);
-    } else if (refusal) {
-        reply_problem(cmd, refusal);
+    if (refusal)
+        return refusal;
+    if (cmd->write.dry_run) {
+        dry_run_action(cmd, true);
     } else {
         struct operation *op = command_operation(e, cmd, cmd->write.action);
         plan_action(op);
-        if (cmd->write.dry_run) {
-            dry_run_action(cmd, op);
-            operation_free(op);
-        } else {
-            command_accept(e, cmd, op);
-        }
+        command_accept(e, cmd, op);
     }
+    return NULL;
 }
 
-static void decide_rotation(struct entity *e, struct command *cmd, const struct action_kind *action,
-                            const char *stage)
+static struct problem *decide_rotation(struct entity *e, struct command *cmd,
+                                       const struct action_kind *action, const char *stage)
 {
-    for (size_t i = 0; action->from[i]; i++) {
-        if (!strcmp(stage, action->from[i])) {
-            decide_action(e, cmd, action);
-            return;
-        }
-    }
+    for (size_t i = 0; action->from[i]; i++)
+        if (!strcmp(stage, action->from[i]))
+            return decide_action(e, cmd, action);
     if (!strcmp(stage, action->stage)) {
         reply_needless(e, cmd, NULL);
-        return;
+        return NULL;
     }
-    reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                   "the rotation is at stage %s; %s begins from %s%s%s", stage,
-                                   operation_type_name(cmd->write.action), action->from[0],
-                                   action->from[1] ? " or " : "", action->from[1] ? action->from[1] : ""));
+    return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "the rotation is at stage %s; %s begins from %s%s%s",
+                       stage, operation_type_name(cmd->write.action), action->from[0],
+                       action->from[1] ? " or " : "", action->from[1] ? action->from[1] : "");
 }
 
-static void on_stage_known(struct entity *e, struct command *cmd, const char *stage);
-
-void command_cluster_action(struct reconcile *r, struct command *cmd)
+/* stage: of the rotation; NULL: not read yet. */
+static struct problem *decide_at_stage(struct entity *e, struct command *cmd, const char *stage)
 {
-    struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
-        return;
     const struct action_kind *action = action_kind(cmd->write.action);
-    assert(action);
-    if (!may_act(e, cmd, action))
-        return;
+    assert(action && (!stage || action->stage));
+    if (command_wait_until_settled(e, cmd))
+        return NULL;
+    struct problem *refusal = command_precondition(cmd, e);
+    if (!refusal)
+        refusal = refusal_of_state(e, cmd, action);
+    if (refusal)
+        return refusal;
     const struct operation *same = same_under_way(e, cmd->write.action);
     if (same)
         reply_needless(e, cmd, same);
+    else if (stage)
+        return decide_rotation(e, cmd, action, stage);
     else if (action->stage)
-        lookup_stage(e, cmd, on_stage_known);
+        lookup_stage(e, cmd, decide_at_stage);
     else
-        decide_action(e, cmd, action);
+        return decide_action(e, cmd, action);
+    return NULL;
 }
 
-static void on_stage_known(struct entity *e, struct command *cmd, const char *stage)
+struct problem *command_cluster_action(struct reconcile *r, struct command *cmd)
 {
-    const struct action_kind *action = action_kind(cmd->write.action);
-    const struct operation *same = same_under_way(e, cmd->write.action);
-    assert(action && action->stage);
-    if (command_wait_until_settled(e, cmd) || !command_precondition(cmd, e) || !may_act(e, cmd, action))
-        return;
-    if (same)
-        reply_needless(e, cmd, same);
-    else
-        decide_rotation(e, cmd, action, stage);
+    struct entity *e;
+    struct problem *refusal = command_cluster(r, cmd, &e);
+    return refusal ? refusal : decide_at_stage(e, cmd, NULL);
 }

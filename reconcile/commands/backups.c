@@ -260,15 +260,14 @@ static bool submit(struct reconcile *r, struct command *cmd)
     return false;
 }
 
-void command_backup(struct reconcile *r, struct command *cmd)
+struct problem *command_backup(struct reconcile *r, struct command *cmd)
 {
     if (!r->o.config->backups.directory)
-        reply_problem(cmd,
-                      problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                  "The configuration names no directory for backups (backups.directory)."));
-    else if (!submit(r, cmd))
-        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 60,
-                                           "other backups are being made; as many as may wait do"));
+        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                           "The configuration names no directory for backups (backups.directory).");
+    return submit(r, cmd) ? NULL
+                          : problem_passing(PROBLEM_STORE_UNAVAILABLE, 60,
+                                            "other backups are being made; as many as may wait do");
 }
 
 /* ---- the list ---- */
@@ -366,11 +365,11 @@ static void on_list_drop(struct worker_job *job)
     list_free(l);
 }
 
-void command_backups(struct reconcile *r, struct command *cmd)
+struct problem *command_backups(struct reconcile *r, struct command *cmd)
 {
     if (!r->o.config->backups.directory) {
         answer_list(cmd, json_array());
-        return;
+        return NULL;
     }
     struct list_job *l = MEM_NEW(struct list_job);
     *l = (struct list_job){.job = {.work = on_list_work, .done = on_list_done, .drop = on_list_drop},
@@ -378,9 +377,9 @@ void command_backups(struct reconcile *r, struct command *cmd)
                            .cmd = cmd,
                            .directory = mem_strdup(r->o.config->backups.directory)};
     if (r->o.lister->submit(r->o.lister, &l->job))
-        return;
+        return NULL;
     list_free(l);
-    reply_problem(cmd, problem_passing(PROBLEM_OVERLOADED, 5, "the backups are being listed for others"));
+    return problem_passing(PROBLEM_OVERLOADED, 5, "the backups are being listed for others");
 }
 
 void backups_check(struct reconcile *r)

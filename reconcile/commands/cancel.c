@@ -20,11 +20,11 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
-static void refuse_cancel(struct command *cmd, const struct operation *op, const char *why)
+static struct problem *not_cancellable(const struct operation *op, const char *why)
 {
     struct problem *p = problem_new(PROBLEM_OPERATION_NOT_CANCELLABLE, "%s", why);
     reply_name_operation(p, op);
-    reply_problem(cmd, p);
+    return p;
 }
 
 static void prepare_cancelled(struct command *cmd, const struct operation *op)
@@ -84,22 +84,23 @@ static void cancel_current(struct entity *e, struct command *cmd)
         life_end_pause(e);
 }
 
-static void cancel(struct entity *e, struct command *cmd, const struct operation *op)
+static struct problem *cancel(struct entity *e, struct command *cmd, const struct operation *op)
 {
     for (size_t i = 0; i < e->queued; i++) {
         if (!strcmp(e->queue[i]->id, op->id)) {
             cancel_queued(e, cmd, i);
-            return;
+            return NULL;
         }
     }
     if (!e->op || strcmp(e->op->id, op->id) != 0 || operation_status_is_final(e->op->status))
-        refuse_cancel(cmd, op, "the operation has ended");
-    else if (e->op->cancelled_by)
+        return not_cancellable(op, "the operation has ended");
+    if (!e->op->cancelled_by && !can_be_stopped(e->op))
+        return not_cancellable(op, "everything was sent to Cleura, which cannot be stopped");
+    if (e->op->cancelled_by)
         repeat(e->r, cmd, e->op);
-    else if (!can_be_stopped(e->op))
-        refuse_cancel(cmd, op, "everything was sent to Cleura, which cannot be stopped");
     else
         cancel_current(e, cmd);
+    return NULL;
 }
 
 /* The path of the request contains only the operation. */
@@ -112,47 +113,43 @@ static void name_cluster(struct command *cmd, const struct operation *op)
 }
 
 /* Only the store has this operation, because it ended long ago. */
-static void on_ended_read(struct store_query *s)
+static struct problem *on_ended_read(struct store_query *s)
 {
     struct command *cmd = s->cmd;
-    const struct operation *op = operation_recalled(s);
-    if (!op)
-        return;
-    if (!project_find(cmd->decided_by, op->project) || !projects_include(cmd->caller.projects, op->project)) {
-        reply_no_operation(cmd);
-        return;
-    }
+    const struct operation *op;
+    struct problem *refusal = operation_recalled(s, &op);
+    if (refusal)
+        return refusal;
+    if (!project_find(cmd->decided_by, op->project) || !projects_include(cmd->caller.projects, op->project))
+        return problem_no_operation(cmd);
     name_cluster(cmd, op);
-    if (op->status == OPERATION_CANCELLED)
-        repeat(cmd->decided_by, cmd, op);
-    else
-        refuse_cancel(cmd, op, "the operation has ended");
+    if (op->status != OPERATION_CANCELLED)
+        return not_cancellable(op, "the operation has ended");
+    repeat(cmd->decided_by, cmd, op);
+    return NULL;
 }
 
-void command_operation_cancel(struct reconcile *r, struct command *cmd)
+struct problem *command_operation_cancel(struct reconcile *r, struct command *cmd)
 {
     struct operation_entry *entry = operation_entry(r, cmd->id);
     if (!entry && operation_has_left(r, cmd->id)) {
         operation_recall(r, cmd, cmd->id, on_ended_read);
-        return;
+        return NULL;
     }
-    if (!entry || !projects_include(cmd->caller.projects, entry->op->project)) {
-        reply_no_operation(cmd);
-        return;
-    }
+    if (!entry || !projects_include(cmd->caller.projects, entry->op->project))
+        return problem_no_operation(cmd);
     struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
     name_cluster(cmd, entry->op);
-    if (e && location_refuses(e->project, cmd))
-        return;
-    if (command_wait_until_settled(e, cmd))
-        return;
+    struct problem *refusal = e ? location_refusal(e->project) : NULL;
+    if (refusal || command_wait_until_settled(e, cmd))
+        return refusal;
     if (entry->op->status == OPERATION_CANCELLED) {
         repeat(r, cmd, entry->op);
-    } else if (!e || operation_status_is_final(entry->op->status)) {
-        refuse_cancel(cmd, entry->op, "the operation has ended");
-    } else {
-        log_info("cancellation requested", "operation", cmd->id, "by", cmd->caller.token_name, "request_id",
-                 cmd->request_id);
-        cancel(e, cmd, entry->op);
+        return NULL;
     }
+    if (!e || operation_status_is_final(entry->op->status))
+        return not_cancellable(entry->op, "the operation has ended");
+    log_info("cancellation requested", "operation", cmd->id, "by", cmd->caller.token_name, "request_id",
+             cmd->request_id);
+    return cancel(e, cmd, entry->op);
 }

@@ -104,46 +104,12 @@ static void settle_desired(struct entity *e, struct command *cmd, const json_t *
     save_submit(save, false);
 }
 
-bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c)
+struct problem *command_size_faults(const json_t *body, enum spec_part part, const struct cluster *c)
 {
     struct problem *faults = NULL;
     json_t *known CLEANUP_JSON = c ? stored_body(c) : NULL;
     spec_check_limits(body, part, part == SPEC_PART_BODY ? known : NULL, &faults);
-    if (faults && !dry_run_faults(cmd, faults))
-        reply_problem(cmd, faults);
-    return !faults;
-}
-
-/* False when the change was refused and answered. */
-static bool change_is_possible(struct entity *e, struct command *cmd, const json_t *body,
-                               const json_t *present)
-{
-    struct problem *faults = NULL;
-    struct spec_context context;
-    project_spec_context(e->project, &context);
-    context.observed = present;
-    context.name = e->cluster->name;
-    json_t *known CLEANUP_JSON = stored_body(e->cluster);
-    context.known = known;
-    spec_check_body(body, SPEC_PUT, &context, &faults);
-    if (faults) {
-        /* All faults at once, including impossible changes. */
-        if (context.observed && json_obj(body, "spec"))
-            spec_check_change(json_obj(body, "spec"), context.observed, &context, &faults);
-        if (!dry_run_faults(cmd, faults))
-            reply_problem(cmd, faults);
-        return false;
-    }
-    if (entity_is_leaving(e) || entity_is_deleted_at_cleura(e)) {
-        command_reply_busy(cmd, e, "the cluster is being deleted");
-        return false;
-    }
-    if (!context.observed) {
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_READY,
-                                       "the cluster was never created: create it again with PUT or POST"));
-        return false;
-    }
-    return true;
+    return faults;
 }
 
 /* A copy of the spec without the members that faults name: a whole member, or one member of a pool. */
@@ -164,6 +130,13 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
     return rest;
 }
 
+enum verdict {
+    CHANGE_NONE,    /* refused; or a dry run was answered with faults; or it waits for the catalog */
+    CHANGE_SETTLED, /* no call is necessary, except those of an open change */
+    CHANGE_PREVIEWED,
+    CHANGE_ACCEPTED,
+};
+
 /* A change while it is decided. */
 struct change_request {
     struct entity *e;
@@ -175,13 +148,7 @@ struct change_request {
     json_t *present;                   /* the spec that is in effect at Cleura */
     json_t *goal;                      /* the part of `spec` that can be carried out */
     json_t *plan;
-};
-
-enum verdict {
-    CHANGE_ANSWERED, /* refused, or it waits for the catalog */
-    CHANGE_SETTLED,  /* no call is necessary, except those of an open change */
-    CHANGE_PREVIEWED,
-    CHANGE_ACCEPTED,
+    enum verdict verdict;
 };
 
 static void change_done(struct change_request *q)
@@ -198,6 +165,32 @@ static bool repeats_open_change(const struct change_request *q)
     return q->is_same_spec && q->under_way && !q->cmd->write.dry_run;
 }
 
+/* Returns the faults of the body: all at once, including impossible changes. */
+static struct problem *faults_of_body(const struct change_request *q)
+{
+    struct problem *faults = NULL;
+    struct spec_context context;
+    project_spec_context(q->e->project, &context);
+    context.observed = q->present;
+    context.name = q->e->cluster->name;
+    json_t *known CLEANUP_JSON = stored_body(q->e->cluster);
+    context.known = known;
+    spec_check_body(q->body, SPEC_PUT, &context, &faults);
+    if (faults && q->present && json_obj(q->body, "spec"))
+        spec_check_change(json_obj(q->body, "spec"), q->present, &context, &faults);
+    return faults;
+}
+
+/* Returns why no change is possible in the state of the cluster, or NULL. */
+static struct problem *refusal_of_state(const struct change_request *q)
+{
+    if (entity_is_leaving(q->e) || entity_is_deleted_at_cleura(q->e))
+        return command_busy(q->e, "the cluster is being deleted");
+    return q->present ? NULL
+                      : problem_new(PROBLEM_CLUSTER_NOT_READY,
+                                    "the cluster was never created: create it again with PUT or POST");
+}
+
 /* Returns why the spec cannot follow the present state, or the goal of the running update, which ends before
  * this change begins. NULL: it can. The caller owns the problem. */
 static struct problem *faults_of_step(const struct change_request *q, const struct spec_context *context)
@@ -210,48 +203,60 @@ static struct problem *faults_of_step(const struct change_request *q, const stru
     return faults;
 }
 
-/* Finds what can be brought about, and how. False when the request was refused and answered. */
-static bool plan_change(struct change_request *q)
+/* Decides a change that repeats the spec of the open change. */
+static struct problem *join_open_change(struct change_request *q)
+{
+    struct problem *refusal = command_precondition(q->cmd, q->e);
+    if (!refusal)
+        q->verdict = CHANGE_SETTLED;
+    return refusal;
+}
+
+/* Finds what can be brought about, and how. Decides by that. */
+static struct problem *plan_change(struct change_request *q)
 {
     struct spec_context context;
     project_spec_context(q->e->project, &context);
     struct problem *faults = faults_of_step(q, &context);
-    if (faults && !q->is_same_spec) {
-        if (!dry_run_faults(q->cmd, faults))
-            reply_problem(q->cmd, faults);
-        return false;
-    }
+    if (faults && !q->is_same_spec)
+        return dry_run_faults(q->cmd, faults);
     /* An equal spec is accepted although a part of it cannot be brought about: that part stays as drift, the
      * other parts are corrected. */
     q->goal = faults ? without_faults(q->spec, faults) : json_incref(q->spec);
     problem_free(faults);
-    if (!command_precondition(q->cmd, q->e))
-        return false;
+    struct problem *refusal = command_precondition(q->cmd, q->e);
+    if (refusal)
+        return refusal;
     q->plan = spec_plan(q->goal, q->present, &context);
-    return true;
+    if (q->cmd->write.dry_run)
+        q->verdict = CHANGE_PREVIEWED;
+    else
+        q->verdict = json_array_size(q->plan) || q->under_way ? CHANGE_ACCEPTED : CHANGE_SETTLED;
+    return NULL;
 }
 
-static enum verdict decide_change(struct change_request *q)
+static struct problem *decide_change(struct change_request *q)
 {
     struct entity *e = q->e;
-    if (!command_fits(q->cmd, q->body, SPEC_PART_BODY, e->cluster) || catalog_wait(e->project, q->cmd))
-        return CHANGE_ANSWERED;
+    struct problem *faults = command_size_faults(q->body, SPEC_PART_BODY, e->cluster);
+    if (faults)
+        return dry_run_faults(q->cmd, faults);
+    if (catalog_wait(e->project, q->cmd))
+        return NULL;
     q->spec = desired_spec(q->body); /* its size was checked */
     q->under_way = change_under_way(e);
     q->is_same_spec = e->cluster->managed && json_equal(json_doc_tree(e->cluster->spec), q->spec);
     const bool is_as_before = desired_metadata_is_equal(e->cluster, q->body) && !entity_is_leaving(e);
     if (repeats_open_change(q) && is_as_before)
-        return command_precondition(q->cmd, e) ? CHANGE_SETTLED : CHANGE_ANSWERED;
+        return join_open_change(q);
     q->present = present_state(e, q->spec);
-    if (!change_is_possible(e, q->cmd, q->body, q->present))
-        return CHANGE_ANSWERED;
-    if (repeats_open_change(q))
-        return command_precondition(q->cmd, e) ? CHANGE_SETTLED : CHANGE_ANSWERED;
-    if (!plan_change(q))
-        return CHANGE_ANSWERED;
-    if (q->cmd->write.dry_run)
-        return CHANGE_PREVIEWED;
-    return json_array_size(q->plan) || q->under_way ? CHANGE_ACCEPTED : CHANGE_SETTLED;
+    faults = faults_of_body(q);
+    if (faults)
+        return dry_run_faults(q->cmd, faults);
+    struct problem *refusal = refusal_of_state(q);
+    if (refusal)
+        return refusal;
+    return repeats_open_change(q) ? join_open_change(q) : plan_change(q);
 }
 
 static void accept_change(const struct change_request *q)
@@ -263,12 +268,14 @@ static void accept_change(const struct change_request *q)
     command_accept(q->e, q->cmd, op);
 }
 
-void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
+struct problem *change_cluster(struct entity *e, struct command *cmd, const json_t *body)
 {
     assert(command_write_of(cmd) && !e->saves.asked_for);
     struct change_request q = {.e = e, .cmd = cmd, .body = body};
-    switch (decide_change(&q)) {
-    case CHANGE_ANSWERED:
+    struct problem *refusal = decide_change(&q);
+    assert(!refusal || q.verdict == CHANGE_NONE);
+    switch (q.verdict) {
+    case CHANGE_NONE:
         break;
     case CHANGE_SETTLED:
         settle_desired(e, cmd, body, q.under_way);
@@ -281,28 +288,25 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         break;
     }
     change_done(&q);
+    return refusal;
 }
 
-void command_cluster_put(struct reconcile *r, struct command *cmd)
+struct problem *command_cluster_put(struct reconcile *r, struct command *cmd)
 {
-    struct project *p = command_project(r, cmd);
-    if (!p)
-        return;
+    struct project *p;
+    struct problem *refusal = command_project(r, cmd, &p);
+    if (refusal)
+        return refusal;
     struct entity *e = entity_find(r, cmd->project, cmd->name);
     if (command_wait_until_settled(e, cmd))
-        return;
-    if (e && !create_is_leftover(e)) {
-        change_cluster(e, cmd, cmd->body);
-        return;
-    }
-    if (!spec_name_is_valid(cmd->name)) {
-        reply_problem(
-            cmd, problem_new(PROBLEM_VALIDATION_FAILED,
-                             "a cluster name has 1 to 15 characters a-z, 0-9 and '-', begins and ends with a "
-                             "letter or digit, without '--'"));
-        return;
-    }
-    create_or_wait(r, p, cmd, cmd->name, SPEC_PUT);
+        return NULL;
+    if (e && !create_is_leftover(e))
+        return change_cluster(e, cmd, cmd->body);
+    if (!spec_name_is_valid(cmd->name))
+        return problem_new(PROBLEM_VALIDATION_FAILED,
+                           "a cluster name has 1 to 15 characters a-z, 0-9 and '-', begins and ends with a "
+                           "letter or digit, without '--'");
+    return create_or_wait(r, p, cmd, cmd->name, SPEC_PUT);
 }
 
 /* ---- patch ---- */
@@ -336,14 +340,16 @@ json_t *desired_of(const struct cluster *c)
     return body;
 }
 
-void command_cluster_patch(struct reconcile *r, struct command *cmd)
+struct problem *command_cluster_patch(struct reconcile *r, struct command *cmd)
 {
-    struct entity *e = command_managed_cluster(r, cmd);
+    struct entity *e;
+    struct problem *refusal = command_managed_cluster(r, cmd, &e);
     if (!e)
-        return;
-    if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, e->cluster))
-        return;
+        return refusal;
+    struct problem *faults = command_size_faults(cmd->body, SPEC_PART_BODY, e->cluster);
+    if (faults)
+        return dry_run_faults(cmd, faults);
     json_t *body CLEANUP_JSON = desired_of(e->cluster);
     desired_merge(body, cmd->body);
-    change_cluster(e, cmd, body);
+    return change_cluster(e, cmd, body);
 }

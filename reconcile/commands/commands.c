@@ -35,27 +35,19 @@ struct operation *command_operation(struct entity *e, const struct command *cmd,
     return op;
 }
 
-void command_reply_busy(struct command *cmd, const struct entity *e, const char *why)
+struct problem *command_busy(const struct entity *e, const char *why)
 {
     struct problem *p = problem_new(PROBLEM_CLUSTER_BUSY, "%s", why);
     const struct operation *op = e->queued ? e->queue[e->queued - 1] : e->op;
     p->retry_after_s = 10;
     if (op)
         reply_name_operation(p, op);
-    reply_problem(cmd, p);
-}
-
-void command_reply_not_stored(struct command *cmd)
-{
-    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the change could not be stored"));
+    return p;
 }
 
 void command_reply_saved(struct save *save)
 {
-    if (save->status == STORE_OK)
-        reply_prepared(save->r, save->ctx);
-    else
-        command_reply_not_stored(save->ctx);
+    reply_saved(save, "the change could not be stored");
 }
 
 struct entity *command_settled(struct save *save)
@@ -86,15 +78,15 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd)
     return true;
 }
 
-struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd)
+struct problem *command_managed_cluster(struct reconcile *r, struct command *cmd, struct entity **ret)
 {
-    struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd))
-        return NULL;
-    if (e->cluster->managed)
-        return e;
-    reply_not_managed(cmd);
-    return NULL;
+    struct entity *e;
+    struct problem *refusal = command_cluster(r, cmd, &e);
+    bool waits = command_wait_until_settled(e, cmd);
+    if (e && !waits && !e->cluster->managed)
+        refusal = problem_not_managed(e->cluster);
+    *ret = refusal || waits ? NULL : e;
+    return refusal;
 }
 
 void desired_take_metadata(struct cluster *c, const json_t *body)
@@ -127,14 +119,9 @@ json_t *desired_spec(const json_t *body)
 
 void command_saved_go_on(struct save *save)
 {
-    struct command *cmd = save->ctx;
     struct entity *e = command_settled(save);
-    if (save->status != STORE_OK) {
-        command_reply_not_stored(cmd);
-        return;
-    }
-    reply_prepared(save->r, cmd);
-    if (e)
+    command_reply_saved(save);
+    if (save->status == STORE_OK && e)
         entity_touch(e);
 }
 
@@ -192,40 +179,38 @@ static bool names_current(const char *list, const struct cluster *c)
     return false;
 }
 
-static bool precondition_failed(struct command *cmd, const char *why)
+static struct problem *precondition_failed(const char *why)
 {
-    reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why));
-    return false;
+    return problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why);
 }
 
-/* Whether the conditions on the node pool hold; "*" refers to the pool. Adding a pool needs no such
- * condition, because an existing pool is answered with 409. */
-static bool pool_holds(struct command *cmd)
+/* The conditions on the node pool; "*" refers to the pool. Adding a pool needs no such condition, because an
+ * existing pool is answered with 409. */
+static struct problem *pool_precondition(const struct command *cmd)
 {
     if (cmd->write.pool == POOL_ADD)
-        return true;
+        return NULL;
     if (cmd->write.pool_exists && is_any(cmd->write.if_none_match))
-        return precondition_failed(cmd, "If-None-Match: * but the node pool exists");
+        return precondition_failed("If-None-Match: * but the node pool exists");
     if (!cmd->write.pool_exists && is_any(cmd->write.if_match))
-        return precondition_failed(cmd, "If-Match: * but there is no such node pool");
-    return true;
+        return precondition_failed("If-Match: * but there is no such node pool");
+    return NULL;
 }
 
-bool command_precondition(struct command *cmd, const struct entity *e)
+struct problem *command_precondition(const struct command *cmd, const struct entity *e)
 {
     bool about_pool = cmd->type == COMMAND_NODE_POOL;
     const char *match = cmd->write.if_match, *none_match = cmd->write.if_none_match;
     if (match && !e)
-        return precondition_failed(cmd,
-                                   "If-Match does not name the current version: there is no such cluster");
+        return precondition_failed("If-Match does not name the current version: there is no such cluster");
     if (match && !is_any(match) && !names_current(match, e->cluster))
-        return precondition_failed(cmd, "If-Match does not name the current version");
-    if (about_pool && !pool_holds(cmd))
-        return false;
-    if (!none_match || !e)
-        return true;
+        return precondition_failed("If-Match does not name the current version");
+    struct problem *of_pool = about_pool ? pool_precondition(cmd) : NULL;
+    if (of_pool || !none_match || !e)
+        return of_pool;
     if (is_any(none_match))
-        return about_pool || precondition_failed(cmd, "If-None-Match: * but the cluster exists");
-    return !names_current(none_match, e->cluster) ||
-           precondition_failed(cmd, "If-None-Match names the current version");
+        return about_pool ? NULL : precondition_failed("If-None-Match: * but the cluster exists");
+    return names_current(none_match, e->cluster)
+               ? precondition_failed("If-None-Match names the current version")
+               : NULL;
 }

@@ -11,17 +11,19 @@
 /* ---- commands.c ---- */
 
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type);
+/* Parks the command until an unfinished save of the cluster is stored, then decides it again. False: there is
+ * none. */
 bool command_wait_until_settled(struct entity *e, struct command *cmd);
-/* The cluster of the command, managed and without an unfinished save; NULL when the command was answered or
- * waits. */
-struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd);
-void command_reply_busy(struct command *cmd, const struct entity *e, const char *why);
+/* Finds the cluster of the command, which is managed and has no unfinished save. Returns the problem when
+ * there is none. *ret is NULL when the command is refused or waits. */
+struct problem *command_managed_cluster(struct reconcile *r, struct command *cmd, struct entity **ret);
+/* 409, with the operation for which the caller may wait. */
+struct problem *command_busy(const struct entity *e, const char *why);
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
 /* The entity of a caller's change that returned from the store; NULL when it no longer exists. */
 struct entity *command_settled(struct save *save);
-void command_reply_not_stored(struct command *cmd);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or a problem when nothing was
  * stored. */
 void command_reply_saved(struct save *save);
@@ -37,42 +39,42 @@ bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);
 json_t *desired_spec(const json_t *body);
 
 /*
- * False when the command was answered with 412. Checked last, after all other checks passed (HT-18). e: the
- * cluster of the command, or NULL when it does not exist.
+ * Returns the problem when a precondition of the command does not hold. Checked last, after all other checks
+ * passed (HT-18). e: the cluster of the command, or NULL when it does not exist.
  */
-bool command_precondition(struct command *cmd, const struct entity *e);
+struct problem *command_precondition(const struct command *cmd, const struct entity *e);
 
 /* ---- change.c ---- */
 
-/* Whether the body is within the limits. False: the command was answered. c: the stored cluster, or NULL. */
-bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c);
+/* Returns the faults of a body beyond the limits, or NULL. c: the stored cluster, or NULL. */
+struct problem *command_size_faults(const json_t *body, enum spec_part part, const struct cluster *c);
 /* Merges by RFC 7396: null removes, objects merge, other values replace. Changes `target`. */
 void desired_merge(json_t *target, const json_t *patch);
 /* The stored spec and its metadata, in the form of a PUT body. The caller owns it. */
 json_t *desired_of(const struct cluster *c);
-/* Makes `body` the desired state, when that is possible; takes over the command. */
-void change_cluster(struct entity *e, struct command *cmd, const json_t *body);
+/* Makes `body` the desired state, when that is possible; decides the command (decide.h). */
+struct problem *change_cluster(struct entity *e, struct command *cmd, const json_t *body);
 
 /* ---- create.c ---- */
 
 /* Whether the entity is the record of a cluster that was never created; a new create replaces it. */
 bool create_is_leftover(const struct entity *e);
-/* Checks and accepts a create; takes over the command. */
-void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
-                    enum spec_use use);
+/* Checks and accepts a create; decides the command (decide.h). */
+struct problem *create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
+                               enum spec_use use);
 
 /* ---- dry_run.c: each answers with the effects of a write. Only the command is taken over. ---- */
 
-/* True when the command is a dry run. It is then answered as not valid, with the problem, which is taken
- * over. */
-bool dry_run_faults(struct command *cmd, struct problem *faults);
-/* Reads the project's quota from Cleura, within a short time limit, and then answers. */
-void dry_run_create(struct project *p, struct command *cmd);
+/* A command with these faults: returns them, or answers a dry run with them as not valid and returns NULL. */
+struct problem *dry_run_faults(struct command *cmd, struct problem *faults);
+/* Reads the project's quota from Cleura, within a short time limit, and then answers. Returns the problem
+ * when that has become impossible. */
+struct problem *dry_run_create(struct project *p, struct command *cmd);
 /* body: the whole desired state; goal: the part of its spec that can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);
-/* op: its steps, or NULL when nothing is left to do. */
-void dry_run_action(struct command *cmd, const struct operation *op);
+/* is_needed: false when its result exists, or will exist. */
+void dry_run_action(struct command *cmd, bool is_needed);
 void dry_run_delete(struct command *cmd, const struct entity *e);
 
 #endif

@@ -21,16 +21,14 @@
 
 static void on_create_saved(struct save *save)
 {
-    struct command *cmd = save->ctx;
     struct entity *e = command_settled(save);
-    if (save->status != STORE_OK || !e) {
+    assert(e && e->saves.first); /* a cluster whose create is not stored yet is not removed */
+    command_reply_saved(save);
+    if (save->status != STORE_OK) {
         /* Memory returns to the state of the store, as if there had been no create. */
-        if (e)
-            entity_remove(e);
-        command_reply_not_stored(cmd);
+        entity_remove(e);
         return;
     }
-    reply_prepared(e->r, cmd);
     e->saves.first = false;
     entity_touch(e);
 }
@@ -80,30 +78,29 @@ bool create_is_leftover(const struct entity *e)
            !upstream_call_is_active(&e->step.call) && e->cluster->phase == PHASE_FAILED;
 }
 
-void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
-                    enum spec_use use)
+struct problem *create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
+                               enum spec_use use)
 {
-    struct problem *faults = NULL;
     struct spec_context context;
-    if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, NULL) || catalog_wait(p, cmd))
-        return;
+    struct problem *faults = command_size_faults(cmd->body, SPEC_PART_BODY, NULL);
+    if (faults)
+        return dry_run_faults(cmd, faults);
+    if (catalog_wait(p, cmd))
+        return NULL;
     project_spec_context(p, &context);
     context.name = use == SPEC_PUT ? name : NULL;
     spec_check_body(cmd->body, use, &context, &faults);
-    if (faults) {
-        if (!dry_run_faults(cmd, faults))
-            reply_problem(cmd, faults);
-        return;
-    }
+    if (faults)
+        return dry_run_faults(cmd, faults);
     struct entity *e = entity_find(r, p->name, name);
-    if (use == SPEC_PUT && !command_precondition(cmd, e))
-        return;
-    if (name_check_wait(p, cmd, name))
-        return;
-    if (cmd->write.dry_run) {
-        dry_run_create(p, cmd);
-        return;
-    }
+    struct problem *refusal = use == SPEC_PUT ? command_precondition(cmd, e) : NULL;
+    if (refusal || name_check_wait(p, cmd, name))
+        return refusal;
+    if (cmd->write.name_is_taken)
+        return problem_new(PROBLEM_NAME_TAKEN,
+                           "Cleura reports that the name '%s' is taken; no create was sent", name);
+    if (cmd->write.dry_run)
+        return dry_run_create(p, cmd);
     char replaced[sizeof(e->cluster->id)] = "";
     if (e) { /* never created at Cleura: its failed record is replaced */
         assert(create_is_leftover(e) && !e->saves.asked_for);
@@ -112,24 +109,24 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
         entity_remove(e);
     }
     accept_create(r, p, cmd, name, replaced);
+    return NULL;
 }
 
-void command_cluster_create(struct reconcile *r, struct command *cmd)
+struct problem *command_cluster_create(struct reconcile *r, struct command *cmd)
 {
-    struct project *p = command_project(r, cmd);
-    if (!p)
-        return;
+    struct project *p;
+    struct problem *refusal = command_project(r, cmd, &p);
+    if (refusal)
+        return refusal;
     const char *name = json_str_or(cmd->body, "name", "");
     struct entity *e = entity_find(r, cmd->project, name);
     if (command_wait_until_settled(e, cmd))
-        return;
-    if (e && !create_is_leftover(e)) {
-        struct problem *problem = problem_new(PROBLEM_CLUSTER_EXISTS, "cluster '%s' exists and is %s", name,
-                                              phase_name(e->cluster->phase));
-        if (e->op)
-            reply_name_operation(problem, e->op);
-        reply_problem(cmd, problem);
-        return;
-    }
-    create_or_wait(r, p, cmd, name, SPEC_CREATE);
+        return NULL;
+    if (!e || create_is_leftover(e))
+        return create_or_wait(r, p, cmd, name, SPEC_CREATE);
+    refusal = problem_new(PROBLEM_CLUSTER_EXISTS, "cluster '%s' exists and is %s", name,
+                          phase_name(e->cluster->phase));
+    if (e->op)
+        reply_name_operation(refusal, e->op);
+    return refusal;
 }

@@ -15,40 +15,41 @@ struct reconcile;
 struct subscription_entry;
 struct token_entry;
 
-/* ---- each decides one type of command, and takes it over ---- */
+/* ---- each decides one type of command: returns the problem with which it is refused, or takes it over and
+ * returns NULL ---- */
 
-void command_cluster_create(struct reconcile *r, struct command *cmd);
-void command_cluster_put(struct reconcile *r, struct command *cmd);
-void command_cluster_patch(struct reconcile *r, struct command *cmd);
-void command_cluster_delete(struct reconcile *r, struct command *cmd);
-void command_cluster_action(struct reconcile *r, struct command *cmd);
-void command_node_pool(struct reconcile *r, struct command *cmd);
-void command_operation_cancel(struct reconcile *r, struct command *cmd);
-void command_location_confirm(struct reconcile *r, struct command *cmd);
-void command_freezes(struct reconcile *r, struct command *cmd);
-void command_freeze(struct reconcile *r, struct command *cmd);
-void command_unfreeze(struct reconcile *r, struct command *cmd);
-void command_backups(struct reconcile *r, struct command *cmd);
-void command_backup(struct reconcile *r, struct command *cmd);
-void command_account_login(struct reconcile *r, struct command *cmd);
-void command_account_verify(struct reconcile *r, struct command *cmd);
-void command_events(struct reconcile *r, struct command *cmd);
-void command_webhook_create(struct reconcile *r, struct command *cmd);
-void command_webhook_patch(struct reconcile *r, struct command *cmd);
-void command_webhook_delete(struct reconcile *r, struct command *cmd);
-void command_webhook_enable(struct reconcile *r, struct command *cmd);
-void command_webhook_rotate(struct reconcile *r, struct command *cmd);
-void command_webhook_test(struct reconcile *r, struct command *cmd);
-void command_webhook_recover(struct reconcile *r, struct command *cmd);
-void command_deliveries(struct reconcile *r, struct command *cmd);
-void command_delivery(struct reconcile *r, struct command *cmd);
-void command_redeliver(struct reconcile *r, struct command *cmd);
-void command_token_hand_in(struct reconcile *r, struct command *cmd);
-void command_token_used(struct reconcile *r, struct command *cmd);
-void command_token_create(struct reconcile *r, struct command *cmd);
-void command_token_patch(struct reconcile *r, struct command *cmd);
-void command_token_rotate(struct reconcile *r, struct command *cmd);
-void command_token_delete(struct reconcile *r, struct command *cmd);
+struct problem *command_cluster_create(struct reconcile *r, struct command *cmd);
+struct problem *command_cluster_put(struct reconcile *r, struct command *cmd);
+struct problem *command_cluster_patch(struct reconcile *r, struct command *cmd);
+struct problem *command_cluster_delete(struct reconcile *r, struct command *cmd);
+struct problem *command_cluster_action(struct reconcile *r, struct command *cmd);
+struct problem *command_node_pool(struct reconcile *r, struct command *cmd);
+struct problem *command_operation_cancel(struct reconcile *r, struct command *cmd);
+struct problem *command_location_confirm(struct reconcile *r, struct command *cmd);
+struct problem *command_freezes(struct reconcile *r, struct command *cmd);
+struct problem *command_freeze(struct reconcile *r, struct command *cmd);
+struct problem *command_unfreeze(struct reconcile *r, struct command *cmd);
+struct problem *command_backups(struct reconcile *r, struct command *cmd);
+struct problem *command_backup(struct reconcile *r, struct command *cmd);
+struct problem *command_account_login(struct reconcile *r, struct command *cmd);
+struct problem *command_account_verify(struct reconcile *r, struct command *cmd);
+struct problem *command_events(struct reconcile *r, struct command *cmd);
+struct problem *command_webhook_create(struct reconcile *r, struct command *cmd);
+struct problem *command_webhook_patch(struct reconcile *r, struct command *cmd);
+struct problem *command_webhook_delete(struct reconcile *r, struct command *cmd);
+struct problem *command_webhook_enable(struct reconcile *r, struct command *cmd);
+struct problem *command_webhook_rotate(struct reconcile *r, struct command *cmd);
+struct problem *command_webhook_test(struct reconcile *r, struct command *cmd);
+struct problem *command_webhook_recover(struct reconcile *r, struct command *cmd);
+struct problem *command_deliveries(struct reconcile *r, struct command *cmd);
+struct problem *command_delivery(struct reconcile *r, struct command *cmd);
+struct problem *command_redeliver(struct reconcile *r, struct command *cmd);
+struct problem *command_token_hand_in(struct reconcile *r, struct command *cmd);
+struct problem *command_token_used(struct reconcile *r, struct command *cmd);
+struct problem *command_token_create(struct reconcile *r, struct command *cmd);
+struct problem *command_token_patch(struct reconcile *r, struct command *cmd);
+struct problem *command_token_rotate(struct reconcile *r, struct command *cmd);
+struct problem *command_token_delete(struct reconcile *r, struct command *cmd);
 
 /* ---- accounts.c: manual logins and stored states ---- */
 
@@ -67,9 +68,8 @@ void location_check(struct project *p);
 
 /* ---- freeze.c ---- */
 
-/* Answers a change of a cluster in a project with a freeze, and takes over the command; false: it may be
- * decided. */
-bool freeze_refuses(struct reconcile *r, struct command *cmd);
+/* Returns the problem for a change of a cluster in a project with a freeze; NULL: it may be decided. */
+struct problem *freeze_refusal(struct reconcile *r, const struct command *cmd);
 /* Ends the freezes whose time has passed. Called by every housekeeping. */
 void freezes_check(struct reconcile *r);
 

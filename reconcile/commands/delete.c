@@ -9,32 +9,29 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/world.h"
 
-void command_cluster_delete(struct reconcile *r, struct command *cmd)
+struct problem *command_cluster_delete(struct reconcile *r, struct command *cmd)
 {
-    struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd))
-        return;
+    struct entity *e;
+    struct problem *refusal = command_cluster(r, cmd, &e);
+    if (refusal || command_wait_until_settled(e, cmd))
+        return refusal;
     /* Repeating a delete is no fault: the answer is the same operation, also for a caller that names the
      * version before the first delete (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->write.dry_run) {
         const struct operation *waiting = entity_queue_find(e, OPERATION_DELETE);
         reply_cluster(cmd, 202, e, waiting ? waiting : e->op);
-        return;
+        return NULL;
     }
-    if (!e->cluster->managed) {
-        reply_not_managed(cmd);
-        return;
-    }
-    if (e->cluster->deletion_protection) {
-        reply_problem(
-            cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
-        return;
-    }
-    if (!command_precondition(cmd, e))
-        return;
+    if (!e->cluster->managed)
+        return problem_not_managed(e->cluster);
+    if (e->cluster->deletion_protection)
+        return problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name);
+    refusal = command_precondition(cmd, e);
+    if (refusal)
+        return refusal;
     if (cmd->write.dry_run) {
         dry_run_delete(cmd, e);
-        return;
+        return NULL;
     }
     assert(!entity_is_leaving(e));
     struct cluster *c = e->cluster;
@@ -45,4 +42,5 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     c->settling = false;
     mem_set_str(&c->message, "Deletion accepted");
     command_accept(e, cmd, op);
+    return NULL;
 }

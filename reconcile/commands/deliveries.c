@@ -22,9 +22,9 @@
 
 enum { RECOVER_MAX = 500 /* limit of deliveries in one recovery */ };
 
-static void reply_unreadable(struct command *cmd)
+static struct problem *unreadable(void)
 {
-    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the delivery log cannot be read now"));
+    return problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the delivery log cannot be read now");
 }
 
 /* Only admins may see the answers of receivers (WH-22). */
@@ -33,30 +33,32 @@ static json_t *render_for_caller(const struct command *cmd, const struct deliver
     return render_delivery(d, cmd->caller.role >= ROLE_ADMIN);
 }
 
-static bool webhook_is_enabled(struct command *cmd, const struct subscription_entry *entry)
+/* As webhook_of; the webhook must also be enabled. */
+static struct problem *enabled_webhook_of(struct reconcile *r, const struct command *cmd,
+                                          struct subscription_entry **ret)
 {
-    if (entry->subscription->disabled)
-        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                       "the webhook is disabled (%s); POST .../enable comes first",
-                                       entry->subscription->disabled_reason));
-    return !entry->subscription->disabled;
+    struct problem *refusal = webhook_of(r, cmd, ret);
+    if (refusal || !(*ret)->subscription->disabled)
+        return refusal;
+    return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                       "the webhook is disabled (%s); POST .../enable comes first",
+                       (*ret)->subscription->disabled_reason);
 }
 
 /* ---- reading ---- */
 
-static void on_deliveries_found(struct store_query *s)
+static struct problem *on_deliveries_found(struct store_query *s)
 {
     struct command *cmd = s->cmd;
-    if (s->status != STORE_OK) {
-        reply_unreadable(cmd);
-    } else {
-        json_t *items = json_array();
-        for (size_t i = 0; i < s->count; i++)
-            (void)json_array_append_new(items, render_for_caller(cmd, &s->deliveries[i]));
-        if (s->count == (size_t)cmd->webhook.page.limit)
-            memcpy(cmd->webhook.page.next, s->deliveries[s->count - 1].id, sizeof(cmd->webhook.page.next));
-        reply_json(cmd, 200, items);
-    }
+    if (s->status != STORE_OK)
+        return unreadable();
+    json_t *items = json_array();
+    for (size_t i = 0; i < s->count; i++)
+        (void)json_array_append_new(items, render_for_caller(cmd, &s->deliveries[i]));
+    if (s->count == (size_t)cmd->webhook.page.limit)
+        memcpy(cmd->webhook.page.next, s->deliveries[s->count - 1].id, sizeof(cmd->webhook.page.next));
+    reply_json(cmd, 200, items);
+    return NULL;
 }
 
 static struct delivery_query query_of(const struct command *cmd)
@@ -68,49 +70,54 @@ static struct delivery_query query_of(const struct command *cmd)
     return query;
 }
 
-void command_deliveries(struct reconcile *r, struct command *cmd)
+struct problem *command_deliveries(struct reconcile *r, struct command *cmd)
 {
-    if (!webhook_of(r, cmd))
-        return;
+    struct subscription_entry *entry;
+    struct problem *refusal = webhook_of(r, cmd, &entry);
+    if (refusal)
+        return refusal;
     struct delivery_query query = query_of(cmd);
     memcpy(query.before, cmd->webhook.page.before, sizeof(query.before));
     query.status = cmd->webhook.page.status;
     query.limit = cmd->webhook.page.limit;
     storage_query_deliveries(r->o.storage, &query, store_query_deliveries,
                              store_query_question(cmd, on_deliveries_found));
+    return NULL;
 }
 
-/* True when the requested delivery exists, else the command is answered. */
-static bool delivery_is_found(struct store_query *s)
+/* Returns why the requested delivery is not there; NULL: it is the first of the result. */
+static struct problem *absence_of_delivery(const struct store_query *s)
 {
     if (s->status != STORE_OK && s->status != STORE_NONE)
-        reply_unreadable(s->cmd);
-    else if (!s->count)
-        reply_problem(s->cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery %s",
-                                          s->cmd->webhook.delivery));
-    return s->count > 0;
+        return unreadable();
+    return s->count ? NULL
+                    : problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery %s",
+                                  s->cmd->webhook.delivery);
 }
 
-static void on_delivery_found(struct store_query *s)
+static struct problem *on_delivery_found(struct store_query *s)
 {
-    if (delivery_is_found(s))
+    struct problem *refusal = absence_of_delivery(s);
+    if (!refusal)
         reply_json(s->cmd, 200, render_for_caller(s->cmd, s->deliveries));
+    return refusal;
 }
 
-static void ask_for_one(struct reconcile *r, struct command *cmd, void (*on_found)(struct store_query *s))
+static struct problem *ask_for_one(struct reconcile *r, struct command *cmd, query_end *on_found)
 {
     struct delivery_query query = query_of(cmd);
     if (strlen(cmd->webhook.delivery) >= sizeof(query.id))
-        reply_problem(cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery of this id"));
-    else
-        storage_query_deliveries(r->o.storage, &query, store_query_deliveries,
-                                 store_query_question(cmd, on_found));
+        return problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery of this id");
+    storage_query_deliveries(r->o.storage, &query, store_query_deliveries,
+                             store_query_question(cmd, on_found));
+    return NULL;
 }
 
-void command_delivery(struct reconcile *r, struct command *cmd)
+struct problem *command_delivery(struct reconcile *r, struct command *cmd)
 {
-    if (webhook_of(r, cmd))
-        ask_for_one(r, cmd, on_delivery_found);
+    struct subscription_entry *entry;
+    struct problem *refusal = webhook_of(r, cmd, &entry);
+    return refusal ? refusal : ask_for_one(r, cmd, on_delivery_found);
 }
 
 /* ---- redelivery ---- */
@@ -148,26 +155,31 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
     save_submit(save, true);
 }
 
-static void on_redeliver(struct store_query *s)
+/* The caller's right and the webhook may be gone since the query began. */
+static struct problem *on_redeliver(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    if (reply_if_denied(r, cmd)) /* after the query of the store */
-        return;
-    const struct subscription_entry *entry = delivery_is_found(s) ? webhook_of(r, cmd) : NULL;
-    if (entry && webhook_is_enabled(cmd, entry)) {
-        if (s->deliveries->status == DELIVERY_PENDING)
-            expedite(r, cmd, s->deliveries);
-        else
-            deliver_again(r, cmd, s->deliveries);
-    }
+    struct subscription_entry *entry;
+    struct problem *refusal = reply_denial(r, cmd);
+    if (!refusal)
+        refusal = absence_of_delivery(s);
+    if (!refusal)
+        refusal = enabled_webhook_of(r, cmd, &entry);
+    if (refusal)
+        return refusal;
+    if (s->deliveries->status == DELIVERY_PENDING)
+        expedite(r, cmd, s->deliveries);
+    else
+        deliver_again(r, cmd, s->deliveries);
+    return NULL;
 }
 
-void command_redeliver(struct reconcile *r, struct command *cmd)
+struct problem *command_redeliver(struct reconcile *r, struct command *cmd)
 {
-    const struct subscription_entry *entry = webhook_of(r, cmd);
-    if (entry && webhook_is_enabled(cmd, entry))
-        ask_for_one(r, cmd, on_redeliver);
+    struct subscription_entry *entry;
+    struct problem *refusal = enabled_webhook_of(r, cmd, &entry);
+    return refusal ? refusal : ask_for_one(r, cmd, on_redeliver);
 }
 
 /* ---- missed events ---- */
@@ -207,24 +219,22 @@ static void recover_page(struct reconcile *r, struct command *cmd, const struct 
     save_submit(save, true);
 }
 
-static void on_missed(struct store_query *s)
+static struct problem *on_missed(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    char webhook[sizeof(cmd->id)]; /* copied, because an answered command must not be used */
-    memcpy(webhook, cmd->id, sizeof(webhook));
-    const struct subscription_entry *entry = NULL;
-    if (s->status != STORE_OK || !s->events)
-        reply_unreadable(cmd);
-    else if (!reply_if_denied(r, cmd))
-        entry = webhook_of(r, cmd);
-    if (entry && webhook_is_enabled(cmd, entry))
-        recover_page(r, cmd, s->events);
+    struct subscription_entry *entry;
+    struct problem *refusal = s->status == STORE_OK && s->events ? reply_denial(r, cmd) : unreadable();
+    if (!refusal)
+        refusal = enabled_webhook_of(r, cmd, &entry);
+    if (refusal)
+        end_recovery(r, cmd->id);
     else
-        end_recovery(r, webhook);
+        recover_page(r, cmd, s->events);
+    return refusal;
 }
 
-static bool read_since(const struct reconcile *r, struct command *cmd, wall_us *ret_since)
+static struct problem *read_since(const struct reconcile *r, const struct command *cmd, wall_us *ret_since)
 {
     static const char *const members[] = {"since"};
     const char *since = json_str(cmd->body, "since");
@@ -238,22 +248,20 @@ static bool read_since(const struct reconcile *r, struct command *cmd, wall_us *
                    "must be a date and time such as 2026-01-31T12:00:00Z");
     else if (*ret_since > env_wall(r->env))
         BODY_FAULT(&faults, "#/since", "out_of_range", NULL, "must not be in the future");
-    if (faults)
-        reply_problem(cmd, faults);
-    return !faults;
+    return faults;
 }
 
-void command_webhook_recover(struct reconcile *r, struct command *cmd)
+struct problem *command_webhook_recover(struct reconcile *r, struct command *cmd)
 {
-    struct subscription_entry *entry = webhook_of(r, cmd);
+    struct subscription_entry *entry;
     wall_us since = 0;
-    if (!entry || !webhook_is_enabled(cmd, entry) || !read_since(r, cmd, &since))
-        return;
-    /* Two recoveries at once would find the same missed events. */
-    if (entry->recovering) {
-        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is starting"));
-        return;
-    }
+    struct problem *refusal = enabled_webhook_of(r, cmd, &entry);
+    if (!refusal)
+        refusal = read_since(r, cmd, &since);
+    if (refusal)
+        return refusal;
+    if (entry->recovering) /* two recoveries at once would find the same missed events */
+        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is starting");
     entry->recovering = true;
     /* Older events are about to be purged, and the log of their deliveries is purged first. */
     const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
@@ -266,18 +274,21 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
         .since = since > kept_since ? since : kept_since,
     };
     storage_query_events(r->o.storage, &query, store_query_events, store_query_question(cmd, on_missed));
+    return NULL;
 }
 
 /* ---- a test ---- */
 
-void command_webhook_test(struct reconcile *r, struct command *cmd)
+struct problem *command_webhook_test(struct reconcile *r, struct command *cmd)
 {
-    const struct subscription_entry *entry = webhook_of(r, cmd);
-    if (!entry || !webhook_is_enabled(cmd, entry))
-        return;
+    struct subscription_entry *entry;
+    struct problem *refusal = enabled_webhook_of(r, cmd, &entry);
+    if (refusal)
+        return refusal;
     struct save *save = save_answer(r, command_reply_saved, cmd);
     char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->caller.token_name);
     prepare_delivery(cmd, emit_webhook_test(save, entry->subscription, message));
     command_keep(save, cmd);
     save_submit(save, true);
+    return NULL;
 }

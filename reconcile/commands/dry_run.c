@@ -48,14 +48,14 @@ static json_t *quota_effect(const struct project *p, const json_t *before, json_
     return doc;
 }
 
-bool dry_run_faults(struct command *cmd, struct problem *faults)
+struct problem *dry_run_faults(struct command *cmd, struct problem *faults)
 {
     if (!cmd->write.dry_run)
-        return false;
+        return faults;
     reply_fit_faults(cmd, faults);
     reply_forecast(cmd, false, &(struct forecast){.errors = json_incref(faults->faults)});
     problem_free(faults);
-    return true;
+    return NULL;
 }
 
 static void preview_change(json_t *changes, const char *path, const json_t *old, const json_t *new)
@@ -166,18 +166,18 @@ static void preview_create(struct walk *walk)
 static void on_preview_stopped(struct walk *walk)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
-    if (w->p->r->stopping)
-        reply_stopping(w->cmd);
-    else
-        reply_problem(w->cmd, problem_at_rest(w->p));
+    reply_problem(w->cmd, problem_at_rest(w->p));
     worst_case_free(w);
 }
 
-static void on_quota(struct project *p, struct command *cmd, const json_t *limits)
+static struct problem *on_quota(struct project *p, struct command *cmd, const json_t *limits)
 {
+    struct project *now;
     assert(cmd->write.dry_run);
-    if (!command_project(p->r, cmd)) /* the project has stopped meanwhile */
-        return;
+    struct problem *refusal = command_project(p->r, cmd, &now);
+    if (refusal) /* the project has stopped meanwhile */
+        return refusal;
+    assert(now == p);
     struct worst_case *w = MEM_NEW(struct worst_case);
     *w = (struct worst_case){.walk = {.name = "quota of a project",
                                       .visit = add_worst_case,
@@ -188,12 +188,13 @@ static void on_quota(struct project *p, struct command *cmd, const json_t *limit
                              .limits = json_deep_copy(limits),
                              .use = SPEC_QUOTA_NONE};
     walk_project(p, &w->walk);
+    return NULL;
 }
 
-void dry_run_create(struct project *p, struct command *cmd)
+struct problem *dry_run_create(struct project *p, struct command *cmd)
 {
     enum { PATIENCE_MS = 2500 };
-    lookup_quota(p, cmd, env_mono(p->r->env) + PATIENCE_MS * US_PER_MS, on_quota);
+    return lookup_quota(p, cmd, env_mono(p->r->env) + PATIENCE_MS * US_PER_MS, on_quota);
 }
 
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
@@ -235,13 +236,12 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }
 
-void dry_run_action(struct command *cmd, const struct operation *op)
+void dry_run_action(struct command *cmd, bool is_needed)
 {
     const struct action_kind *kind = action_kind(cmd->write.action);
     json_t *steps = json_array();
     assert(kind);
-    for (unsigned i = 0; op && i < op->step_count; i++)
-        preview_step(steps, step_type_name(op->steps[i].type), op->steps[i].target, kind->rolls_nodes,
-                     kind->reason);
+    for (const struct action_step *step = kind->steps; is_needed && step->target; step++)
+        preview_step(steps, step_type_name(step->type), step->target, step->rolls_nodes, step->reason);
     reply_forecast(cmd, true, &(struct forecast){.steps = steps});
 }

@@ -57,22 +57,21 @@ static void set_places(struct command *cmd, const struct event_page *page)
     cmd->events.count = page->count;
 }
 
-static void on_events_page(struct store_query *s)
+static struct problem *on_events_page(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    if (s->status != STORE_OK || !s->events) {
-        reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the event log cannot be read"));
-        return;
-    }
+    if (s->status != STORE_OK || !s->events)
+        return problem_new(PROBLEM_STORE_UNAVAILABLE, "the event log cannot be read");
     feed_set_oldest(r->o.feed, s->events->oldest);
     cmd->reply.status = 200;
     cmd->reply.text = cmd->events.as_stream ? page_stream(s->events) : page_items(s->events);
     set_places(cmd, s->events);
     reply_give_back(cmd);
+    return NULL;
 }
 
-void command_events(struct reconcile *r, struct command *cmd)
+struct problem *command_events(struct reconcile *r, struct command *cmd)
 {
     const struct event_query query = {.after = cmd->events.after,
                                       .before = cmd->events.before,
@@ -86,6 +85,7 @@ void command_events(struct reconcile *r, struct command *cmd)
                                       .actors = cmd->events.actors,
                                       .targets = cmd->events.targets};
     storage_query_events(r->o.storage, &query, store_query_events, store_query_question(cmd, on_events_page));
+    return NULL;
 }
 
 /* Reader thread. */

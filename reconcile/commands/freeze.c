@@ -28,13 +28,13 @@ enum { REASON_MAX = 500 };
 
 /* ---- refusing ---- */
 
-bool freeze_refuses(struct reconcile *r, struct command *cmd)
+struct problem *freeze_refusal(struct reconcile *r, const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
     const struct project *p = w && !w->dry_run ? project_find(r, cmd->project) : NULL;
     const struct freeze freeze = p ? project_freeze(p) : (struct freeze){NULL, NULL};
     if (!freeze.in_force)
-        return false;
+        return NULL;
     const wall_us until = json_int(freeze.in_force, "until", 0), left = until - env_wall(r->env);
     char text[TIME_TEXT_BYTES];
     struct problem *problem = problem_new(
@@ -43,8 +43,7 @@ bool freeze_refuses(struct reconcile *r, struct command *cmd)
         json_str_or(freeze.in_force, "by", "an admin"), until ? " until " : "",
         until ? time_rfc3339(until, false, text) : "", json_str_or(freeze.in_force, "reason", ""));
     problem->retry_after_s = until ? (int)(left / US_PER_S) + 1 : 0;
-    reply_problem(cmd, problem);
-    return true;
+    return problem;
 }
 
 /* ---- scopes ---- */
@@ -83,12 +82,8 @@ static void show_all(struct reconcile *r)
 
 static void on_saved(struct save *save)
 {
-    struct command *cmd = save->ctx;
     show_all(save->r);
-    if (save->status == STORE_OK)
-        reply_prepared(save->r, cmd);
-    else
-        command_reply_not_stored(cmd);
+    command_reply_saved(save);
 }
 
 /* Sets the freeze `freeze` (taken over); NULL: ends it. */
@@ -147,7 +142,7 @@ static wall_us read_until(const struct reconcile *r, const struct command *cmd, 
     return until;
 }
 
-void command_freeze(struct reconcile *r, struct command *cmd)
+struct problem *command_freeze(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"scope", "project", "reason", "until"};
     struct problem *faults = NULL;
@@ -159,10 +154,8 @@ void command_freeze(struct reconcile *r, struct command *cmd)
                    "is required: callers that are refused read it");
     body_check_text(cmd->body, "reason", REASON_MAX, &faults);
     const wall_us until = read_until(r, cmd, &faults);
-    if (faults) {
-        reply_problem(cmd, faults);
-        return;
-    }
+    if (faults)
+        return faults;
     struct project_state *state = state_of(r, asked_scope(cmd->body));
     json_t *freeze = json_object();
     json_set_str(freeze, "reason", reason);
@@ -176,22 +169,21 @@ void command_freeze(struct reconcile *r, struct command *cmd)
     reply_prepare(cmd, 200, freeze_document(scope_of(state), freeze));
     command_keep(save, cmd);
     save_submit(save, false);
+    return NULL;
 }
 
-void command_unfreeze(struct reconcile *r, struct command *cmd)
+struct problem *command_unfreeze(struct reconcile *r, struct command *cmd)
 {
     struct project_state *state = is_seen(cmd, cmd->name) ? state_of(r, cmd->name) : NULL;
-    if (!freeze_in_force(state, env_wall(r->env))) {
-        reply_problem(
-            cmd, problem_new(PROBLEM_NOT_FOUND, "there is no freeze of '%s' that the token sees", cmd->name));
-        return;
-    }
+    if (!freeze_in_force(state, env_wall(r->env)))
+        return problem_new(PROBLEM_NOT_FOUND, "there is no freeze of '%s' that the token sees", cmd->name);
     log_warning("changes are no longer frozen", "project", scope_of(state), "by", cmd->caller.token_name);
     struct save *save = save_answer(r, on_saved, cmd);
     set_freeze(save, state, NULL);
     cmd->reply.status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);
+    return NULL;
 }
 
 static void add_freeze(json_t *items, const struct command *cmd, const struct project_state *state,
@@ -203,7 +195,7 @@ static void add_freeze(json_t *items, const struct command *cmd, const struct pr
         (void)json_array_append_new(items, freeze_document(scope_of(state), freeze));
 }
 
-void command_freezes(struct reconcile *r, struct command *cmd)
+struct problem *command_freezes(struct reconcile *r, struct command *cmd)
 {
     const wall_us now = env_wall(r->env);
     json_t *items = json_array(), *doc = json_object();
@@ -213,6 +205,7 @@ void command_freezes(struct reconcile *r, struct command *cmd)
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);
     reply_json(cmd, 200, doc);
+    return NULL;
 }
 
 /* ---- the end of freezes ---- */

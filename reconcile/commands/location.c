@@ -103,17 +103,12 @@ static unsigned take_up_cluster(struct walk *w, struct entity *e)
 
 static void on_place_saved(struct save *save)
 {
-    struct command *cmd = save->ctx;
+    const struct command *cmd = save->ctx;
     struct project *p = project_find(save->r, cmd->project);
-    if (save->status != STORE_OK) {
-        command_reply_not_stored(cmd);
-        return;
-    }
+    command_reply_saved(save);
     /* In the meantime a new configuration was applied, and it decides; or shootd stops. */
-    if (!p || save->r->stopping || p->place.resting || p->place.set_aside) {
-        reply_prepared(save->r, cmd);
+    if (save->status != STORE_OK || !p || save->r->stopping || p->place.resting || p->place.set_aside)
         return;
-    }
     project_show(p);
     catalog_fetch(p);
     p->poll.discovery_due = env_mono(save->r->env);
@@ -121,7 +116,6 @@ static void on_place_saved(struct save *save)
     walk_stop(&p->place.confirmation); /* of an earlier confirmation */
     p->place.confirmation = (struct walk){.name = "taking up a project", .visit = take_up_cluster};
     walk_project(p, &p->place.confirmation);
-    reply_prepared(save->r, cmd);
 }
 
 /* The project is at this place from now on. The clusters to keep or remove are stored already. */
@@ -157,42 +151,32 @@ static void on_forgetting_stopped(struct walk *w)
         reply_stopping(TAKE_PTR(p->place.confirming));
 }
 
-void command_location_confirm(struct reconcile *r, struct command *cmd)
+struct problem *command_location_confirm(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"clusters"};
     struct project *p = project_find(r, cmd->project);
     struct problem *faults = NULL;
     const char *what = json_str(cmd->body, "clusters");
-    if (!p) {
-        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
-        return;
-    }
+    if (!p)
+        return problem_no_project(cmd);
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     const bool keeps = what && !strcmp(what, "keep"), forgets = what && !strcmp(what, "forget");
     if (!keeps && !forgets)
         BODY_FAULT(&faults, "#/clusters", what ? "unknown_value" : "missing_member",
                    json_pack("[ss]", "keep", "forget"), "must be one of the valid values");
-    if (faults) {
-        reply_problem(cmd, faults);
-        return;
-    }
-    if (p->place.confirming) {
-        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                       "project '%s' is confirmed: its clusters are being forgotten",
-                                       cmd->project));
-        return;
-    }
-    if (!p->place.set_aside) {
-        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                       "the place of project '%s' has not changed: nothing is set aside",
-                                       cmd->project));
-        return;
-    }
+    if (faults)
+        return faults;
+    if (p->place.confirming)
+        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                           "project '%s' is confirmed: its clusters are being forgotten", cmd->project);
+    if (!p->place.set_aside)
+        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                           "the place of project '%s' has not changed: nothing is set aside", cmd->project);
     log_warning("location of a project confirmed", "project", cmd->project, "clusters", what, "by",
                 cmd->caller.token_name);
     if (keeps) {
         confirm_place(p, cmd);
-        return;
+        return NULL;
     }
     p->place.confirming = cmd;
     p->place.confirmation = (struct walk){.name = "forgetting clusters",
@@ -200,4 +184,5 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
                                           .on_end = on_forgotten,
                                           .on_stop = on_forgetting_stopped};
     walk_project(p, &p->place.confirmation);
+    return NULL;
 }

@@ -63,66 +63,58 @@ static json_t *new_pool(const struct command *cmd, const char *name, json_t *old
     return pool;
 }
 
-/* False when the command was answered. */
-static bool edit_pools(json_t *pools, struct command *cmd)
+/* Changes the list of pools as the command requests, or returns why that is not possible. */
+static struct problem *edit_pools(json_t *pools, struct command *cmd)
 {
     assert(cmd->write.pool == POOL_ADD || cmd->write.pool_name);
     const char *name =
         cmd->write.pool == POOL_ADD ? json_str_or(cmd->body, "name", "") : cmd->write.pool_name;
     size_t at = pool_index(pools, name);
     bool exists = at < json_array_size(pools);
-    if (cmd->write.pool == POOL_ADD && exists) {
-        reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_EXISTS, "the node pool '%s' exists already", name));
-        return false;
-    }
-    if ((cmd->write.pool == POOL_MERGE || cmd->write.pool == POOL_REMOVE) && !exists) {
-        reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "there is no node pool '%s'", name));
-        return false;
-    }
+    if (cmd->write.pool == POOL_ADD && exists)
+        return problem_new(PROBLEM_NODE_POOL_EXISTS, "the node pool '%s' exists already", name);
+    if ((cmd->write.pool == POOL_MERGE || cmd->write.pool == POOL_REMOVE) && !exists)
+        return problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "there is no node pool '%s'", name);
     cmd->write.pool_exists = exists;
     free(TAKE_PTR(cmd->write.fault_pointer)); /* a decision before the wait may have set it */
-    if (cmd->write.pool == POOL_REMOVE)
+    if (cmd->write.pool == POOL_REMOVE) {
         (void)json_array_remove(pools, at);
-    else
-        cmd->write.fault_pointer = mem_printf("#/spec/node_pools/%zu", at);
-    if (cmd->write.pool == POOL_REMOVE)
-        return true;
+        return NULL;
+    }
+    cmd->write.fault_pointer = mem_printf("#/spec/node_pools/%zu", at);
     if (exists)
         (void)json_array_set_new(pools, at, new_pool(cmd, name, json_array_get(pools, at)));
     else
         (void)json_array_append_new(pools, new_pool(cmd, name, NULL));
-    return true;
+    return NULL;
 }
 
-void command_node_pool(struct reconcile *r, struct command *cmd)
+struct problem *command_node_pool(struct reconcile *r, struct command *cmd)
 {
-    struct entity *e = command_managed_cluster(r, cmd);
+    struct entity *e;
+    struct problem *refusal = command_managed_cluster(r, cmd, &e);
     if (!e)
-        return;
+        return refusal;
     const char *name = json_str(cmd->body, "name");
     if (cmd->write.pool_name && name && strcmp(name, cmd->write.pool_name) != 0) {
-        struct problem *faults = NULL;
-        problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/name", "conflict",
+        problem_add_fault(&refusal, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/name", "conflict",
                           json_pack("[s]", cmd->write.pool_name),
                           "is not the name in the path; pools are not renamed");
-        reply_problem(cmd, faults);
-        return;
+        return refusal;
     }
-    if (cmd->body && !command_fits(cmd, cmd->body, SPEC_PART_POOL, NULL))
-        return;
-    if (pools_are_guesswork(e->cluster)) {
-        struct problem *p =
-            problem_new(PROBLEM_CLUSTER_NOT_READY, "the names of the existing node pools cannot be read from "
-                                                   "Cleura's answer: PUT a spec that lists all of them");
-        p->retry_after_s = 15;
-        reply_problem(cmd, p);
-        return;
-    }
+    struct problem *faults = cmd->body ? command_size_faults(cmd->body, SPEC_PART_POOL, NULL) : NULL;
+    if (faults)
+        return dry_run_faults(cmd, faults);
+    if (pools_are_guesswork(e->cluster))
+        return problem_passing(PROBLEM_CLUSTER_NOT_READY, 15,
+                               "the names of the existing node pools cannot be read from Cleura's answer: "
+                               "PUT a spec that lists all of them");
     json_t *pools CLEANUP_JSON = wanted_pools(e->cluster);
-    if (!edit_pools(pools, cmd))
-        return;
+    refusal = edit_pools(pools, cmd);
+    if (refusal)
+        return refusal;
     json_t *body CLEANUP_JSON = desired_of(e->cluster);
     json_t *spec = json_obj(body, "spec");
     (void)json_object_set(spec, "node_pools", pools);
-    change_cluster(e, cmd, body);
+    return change_cluster(e, cmd, body);
 }

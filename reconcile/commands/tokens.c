@@ -35,11 +35,7 @@ struct api_token *token_new(const struct reconcile *r, const char *name, enum ro
 
 static void on_token_saved(struct save *save)
 {
-    struct command *cmd = save->ctx;
-    if (save->status == STORE_OK)
-        reply_prepared(save->r, cmd);
-    else
-        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the token could not be stored"));
+    reply_saved(save, "the token could not be stored");
 }
 
 /* ---- bodies ---- */
@@ -119,7 +115,7 @@ static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 
 /* ---- creating ---- */
 
-void command_token_create(struct reconcile *r, struct command *cmd)
+struct problem *command_token_create(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"name", "role", "projects", "description", "expires_in_days"};
     struct problem *faults = NULL;
@@ -127,10 +123,8 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     check_name_and_projects(r, cmd, &faults);
     check_role(cmd->body, &faults);
     body_check_number(cmd->body, "expires_in_days", 1, DAYS_MAX, true, &faults);
-    if (faults) {
-        reply_problem(cmd, faults);
-        return;
-    }
+    if (faults)
+        return faults;
     char *secret = NULL;
     char **projects = string_list_from_json(json_arr(cmd->body, "projects"));
     struct api_token *t =
@@ -146,24 +140,24 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     change_put_token(save->set, t);
     command_keep(save, cmd);
     save_submit(save, true);
+    return NULL;
 }
 
 /* The sender repeats the command until it is stored, so an existing token is no fault. */
-void command_token_hand_in(struct reconcile *r, struct command *cmd)
+struct problem *command_token_hand_in(struct reconcile *r, struct command *cmd)
 {
     uint8_t packed[ID_PACKED_BYTES];
     const struct token_entry *entry = NULL;
     struct api_token *t = api_token_from_json(cmd->body);
     if (!t || !id_pack(ID_TOKEN, t->id, packed)) {
-        reply_problem(cmd, problem_new(PROBLEM_VALIDATION_FAILED, "this is no token"));
         api_token_free(t);
-        return;
+        return problem_new(PROBLEM_VALIDATION_FAILED, "this is no token");
     }
     HASH_FIND_STR(r->tokens, t->id, entry);
     if (entry) {
         reply_json(cmd, 204, NULL);
         api_token_free(t);
-        return;
+        return NULL;
     }
     log_info("token created", "token", t->id, "name", t->name, "by", t->created_by);
     cmd->caller.token_name = mem_strdup(t->created_by);
@@ -173,20 +167,19 @@ void command_token_hand_in(struct reconcile *r, struct command *cmd)
     change_put_token(save->set, t);
     command_keep(save, cmd);
     save_submit(save, true);
+    return NULL;
 }
 
 /* ---- changing ---- */
 
-/* The token of the command; NULL after it answered. An admin with limited projects neither sees nor changes a
- * token with more projects. */
-static struct token_entry *token_of(struct reconcile *r, struct command *cmd)
+/* Finds the token of the command. An admin with limited projects neither sees nor changes a token with more
+ * projects. */
+static struct problem *token_of(struct reconcile *r, const struct command *cmd, struct token_entry **ret)
 {
-    struct token_entry *entry;
-    HASH_FIND_STR(r->tokens, cmd->id, entry);
-    if (entry && !entry->is_leaving && projects_cover(cmd->caller.projects, entry->token->projects))
-        return entry;
-    reply_problem(cmd, problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id));
-    return NULL;
+    HASH_FIND_STR(r->tokens, cmd->id, *ret);
+    const bool is_seen =
+        *ret && !(*ret)->is_leaving && projects_cover(cmd->caller.projects, (*ret)->token->projects);
+    return is_seen ? NULL : problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id);
 }
 
 static bool rules_everything(const struct api_token *t, wall_us now)
@@ -208,10 +201,10 @@ static bool is_last_admin(struct reconcile *r, const struct api_token *t)
     return true;
 }
 
-static void refuse_last_admin(struct command *cmd)
+static struct problem *last_admin(const struct api_token *t)
 {
-    reply_problem(cmd, problem_new(PROBLEM_LAST_ADMIN,
-                                   "%s is the last token with the role admin and all projects", cmd->id));
+    return problem_new(PROBLEM_LAST_ADMIN, "%s is the last token with the role admin and all projects",
+                       t->id);
 }
 
 /* The old secret of a rotation has ended. */
@@ -274,31 +267,30 @@ static struct api_token *patched(const struct api_token *old, const json_t *body
     return t;
 }
 
-void command_token_patch(struct reconcile *r, struct command *cmd)
+struct problem *command_token_patch(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"name", "projects", "description"};
-    struct token_entry *entry = token_of(r, cmd);
-    struct problem *faults = NULL;
-    if (!entry)
-        return;
+    struct token_entry *entry;
+    struct problem *faults = token_of(r, cmd, &entry);
+    if (faults)
+        return faults;
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     check_name_and_projects(r, cmd, &faults);
-    if (faults) {
-        reply_problem(cmd, faults);
-        return;
-    }
+    if (faults)
+        return faults;
     struct api_token *t = patched(entry->token, cmd->body);
     if (is_last_admin(r, entry->token) && !projects_include(t->projects, "*")) {
-        refuse_last_admin(cmd);
-    } else if (is_equal(t, entry->token)) {
-        reply_prepare(cmd, 200, render_api_token(t));
+        api_token_free(t);
+        return last_admin(entry->token);
+    }
+    reply_prepare(cmd, 200, render_api_token(t));
+    if (is_equal(t, entry->token)) {
+        api_token_free(t);
         reply_unchanged(r, cmd);
     } else {
-        reply_prepare(cmd, 200, render_api_token(t));
         change_token(r, cmd, entry, t);
-        return;
     }
-    api_token_free(t);
+    return NULL;
 }
 
 /* A copy of the token with a new secret. The current secret stays valid for the grace time. The old secret of
@@ -320,30 +312,29 @@ static struct api_token *rotated(struct reconcile *r, const struct api_token *ol
     return t;
 }
 
-void command_token_rotate(struct reconcile *r, struct command *cmd)
+struct problem *command_token_rotate(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"grace_seconds", "expires_in_days"};
-    struct token_entry *entry = token_of(r, cmd);
-    struct problem *faults = NULL;
+    struct token_entry *entry;
+    struct problem *faults = token_of(r, cmd, &entry);
     char secret[TOKEN_BYTES];
-    if (!entry)
-        return;
+    if (faults)
+        return faults;
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     body_check_number(cmd->body, "grace_seconds", 0, GRACE_S, false, &faults);
     body_check_number(cmd->body, "expires_in_days", 1, DAYS_MAX, true, &faults);
-    if (faults) {
-        reply_problem(cmd, faults);
-        return;
-    }
+    if (faults)
+        return faults;
     struct api_token *t = rotated(r, entry->token, cmd->body, secret);
     body_prepare_secret(cmd, 200, render_api_token(t), "token", mem_strdup(secret));
     explicit_bzero(secret, sizeof(secret));
     change_token(r, cmd, entry, t);
+    return NULL;
 }
 
 /* ---- use ---- */
 
-void command_token_used(struct reconcile *r, struct command *cmd)
+struct problem *command_token_used(struct reconcile *r, struct command *cmd)
 {
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, cmd->caller.token_id, entry);
@@ -354,6 +345,7 @@ void command_token_used(struct reconcile *r, struct command *cmd)
         save_submit(save, true);
     }
     reply_json(cmd, 204, NULL);
+    return NULL;
 }
 
 /* ---- ends ---- */
@@ -366,15 +358,14 @@ static void remove_token(struct save *save, struct token_entry *entry)
     change_delete_token(save->set, entry->id);
 }
 
-void command_token_delete(struct reconcile *r, struct command *cmd)
+struct problem *command_token_delete(struct reconcile *r, struct command *cmd)
 {
-    struct token_entry *entry = token_of(r, cmd);
-    if (!entry)
-        return;
-    if (is_last_admin(r, entry->token)) {
-        refuse_last_admin(cmd);
-        return;
-    }
+    struct token_entry *entry;
+    struct problem *refusal = token_of(r, cmd, &entry);
+    if (refusal)
+        return refusal;
+    if (is_last_admin(r, entry->token))
+        return last_admin(entry->token);
     log_info("token revoked", "token", cmd->id, "by", cmd->caller.token_name);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     remove_token(save, entry);
@@ -383,6 +374,7 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     cmd->reply.status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);
+    return NULL;
 }
 
 static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)

@@ -25,20 +25,16 @@
 
 enum { WEBHOOKS_MAX = 1000, GRACE_S = 24 * 3600 /* WH-6 */ };
 
-struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
+struct problem *webhook_of(struct reconcile *r, const struct command *cmd, struct subscription_entry **ret)
 {
-    struct subscription_entry *entry;
-    HASH_FIND_STR(r->subscriptions, cmd->id, entry);
-    if (!entry || !subscription_is_visible(entry->subscription, cmd->caller.projects)) {
-        reply_problem(cmd, problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id));
-        return NULL;
-    }
-    if (cmd->webhook.expected_version && cmd->webhook.expected_version != entry->subscription->version) {
-        reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED,
-                                       "If-Match does not name the current version of the webhook"));
-        return NULL;
-    }
-    return entry;
+    HASH_FIND_STR(r->subscriptions, cmd->id, *ret);
+    const struct subscription *s = *ret ? (*ret)->subscription : NULL;
+    if (!s || !subscription_is_visible(s, cmd->caller.projects))
+        return problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id);
+    if (cmd->webhook.expected_version && cmd->webhook.expected_version != s->version)
+        return problem_new(PROBLEM_PRECONDITION_FAILED,
+                           "If-Match does not name the current version of the webhook");
+    return NULL;
 }
 
 /* ---- old keys ---- */
@@ -134,16 +130,12 @@ static void look_at_maker(struct reconcile *r, struct subscription *s)
 
 static void on_webhook_made(struct save *save)
 {
-    struct command *cmd = save->ctx;
     struct reconcile *r = save->r;
     assert(save->set->count && save->set->changes[0].kind == CHANGE_SUBSCRIPTION_PUT);
     const struct subscription *s = save->set->changes[0].subscription;
-    if (save->status != STORE_OK) {
-        command_reply_not_stored(cmd);
-        return;
-    }
-    look_at_maker(r, webhook_add(r, subscription_copy(s))->subscription);
-    reply_prepared(r, cmd);
+    if (save->status == STORE_OK)
+        look_at_maker(r, webhook_add(r, subscription_copy(s))->subscription);
+    command_reply_saved(save);
 }
 
 static struct subscription *subscription_new(struct reconcile *r, const struct command *cmd)
@@ -158,17 +150,14 @@ static struct subscription *subscription_new(struct reconcile *r, const struct c
     return s;
 }
 
-void command_webhook_create(struct reconcile *r, struct command *cmd)
+struct problem *command_webhook_create(struct reconcile *r, struct command *cmd)
 {
     struct problem *faults = NULL;
     char *secret = NULL;
     struct signing_key key = {0};
-    if (HASH_COUNT(r->subscriptions) >= WEBHOOKS_MAX) {
-        reply_problem(cmd,
-                      problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
-                                  "there are %d webhooks, which is the limit; delete some", WEBHOOKS_MAX));
-        return;
-    }
+    if (HASH_COUNT(r->subscriptions) >= WEBHOOKS_MAX)
+        return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                           "there are %d webhooks, which is the limit; delete some", WEBHOOKS_MAX);
     struct subscription *s = subscription_new(r, cmd);
     webhook_apply(r, cmd, s, &faults);
     if (webhook_make_key(r, cmd, s->id, SIGNATURE_V1, &key, &secret, &faults))
@@ -176,8 +165,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     if (faults) {
         mem_free_secret(secret);
         subscription_free(s);
-        reply_problem(cmd, faults);
-        return;
+        return faults;
     }
     log_info("webhook created", "webhook", s->id, "by", cmd->caller.token_name);
     render_subscription_etag(s, cmd->reply.etag);
@@ -188,6 +176,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     change_put_subscription(save->set, s);
     command_keep(save, cmd);
     save_submit(save, true);
+    return NULL;
 }
 
 /* ---- changing ---- */
@@ -232,50 +221,51 @@ static bool is_equal(const struct subscription *a, const struct subscription *b)
     return json_equal(left, right);
 }
 
-void command_webhook_patch(struct reconcile *r, struct command *cmd)
+struct problem *command_webhook_patch(struct reconcile *r, struct command *cmd)
 {
-    struct subscription_entry *entry = webhook_of(r, cmd);
-    struct problem *faults = NULL;
-    if (!entry)
-        return;
+    struct subscription_entry *entry;
+    struct problem *faults = webhook_of(r, cmd, &entry);
+    if (faults)
+        return faults;
     struct subscription *s = subscription_copy(entry->subscription);
     webhook_apply(r, cmd, s, &faults);
-    if (faults)
-        reply_problem(cmd, faults);
-    else if (is_equal(s, entry->subscription))
-        reply_as_it_is(r, cmd, s);
-    else {
+    if (!faults && !is_equal(s, entry->subscription)) {
         change_webhook(r, cmd, entry, s, false, NULL);
-        return;
+        return NULL;
     }
+    if (!faults)
+        reply_as_it_is(r, cmd, s);
     subscription_free(s);
+    return faults;
 }
 
-void command_webhook_enable(struct reconcile *r, struct command *cmd)
+struct problem *command_webhook_enable(struct reconcile *r, struct command *cmd)
 {
-    struct subscription_entry *entry = webhook_of(r, cmd);
-    if (!entry)
-        return;
+    struct subscription_entry *entry;
+    struct problem *refusal = webhook_of(r, cmd, &entry);
+    if (refusal)
+        return refusal;
     if (!entry->subscription->disabled) {
         reply_as_it_is(r, cmd, entry->subscription);
-        return;
+        return NULL;
     }
     struct subscription *s = subscription_copy(entry->subscription);
     s->disabled = false;
     s->enabled_at = env_wall(r->env);
     free(TAKE_PTR(s->disabled_reason));
     change_webhook(r, cmd, entry, s, false, NULL);
+    return NULL;
 }
 
-void command_webhook_rotate(struct reconcile *r, struct command *cmd)
+struct problem *command_webhook_rotate(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"signature", "secret", "grace_seconds"};
-    struct subscription_entry *entry = webhook_of(r, cmd);
-    struct problem *faults = NULL;
+    struct subscription_entry *entry;
+    struct problem *faults = webhook_of(r, cmd, &entry);
     struct signing_key key = {0};
     char *secret = NULL;
-    if (!entry)
-        return;
+    if (faults)
+        return faults;
     struct subscription *s = subscription_copy(entry->subscription);
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     body_check_number(cmd->body, "grace_seconds", 0, GRACE_S, false, &faults);
@@ -284,12 +274,12 @@ void command_webhook_rotate(struct reconcile *r, struct command *cmd)
     if (made && !faults) {
         subscription_rotate(s, &key, env_wall(r->env), grace_us);
         change_webhook(r, cmd, entry, s, true, secret);
-        return;
+        return NULL;
     }
     signing_key_done(&key);
     mem_free_secret(secret);
     subscription_free(s);
-    reply_problem(cmd, faults);
+    return faults;
 }
 
 void webhook_was_disabled(struct reconcile *r, struct subscription *s)
@@ -318,24 +308,18 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
 
 /* ---- removing ---- */
 
-static void on_webhook_removed(struct save *save)
+struct problem *command_webhook_delete(struct reconcile *r, struct command *cmd)
 {
-    if (save->status == STORE_OK)
-        reply_json(save->ctx, 204, NULL);
-    else
-        command_reply_not_stored(save->ctx);
-}
-
-void command_webhook_delete(struct reconcile *r, struct command *cmd)
-{
-    struct subscription_entry *entry = webhook_of(r, cmd);
-    if (!entry)
-        return;
+    struct subscription_entry *entry;
+    struct problem *refusal = webhook_of(r, cmd, &entry);
+    if (refusal)
+        return refusal;
     log_info("webhook deleted", "webhook", cmd->id, "by", cmd->caller.token_name);
-    struct save *save = save_answer(r, on_webhook_removed, cmd);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
     change_delete_subscription(save->set, cmd->id);
     cmd->reply.status = 204;
     audit_accepted(save, cmd);
     webhook_entry_free(r, entry);
     save_submit(save, false);
+    return NULL;
 }

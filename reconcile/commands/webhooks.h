@@ -10,8 +10,9 @@ struct token_entry;
 
 /* Marks the webhooks of a token that the save revokes, and disables them if requested. */
 void webhooks_token_revoked(struct save *save, const struct token_entry *maker);
-/* The webhook of the command; NULL after it answered: absent, not visible, or another version. */
-struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
+/* Finds the webhook of the command. Returns the problem when it is absent, not visible, or of another
+ * version. */
+struct problem *webhook_of(struct reconcile *r, const struct command *cmd, struct subscription_entry **ret);
 
 /* ---- webhook_body.c: bodies of webhooks ---- */
 

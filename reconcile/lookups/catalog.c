@@ -133,21 +133,6 @@ void catalog_show(struct project *p)
              render_catalog_blob(etag, text, doc, p->state->catalog_at));
 }
 
-static void wake_waiters(struct project *p, struct problem *problem)
-{
-    LIST_FOR_EACH_SAFE (it, next, &p->catalog.waiters) {
-        struct waiting *w = CONTAINER_OF(it, struct waiting, link);
-        struct command *cmd = wait_take(w);
-        if (!problem) {
-            command_is_ready(cmd);
-            continue;
-        }
-        struct problem *copy = problem_new(problem->code, "the catalog cannot be read: %s", problem->detail);
-        copy->retry_after_s = problem->retry_after_s;
-        reply_problem(cmd, copy);
-    }
-}
-
 static void take_catalog(struct project *p, const json_t *catalog)
 {
     assert(!project_is_at_rest(p));
@@ -159,7 +144,8 @@ static void take_catalog(struct project *p, const json_t *catalog)
     if (news)
         project_store(p);
     catalog_show(p);
-    wake_waiters(p, NULL);
+    LIST_FOR_EACH_SAFE (it, next, &p->catalog.waiters)
+        command_is_ready(wait_take(CONTAINER_OF(it, struct waiting, link)));
     expiry_check(p);
     loop_timer_set(p->r->o.loop, &p->catalog.timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);
 }
@@ -217,8 +203,11 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
         return;
     }
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
+    struct problem *for_callers CLEANUP_PROBLEM =
+        problem_new(problem->code, "the catalog cannot be read: %s", problem->detail);
+    for_callers->retry_after_s = problem->retry_after_s;
     log_warning("catalog not read", "project", p->name, "error", problem->detail);
-    wake_waiters(p, problem);
+    reply_problem_all(&p->catalog.waiters, for_callers);
     int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
     loop_timer_set(p->r->o.loop, &p->catalog.timer, env_mono(p->r->env) + wait_s * US_PER_S);
     project_show(p);
@@ -244,10 +233,10 @@ static void on_catalog_due(struct loop_timer *timer)
     catalog_fetch(CONTAINER_OF(timer, struct project, catalog.timer));
 }
 
-static void on_wait_deadline(struct waiting *w)
+static struct problem *on_wait_deadline(struct waiting *w)
 {
-    reply_problem(wait_take(w),
-                  problem_new(PROBLEM_UPSTREAM_TIMEOUT, "the catalog of this project was not read in time"));
+    (void)w;
+    return problem_new(PROBLEM_UPSTREAM_TIMEOUT, "the catalog of this project was not read in time");
 }
 
 bool catalog_wait(struct project *p, struct command *cmd)
@@ -259,11 +248,13 @@ bool catalog_wait(struct project *p, struct command *cmd)
     return true;
 }
 
-void command_catalog(struct reconcile *r, struct command *cmd)
+struct problem *command_catalog(struct reconcile *r, struct command *cmd)
 {
-    struct project *p = command_project(r, cmd);
-    if (p && !catalog_wait(p, cmd))
+    struct project *p;
+    struct problem *refusal = command_project(r, cmd, &p);
+    if (!refusal && !catalog_wait(p, cmd))
         reply_json(cmd, 200, catalog_document(p));
+    return refusal;
 }
 
 void catalog_init(struct project *p)

@@ -16,7 +16,7 @@ void catalog_fetch(struct project *p);
 /* Parks the command until a catalog exists, then decides it again; false (and nothing done) when there is
  * one. */
 bool catalog_wait(struct project *p, struct command *cmd);
-void command_catalog(struct reconcile *r, struct command *cmd);
+struct problem *command_catalog(struct reconcile *r, struct command *cmd);
 /* Emits the due events about the versions that the project's clusters use. */
 void expiry_check(struct project *p);
 

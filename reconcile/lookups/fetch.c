@@ -49,11 +49,9 @@ struct fetches *fetches_new(struct reconcile *r)
 
 static void fail_command(struct fetch *f, struct command *cmd, const struct problem *problem)
 {
-    if (f->kind->go_on_without && f->kind->go_on_without(f, cmd))
-        return;
-    struct problem *copy = problem_new(problem->code, "%s", problem->detail);
-    copy->retry_after_s = problem->retry_after_s;
-    reply_problem(cmd, copy);
+    struct problem *refusal = f->kind->failed ? f->kind->failed(f, cmd, problem) : problem_copy(problem);
+    if (refusal)
+        reply_problem(cmd, refusal);
 }
 
 void fetch_fail(struct fetch *f, const struct problem *problem)
@@ -141,13 +139,14 @@ struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind
     return f;
 }
 
-static void on_fetch_late(struct waiting *w)
+static struct problem *on_fetch_late(struct waiting *w)
 {
     struct fetch *f = w->owner;
     struct problem *problem CLEANUP_PROBLEM = problem_new(PROBLEM_UPSTREAM_TIMEOUT, "%s", f->kind->late);
     fail_command(f, wait_take(w), problem);
     if (list_is_empty(&f->waiters))
         upstream_cancel(&f->call);
+    return NULL;
 }
 
 bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until)

@@ -20,9 +20,9 @@ struct fetch_kind {
     const char *late; /* message for people: Cleura did not answer in time */
     /* Whether the fetched data may still be returned. */
     bool (*is_kept)(struct fetch *f);
-    /* The fetch failed or is late: continues a command that can do without the data. False: the command is
-     * answered with the problem. NULL: no command can. */
-    bool (*go_on_without)(struct fetch *f, struct command *cmd);
+    /* The fetch failed or is late: decides a command that can do without the data. Returns the problem with
+     * which the command is answered; NULL: the command was taken over. No function: no command can. */
+    struct problem *(*failed)(struct fetch *f, struct command *cmd, const struct problem *problem);
     /* Releases the kind's own members. */
     void (*release)(struct fetch *f);
 };

@@ -119,24 +119,21 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     k->drop_answer = false;
 }
 
-void command_kubeconfig(struct reconcile *r, struct command *cmd)
+struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd)
 {
     static const bool possible[PHASE_MAX_] = {
         [PHASE_READY] = true,       [PHASE_DEGRADED] = true,   [PHASE_UPDATING] = true,
         [PHASE_HIBERNATING] = true, [PHASE_HIBERNATED] = true, [PHASE_WAKING] = true,
         [PHASE_RETRYING] = true,    [PHASE_FAILED] = true,     [PHASE_UNKNOWN] = true,
     };
-    struct entity *e = command_cluster(r, cmd);
-    if (!e)
-        return;
-    if (e->cluster->deleted) {
-        reply_no_cluster(cmd);
-        return;
-    }
-    if (!possible[e->cluster->phase] || !e->cluster->upstream_exists) {
-        reply_not_ready(cmd, e->cluster);
-        return;
-    }
+    struct entity *e;
+    struct problem *refusal = command_cluster(r, cmd, &e);
+    if (refusal)
+        return refusal;
+    if (e->cluster->deleted)
+        return problem_no_cluster(cmd);
+    if (!possible[e->cluster->phase] || !e->cluster->upstream_exists)
+        return problem_not_ready(e->cluster);
     char key[FETCH_KEY_BYTES];
     (void)snprintf(key, sizeof(key), "%s\n%s\n%d", e->key, cmd->caller.token_id, cmd->kubeconfig.ttl_seconds);
     struct fetch *f = fetch_find_or_add(e->project, &kubeconfigs, e, key);
@@ -148,11 +145,12 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
     wall_us wanted_until = env_wall(r->env) + cmd->kubeconfig.min_remaining_seconds * US_PER_S;
     if (k->text && k->expires_at > wanted_until) {
         answer_kubeconfig(cmd, k, true);
-        return;
+        return NULL;
     }
     if (!fetch_wait(&k->fetch, cmd, cmd->deadline))
-        return;
+        return NULL;
     k->drop_answer = false;
     k->fetch.call.ttl_seconds = k->ttl_seconds;
     fetch_call(&k->fetch, UPSTREAM_KUBECONFIG, NULL, CALL_DEADLINE_S, on_kubeconfig);
+    return NULL;
 }

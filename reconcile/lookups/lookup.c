@@ -57,19 +57,17 @@ static bool lookup_is_kept(struct fetch *f)
 }
 
 /* The quota is only a part of a decision. */
-static bool lookup_go_on_without(struct fetch *f, struct command *cmd)
+static struct problem *lookup_failed(struct fetch *f, struct command *cmd, const struct problem *problem)
 {
     const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
-    if (cmd->type == COMMAND_LOOKUP || !l->on_quota)
-        return false;
-    l->on_quota(f->project, cmd, NULL);
-    return true;
+    const bool is_needed = cmd->type == COMMAND_LOOKUP || !l->on_quota;
+    return is_needed ? problem_copy(problem) : l->on_quota(f->project, cmd, NULL);
 }
 
 static const struct fetch_kind lookups = {.size = sizeof(struct lookup),
                                           .late = "Cleura did not answer in time",
                                           .is_kept = lookup_is_kept,
-                                          .go_on_without = lookup_go_on_without,
+                                          .failed = lookup_failed,
                                           .release = lookup_release};
 
 /* ---- answers ---- */
@@ -101,12 +99,15 @@ static void answer_all(struct lookup *l)
     const char *stage CLEANUP_FREE = mem_strdup(json_str(l->document, "stage"));
     LIST_FOR_EACH_SAFE (it, next, &ready) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
+        struct problem *refusal = NULL;
         if (cmd->type == COMMAND_LOOKUP)
             answer_lookup(cmd, l);
         else if (l->rule->kind == LOOKUP_CA_STAGE)
-            l->on_stage(e, cmd, stage);
+            refusal = l->on_stage(e, cmd, stage);
         else
-            l->on_quota(l->fetch.project, cmd, json_obj(l->document, "limits"));
+            refusal = l->on_quota(l->fetch.project, cmd, json_obj(l->document, "limits"));
+        if (refusal)
+            reply_problem(cmd, refusal);
     }
 }
 
@@ -205,56 +206,50 @@ void lookup_stage(struct entity *e, struct command *cmd, stage_known *known)
         begin_lookup(l, e);
 }
 
-void lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known)
+struct problem *lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known)
 {
     const struct lookup_rule *rule = lookup_rule(LOOKUP_QUOTA);
-    if (!upstream_supports(project_lane(p), rule->op)) {
-        known(p, cmd, NULL);
-        return;
-    }
+    if (!upstream_supports(project_lane(p), rule->op))
+        return known(p, cmd, NULL);
     struct lookup *l = lookup_of(rule, p, NULL);
     l->on_quota = known;
     if (lookup_is_kept(&l->fetch))
-        known(p, cmd, json_obj(l->document, "limits"));
-    else if (fetch_wait(&l->fetch, cmd, until))
+        return known(p, cmd, json_obj(l->document, "limits"));
+    if (fetch_wait(&l->fetch, cmd, until))
         begin_lookup(l, NULL);
+    return NULL;
 }
 
-static bool lookup_is_possible(struct project *p, const struct entity *e, struct command *cmd,
-                               const struct lookup_rule *rule)
+/* Returns why Cleura cannot be asked, or NULL. */
+static struct problem *lookup_refusal(struct project *p, const struct entity *e,
+                                      const struct lookup_rule *rule)
 {
     const struct cluster *c = e ? e->cluster : NULL;
     bool optional = rule->parts_may_fail; /* without the call, the document lacks only this part */
-    if (!optional && !upstream_supports(project_lane(p), rule->op)) {
-        reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
-                                       "%s: Cleura's API v1, which the account of this project uses, has no "
-                                       "such call",
-                                       rule->what));
-    } else if (c && (!c->shoot || !c->upstream_exists)) {
-        reply_not_ready(cmd, c);
-    } else {
-        return true;
-    }
-    return false;
+    if (!optional && !upstream_supports(project_lane(p), rule->op))
+        return problem_new(PROBLEM_NOT_SUPPORTED,
+                           "%s: Cleura's API v1, which the account of this project uses, has no such call",
+                           rule->what);
+    return c && (!c->shoot || !c->upstream_exists) ? problem_not_ready(c) : NULL;
 }
 
-void command_lookup(struct reconcile *r, struct command *cmd)
+struct problem *command_lookup(struct reconcile *r, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(cmd->lookup);
-    bool of_cluster = cmd->name != NULL; /* read now: an answered command belongs to the HTTP side */
-    struct entity *e = of_cluster ? command_cluster(r, cmd) : NULL;
-    if (of_cluster && !e)
-        return;
-    struct project *p = e ? e->project : command_project(r, cmd);
-    if (!p)
-        return;
-    if (cmd->lookup == LOOKUP_UPGRADES && catalog_wait(p, cmd))
-        return;
-    if (!lookup_is_possible(p, e, cmd, rule))
-        return;
+    struct project *p;
+    struct entity *e = NULL;
+    struct problem *refusal = command_project(r, cmd, &p);
+    if (!refusal && cmd->name)
+        refusal = command_cluster(r, cmd, &e);
+    if (refusal || (cmd->lookup == LOOKUP_UPGRADES && catalog_wait(p, cmd)))
+        return refusal;
+    refusal = lookup_refusal(p, e, rule);
+    if (refusal)
+        return refusal;
     struct lookup *l = lookup_of(rule, p, e);
     if (lookup_is_kept(&l->fetch))
         answer_lookup(cmd, l);
     else if (fetch_wait(&l->fetch, cmd, cmd->deadline))
         begin_lookup(l, e);
+    return NULL;
 }

@@ -8,23 +8,25 @@
 
 /* ---- lookup.c: sub-resources that only Cleura provides ---- */
 
-/* Reads the stage of the CA rotation, then calls `known` with it. */
-typedef void stage_known(struct entity *e, struct command *cmd, const char *stage);
+/* Reads the stage of the CA rotation, then calls `known` with it. That function decides the command: it
+ * returns the problem with which the command is answered, or takes the command over and returns NULL. */
+typedef struct problem *stage_known(struct entity *e, struct command *cmd, const char *stage);
 void lookup_stage(struct entity *e, struct command *cmd, stage_known *known);
 /*
  * Reads the quota of the project for the decision of a command, then calls `known` with its limits
  * (borrowed), perhaps at once. NULL: Cleura did not give them until `until`, or the account's API has no such
- * call.
+ * call. `known` decides the command, as stage_known; lookup_quota returns its problem when it called it at
+ * once.
  */
-typedef void quota_known(struct project *p, struct command *cmd, const json_t *limits);
-void lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known);
-void command_lookup(struct reconcile *r, struct command *cmd);
+typedef struct problem *quota_known(struct project *p, struct command *cmd, const json_t *limits);
+struct problem *lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known);
+struct problem *command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */
 
 /* Earlier kubeconfigs are invalid: the next request reads a new one. Answers waiting commands. */
 void kubeconfigs_drop(struct entity *e);
-void command_kubeconfig(struct reconcile *r, struct command *cmd);
+struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd);
 
 /* ---- name_check.c: whether the name of a new cluster is free ---- */
 

@@ -59,13 +59,8 @@ static void decide_on(struct name_check *n)
 static void on_listed(struct fresh_reader *reader, enum fresh_outcome outcome)
 {
     struct name_check *n = CONTAINER_OF(reader, struct name_check, listing);
-    if (outcome == FRESH_READ && !n->r->stopping && !entity_find(n->r, n->project->name, n->name)) {
-        struct problem *problem = problem_new(
-            PROBLEM_NAME_TAKEN, "Cleura reports that the name '%s' is taken; no create was sent", n->name);
-        reply_problem(name_check_free(n), problem);
-    } else {
-        decide_on(n);
-    }
+    n->cmd->write.name_is_taken = outcome == FRESH_READ && !entity_find(n->r, n->project->name, n->name);
+    decide_on(n);
 }
 
 /* The loop has ended, so no decider is left. */

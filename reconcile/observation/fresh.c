@@ -242,9 +242,7 @@ static void request_leave(struct fresh_request *request)
         return;
     struct command *cmd = request->cmd;
     const struct reconcile *r = cmd->decided_by;
-    if (request->refused_by && r->stopping)
-        reply_stopping(cmd);
-    else if (request->refused_by && cmd->project)
+    if (request->refused_by && (r->stopping || cmd->project))
         reply_problem(cmd, problem_at_rest(request->refused_by));
     else
         answer_fresh(cmd, request->failed ? FRESH_FAILED : request->was_read ? FRESH_READ : FRESH_RECENT);
@@ -288,14 +286,12 @@ static void ask_project(struct project *p, struct fresh_request *request)
     fresh_read(p, &part->reader);
 }
 
-void command_fresh(struct reconcile *r, struct command *cmd)
+struct problem *command_fresh(struct reconcile *r, struct command *cmd)
 {
     struct project *p = cmd->project ? project_find(r, cmd->project) : NULL;
     struct project *next;
-    if (cmd->project && !p) {
-        reply_no_project(cmd);
-        return;
-    }
+    if (cmd->project && !p)
+        return problem_no_project(cmd);
     struct fresh_request *request = MEM_NEW(struct fresh_request);
     request->cmd = cmd;
     request->left = 1; /* until all readers wait */
@@ -309,4 +305,5 @@ void command_fresh(struct reconcile *r, struct command *cmd)
         }
     }
     request_leave(request);
+    return NULL;
 }

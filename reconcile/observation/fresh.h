@@ -38,6 +38,6 @@ void fresh_call_for(const struct project *p, struct upstream_call *call);
 void fresh_answer(struct project *p, bool ok);
 /* Ends all waits as refused: the project stops, or shootd does. */
 void fresh_refuse(struct project *p);
-void command_fresh(struct reconcile *r, struct command *cmd);
+struct problem *command_fresh(struct reconcile *r, struct command *cmd);
 
 #endif

@@ -51,31 +51,29 @@ static struct problem *unless_failed(const struct cluster *c)
 }
 
 static const struct action_kind kinds[OPERATION_TYPE_MAX_] = {
-    [OPERATION_HIBERNATE] = {.step = STEP_HIBERNATE,
-                             .target = "",
+    [OPERATION_HIBERNATE] = {.steps = {{.type = STEP_HIBERNATE, .target = ""}},
                              .is_done = is_hibernated,
                              .refuse = unless_hibernation_possible,
                              .is_power = true},
-    [OPERATION_WAKE] = {.step = STEP_WAKE, .target = "", .is_done = is_awake, .is_power = true},
-    [OPERATION_RECONCILE] = {.step = STEP_RECONCILE, .target = ""},
-    [OPERATION_RETRY] = {.step = STEP_RETRY, .target = "", .refuse = unless_failed},
-    [OPERATION_MAINTAIN] = {.step = STEP_MAINTAIN,
-                            .target = "",
-                            /* maintenance carries out updates that wait for their window */
-                            .reason = "updates that are due may replace nodes"},
-    [OPERATION_ENABLE_HA] = {.step = STEP_ENABLE_HA,
-                             .target = "",
+    [OPERATION_WAKE] = {.steps = {{.type = STEP_WAKE, .target = ""}}, .is_done = is_awake, .is_power = true},
+    [OPERATION_RECONCILE] = {.steps = {{.type = STEP_RECONCILE, .target = ""}}},
+    [OPERATION_RETRY] = {.steps = {{.type = STEP_RETRY, .target = ""}}, .refuse = unless_failed},
+    [OPERATION_MAINTAIN] = {.steps = {{.type = STEP_MAINTAIN,
+                                       .target = "",
+                                       /* maintenance carries out updates that wait for their window */
+                                       .reason = "updates that are due may replace nodes"}}},
+    [OPERATION_ENABLE_HA] = {.steps = {{.type = STEP_ENABLE_HA, .target = ""}},
                              .is_done = is_highly_available,
                              .refuse = when_hibernated},
-    [OPERATION_ROTATE_CA_PREPARE] = {.step = STEP_ROTATE_CA,
-                                     .target = "Prepare",
+    [OPERATION_ROTATE_CA_PREPARE] = {.steps = {{.type = STEP_ROTATE_CA,
+                                                .target = "Prepare",
+                                                .rolls_nodes = true,
+                                                .reason =
+                                                    "every node gets certificates of the new authority"}},
                                      .refuse = when_hibernated,
                                      .stage = "Prepared",
-                                     .from = {"NotInitiated", "Completed"},
-                                     .rolls_nodes = true,
-                                     .reason = "every node gets certificates of the new authority"},
-    [OPERATION_ROTATE_CA_COMPLETE] = {.step = STEP_ROTATE_CA,
-                                      .target = "Complete",
+                                     .from = {"NotInitiated", "Completed"}},
+    [OPERATION_ROTATE_CA_COMPLETE] = {.steps = {{.type = STEP_ROTATE_CA, .target = "Complete"}},
                                       .refuse = when_hibernated,
                                       .stage = "Completed",
                                       .from = {"Prepared"}},
@@ -84,5 +82,6 @@ static const struct action_kind kinds[OPERATION_TYPE_MAX_] = {
 const struct action_kind *action_kind(enum operation_type type)
 {
     assert(type < OPERATION_TYPE_MAX_);
-    return kinds[type].target ? &kinds[type] : NULL;
+    assert(!kinds[type].steps[ACTION_STEPS_MAX].target); /* a list without an end */
+    return kinds[type].steps[0].target ? &kinds[type] : NULL;
 }

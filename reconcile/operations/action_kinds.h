@@ -6,10 +6,18 @@
 #include "model/names.h"
 #include "model/problem.h"
 
+/* A step of an action; step_kinds.c has the call. */
+struct action_step {
+    enum step_type type;
+    const char *target; /* NULL: no step */
+    bool rolls_nodes;   /* in each case */
+    const char *reason; /* why nodes are replaced, or may be; NULL: they never are */
+};
+
+enum { ACTION_STEPS_MAX = 4 };
+
 struct action_kind {
-    /* The only step of the action (step_kinds.c has the call), and the target of the step. */
-    enum step_type step;
-    const char *target; /* NULL: the operation is no action */
+    struct action_step steps[ACTION_STEPS_MAX + 1]; /* in their order; the first one without a target ends */
     /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: never.
      */
     bool (*is_done)(const struct cluster *c);
@@ -18,8 +26,6 @@ struct action_kind {
     const char *stage;   /* stage of a rotation, read from Cleura first; must be one of `from` */
     const char *from[3]; /* ends with NULL */
     bool is_power;       /* an action of this kind replaces waiting ones of this kind */
-    bool rolls_nodes;    /* in each case */
-    const char *reason;  /* why nodes are replaced, or may be; NULL: they never are */
 };
 
 /* The row of an action, NULL for other operations. */

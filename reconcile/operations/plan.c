@@ -164,5 +164,6 @@ void plan_action(struct operation *op)
 {
     const struct action_kind *kind = action_kind(op->type);
     assert(kind);
-    (void)operation_add_step(op, kind->step, kind->target);
+    for (const struct action_step *step = kind->steps; step->target; step++)
+        (void)operation_add_step(op, step->type, step->target);
 }

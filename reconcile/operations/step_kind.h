@@ -54,7 +54,12 @@ struct step_kind {
     int64_t patience_us; /* 0: no limit; otherwise an accepted step that starts no run ends after this time */
 };
 
-const struct step_kind *step_kind(const struct operation_step *step);
+const struct step_kind *step_kind_of(enum step_type type);
+
+static inline const struct step_kind *step_kind(const struct operation_step *step)
+{
+    return step_kind_of(step->type);
+}
 
 /* Calls the kind's is_met, which must exist. Before Cleura accepted the step, an unreadable value must be
  * sent. Afterwards it counts as met, because the step may have had its effect. */

@@ -318,10 +318,10 @@ static const struct step_kind kinds[STEP_TYPE_MAX_] = {
                         .probed = ca_probed},
 };
 
-const struct step_kind *step_kind(const struct operation_step *step)
+const struct step_kind *step_kind_of(enum step_type type)
 {
-    assert(step->type < STEP_TYPE_MAX_);
-    const struct step_kind *kind = &kinds[step->type];
+    assert(type < STEP_TYPE_MAX_);
+    const struct step_kind *kind = &kinds[type];
     assert(kind->waits || upstream_op_is_write(kind->op));
     return kind;
 }

@@ -18,14 +18,13 @@ static void on_wait_deadline(struct loop_timer *timer)
     wait_is_over(CONTAINER_OF(timer, struct waiting, deadline));
 }
 
-struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
-                         void (*on_deadline)(struct waiting *w))
+struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where, wait_end *on_deadline)
 {
     return wait_until(r, cmd, cmd->deadline, where, on_deadline);
 }
 
 struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
-                           void (*on_deadline)(struct waiting *w))
+                           wait_end *on_deadline)
 {
     loop_assert_owner(r->o.loop);
     assert(cmd && on_deadline && until);

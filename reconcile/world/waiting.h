@@ -9,23 +9,28 @@
 
 struct reconcile;
 
+struct waiting;
+
+/* The wait is over. Returns the problem with which the command is answered; NULL: the command was taken
+ * (wait_take). */
+typedef struct problem *wait_end(struct waiting *w);
+
 /* A waiting command. */
 struct waiting {
     struct list link;
     struct command *cmd;
     struct reconcile *r;
     struct loop_timer deadline;
-    void (*on_deadline)(struct waiting *w); /* called at the end of the turn; must take the command */
-    struct list late;                       /* in the reconciler's list, from the deadline to that end */
-    void *owner;                            /* owner of the list, for on_deadline; or NULL */
+    wait_end *on_deadline; /* called at the end of the turn */
+    struct list late;      /* in the reconciler's list, from the deadline to that end */
+    void *owner;           /* owner of the list, for on_deadline; or NULL */
 };
 
 /* Waits until the command's deadline. */
-struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
-                         void (*on_deadline)(struct waiting *w));
+struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where, wait_end *on_deadline);
 /* As wait_new, with a deadline of its own. */
 struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
-                           void (*on_deadline)(struct waiting *w));
+                           wait_end *on_deadline);
 /* Gives a call the trace and request of the first waiting command; neither when no command waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* The command need not wait any longer: it is decided again at the end of the turn. */
