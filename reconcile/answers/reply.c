@@ -96,7 +96,7 @@ void replies_give_back(struct reconcile *r)
 struct problem *reply_denial(struct reconcile *r, struct command *cmd)
 {
     struct problem *fault = permission_fault(r, cmd);
-    cmd->denied = fault != NULL;
+    cmd->denied |= fault != NULL; /* a note about a request may be about a denial */
     return fault;
 }
 
