@@ -116,7 +116,7 @@ class Process:
     def __init__(self, argv, log, env=None):
         self.log_path = pathlib.Path(log)
         self.log = open(log, "ab")
-        self.log_start = self.log.tell()  # before the process shares the file's position
+        self.log_start = os.fstat(self.log.fileno()).st_size
         self.popen = subprocess.Popen(argv, stdout=self.log, stderr=self.log, env=env)
         Process.known.append(self)
 
