@@ -139,6 +139,7 @@ static unsigned take_batch(struct access_log *log, struct access_entry batch[sta
     const struct timespec until = cond_until(GATHER_US);
     for (int r = 0; r == 0 && log->count < BATCH && !log->is_stopping;)
         r = pthread_cond_timedwait(&log->changed, &log->lock, &until);
+    assert(log->first < ACCESS_LOG_ENTRIES && log->count <= ACCESS_LOG_ENTRIES);
     const unsigned taken = log->count < BATCH ? log->count : BATCH;
     for (unsigned i = 0; i < taken; i++)
         batch[i] = log->entries[(log->first + i) % ACCESS_LOG_ENTRIES];

@@ -65,6 +65,7 @@ static struct view_blob *make_caller(struct oidc_identity *identity)
 {
     struct api_token *token = MEM_NEW(struct api_token);
     char name[NAME_MAX_BYTES + 1];
+    assert(identity->issuer && identity->subject && identity->generation);
     (void)snprintf(name, sizeof(name), "oidc:%s", identity->subject);
     token->name = mem_strdup(name);
     token->issuer = TAKE_PTR(identity->issuer);
@@ -104,12 +105,14 @@ bool caller_holds(const struct api *api, const struct api_token *caller)
 /* Loop thread. */
 static bool command_caller_holds(const struct command_caller *caller)
 {
+    assert(caller->holds_ctx && caller->issuer);
     return holds(caller->holds_ctx, caller->is_certificate, caller->issuer, caller->expires_at,
                  caller->found_by_generation);
 }
 
 void caller_of_token(const struct api *api, const struct api_token *token, struct command_caller *ret)
 {
+    assert(*token->id && token->name && !ret->token_name); /* the command has no other caller */
     memcpy(ret->token_id, token->id, sizeof(ret->token_id));
     memcpy(ret->digest, token->digest, sizeof(ret->digest));
     ret->token_name = mem_strdup(token->name);
@@ -160,6 +163,7 @@ static void keep(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES
                  mono_us until)
 {
     const size_t set = set_of(digest);
+    assert(set < SETS && caller->subject);
     struct jwt_entry *ways = &api->jwts.entries[set * WAYS], *place = ways;
     pthread_mutex_t *lock = &api->jwts.locks[set % JWT_CACHE_LOCKS];
     (void)pthread_mutex_lock(lock);

@@ -98,9 +98,12 @@ enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES
     /* The MAC is right, so shootd made the bytes: the numbers, then the key. */
     const unsigned char *rest = bytes + HEAD_BYTES;
     ret_place->number_count = bytes[AT_COUNT];
+    assert(ret_place->number_count <= CURSOR_MAX_NUMBERS &&
+           HEAD_BYTES + ret_place->number_count * NUMBER_BYTES <= len);
     for (unsigned i = 0; i < ret_place->number_count; i++, rest += NUMBER_BYTES)
         ret_place->numbers[i] = (int64_t)get_number(rest, NUMBER_BYTES);
     size_t key_len = (size_t)(bytes + len - rest);
+    assert(key_len <= CURSOR_MAX_KEY);
     memcpy(ret_place->key, rest, key_len);
     ret_place->key[key_len] = '\0';
     return CURSOR_GOOD;

@@ -62,6 +62,7 @@ static void on_page(struct command *cmd)
 
 static void ask_for_page(struct export *x, struct request *r)
 {
+    assert(!x->is_wanted && !x->is_last && !x->page); /* one page at a time */
     struct command *cmd = request_command(r, COMMAND_AUDIT);
     cmd->audit.query = audit_query_copy(&x->query);
     cmd->audit.as_lines = true;

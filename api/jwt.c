@@ -40,6 +40,7 @@ static void discard(void *result)
 /* The request may have ended; then the result is discarded. */
 static void pass_result(struct jwt_verification *v)
 {
+    assert(v->suspension); /* the result is passed once */
     suspension_resume(TAKE_PTR(v->suspension), v);
 }
 

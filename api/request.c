@@ -4,6 +4,7 @@
  */
 #include "api/request.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "api/api_private.h"
@@ -58,6 +59,7 @@ static struct problem *check_route(struct request *r)
 
 static struct problem *check_content(struct request *r)
 {
+    assert(r->route); /* an earlier check found it, or refused the request */
     const struct content_rules rules = route_content(r->route);
     return http_check_content(&r->http, &rules);
 }
@@ -90,6 +92,7 @@ static struct problem *request_check_resume(struct server_request *http, void *r
 static struct problem *read_and_handle(struct request *r)
 {
     struct server_request *http = &r->http;
+    assert(r->route && r->route->handler);
     idempotency_take_fingerprint(r);
     const struct content_rules rules = route_content(r->route);
     struct problem *p = http_read_document(http, &rules);
@@ -130,6 +133,7 @@ static struct problem *request_handle(struct server_request *http)
 /* Turns the result of the request's command into the answer. */
 static struct problem *answer_command(struct request *r, struct command *cmd)
 {
+    assert(r->route && (cmd->reply.problem || cmd->reply.status));
     if (cmd->reply.problem)
         return TAKE_PTR(cmd->reply.problem);
     if (cmd->type == COMMAND_FRESH) {

@@ -21,6 +21,7 @@ enum { PATH_MAX_BYTES = 64 * 1024, PAGES_MAX = 1000 };
 void api_target_init(struct api_target *target, enum api_call call, const char *first, const char *second,
                      const char *third)
 {
+    assert(call < ARRAY_LEN(calls));
     const char *values[] = {first, second, third}, *at = calls[call].path;
     size_t next = 0;
     target->call = call;
@@ -41,6 +42,7 @@ void api_target_done(struct api_target *target)
 
 void api_query(struct api_target *target, const char *name, const char *value)
 {
+    assert(target->path.len && *name);
     if (!value)
         return;
     (void)buffer_add_str(&target->path, strchr(target->path.data, '?') ? "&" : "?");
@@ -103,6 +105,7 @@ static void next_page(struct api_list *list)
     char *before CLEANUP_FREE = TAKE_PTR(list->cursor);
     struct api_target page CLEANUP_TARGET = {.call = list->target->call};
     struct http_answer *answer = &list->failure;
+    assert((before || !list->pages) && !list->stands_still);
     buffer_init(&page.path, PATH_MAX_BYTES);
     (void)buffer_add_str(&page.path, list->target->path.data);
     api_query(&page, "cursor", before);
@@ -125,6 +128,7 @@ static void next_page(struct api_list *list)
 
 json_t *api_list_next(struct api_list *list)
 {
+    assert(list->cli && list->target);
     while (list->code == END_OK) {
         json_t *one = json_array_get(list->items, list->at++);
         if (json_is_object(one))

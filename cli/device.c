@@ -1,5 +1,6 @@
 #include "cli/device.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -24,6 +25,7 @@ enum {
 static enum device_step again(const struct device_poll *poll, const struct http_answer *answer,
                               int64_t now_ms, int64_t *ret_pause_ms)
 {
+    assert(poll->interval_ms > 0);
     int64_t pause = poll->interval_ms << (poll->failures < 6 ? poll->failures : 6);
     int64_t most = poll->interval_ms > LONGEST_BACKOFF_MS ? poll->interval_ms : LONGEST_BACKOFF_MS;
     pause = pause < most ? pause : most;
@@ -120,6 +122,7 @@ static void sleep_ms(int64_t ms)
 int device_login(const struct issuer *issuer, struct issued *ret)
 {
     struct http_answer start CLEANUP_ANSWER = {0};
+    assert(issuer->client_id && issuer->scope && issuer->device_endpoint && issuer->token_endpoint);
     *ret = (struct issued){0};
     int code = begin(issuer, &start);
     if (code != END_OK)

@@ -1,5 +1,6 @@
 #include "cli/follow.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ void followed_done(struct followed *one)
 
 static void ends(struct followed *one, int code)
 {
+    assert(!one->ended);
     one->ended = true;
     one->code = code;
 }
@@ -117,6 +119,7 @@ static bool is_another(const struct followed *one, const json_t *cluster)
 static void look_at_cluster(struct following *f, size_t i, const json_t *cluster)
 {
     struct followed *one = &f->list[i];
+    assert(one->goal == GOAL_DELETED || (one->goal == GOAL_PHASE && one->phase));
     const char *phase = json_str_or(json_obj(cluster, "status"), "phase", "unknown");
     const json_t *operation = json_obj(cluster, "operation");
     bool open = operation && !json_str(operation, "finished_at");
@@ -140,6 +143,7 @@ static void look_at_cluster(struct following *f, size_t i, const json_t *cluster
 static void target_of(const struct following *f, size_t i, bool alone, struct api_target *ret)
 {
     const struct followed *one = &f->list[i];
+    assert(one->operation || (one->project && one->cluster));
     if (!one->operation) {
         api_target_init(ret, API_CLUSTER, one->project, one->cluster, NULL);
         return;

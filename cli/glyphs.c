@@ -1,5 +1,6 @@
 #include "cli/glyphs.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -55,6 +56,7 @@ static size_t next_cluster(const char *text, size_t len, size_t *ret_width)
         previous = point;
         used += (size_t)n;
     }
+    assert(used); /* callers go on by as many bytes */
     *ret_width = width;
     return used;
 }

@@ -1,5 +1,6 @@
 #include "cli/http.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct http {
     bool has_answered;  /* an answer came, thus the host name exists */
     CURLM *multi;
     CURL *easy;
+    const struct exchange *current; /* one at a time */
     char curl_error[CURL_ERROR_SIZE];
 };
 
@@ -50,6 +52,7 @@ struct http_stream {
 
 struct http *http_new(const struct http_options *options, struct buffer *fault)
 {
+    assert(options->url && fault);
     struct http *http = MEM_NEW(struct http);
     bool is_socket = strncmp(options->url, "unix:", 5) == 0;
     http->options = *options;
@@ -70,6 +73,7 @@ struct http *http_new(const struct http_options *options, struct buffer *fault)
 
 void http_free(struct http *http)
 {
+    assert(!http->current);
     if (http->easy)
         curl_easy_cleanup(http->easy);
     if (http->multi)
@@ -163,6 +167,8 @@ static struct curl_slist *add_field(struct curl_slist *fields, const char *name,
 static struct curl_slist *header_fields(const struct http_request *rq)
 {
     bool reads = strcmp(rq->method, "GET") == 0;
+    assert(!rq->body || rq->content_type);
+    assert(!rq->only_new || !reads);
     char *bearer CLEANUP_SECRET = rq->token ? mem_printf("Bearer %s", rq->token) : NULL;
     struct curl_slist *fields = add_field(NULL, "Accept", rq->accept ? rq->accept : "application/json");
     fields = add_field(fields, "Authorization", bearer);
@@ -342,6 +348,7 @@ static void say_request(const struct exchange *x, int64_t took_us)
 static void begin(struct exchange *x, struct http *http, const struct http_request *request,
                   struct http_answer *ret)
 {
+    assert(!http->current && request->method && request->path);
     char *url CLEANUP_FREE = mem_printf("%s%s", http->url, request->path);
     *x = (struct exchange){.http = http, .request = request, .answer = ret};
     *ret = (struct http_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
@@ -351,6 +358,7 @@ static void begin(struct exchange *x, struct http *http, const struct http_reque
     x->began = env_mono(env_real());
     prepare(x, url);
     x->running = curl_multi_add_handle(http->multi, http->easy) == CURLM_OK;
+    http->current = x;
 }
 
 static void finish(struct exchange *x)
@@ -358,6 +366,8 @@ static void finish(struct exchange *x)
     struct http *http = x->http;
     struct http_answer *ret = x->answer;
     CURLcode result = result_of(x);
+    assert(http->current == x);
+    http->current = NULL;
     (void)curl_multi_remove_handle(http->multi, http->easy);
     (void)curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &ret->status);
     if (result != CURLE_OK)

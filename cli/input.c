@@ -1,5 +1,6 @@
 #include "cli/input.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 
 static void add(struct documents *documents, const char *path, size_t number, size_t of, json_t *value)
 {
+    assert(number < of && json_is_object(value));
     documents->items = mem_realloc_array(documents->items, documents->count + 1, sizeof(*documents->items));
     char *source = of > 1 ? mem_printf("%s (document %zu)", path, number + 1) : mem_strdup(path);
     documents->items[documents->count++] = (struct document){source, json_incref(value)};

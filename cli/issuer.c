@@ -1,5 +1,6 @@
 #include "cli/issuer.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -89,6 +90,7 @@ int issuer_discover(struct issuer *issuer)
 {
     struct http_answer answer CLEANUP_ANSWER = {0};
     const struct http_request request = {.method = "GET"};
+    assert(!issuer->token_endpoint && !issuer->device_endpoint); /* they would leak */
     if (!issuer_url_is_good(issuer->url))
         return cli_fail(END_REFUSED, "the issuer %s is not https: its tokens could be read in transit",
                         issuer->url);
@@ -114,6 +116,7 @@ void issuer_post(const char *endpoint, const char *ca_file, const struct form_fi
                  struct http_answer *ret)
 {
     struct buffer form;
+    assert(issuer_url_is_good(endpoint)); /* the form has secrets */
     buffer_init(&form, FORM_MAX_BYTES);
     for (size_t i = 0; i < count; i++) {
         if (!fields[i].value)

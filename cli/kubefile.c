@@ -1,5 +1,6 @@
 #include "cli/kubefile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ static void set_member(yaml_document_t *doc, int map, const char *key, int value
 static yaml_node_item_t *item_named(yaml_document_t *doc, int list, const char *name)
 {
     yaml_node_t *node = yaml_document_get_node(doc, list);
+    assert(node && node->type == YAML_SEQUENCE_NODE);
     for (yaml_node_item_t *i = node->data.sequence.items.start; i < node->data.sequence.items.top; i++) {
         yaml_node_pair_t *pair = pair_of(doc, *i, "name");
         if (pair && mem_same_str(text_of(doc, pair->value), name))
@@ -195,6 +197,7 @@ static bool put_all(yaml_document_t *doc, const struct kube_entry *entry)
     set_if_missing(doc, "apiVersion", "v1");
     set_if_missing(doc, "kind", "Config");
     yaml_node_t *root = yaml_document_get_node(doc, 1);
+    assert(root && root->type == YAML_MAPPING_NODE); /* checked by load */
     root->data.mapping.style = YAML_BLOCK_MAPPING_STYLE;
     bool good = put_entry(doc, "clusters", entry->name, "cluster", entry->cluster) &&
                 put_entry(doc, "users", entry->name, "user", entry->user) &&
@@ -371,6 +374,7 @@ void kubefile_target(const char *path, const char *name, struct kube_target *ret
     *ret = (struct kube_target){.sets_none = !found.with_current, .hidden = found.hidden};
     ret->path = mem_strdup(first_of(found.with_entry, found.first_there, found.last));
     ret->current = mem_strdup(first_of(found.with_current, found.first_there, found.last));
+    assert(ret->path && ret->current);
     free(found.with_entry);
     free(found.with_current);
     free(found.first_there);
@@ -513,6 +517,7 @@ static bool change_file(const char *path, const struct kube_entry *entry, bool p
 
 bool kubefile_merge(const struct kube_target *target, const struct kube_entry *entry, struct buffer *fault)
 {
+    assert(target->path && target->current);
     bool together = strcmp(target->path, target->current) == 0;
     bool stays = entry->current == KUBE_CURRENT_IF_EMPTY && !target->sets_none;
     struct kube_entry first = *entry;

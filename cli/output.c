@@ -1,5 +1,7 @@
 #include "cli/output.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
 #include "cli/glyphs.h"
 #include "cli/yaml_out.h"
@@ -62,6 +64,7 @@ static int add_list_item(struct output *output, const json_t *document)
 int output_add(struct output *output, const json_t *document, const char *name)
 {
     int code = END_OK;
+    assert(output->form != OUTPUT_TABLE && output->form != OUTPUT_WIDE);
     if (output->form == OUTPUT_NAME) {
         char *shown CLEANUP_FREE = glyphs_shown(name);
         (void)fprintf(output->cli->out.file, "%s\n", shown);
@@ -102,6 +105,7 @@ int output_one(struct cli *cli, const json_t *document, const char *name)
 {
     struct buffer text CLEANUP_BUFFER;
     enum output_form form = cli_form(cli);
+    assert(output_is_document(cli));
     buffer_init(&text, OUTPUT_MAX_BYTES);
     if (form == OUTPUT_NAME)
         glyphs_show(&text, name ? name : "-");

@@ -73,6 +73,7 @@ static bool is_number(const char *text)
 static bool value_is_good(const struct flag *flag, const char *value, struct buffer *fault)
 {
     bool good = *value != '\0';
+    assert((flag->kind == FLAG_CHOICE) == (flag->words != NULL));
     if (!glyphs_are_text(value)) {
         (void)buffer_printf(fault, "--%s: '%s' is no UTF-8", flag->name, value);
         return false;
@@ -218,6 +219,7 @@ static int take_flag(const struct line *line, int i)
     }
     if (value && !value_is_good(flag, value, line->fault))
         return -1;
+    assert(parsed->given_count < (size_t)line->argc); /* one for each word at most */
     parsed->given[parsed->given_count++] = (struct given_flag){flag, value};
     return i;
 }
@@ -256,6 +258,7 @@ static bool read_words(const struct line *line, int at_command)
                 (void)buffer_printf(line->fault, "'%s' is no UTF-8", word);
                 return false;
             }
+            assert(parsed->argument_count < (size_t)line->argc);
             parsed->arguments[parsed->argument_count++] = word;
         }
     }
@@ -298,6 +301,12 @@ void parsed_done(struct parsed *parsed)
     *parsed = (struct parsed){0};
 }
 
+static bool is_kind(const struct parsed *parsed, const char *name, enum flag_kind kind)
+{
+    const struct flag *flag = flag_find(parsed->command, name, strlen(name), 0);
+    return flag && flag->kind == kind;
+}
+
 const char *parsed_nth(const struct parsed *parsed, const char *name, size_t nth)
 {
     assert(flag_find(parsed->command, name, strlen(name), 0));
@@ -317,17 +326,20 @@ const char *parsed_text(const struct parsed *parsed, const char *name)
 
 bool parsed_on(const struct parsed *parsed, const char *name)
 {
+    assert(is_kind(parsed, name, FLAG_SWITCH));
     return parsed_nth(parsed, name, 0) != NULL;
 }
 
 int64_t parsed_duration_ms(const struct parsed *parsed, const char *name, int64_t fallback)
 {
+    assert(is_kind(parsed, name, FLAG_DURATION));
     const char *text = parsed_text(parsed, name);
     return text ? duration_ms(text) : fallback;
 }
 
 int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fallback)
 {
+    assert(is_kind(parsed, name, FLAG_NUMBER));
     const char *text = parsed_text(parsed, name);
     return text ? strtoll(text, NULL, 10) : fallback;
 }

@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static enum mode mode_of(const struct cli *cli)
 
 void progress_begin(struct cli *cli, size_t count)
 {
+    assert(!cli->progress && count); /* one at a time */
     struct progress *p = MEM_NEW(struct progress);
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     p->mode = mode_of(cli);
@@ -89,6 +91,7 @@ static char *elapsed_of(const struct item *item)
 
 static void add_bar(struct buffer *line, int percent, size_t cells)
 {
+    assert(percent >= 0 && percent <= 100);
     size_t filled = (size_t)percent * cells / 100;
     (void)buffer_add_str(line, " [");
     for (size_t i = 0; i < cells; i++)
@@ -183,6 +186,7 @@ static void draw(struct cli *cli)
     buffer_init(&frame, FRAME_MAX_BYTES);
     size_t *widths CLEANUP_FREE = mem_calloc(p->count + 1, sizeof(*widths));
     size_t left = compose(cli, &frame, widths, &rows);
+    assert(rows <= p->count); /* `widths` has one more */
     if (left) {
         (void)buffer_printf(&frame, "\nand %zu more\033[K", left);
         widths[rows++] = 0; /* short enough for one row in any terminal */
@@ -238,6 +242,7 @@ static void say_changes(struct cli *cli)
 void progress_set(struct cli *cli, size_t i, const char *label, int percent, const char *message,
                   const char *since, enum progress_state state)
 {
+    assert(cli->progress && i < cli->progress->count);
     struct item *item = &cli->progress->items[i];
     bool moved = abs(percent - item->said_percent) >= STEP_PERCENT;
     item->changed = item->changed || !item->is_set || moved || state != item->state ||
@@ -288,6 +293,7 @@ void progress_note(struct cli *cli, const char *format, ...)
 void progress_end(struct cli *cli)
 {
     struct progress *p = cli->progress;
+    assert(p);
     if (p->mode == MODE_BARS && p->frame) {
         draw(cli);
         (void)fputc('\n', cli->err.file);

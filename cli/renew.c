@@ -1,5 +1,6 @@
 #include "cli/renew.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/env.h"
@@ -20,6 +21,7 @@ static void set_end(json_t *login, int64_t expires_in_s)
 
 json_t *renew_kept(const struct issuer *issuer, const struct issued *issued)
 {
+    assert(issued->token && issuer->token_endpoint);
     if (!issued->refresh_token)
         return NULL;
     json_t *login = json_object();
@@ -45,6 +47,7 @@ static bool is_due(const json_t *login)
 /* Uses the token of the context from now on. */
 static void adopt(struct settings *settings, const json_t *context)
 {
+    assert(json_str(context, "token"));
     mem_free_secret(settings->token.value);
     settings->token.value = mem_strdup(json_str(context, "token"));
     json_decref(settings->login);

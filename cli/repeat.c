@@ -1,5 +1,6 @@
 #include "cli/repeat.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static int64_t pause_ms(const struct http_answer *answer, unsigned done)
 
 static void say_again(const struct http_answer *answer, int64_t ms, unsigned done, unsigned retries)
 {
+    assert(answer->json || *answer->error);
     const char *said = answer->json ? json_str_or(answer->json, "title", "refused") : answer->error;
     char *reason CLEANUP_FREE = glyphs_shown(said);
     (void)fprintf(stderr, "shootctl: %s; trying again in %.1f s (%u of %u)\n", reason, (double)ms / 1000,

@@ -1,5 +1,6 @@
 #include "cli/settings.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -149,6 +150,7 @@ bool contexts_edit_begin(struct contexts_edit *edit, struct buffer *fault)
 bool contexts_edit_store(const struct contexts_edit *edit, struct buffer *fault)
 {
     struct buffer text CLEANUP_BUFFER;
+    assert(edit->file && edit->directory >= 0);
     buffer_init(&text, FILE_MAX_BYTES);
     yaml_write(&text, edit->file);
     int r = text.overflow ? -EFBIG : private_file_write(edit->directory, FILE_NAME, text.data, text.len);

@@ -1,5 +1,6 @@
 #include "cli/sse.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static bool end_block(struct sse *sse, bool (*on_event)(void *ctx, const char *t
 bool sse_take(struct sse *sse, const char *bytes, size_t len,
               bool (*on_event)(void *ctx, const char *type, const char *data), void *ctx)
 {
+    assert(on_event && sse->retry_ms >= -1);
     while (len && !sse->too_long) {
         const char *newline = memchr(bytes, '\n', len);
         size_t piece = newline ? (size_t)(newline - bytes) : len;

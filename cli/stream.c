@@ -1,5 +1,6 @@
 #include "cli/stream.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -179,6 +180,7 @@ static int follow(struct cli *cli, struct stream *s)
 
 int stream_follow(struct cli *cli, const struct stream_reader *reader, int64_t after)
 {
+    assert(reader->on_event);
     struct stream s = {.reader = reader};
     sse_init(&s.sse);
     (void)snprintf(s.sse.id, sizeof(s.sse.id), "%" PRId64, after);

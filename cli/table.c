@@ -80,6 +80,7 @@ void table_add_take(struct table *table, char *text, enum style style)
 
 size_t table_rows(const struct table *table)
 {
+    assert(table->count % table->column_count == 0); /* the last row is complete */
     return table->count / table->column_count;
 }
 
@@ -137,6 +138,7 @@ static void print_cell(const struct terminal *to, const struct cell *cell, size_
 {
     const char *begin = terminal_begin(to, cell->style), *end = terminal_end(to, cell->style);
     size_t padding = 0;
+    assert(width || !cell->width);
     if (cell->width > width) {
         size_t fits = glyphs_fit(cell->text, width - 1);
         (void)fprintf(to->file, "%s%.*s…%s", begin, (int)fits, cell->text, end);

@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -68,6 +69,7 @@ unsigned terminal_height(const struct terminal *t)
 
 const char *terminal_begin(const struct terminal *t, enum style style)
 {
+    assert(style < STYLE_MAX_);
     return t->colour ? sequences[style] : "";
 }
 

@@ -1,5 +1,6 @@
 #include "cli/yaml_out.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -102,6 +103,7 @@ static void write_block(struct buffer *out, const json_t *value, unsigned depth,
     size_t i;
     const char *key;
     json_t *item;
+    assert(is_block(value)); /* an empty one is written as a scalar */
     json_array_foreach (value, i, item) {
         (void)buffer_printf(out, "%*s-", (int)(depth * 2), "");
         write_below(out, item, depth, true);

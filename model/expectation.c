@@ -38,6 +38,7 @@ void expectation_free(struct expectation *x)
 /* Doubles the array when it is full, up to its limit. */
 static void add(struct sample *s, int64_t us)
 {
+    assert(s->count <= EXPECTATION_OF_A_TYPE);
     if (s->count == EXPECTATION_OF_A_TYPE)
         return;
     if ((s->count & (s->count - 1)) == 0)

@@ -63,7 +63,7 @@ struct operation *operation_copy(const struct operation *op)
 
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target)
 {
-    assert(op->step_count < OPERATION_MAX_STEPS);
+    assert(op->step_count < OPERATION_MAX_STEPS && type < STEP_TYPE_MAX_ && target);
     op->steps = mem_realloc_array(op->steps, op->step_count + 1, sizeof(*op->steps));
     struct operation_step *step = &op->steps[op->step_count++];
     *step = (struct operation_step){.type = type, .status = STEP_PENDING};
@@ -88,6 +88,7 @@ struct trace operation_trace(const struct operation *op)
 
 struct trace operation_trace_of_step(const struct operation *op, unsigned index)
 {
+    assert(index < op->step_count);
     return trace_under(op, FIRST_STEP + index);
 }
 

@@ -53,6 +53,7 @@ static _Atomic uint64_t reads[ISSUER_OUTCOME_MAX_];
 
 uint64_t issuer_reads(enum issuer_outcome outcome)
 {
+    assert(outcome < ISSUER_OUTCOME_MAX_);
     return atomic_load(&reads[outcome]);
 }
 
@@ -124,6 +125,7 @@ static void work(struct worker_job *job)
     static void (*const works[])(struct reading * r) = {
         [STAGE_KEPT] = read_kept, [STAGE_DISCOVERY] = read_discovery, [STAGE_KEYS] = read_keys};
     struct reading *r = CONTAINER_OF(job, struct reading, job);
+    assert(r->stage < ARRAY_LEN(works) && works[r->stage]);
     works[r->stage](r);
 }
 
@@ -139,6 +141,7 @@ static void reading_free(struct reading *r)
 static void drop(struct worker_job *job)
 {
     struct reading *r = CONTAINER_OF(job, struct reading, job);
+    assert(!r->issuer || r->issuer->reading == r);
     if (r->issuer)
         r->issuer->reading = NULL;
     reading_free(r);
@@ -150,12 +153,14 @@ static const char *const stage_names[] = {[STAGE_DISCOVERY] = "discovery", [STAG
 
 static void read_in(struct issuer *issuer, int64_t us)
 {
+    assert(us >= 0 && !issuer->call && !issuer->reading);
     issuer->stage = STAGE_REST;
     loop_timer_set(issuer->o.loop, &issuer->timer, env_mono(loop_env(issuer->o.loop)) + us);
 }
 
 static int64_t retry_us(const struct issuer *issuer)
 {
+    assert(issuer->failures);
     const unsigned doublings = issuer->failures < 8 ? issuer->failures - 1 : 7;
     int64_t most = (int64_t)RETRY_S << doublings;
     most = most < ISSUER_RETRY_MAX_S ? most : ISSUER_RETRY_MAX_S;
@@ -177,6 +182,7 @@ static void drop_old_keys(struct issuer *issuer)
 
 static void fail(struct issuer *issuer, const char *why, int status)
 {
+    assert(issuer->stage == STAGE_DISCOVERY || issuer->stage == STAGE_KEYS);
     atomic_fetch_add(&reads[ISSUER_NOT_READ], 1);
     if (!issuer->failures++)
         log_warning("issuer keys cannot be read", "issuer", issuer->config->issuer, "step",
@@ -187,6 +193,7 @@ static void fail(struct issuer *issuer, const char *why, int status)
 
 static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
 {
+    assert(keys && issuer->fresh_us >= ISSUER_FRESH_MIN_S * US_PER_S);
     atomic_fetch_add(&reads[ISSUER_READ], 1);
     if (issuer->failures || !issuer->keys)
         log_info("issuer keys read", "issuer", issuer->config->issuer, "keys",
@@ -205,6 +212,7 @@ static bool take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;
     const bool are_good = r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S;
+    assert(!issuer->keys); /* they are read once, before any other keys */
     if (are_good) {
         issuer->keys = TAKE_PTR(r->keys);
         issuer->read_at = env_mono(r->env) - age;
@@ -222,6 +230,7 @@ static void done(struct worker_job *job)
     struct reading *r = CONTAINER_OF(job, struct reading, job);
     struct issuer *issuer = r->issuer;
     if (issuer) {
+        assert(issuer->reading == r && issuer->stage == r->stage);
         issuer->reading = NULL;
         if (r->stage == STAGE_KEPT) {
             if (take_kept_keys(issuer, r))
@@ -250,6 +259,7 @@ static void prepare(struct issuer *issuer, struct reading *r)
 /* False: too much waits already. */
 static bool submit(struct issuer *issuer, struct reading *r)
 {
+    assert(!issuer->reading);
     prepare(issuer, r);
     issuer->reading = r;
     if (issuer->o.worker->submit(issuer->o.worker, &r->job))
@@ -262,6 +272,7 @@ static bool submit(struct issuer *issuer, struct reading *r)
 static void on_answer(void *ctx, const struct http_answer *answer)
 {
     struct issuer *issuer = ctx;
+    assert(!issuer->reading);
     issuer->call = NULL;
     if (answer->outcome != HTTP_ANSWERED || answer->status != 200) {
         fail(issuer, answer->error ? answer->error : "another status than 200", answer->status);
@@ -295,6 +306,7 @@ static void on_time(struct loop_timer *timer)
     struct issuer *issuer = CONTAINER_OF(timer, struct issuer, timer);
     const char *name = issuer->config->issuer;
     size_t len = strlen(name);
+    assert(issuer->stage == STAGE_REST);
     while (len && name[len - 1] == '/') /* OpenID Connect Discovery 4.1 */
         len--;
     if (issuer->is_asked_for)
@@ -331,6 +343,7 @@ static void read_kept_at_once(struct issuer *issuer)
 
 struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config)
 {
+    assert(options->loop && options->transport && options->worker && options->changed);
     struct issuer *issuer = MEM_NEW(struct issuer);
     issuer->o = *options;
     issuer->config = config;

@@ -132,6 +132,7 @@ static bool import_key(const json_t *jwk, struct oidc_key *key)
     cjose_err error;
     uint8_t n[OIDC_RSA_BITS_MAX / 8];
     key->signature_len = key->kind == KIND_RSA ? read_bytes(jwk, "n", n, sizeof(n)) : crypto_sign_BYTES;
+    assert(key->signature_len); /* kind_of has read the member */
     if (key->kind == KIND_ED25519)
         return read_bytes(jwk, "x", key->ed25519, sizeof(key->ed25519)) == sizeof(key->ed25519);
     char *text CLEANUP_FREE = json_text(jwk);
@@ -172,6 +173,7 @@ struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_
     json_array_foreach (rows, i, row)
         if (keys->count < OIDC_KEYS_MAX && read_key(row, &keys->keys[keys->count]))
             keys->count++;
+    assert(keys->count <= OIDC_KEYS_MAX);
     if (keys->count)
         return keys;
     oidc_keys_free(keys);
@@ -181,12 +183,14 @@ struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_
 
 struct oidc_keys *oidc_keys_ref(struct oidc_keys *keys)
 {
+    assert(keys->refs); /* freed keys have no owner */
     keys->refs++;
     return keys;
 }
 
 void oidc_keys_free(struct oidc_keys *keys)
 {
+    assert(!keys || keys->refs);
     if (!keys || --keys->refs)
         return;
     for (size_t i = 0; i < keys->count; i++) {
@@ -203,6 +207,7 @@ size_t oidc_keys_count(const struct oidc_keys *keys)
 
 static bool suits(const struct oidc_key *key, enum oidc_algorithm algorithm)
 {
+    assert(algorithm < OIDC_ALGORITHM_MAX_);
     return key->kind == algorithms[algorithm].kind && (key->only < 0 || key->only == (int)algorithm);
 }
 
@@ -237,6 +242,7 @@ static bool ed25519_signed(const struct oidc_key *key, const char *token, size_t
 static bool cjose_signed(const struct oidc_key *key, const char *token, size_t len)
 {
     cjose_err error;
+    assert(key->jwk && key->kind != KIND_ED25519);
     cjose_jws_t *jws = cjose_jws_import(token, len, &error);
     const bool ok = jws && cjose_jws_verify(jws, key->jwk, &error);
     cjose_jws_release(jws);

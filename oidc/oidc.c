@@ -55,6 +55,14 @@ static void snapshot_free(void *object)
     free(s);
 }
 
+/* The snapshot in force: there is one from the beginning. Only within the epoch. */
+static const struct snapshot *shown(struct oidc *o)
+{
+    const struct snapshot *s = atomic_load(&o->shown);
+    assert(s && s->count <= CONFIG_MAX_ISSUERS);
+    return s;
+}
+
 static void publish(void *ctx)
 {
     struct oidc *o = ctx;
@@ -62,6 +70,7 @@ static void publish(void *ctx)
     s->count = o->count;
     for (size_t i = 0; i < o->count; i++) {
         const struct issuer *issuer = o->issuers[i].issuer;
+        assert(issuer && o->issuers[i].generation);
         struct oidc_keys *keys = issuer_keys(issuer);
         s->generations[i] = o->issuers[i].generation;
         s->held[i] = keys ? oidc_keys_ref(keys) : NULL;
@@ -134,7 +143,7 @@ static uint64_t generation_of(const struct snapshot *s, const char *issuer)
 uint64_t oidc_generation(struct oidc *o, const char *issuer)
 {
     epoch_enter(o->epoch);
-    const uint64_t generation = generation_of(atomic_load(&o->shown), issuer);
+    const uint64_t generation = generation_of(shown(o), issuer);
     epoch_leave(o->epoch);
     return generation;
 }
@@ -171,6 +180,7 @@ static bool is_time(_Atomic mono_us *last, mono_us now)
 
 static void want_key(struct oidc *o, const struct snapshot *s, size_t issuer, mono_us now)
 {
+    assert(issuer < s->count);
     if (!is_time(&o->asked_at[issuer], now))
         return;
     struct wish *wish = MEM_NEW(struct wish);
@@ -182,6 +192,7 @@ static void want_key(struct oidc *o, const struct snapshot *s, size_t issuer, mo
 
 static void identify(const struct snapshot *s, const struct oidc_claims *claims, struct oidc_identity *ret)
 {
+    assert(claims->trust < s->count && claims->all && claims->subject);
     const struct config_issuer *issuer = s->trusts[claims->trust].issuer;
     const struct config_rule *rule = oidc_rule_for(issuer, claims->all);
     *ret = (struct oidc_identity){
@@ -197,6 +208,7 @@ static void identify(const struct snapshot *s, const struct oidc_claims *claims,
 
 static void log_check(struct oidc *o, enum oidc_end end, const char *issuer, const char *subject, mono_us now)
 {
+    assert(end < OIDC_END_MAX_);
     atomic_fetch_add(&o->ends[end], 1);
     if (end != OIDC_OK && is_time(&o->logged_at, now))
         log_info("JWT refused", "reason", oidc_end_name(end), "issuer", issuer, "subject", subject);
@@ -209,7 +221,7 @@ enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct o
     struct oidc_claims claims;
     *ret = (struct oidc_identity){0};
     epoch_enter(o->epoch);
-    const struct snapshot *s = atomic_load(&o->shown);
+    const struct snapshot *s = shown(o);
     enum oidc_end end = oidc_verify(token, len, s->trusts, s->count, env_wall(env), &claims);
     const bool is_known = end == OIDC_OK || end > OIDC_ISSUER;
     if (end == OIDC_OK)
@@ -241,7 +253,7 @@ static void write_keys(struct oidc *o, struct buffer *out)
     size_t keys = 0, without = 0;
     int64_t age = 0;
     epoch_enter(o->epoch);
-    const struct snapshot *s = atomic_load(&o->shown);
+    const struct snapshot *s = shown(o);
     for (size_t i = 0; i < s->count; i++) {
         keys += s->held[i] ? oidc_keys_count(s->held[i]) : 0;
         without += !s->held[i];

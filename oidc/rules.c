@@ -1,5 +1,6 @@
 #include "oidc/rules.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ static bool has_word(const char *text, const char *word)
 
 static bool fits(const struct config_rule *rule, const json_t *claims)
 {
+    assert(rule->claim && rule->contains); /* checked by the loader of the configuration */
     const json_t *value = claim_at(claims, rule->claim), *item;
     size_t i;
     if (json_is_string(value) && !strcmp(rule->claim, "scope"))

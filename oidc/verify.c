@@ -205,6 +205,7 @@ static enum oidc_end check_signature(const char *token, size_t len, const json_t
         return OIDC_TYPE;
     if (!trust->keys)
         return OIDC_KEYS_MISSING;
+    assert(algorithm >= 0 && algorithm < OIDC_ALGORITHM_MAX_); /* the configuration allows only these */
     const struct oidc_key *key =
         oidc_key_for(trust->keys, json_str(header, "kid"), (enum oidc_algorithm)algorithm);
     if (!key)
@@ -242,5 +243,7 @@ enum oidc_end oidc_verify(const char *token, size_t len, const struct oidc_trust
         end = check_claims(claims, trust->issuer, now, ret);
     if (end == OIDC_OK)
         ret->all = json_incref(claims);
+    assert(end != OIDC_OK ||
+           (ret->trust < count && ret->subject && ret->expires_at > now - OIDC_LEEWAY_S * US_PER_S));
     return end;
 }

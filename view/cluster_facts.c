@@ -94,6 +94,7 @@ static void set_flags(struct cluster_facts *f, const struct cluster *c)
 
 struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op)
 {
+    assert(c->project && c->name);
     const struct shoot *s = c->shoot;
     const char *version = s && s->kubernetes_version ? s->kubernetes_version : "";
     char line[VERSION_LINE_BYTES] = "unknown";

@@ -204,6 +204,7 @@ static char *credential_url(const struct request *r)
 {
     const char *base = api_config(r->api)->public_url;
     struct buffer url;
+    assert(base || r->http.headers.values[HEADER_HOST]); /* checked by check_address */
     buffer_init(&url, LONGEST);
     (void)buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential",
                         base                  ? ""

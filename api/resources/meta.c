@@ -4,6 +4,7 @@
  */
 #include "api/resources/handlers.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "api/api_private.h"
@@ -99,6 +100,7 @@ struct problem *handle_auth(struct request *r)
 struct problem *handle_whoami(struct request *r)
 {
     const struct api_token *t = r->token;
+    assert(t); /* the route requires a token */
     char text[TIME_TEXT_BYTES];
     json_t *doc = json_object();
     json_set_str(doc, "id", t->id);
@@ -144,6 +146,7 @@ static void answer_page(struct request *r, const struct problem_kind *kind, cons
 
 struct problem *handle_problem(struct request *r)
 {
+    assert(r->item);
     int code = problem_from_name(r->item);
     if (code < 0)
         return problem_new(PROBLEM_NOT_FOUND, "There is no problem of this code.");

@@ -1,6 +1,7 @@
 /* Node pools as a sub-resource: reads from the cluster in the view, writes as commands. */
 #include "api/resources/handlers.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ struct problem *handle_node_pools(struct request *r)
     if (p)
         return p;
     json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
+    assert(json_is_object(body)); /* shootd rendered it */
     const struct pools pools = pools_of(body);
     json_t *names CLEANUP_JSON = names_of(&pools);
     json_t *items = json_array();
@@ -102,6 +104,7 @@ struct problem *handle_node_pool(struct request *r)
     if (p)
         return p;
     json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
+    assert(json_is_object(body)); /* shootd rendered it */
     const struct pools pools = pools_of(body);
     if (pool_named(pools.there, r->item) || wanted_pool(&pools, r->item))
         p = answer_pools(r, render_pool(&pools, r->item), blob);
@@ -113,6 +116,7 @@ struct problem *handle_node_pool(struct request *r)
 
 static struct problem *write_pool(struct request *r, enum pool_write how)
 {
+    assert((how == POOL_ADD) == !r->item); /* the path has the name, except that of a new pool */
     struct command *cmd = write_command(r, COMMAND_NODE_POOL);
     cmd->write.pool = how;
     cmd->write.pool_name = mem_strdup(r->item);

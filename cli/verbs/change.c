@@ -1,5 +1,6 @@
 #include "cli/verbs/change.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ bool change_confirmed(const struct cli *cli, const char *question)
 static void note_operation(struct change *change, const json_t *cluster)
 {
     const json_t *operation = json_obj(cluster, "operation");
+    assert(!change->operation && !change->type);
     change->operation = mem_strdup(json_str(operation, "id"));
     change->type = mem_strdup(json_str_or(operation, "type", "operation"));
 }
@@ -92,6 +94,7 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
                 const struct api_target *target, const struct http_request *request, const char *done)
 {
     struct http_answer answer CLEANUP_ANSWER = {0};
+    assert(target->call != API_PATCH || request->body);
     api_call_raw(cli, target, request, &answer);
     if (target->call == API_PATCH && answer.repeated && answer.status == 412)
         forgive_second_try(cli, changes->project, cluster, request->body, &answer);

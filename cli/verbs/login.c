@@ -1,4 +1,5 @@
 /* The command `login` stores a server and its token as a context. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,7 @@ static int get_token(struct login *login)
 
 static void put_login(json_t *file, const struct login *login)
 {
+    assert(login->name && login->url && login->issued.token);
     json_t *context = contexts_find(file, login->name);
     json_t *kept = login->issuer.url ? renew_kept(&login->issuer, &login->issued) : NULL;
     if (!context) {
@@ -180,6 +182,7 @@ static int try_and_store(struct login *login)
     struct buffer fault CLEANUP_BUFFER;
     json_t *whoami CLEANUP_JSON = NULL;
     buffer_init(&fault, MESSAGE_BYTES);
+    assert(login->issued.token && !cli->settings.token.value);
     cli->settings.token = (struct setting){mem_strdup(login->issued.token), mem_strdup("the login")};
     api_target_init(&target, API_WHOAMI, NULL, NULL, NULL);
     int code = api_get(cli, &target, &whoami);

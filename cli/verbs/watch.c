@@ -1,5 +1,6 @@
 #include "cli/verbs/watch.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -228,6 +229,7 @@ static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
  * They are not repeated, because the next read repeats them. */
 static void swap_connections(struct watch *w)
 {
+    assert(w->beside && w->beside != w->cli->http);
     struct http *http = w->cli->http;
     unsigned retries = w->cli->retries;
     w->cli->http = w->beside;

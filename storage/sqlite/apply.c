@@ -20,6 +20,7 @@ static char *doc_text(json_t *value)
 static enum store_status sqlite_put_cluster(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     const struct cluster *c = change->cluster;
+    assert(*c->id && c->project && c->name);
     char *CLEANUP_FREE doc = doc_text(cluster_to_json(c));
     unsigned char digest[DOC_DIGEST_BYTES];
     doc_digest(doc, strlen(doc), digest);
@@ -44,6 +45,7 @@ static enum store_status sqlite_put_operation(struct sqlite_conn *conn, struct c
                                               char **ret_error)
 {
     const struct operation *op = change->operation;
+    assert(*op->id && op->project && op->cluster);
     char *CLEANUP_FREE doc = doc_text(operation_to_json(op));
     struct binder b = statement_start(conn, STATEMENT_OPERATION_PUT);
     bind_text(&b, op->id);
@@ -71,6 +73,7 @@ static enum store_status sqlite_append_event(struct sqlite_conn *conn, struct ch
                                              char **ret_error)
 {
     struct event *e = change->event;
+    assert(*e->id && e->body && e->type < EVENT_TYPE_MAX_);
     int64_t sequence = 0;
     enum store_status status = next_sequence(conn, &sequence, ret_error);
     if (status != STORE_OK)
@@ -93,6 +96,7 @@ static enum store_status sqlite_put_delivery(struct sqlite_conn *conn, struct ch
                                              char **ret_error)
 {
     const struct delivery *d = change->delivery;
+    assert(*d->id && *d->event_id && *d->subscription_id);
     char *CLEANUP_FREE attempts = delivery_attempts_text(d);
     struct binder b = statement_start(conn, STATEMENT_DELIVERY_PUT);
     bind_text(&b, d->id);

@@ -2,6 +2,8 @@
  * Reads pages: events with filters, and one event by id; the audit log, the newest first. Runs on the
  * connection's thread. Events and the numbers of their page come from one snapshot.
  */
+#include <assert.h>
+
 #include "storage/sqlite/sqlite_private.h"
 
 #include "base/mem.h"
@@ -247,6 +249,7 @@ static enum store_status read_audit_rows(struct sqlite_conn *conn, const struct 
     page->entries = mem_calloc((size_t)limit, sizeof(*page->entries));
     enum store_status status;
     while ((status = statement_step(&b, NULL)) == STORE_OK) {
+        assert(page->count < (size_t)limit); /* the statement has a LIMIT, the array as many places */
         struct audit_entry *e = &page->entries[page->count++];
         e->sequence = sqlite3_column_int64(b.stmt, 0);
         e->body = column_text(b.stmt, 1);

@@ -65,6 +65,7 @@ static enum read_end read_document(const struct generation *generation, const st
 enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
                           const char *body, size_t len, struct upstream_result *result, const char **ret_why)
 {
+    assert(!result->document && !result->shoot && !result->text && !result->kubeconfig);
     if (len > call_limits(about->op)->bytes)
         return end_of(JSON_SCAN_TOO_MANY_BYTES, ret_why);
     if (about->op == UPSTREAM_SSH_KEY)
@@ -103,6 +104,7 @@ static void decode_row(const struct generation *generation, wall_us now, const c
     struct decoding d = {.now = now};
     json_t *doc CLEANUP_JSON = json_parse_tolerant(text, len, call_limits(UPSTREAM_GET), &end);
     struct shoot *shoot = doc ? generation->decode_shoot(&d, doc) : NULL;
+    assert(part->shoot_count < LIST_PART_ROWS && part->refused_count < LIST_PART_ROWS);
     if (shoot) {
         memcpy(shoot->row, digest, sizeof(shoot->row));
         decode_report_unread(&d, doc, &part->unread[part->shoot_count]);

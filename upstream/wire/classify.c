@@ -98,6 +98,7 @@ static const enum upstream_class unread_rows[READ_END_MAX_][2] = {
 
 enum upstream_class classify_unread(bool is_write, enum read_end end)
 {
+    assert(end < READ_END_MAX_);
     return unread_rows[end][is_write ? WRITE : READ];
 }
 
@@ -107,6 +108,7 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
     int kind = is_write ? WRITE : READ;
     *ret_token_rejected = false;
     if (answer->outcome != HTTP_ANSWERED) {
+        assert(answer->outcome < HTTP_OUTCOME_MAX_ && outcome_rows[answer->outcome][kind] != UPSTREAM_OK);
         *ret_message = mem_strdup(answer->error);
         return outcome_rows[answer->outcome][kind];
     }
@@ -166,6 +168,7 @@ static const enum problem_code problem_codes[] = {
 
 struct problem *upstream_problem(const struct upstream_result *result)
 {
+    assert(result->class < ARRAY_LEN(problem_codes));
     struct problem *p =
         problem_new(problem_codes[result->class], "Cleura: %s%s%s", upstream_class_name(result->class),
                     result->message ? ": " : "", result->message ? result->message : "");
