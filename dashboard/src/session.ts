@@ -8,10 +8,10 @@ import { texts } from "./texts";
 import { keepToken, keptToken, token } from "./token";
 import type { Problem, Role, Whoami } from "./types";
 
-/** `issuer`: the name of the issuer whose token is being checked. */
+/** `issuer`: the name of the issuer whose token is being checked. `restored`: the token is from before a reload. */
 export type Session =
   | { kind: "out"; reason: string | null }
-  | { kind: "checking"; issuer?: string }
+  | { kind: "checking"; issuer?: string; restored?: boolean }
   | { kind: "in"; who: Whoami };
 
 const RETRY_MS = 2_000;
@@ -50,7 +50,7 @@ type Origin = { restored?: boolean; issuer?: string };
 /** Accepts a token when the server has confirmed it. A token from before a reload waits while the server does not answer. */
 export async function logIn(given: string, { restored = false, issuer }: Origin = {}) {
   keepToken(given);
-  session.value = { kind: "checking", ...(issuer ? { issuer } : {}) };
+  session.value = { kind: "checking", restored, ...(issuer ? { issuer } : {}) };
   const result = await ask(api.GET("/v1/whoami"));
   if (token() !== given) return;
   if (result.ok) session.value = { kind: "in", who: result.value };
