@@ -370,6 +370,21 @@ def test_the_cluster_page_tells_all(world):
     assert drifted["spec"]["kubernetes_version"] == "1.33.6"
 
 
+def test_da34_over_plain_http_a_kubeconfig_is_shown_for_a_minute(world):
+    """The browser gives the clipboard to secure contexts only. The text is selected, and leaves the document by itself."""
+    shown = world.chromium.run("plain", "await page.clock.install();" + LOGIN + """
+      await page.evaluate(() => { location.hash = "/clusters/team-a/shop"; });
+      await page.getByRole("button", { name: "Copy" }).click();
+      const field = page.getByLabel(/copy the text/);
+      await field.waitFor();
+      const shown = await field.evaluate((one) => [isSecureContext, one.value.slice(one.selectionStart, one.selectionEnd).includes("kind: Config")]);
+      await page.clock.fastForward(60_000);
+      await field.waitFor({ state: "detached" });
+      return [...shown, await page.evaluate(() => document.documentElement.outerHTML.includes("kind: Config"))];
+    """, url=world.d.url.replace("127.0.0.1", "shootd.test") + "/", token=world.d.token())
+    assert shown == [False, True, False]
+
+
 def test_with_the_keyboard_only(world):
     """From the login to a cluster and back; the focus is always visible and never lost."""
     world.run("keys", """
@@ -462,19 +477,25 @@ def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
 
 
 def test_da31_hostile_texts_are_text(world):
-    """Markup, marks that turn the text direction, and long words in texts of users and of Cleura."""
+    """Markup, marks that turn the text direction, and long words in texts of users and of Cleura. Cleura's message has 64 KB; shootd keeps its
+    beginning."""
     d, sim = world.d, world.sim
     state = sim.get("state")
     state["shoots"].append({"name": "evil", "region": "Sto2", "project": PROJECT_ID, "state": "ready", "spec": {
-        "floating_pool_name": HOSTILE[:200], "purpose": HOSTILE[:60]}})
-    sim.post("lifecycle", shoot="shop", operation="reconcile", outcome="error_heals", at_progress=40, description=HOSTILE, heal_after_seconds=72000,
+        "floating_pool_name": HOSTILE[:200], "allowed_cidrs": [HOSTILE[:200]] * 50}})
+    sim.http.put("/_sim/state", json={"bootstrapped": state["bootstrapped"], "shoots": state["shoots"]}).raise_for_status()
+    d.wait_phase("evil", "ready")
+    sim.post("lifecycle", shoot="shop", operation="reconcile", outcome="error_heals", at_progress=40, description=HOSTILE + "w" * 65536, heal_after_seconds=72000,
              codes=["ERR_<b>bold</b>"])
     assert d.http.patch(d.clusters_path("shop"), json={"description": HOSTILE * 2, "spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).status_code == 202
     wait_until(lambda: "<img" in (d.cluster("shop").json()["status"]["message"] or ""), what="the hostile message")
     try:
         world.open("evil", "/?q=shop")
-        for place, where in (("/?q=shop", ".cell.message"), ("/clusters/team-a/shop", "main")):
-            world.run("evil", "await page.evaluate((place) => { location.hash = place; }, args.place);", place=place)
+        for place, where in (("/?q=shop", ".cell.message"), ("/clusters/team-a/shop", "main"), ("/clusters/team-a/evil", "main")):
+            world.run("evil", """
+              await page.evaluate((place) => { location.hash = place; }, args.place);
+              await page.getByRole("heading", { name: args.heading, exact: true }).waitFor();
+            """, place=place, heading="Clusters" if where != "main" else place.rsplit("/", 1)[1])
             for width in (320, 1440):
                 found = world.run("evil", """
                   await page.setViewportSize({ width: args.width, height: 900 });
@@ -486,6 +507,7 @@ def test_da31_hostile_texts_are_text(world):
                 # shootd replaces such a mark by a blank in a message of Gardener; in a description the page shows it as an escape.
                 assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False, "told": where == "main"}, (place, width)
     finally:
+        sim.http.delete("/_sim/shoots/evil")
         sim.post("clock", advance_seconds=72000)
         d.wait_phase("shop", "ready")
     odd = world.run("evil", """
