@@ -52,10 +52,12 @@ function Content() {
 }
 
 /** After a reload, until the server has confirmed the token: no login form appears for a moment. */
-function Restoring() {
+function Restoring({ away }: { away: boolean }) {
   return (
     <main class="login">
-      <p class="panel empty">{texts.login.checking}</p>
+      <p class="panel empty" role="status">
+        {away ? texts.login.waiting : texts.login.checking}
+      </p>
     </main>
   );
 }
@@ -78,7 +80,7 @@ function placeOf(at: Route): string {
 export function App() {
   useFocusOnHeading(placeOf(route.value));
   const now = session.value;
-  if (now.kind === "checking" && now.restored) return <Restoring />;
+  if (now.kind === "checking" && now.restored) return <Restoring away={now.away ?? false} />;
   if (now.kind !== "in") return <LoginPage />;
   return (
     <>

@@ -124,6 +124,7 @@ export const texts = {
     hint: "The token stays in this tab; it is never in a cookie or an address. The first token of a server is in the file admin-token of its state directory.",
     submit: "Log in",
     checking: "One moment",
+    waiting: "The server does not answer. The page continues by itself when it answers again.",
     missing: "Enter a token. It begins with shd_.",
     away: "The server does not answer. Try again.",
     wrong: (reason: string) => `The server does not accept this token. ${reason}`.trim(),
