@@ -12,7 +12,7 @@ import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
 import { order } from "../src/fleet/order";
 import { arrange, sortByName, type Query } from "../src/fleet/query";
 import { forget, load, put, rowOf, rows, type Row } from "../src/fleet/rows";
-import { readAll } from "../src/fleet/store";
+import { readAll, toStore } from "../src/fleet/store";
 import { countsOf } from "../src/fleet/totals";
 import { StreamParser, type Block } from "../src/live/sse";
 import { readOf } from "../src/operations/read";
@@ -78,7 +78,8 @@ test("order and filters", () => {
 function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | undefined = () => undefined) {
   const asked: string[] = [];
   async function answer({ url }: Request) {
-    const at = new URL(url), refused = refuses(at), begin = Number(at.searchParams.get("cursor") ?? 0), end = begin + 2;
+    const at = new URL(url), refused = refuses(at), begin = Number(at.searchParams.get("cursor") ?? 0);
+    const end = begin + (at.searchParams.get("sort") === "-updated_at" ? Number(at.searchParams.get("limit")) : 2);
     asked.push(at.pathname + at.search);
     if (refused) return refused;
     if (at.pathname === "/v1/summary") return Response.json({ total: clusters.length, by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 },
@@ -126,6 +127,23 @@ test("the first clusters are shown before all are there, with the totals of the 
   assert.deepEqual([load.value.state, rows.size], ["loaded", 3]);
   put(summary("a", { version: 0, phase: "failed" }), null);
   assert.equal(rows.get("p/a")?.phase, "ready", "an older version is left out");
+});
+
+test("many changes at once are read in one page, and few of them one by one", async (t) => {
+  t.after(forget);
+  const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
+  serve(clustersOf(names.join(" ")));
+  await readAll();
+  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { version: 2, phase: "updating" }));
+  const change = (...some: string[]) => toStore.events(some.map((cluster) => ({ type: "cluster.updated", data: { project: "p", cluster, phase: "failed", version: 2 } }) as unknown as Event));
+  change(...names.slice(0, 20));
+  assert.equal(rows.get("p/c0")?.phase, "failed", "the data of the event is there at once");
+  while (rows.get("p/c0")?.phase !== "updating") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(asked.splice(0), ["/v1/clusters?fields=summary&sort=-updated_at&limit=40"]);
+
+  change(...names.slice(20));
+  while (rows.has("p/c39")) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(asked, ["/v1/clusters?fields=summary&sort=-updated_at&limit=40", "/v1/projects/p/clusters?fields=summary&limit=1000&q=c39"], "one that is gone is asked for by name");
 });
 
 test("the server begins with the clusters that the table begins with", () => {

@@ -91,16 +91,35 @@ async function readOne(project: string, name: string): Promise<boolean> {
   return true;
 }
 
+type Name = { project: string; name: string };
+
+/** Reads the clusters that have changed last, twice as many as are wanted. Returns those that were not among them. */
+async function readNewest(wanted: Name[]): Promise<Name[]> {
+  const mine = generation;
+  const query = { fields: "summary" as const, sort: "-updated_at", limit: Math.min(PAGE, wanted.length * 2) };
+  const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query } }));
+  if (mine !== generation) return [];
+  if (!result.ok) return wanted;
+  const found = new Set<string>();
+  for (const item of result.value.items as ClusterSummary[]) {
+    put(item, null);
+    found.add(keyOf(item.project, item.name));
+  }
+  changed();
+  return wanted.filter(({ project, name }) => !found.has(keyOf(project, name)));
+}
+
 // ---- events ----
 
-const dirty = new Map<string, { project: string; name: string }>();
+const dirty = new Map<string, Name>();
 let flushing = false;
 
 async function flush() {
   const began = performance.now();
   await reading;
-  const wanted = [...dirty.values()];
+  let wanted = [...dirty.values()];
   dirty.clear();
+  if (wanted.length > ONE_BY_ONE) wanted = await readNewest(wanted);
   const whole = wanted.length > ONE_BY_ONE || (await Promise.all(wanted.map((one) => readOne(one.project, one.name)))).includes(false);
   if (whole) await readAll();
   // When reads take long, they are less frequent.
@@ -127,7 +146,8 @@ function apply(event: Event) {
   changes.value = { changed: count.changed + 1, failed: count.failed + (event.type === "cluster.failed" ? 1 : 0) };
 }
 
-const toStore = {
+/** For the event stream. */
+export const toStore = {
   events(events: Event[]) {
     events.forEach(apply);
     if (!dirty.size) return;
