@@ -84,7 +84,8 @@ function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | und
     if (refused) return refused;
     if (at.pathname === "/v1/summary") return Response.json({ total: clusters.length, by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 },
       by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0, unmanaged: 0 });
-    return Response.json({ items: clusters.slice(begin, end), next_cursor: end < clusters.length ? String(end) : null });
+    const found = clusters.filter((one) => one.name.includes(at.searchParams.get("q") ?? ""));
+    return Response.json({ items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null });
   }
   Object.assign(globalThis, { serve: answer, requestAnimationFrame: (work: () => void) => setTimeout(work) });
   return asked;
