@@ -301,6 +301,8 @@ export const texts = {
   timeline: {
     heading: "Events and operations",
     none: "Nothing has happened yet.",
+    allEvents: "All events of this cluster",
+    allOperations: "All operations of this cluster",
     lasted: (span: string) => `in ${span}`,
   },
 

@@ -346,6 +346,12 @@ def test_the_cluster_page_tells_all(world):
     """)
     for piece in ("Cleura reports a failure and does not try again", "To do:", "critical", "ERR_INFRA_QUOTA_EXCEEDED", "failed"):
         assert piece in text, (piece, text)
+    world.run("cluster", """
+      await page.getByRole("link", { name: "All operations of this cluster" }).click();
+      await page.locator(".entry", { hasText: "broken" }).first().waitFor();
+      await page.locator('nav [aria-current="page"]', { hasText: "Operations" }).waitFor();
+      if (!page.url().endsWith("#/operations?project=team-a&cluster=broken")) throw new Error(page.url());
+    """)
     week = world.run("cluster", """
       await page.evaluate(() => { location.hash = "/clusters/team-a/shop"; });
       await page.getByRole("img", { name: /^The week in \\S+ and UTC/ }).waitFor();
