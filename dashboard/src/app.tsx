@@ -51,6 +51,17 @@ function Content() {
   }
 }
 
+/** After a reload, until the server has confirmed the token: no login form appears for a moment. */
+function Restoring({ away }: { away: boolean }) {
+  return (
+    <main class="login">
+      <p class="panel empty" role="status">
+        {away ? texts.login.waiting : texts.login.checking}
+      </p>
+    </main>
+  );
+}
+
 /** Moves the focus to the heading after a change of page: screen readers start reading there. */
 function useFocusOnHeading(place: string) {
   const last = useRef(place);
@@ -68,7 +79,9 @@ function placeOf(at: Route): string {
 
 export function App() {
   useFocusOnHeading(placeOf(route.value));
-  if (session.value.kind !== "in") return <LoginPage />;
+  const now = session.value;
+  if (now.kind === "checking" && now.restored) return <Restoring away={now.away ?? false} />;
+  if (now.kind !== "in") return <LoginPage />;
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.querySelector<HTMLElement>("main h1")?.focus())}>

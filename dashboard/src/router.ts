@@ -44,6 +44,9 @@ export const route = computed(() => parse(fragment.value));
 export const fleetLink = (query?: URLSearchParams) => (query && String(query) ? `#/?${query}` : "#/");
 export const clusterLink = (project: string, name: string) => `#/clusters/${encodeURIComponent(project)}/${encodeURIComponent(name)}`;
 
+/** The link to the events or operations of one cluster. */
+export const historyLink = (page: "events" | "operations", project: string, cluster: string) => `#/${page}?${new URLSearchParams({ project, cluster })}`;
+
 export const webhookLink = (id: string) => `#/webhooks/${encodeURIComponent(id)}`;
 
 /** The link back to the clusters, with the filters that were used last. */

@@ -8,10 +8,13 @@ import { texts } from "./texts";
 import { keepToken, keptToken, token } from "./token";
 import type { Problem, Role, Whoami } from "./types";
 
-/** `issuer`: the name of the issuer whose token is being checked. */
+/**
+ * `issuer`: the name of the issuer whose token is being checked. `restored`: the token is from before a reload. `away`: the server did not
+ * answer, and is asked again.
+ */
 export type Session =
   | { kind: "out"; reason: string | null }
-  | { kind: "checking"; issuer?: string }
+  | { kind: "checking"; issuer?: string; restored?: boolean; away?: boolean }
   | { kind: "in"; who: Whoami };
 
 const RETRY_MS = 2_000;
@@ -45,17 +48,20 @@ export function refuse(problem: Problem | null) {
   else end(now.kind === "checking" && now.issuer ? texts.signOn.refused(now.issuer, reason) : texts.login.wrong(reason));
 }
 
-type Origin = { restored?: boolean; issuer?: string };
+type Origin = { restored?: boolean; issuer?: string; away?: boolean };
 
 /** Accepts a token when the server has confirmed it. A token from before a reload waits while the server does not answer. */
-export async function logIn(given: string, { restored = false, issuer }: Origin = {}) {
+export async function logIn(given: string, { restored = false, issuer, away = false }: Origin = {}) {
   keepToken(given);
-  session.value = { kind: "checking", ...(issuer ? { issuer } : {}) };
+  session.value = { kind: "checking", restored, away, ...(issuer ? { issuer } : {}) };
   const result = await ask(api.GET("/v1/whoami"));
   if (token() !== given) return;
-  if (result.ok) session.value = { kind: "in", who: result.value };
-  else if (!result.problem && restored) setTimeout(() => token() === given && void logIn(given, { restored }), RETRY_MS);
-  else if (!result.problem) end(texts.login.away);
+  if (result.ok) {
+    session.value = { kind: "in", who: result.value };
+  } else if (!result.problem && restored) {
+    session.value = { kind: "checking", restored, away: true };
+    setTimeout(() => token() === given && void logIn(given, { restored, away: true }), RETRY_MS);
+  } else if (!result.problem) end(texts.login.away);
   else end(issuer ? texts.signOn.refused(issuer, result.problem.detail) : result.problem.detail);
 }
 

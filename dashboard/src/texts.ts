@@ -35,7 +35,7 @@ const operationType: Record<Operation["type"], string> = {
 };
 
 const operationStatus: Record<Operation["status"], string> = {
-  pending: "waits", running: "runs", succeeded: "succeeded", failed: "failed", cancelled: "cancelled",
+  pending: "waiting", running: "running", succeeded: "succeeded", failed: "failed", cancelled: "cancelled",
 };
 
 const event: Record<Event["type"], string> = {
@@ -124,6 +124,7 @@ export const texts = {
     hint: "The token stays in this tab; it is never in a cookie or an address. The first token of a server is in the file admin-token of its state directory.",
     submit: "Log in",
     checking: "One moment",
+    waiting: "The server does not answer. The page continues by itself when it answers again.",
     missing: "Enter a token. It begins with shd_.",
     away: "The server does not answer. Try again.",
     wrong: (reason: string) => `The server does not accept this token. ${reason}`.trim(),
@@ -160,6 +161,8 @@ export const texts = {
     title: (n: number) => `${many(n, "cluster", "clusters")} · shootd`,
     heading: "Clusters",
     count: (shown: number, all: number) => (shown === all ? many(all, "cluster", "clusters") : `${shown.toLocaleString("en")} of ${many(all, "cluster", "clusters")}`),
+    reading: (some: number, all: number | null) => `Reading the clusters: ${some.toLocaleString("en")} ${all === null ? "so far" : `of ${all.toLocaleString("en")}`}`,
+    incomplete: (n: number) => `Only ${many(n, "cluster", "clusters")} could be read`,
     loading: "The clusters are being read.",
     none: "There is no cluster yet in the projects that this token sees.",
     noneMatch: "No cluster fits the filters.",
@@ -274,6 +277,9 @@ export const texts = {
     noSleep: "The cluster has no hibernation schedule.",
     sleeps: "Sleeps",
     wakes: "Wakes",
+    utcName: "UTC",
+    week: (zone: string) => `The week in ${zone} and UTC, with the times above`,
+    weekLegend: "Upper bar: maintenance. Lower bar: hibernation.",
     everyDay: "Every day",
     day: ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"],
     at: (days: string, time: string) => `${days} at ${time}`,
@@ -295,6 +301,8 @@ export const texts = {
   timeline: {
     heading: "Events and operations",
     none: "Nothing has happened yet.",
+    allEvents: "All events of this cluster",
+    allOperations: "All operations of this cluster",
     lasted: (span: string) => `in ${span}`,
   },
 
@@ -347,7 +355,7 @@ export const texts = {
   deliveries: {
     heading: "Deliveries",
     status: "Status",
-    state: { pending: "waits", delivered: "delivered", failed: "failed" },
+    state: { pending: "waiting", delivered: "delivered", failed: "failed" },
     none: "Nothing was delivered yet.",
     noneMatch: "No delivery has this status.",
     noAnswer: "no answer",
@@ -366,7 +374,7 @@ export const texts = {
       no_password: "no password",
     },
     source: { password: "by password", sms_code: "by a code of an SMS", token_file: "from a file" },
-    breaker: { closed: "Read", open: "Not read (breaker open)", half_open: "Being tried again (breaker half open)" },
+    breaker: { closed: "Yes", open: "No (breaker open)", half_open: "Trying again (breaker half open)" },
     lastContact: "Last answer",
     token: "Token of Cleura",
     nextLogin: "Next login",
@@ -374,11 +382,11 @@ export const texts = {
     noMethod: "none named",
     codeSent: (methods: string) => `${methods}: a code was sent`,
     lane: "Calls",
-    calls: (now: number, waiting: number) => `${now} under way, ${waiting} wait`,
+    calls: (now: number, waiting: number) => `${now} under way, ${waiting} waiting`,
     api: "Cloud",
     projectsOf: (name: string) => `Projects of ${name}`,
     showAll: (n: number) => `Show all ${n.toLocaleString("en")} projects`,
-    column: { name: "Project", region: "Region", breaker: "Cleura is", list: "Age of the list", contact: "Last answer", error: "Last fault" },
+    column: { name: "Project", region: "Region", breaker: "Read from Cleura", list: "Age of the list", contact: "Last answer", error: "Last fault" },
   },
   audit: {
     heading: "Audit",

@@ -5,6 +5,7 @@ type Schemas = components["schemas"];
 export type Account = Schemas["Account"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type Cluster = Schemas["Cluster"];
+export type ClusterCounts = Schemas["ClusterCounts"];
 export type ClusterSummary = Schemas["ClusterSummary"];
 export type Condition = Schemas["Condition"];
 export type Delivery = Schemas["Delivery"];

@@ -3,18 +3,24 @@ import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
 import { test } from "node:test";
 
-import { minutesUtc, readCron } from "../src/cluster/schedule";
+import { effect } from "@preact/signals";
+
 import { compare, say } from "../src/cluster/spec";
+import { byDay, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from "../src/cluster/times";
 import { fits, merged } from "../src/events/store";
-import { arrange, type Query } from "../src/fleet/query";
-import type { Row } from "../src/fleet/store";
+import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
+import { order } from "../src/fleet/order";
+import { arrange, sortByName, type Query } from "../src/fleet/query";
+import { forget, load, put, rowOf, rows, type Row } from "../src/fleet/rows";
+import { readAll, toStore } from "../src/fleet/store";
+import { countsOf } from "../src/fleet/totals";
 import { StreamParser, type Block } from "../src/live/sse";
 import { readOf } from "../src/operations/read";
 import { readReturn } from "../src/sign_on/flow";
 import { authorizationUrl, base64url, canBeCalled, challengeOf, discoveryUrl, goodUrl, hasNonce, nameOf, readDiscovery, readIssued, reasonOf } from "../src/sign_on/issuer";
 import { dueAt, fresh, keepRenewing, renewalFault, stopRenewing } from "../src/sign_on/renew";
 import { keepToken, token } from "../src/token";
-import type { Cluster, Event } from "../src/types";
+import type { Cluster, ClusterCounts, ClusterSummary, Event } from "../src/types";
 import { inPlace } from "../src/ui/still";
 import { clock, span } from "../src/ui/time";
 
@@ -35,18 +41,16 @@ test("an event stream is the same in whatever pieces it comes", () => {
   assert.deepEqual(new StreamParser().feed("id: 1\ndata: x\n"), [], "a block ends with an empty line");
 });
 
-function row(name: string, more: Partial<Row> = {}): Row {
-  const base = { id: name, project: "p", name, managed: true, labels: {}, phase: "ready", health: "healthy", progress: null, message: null, settling: false,
-    stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
-    created_at: null, updated_at: null, key: `p/${name}`, words: `p ${name} team=web` };
-  const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
-  const ends = more.expires_at ? Date.parse(more.expires_at) : Infinity;
-  return { ...base, byName: padded(`${name} p`), byVersion: padded("kubernetes_version" in more ? (more.kubernetes_version ?? "") : "1.33.7"), ends, ...more } as Row;
-}
+const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSummary => ({
+  id: name, project: "p", name, managed: true, labels: { team: "web" }, phase: "ready", health: "healthy", progress: null, message: null, settling: false,
+  stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
+  created_at: null, updated_at: null, ...more,
+});
+const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0);
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false };
 const NOW = Date.parse("2026-03-01T00:00:00Z");
-const list = (rows: Row[], part: Partial<Query>) => arrange(rows, { ...everything, ...part }, NOW).map((key) => key.slice(2));
+const list = (rows: Row[], part: Partial<Query>) => arrange(sortByName([...rows]), { ...everything, ...part }, NOW).map((key) => key.slice(2));
 
 test("order and filters", () => {
   const rows = [
@@ -68,6 +72,110 @@ test("order and filters", () => {
   assert.deepEqual(list(changed, { sort: "changed", reverse: true }), ["never", "b", "a", "c"]);
   assert.deepEqual(list(rows, { q: "TEAM=web weak" }), ["weak"], "all words have to be there");
   assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
+});
+
+/** A server with these clusters, in pages of two. The function returns the answer of a path that is refused. */
+function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | undefined = () => undefined) {
+  const asked: string[] = [];
+  async function answer({ url }: Request) {
+    const at = new URL(url), refused = refuses(at), begin = Number(at.searchParams.get("cursor") ?? 0);
+    const end = begin + (at.searchParams.get("sort") === "-updated_at" ? Number(at.searchParams.get("limit")) : 2);
+    asked.push(at.pathname + at.search);
+    if (refused) return refused;
+    if (at.pathname === "/v1/summary") return Response.json({ total: clusters.length, by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 },
+      by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0, unmanaged: 0 });
+    const found = clusters.filter((one) => one.name.includes(at.searchParams.get("q") ?? ""));
+    return Response.json({ items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null });
+  }
+  Object.assign(globalThis, { serve: answer, requestAnimationFrame: (work: () => void) => setTimeout(work) });
+  return asked;
+}
+
+const clustersOf = (text: string, more: Partial<ClusterSummary> = {}) => text.split(" ").map((name) => summary(name, more));
+const shownNames = () => order.shown.value.map((key) => key.slice(2)).join(" ");
+
+test("the first clusters are shown before all are there, with the totals of the server", async (t) => {
+  const seen: string[] = [];
+  const look = () => {
+    const now = `${load.value.state}: ${shownNames()}`;
+    if (now !== seen.at(-1)) seen.push(now);
+  };
+  const end = effect(() => (void [load.value, order.shown.value], queueMicrotask(look)));
+  t.after(() => (end(), order.hold(false), keepToken(null), forgetFirst(), forget()));
+  let asked = serve(clustersOf("a b c d e"));
+  keepToken("t");
+  await Promise.all([readFirst(), readFirst()]);
+  assert.deepEqual(asked, ["/v1/clusters?fields=summary&limit=100&sort=name", "/v1/summary"], "once for a token");
+  assert.deepEqual([load.value.state, rows.size, counted.value?.total], ["partial", 2, 5]);
+  order.hold(true);
+  await readAll();
+  assert.deepEqual(seen.filter((one) => one !== "partial: a b c d"), ["loading: ", "partial: a b", "loaded: a b c d e"],
+    "no state is shown with other rows; the first read is shown under the pointer, too");
+  assert.equal(order.differs.value, false);
+
+  serve(clustersOf("a c d e f"));
+  await readAll();
+  assert.deepEqual([[...rows.keys()].join(" "), shownNames(), order.differs.value], ["p/a p/c p/d p/e p/f", "a b c d e", true], "later changes wait");
+  order.hold(false);
+  assert.equal(shownNames(), "a c d e f");
+
+  forget();
+  asked = serve(clustersOf("a b c d e"), (url) => (url.searchParams.get("cursor") === "2" ? Response.json({ code: "x", title: "Too much" }, { status: 429 }) : undefined));
+  await readAll();
+  assert.deepEqual([load.value.state, load.value.state === "failed" && load.value.problem?.title, rows.size, asked.length], ["failed", "Too much", 2, 2]);
+  serve(clustersOf("a b c"));
+  await readAll();
+  assert.deepEqual([load.value.state, rows.size], ["loaded", 3]);
+  put(summary("a", { version: 0, phase: "failed" }), null);
+  assert.equal(rows.get("p/a")?.phase, "ready", "an older version is left out");
+});
+
+test("many changes at once are read in one page, and few of them one by one", async (t) => {
+  t.after(forget);
+  const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
+  serve(clustersOf(names.join(" ")));
+  await readAll();
+  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { version: 2, phase: "updating" }));
+  const change = (...some: string[]) => toStore.events(some.map((cluster) => ({ type: "cluster.updated", data: { project: "p", cluster, phase: "failed", version: 2 } }) as unknown as Event));
+  change(...names.slice(0, 20));
+  assert.equal(rows.get("p/c0")?.phase, "failed", "the data of the event is there at once");
+  while (rows.get("p/c0")?.phase !== "updating") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(asked.splice(0), ["/v1/clusters?fields=summary&sort=-updated_at&limit=40"]);
+
+  change(...names.slice(20));
+  while (rows.has("p/c39")) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(asked, ["/v1/clusters?fields=summary&sort=-updated_at&limit=40", "/v1/projects/p/clusters?fields=summary&limit=1000&q=c39"], "one that is gone is asked for by name");
+});
+
+test("the server begins with the clusters that the table begins with", () => {
+  const first = (part: Partial<Query>) => Object.entries(firstOf({ ...everything, ...part })).filter(([name, value]) => !["fields", "limit"].includes(name) && String(value ?? ""));
+  assert.deepEqual(first({}), [["sort", "name"]]);
+  assert.deepEqual(first({ sort: "trouble", phase: ["failed"], project: "p" }), [["sort", "phase"], ["project", "p"], ["phase", ["failed"]]]);
+  assert.deepEqual(first({ sort: "changed", q: " Web " }), [["sort", "-updated_at"], ["q", "Web"]]);
+  assert.deepEqual(first({ sort: "changed", reverse: true, q: "two words" }), [["sort", "updated_at"]], "the server takes several words as one text");
+  assert.deepEqual(first({ sort: "expires", reverse: true }), [["sort", "-expires_at"]]);
+  const counts = countsOf({ by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 }, by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0,
+    unmanaged: 0 } as unknown as ClusterCounts);
+  assert.deepEqual(Object.values(counts).map((some) => [...some]), [[["ready", 4], ["failed", 1]], [["healthy", 5]], [["1.33", 5]], [["expired", 1], ["drifted", 2]]]);
+});
+
+test("the week of a cluster", () => {
+  assert.deepEqual(dailySpans(1380, 60).slice(0, 2), [{ from: 1380, to: 1500 }, { from: 2820, to: 2940 }]);
+  assert.deepEqual([dailySpans(NaN, 60), dailySpans(60, 60)[0]], [[], { from: 60, to: 1500 }]);
+  const winter = new Date("2026-01-15T12:00:30Z"), summer = new Date("2026-07-15T12:00:00Z");
+  assert.deepEqual(["UTC", "Europe/Stockholm", "Asia/Kolkata", "no/where"].map((zone) => offsetOf(zone, winter)), [0, 60, 330, null]);
+  assert.equal(offsetOf("Europe/Stockholm", summer), 120);
+
+  const weekdays = { start: "00 18 * * 1-5", end: "00 07 * * 1-5", location: "UTC" };
+  const spans = sleepSpans([weekdays], winter);
+  assert.deepEqual([spans[0], spans[4]], [{ from: 1080, to: 1440 + 420 }, { from: 4 * 1440 + 1080, to: 7 * 1440 + 420 }], "from Friday evening to Monday");
+  assert.deepEqual(sleepSpans([{ ...weekdays, location: "Europe/Stockholm" }], summer)[0], { from: 960, to: 1440 + 300 });
+  assert.deepEqual(sleepSpans([{ start: "0 20 * * *", end: null }, { start: null, end: "0 6 * * 1" }], winter).at(-1), { from: 5 * 1440 + 1200, to: 7 * 1440 + 360 });
+  for (const odd of [{ ...weekdays, end: null }, { ...weekdays, end: "*/5 * * * *" }, { ...weekdays, location: "no/where" }]) assert.deepEqual(sleepSpans([odd], winter), []);
+
+  assert.deepEqual(byDay([{ from: 1080, to: 1860 }], 0), [{ day: 0, from: 1080, to: 1440 }, { day: 1, from: 0, to: 420 }]);
+  assert.deepEqual(byDay([{ from: 0, to: 60 }], -120), [{ day: 6, from: 1320, to: 1380 }], "Sunday evening in the west");
+  assert.deepEqual(byDay([{ from: 6 * 1440 + 1380, to: 7 * 1440 }], 60), [{ day: 0, from: 0, to: 60 }], "Monday in the east");
 });
 
 test("times of schedules", () => {

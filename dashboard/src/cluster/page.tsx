@@ -107,7 +107,7 @@ export function ClusterPage({ project, name }: { project: string; name: string }
           <SpecPanel cluster={data.cluster.value} />
         </>
       )}
-      {(state === "there" || state === "gone") && <Timeline events={data.events.value} operations={data.operations.value} />}
+      {(state === "there" || state === "gone") && <Timeline project={project} name={name} events={data.events.value} operations={data.operations.value} />}
     </>
   );
 }

@@ -1,4 +1,5 @@
-// Events and operations of a cluster in one order, the newest first.
+// Events and operations of a cluster in one order, the newest first: the last ones of each, and links to the pages that have all of them.
+import { historyLink } from "../router";
 import { texts } from "../texts";
 import type { Event, Operation } from "../types";
 import { Foreign } from "../ui/foreign";
@@ -44,7 +45,9 @@ function EventEntry({ event }: { event: Event }) {
   );
 }
 
-export function Timeline({ events, operations }: { events: Event[]; operations: Operation[] }) {
+type Props = { project: string; name: string; events: Event[]; operations: Operation[] };
+
+export function Timeline({ project, name, events, operations }: Props) {
   const entries = entriesOf(events, operations);
   return (
     <section class="panel" aria-labelledby="timeline-heading">
@@ -62,6 +65,10 @@ export function Timeline({ events, operations }: { events: Event[]; operations: 
       ) : (
         <p class="quiet">{texts.timeline.none}</p>
       )}
+      <p>
+        <a href={historyLink("events", project, name)}>{texts.timeline.allEvents}</a>{" · "}
+        <a href={historyLink("operations", project, name)}>{texts.timeline.allOperations}</a>
+      </p>
     </section>
   );
 }

@@ -4,14 +4,14 @@ import { projects } from "../live/upstream";
 import { texts } from "../texts";
 import { ColumnsMenu, ViewsMenu } from "./menus";
 import { change, clearFilters, isFiltered, query, type SortKey } from "./query";
-import { revision, rows } from "./store";
+import { members, rows } from "./rows";
 
 const sorts: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
 
 /** Names of projects: those that the server lists, and those of known clusters. */
 function useProjects(): string[] {
   return useComputed(() => {
-    void revision.value;
+    void members.value;
     const names = new Set(projects.value.map((project) => project.name));
     for (const row of rows.values()) names.add(row.project);
     return [...names].sort();

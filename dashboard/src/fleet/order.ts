@@ -3,14 +3,25 @@
 import { computed, effect, signal } from "@preact/signals";
 
 import { now } from "../live/life";
-import { arrange, query, type Query } from "./query";
-import { revision, rows } from "./store";
+import { arrange, query, sortByName, type Query } from "./query";
+import { load, members, revision, rows, type Row } from "./rows";
 
 const held = signal(false);
 const shown = signal<string[]>([]);
-const wanted = computed(() => (revision.value, arrange(rows.values(), query.value, now.peek())));
+/** Keys of all rows by name. */
+const names = computed(() => (members.value, sortByName([...rows.values()]).map(({ key }) => key)));
+const wanted = computed(() => {
+  void revision.value;
+  const named: Row[] = [];
+  for (const key of names.value) {
+    const row = rows.get(key);
+    if (row) named.push(row);
+  }
+  return arrange(named, query.value, now.peek());
+});
 
 let shownQuery: Query | null = null;
+let wereAllThere = false;
 
 function same(a: string[], b: string[]) {
   return a.length === b.length && a.every((key, i) => key === b[i]);
@@ -26,10 +37,11 @@ export const order = {
   apply: () => (shown.value = wanted.peek()),
 };
 
-// A new filter or sort of the user is applied at once.
+// A new filter or sort of the user is applied at once, and so are the clusters that the first read brings.
 effect(() => {
-  const next = wanted.value, asked = query.value;
-  if (held.value && asked === shownQuery) return;
+  const next = wanted.value, asked = query.value, areAllThere = load.value.state === "loaded";
+  if (held.value && asked === shownQuery && wereAllThere && areAllThere) return;
   shownQuery = asked;
+  wereAllThere = areAllThere;
   if (!same(next, shown.peek())) shown.value = next;
 });

@@ -1,26 +1,13 @@
-// All clusters that the token may see, in the short form. They are read once, in pages; afterwards events name the clusters to read again.
-import { effect, signal } from "@preact/signals";
+// Reads the clusters that the token may see, in the short form: all of them once, in pages; afterwards events name the clusters to read again.
+import { effect, signal, untracked } from "@preact/signals";
 
 import { api, ask, type Result } from "../api";
 import { every, listen } from "../live/life";
 import { onEnd, session } from "../session";
 import type { Cluster, ClusterSummary, Event, Phase, Problem } from "../types";
+import { forgetFirst, readFirst } from "./first";
+import { beginRound, changed, endRound, forget, isMoving, keyOf, load, moving, put, reached, remove, rows } from "./rows";
 
-/**
- * A summary with additional members: the words for the search, and the keys for sorting by name, by version and by its end. `ends`: when
- * the version expires, in ms; Infinity when that is not known.
- */
-export type Row = ClusterSummary & { key: string; words: string; byName: string; byVersion: string; ends: number };
-
-export type Load =
-  | { state: "loading" }
-  | { state: "loaded" }
-  | { state: "failed"; problem: Problem | null };
-
-export const rows = new Map<string, Row>();
-/** Increases when `rows` has changed, once per frame; with many rows less often. */
-export const revision = signal(0);
-export const load = signal<Load>({ state: "loading" });
 /** Counts of changes since the page was loaded, for the summary for screen readers. */
 export const changes = signal<{ changed: number; failed: number }>({ changed: 0, failed: 0 });
 
@@ -32,48 +19,8 @@ const FLUSH_MS = 400;
 const FLUSH_FACTOR = 10;
 const MOVING_MS = 3_000;
 const ALL_MS = 60_000;
-const MANY = 1_000;
-const MANY_MS = 200;
 const WITHOUT_STREAM_MS = 1_500;
-
-const moving: Phase[] = ["pending", "creating", "updating", "hibernating", "waking", "retrying", "deleting"];
-export const isMoving = (phase: Phase) => moving.includes(phase);
-
-export const keyOf = (project: string, name: string) => `${project}/${name}`;
-export const partsOf = (key: string): [string, string] => [key.slice(0, key.indexOf("/")), key.slice(key.indexOf("/") + 1)];
-
-let painting = false;
-function changed() {
-  if (painting) return;
-  painting = true;
-  const paint = () => {
-    painting = false;
-    revision.value++;
-  };
-  // Sorting and counting many rows takes some milliseconds, so several changes are applied together.
-  if (document.hidden || rows.size > MANY) setTimeout(paint, MANY_MS);
-  else requestAnimationFrame(paint);
-}
-
-/** Pads numbers to one width, so that a comparison of texts compares numbers. This is many times faster than a collator. */
-const padded = (text: string) => text.replace(/\d+/g, (digits) => digits.padStart(8, "0"));
-
-/** All words for the search, in lower case. */
-function wordsOf(item: ClusterSummary) {
-  const labels = Object.entries(item.labels).map(([key, value]) => `${key}=${value}`);
-  return [item.project, item.name, ...labels].join(" ").toLowerCase();
-}
-
-const endOf = ({ expires_at }: ClusterSummary) => (expires_at ? Date.parse(expires_at) : Infinity);
-
-/** `anyway`: accepts an older version, too, because a restored store has older versions. */
-function put(item: ClusterSummary, anyway: boolean) {
-  const key = keyOf(item.project, item.name);
-  const old = rows.get(key);
-  if (!anyway && old && old.id === item.id && old.version > item.version) return;
-  const byName = padded(`${item.name} ${item.project}`), byVersion = padded(item.kubernetes_version ?? "");
-  rows.set(key, { ...item, key, words: wordsOf(item), byName, byVersion, ends: endOf(item) });
-}
+const RETRY_MS = 2_000;
 
 // ---- reading ----
 
@@ -81,7 +28,8 @@ let generation = 0;
 let reading: Promise<void> | null = null;
 let again = false;
 
-async function readPages(phases: Phase[] | null, seen: Set<string> | null): Promise<Problem | null | "done"> {
+/** `round`: the number of a read of all clusters, else null. */
+async function readPages(phases: Phase[] | null, round: number | null): Promise<Problem | null | "done"> {
   const mine = generation;
   let cursor: string | null = null;
   do {
@@ -89,32 +37,29 @@ async function readPages(phases: Phase[] | null, seen: Set<string> | null): Prom
     const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query } }));
     if (mine !== generation) return "done";
     if (!result.ok) return result.problem;
-    for (const item of result.value.items as ClusterSummary[]) {
-      put(item, seen !== null);
-      seen?.add(keyOf(item.project, item.name));
-    }
+    for (const item of result.value.items as ClusterSummary[]) put(item, round);
     cursor = result.value.next_cursor;
-    if (seen && load.value.state !== "loaded") load.value = { state: "loaded" };
-    changed();
+    if (round !== null && cursor && ["loading", "failed"].includes(load.peek().state)) reached({ state: "partial" });
+    else changed();
   } while (cursor);
   return "done";
 }
 
-/** Reads all clusters, and removes those that no longer exist. */
+/** Reads all clusters, and removes those that no longer exist. When no server answers, it tries again until all are there. */
 async function readAllNow() {
-  const before = new Set(rows.keys());
-  const seen = new Set<string>();
+  const round = beginRound();
   dirty.clear();
   const mine = generation;
-  const outcome = await readPages(null, seen);
+  const outcome = await readPages(null, round);
   if (mine !== generation) return;
   if (outcome !== "done") {
-    if (load.value.state !== "loaded") load.value = { state: "failed", problem: outcome };
+    if (load.peek().state === "loaded") return;
+    reached({ state: "failed", problem: outcome });
+    if (!outcome) setTimeout(() => mine === generation && load.peek().state === "failed" && void readAll(), RETRY_MS);
     return;
   }
-  for (const key of before) if (!seen.has(key)) rows.delete(key);
-  load.value = { state: "loaded" };
-  changed();
+  endRound(round);
+  reached({ state: "loaded" });
 }
 
 /** A read that is in progress may have begun too early, so another one follows it. */
@@ -123,13 +68,14 @@ export function readAll(): Promise<void> {
     again = true;
     return reading;
   }
-  reading = readAllNow().finally(() => {
+  const mine: Promise<void> = readAllNow().finally(() => {
+    if (reading !== mine) return; // the session has ended meanwhile
     reading = null;
     if (!again) return;
     again = false;
     void readAll();
   });
-  return reading;
+  return (reading = mine);
 }
 
 /** Reads the summary of one cluster: searches for its name, which finds all clusters with this text in name, project or labels. */
@@ -139,22 +85,41 @@ async function readOne(project: string, name: string): Promise<boolean> {
   if (!result.ok) return true;
   const item = (result.value.items as ClusterSummary[]).find((one) => one.name === name);
   if (!item && result.value.next_cursor) return false;
-  if (item) put(item, false);
-  else rows.delete(keyOf(project, name));
+  if (item) put(item, null);
+  else remove(keyOf(project, name));
   changed();
   return true;
 }
 
+type Name = { project: string; name: string };
+
+/** Reads the clusters that have changed last, twice as many as are wanted. Returns those that were not among them. */
+async function readNewest(wanted: Name[]): Promise<Name[]> {
+  const mine = generation;
+  const query = { fields: "summary" as const, sort: "-updated_at", limit: Math.min(PAGE, wanted.length * 2) };
+  const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query } }));
+  if (mine !== generation) return [];
+  if (!result.ok) return wanted;
+  const found = new Set<string>();
+  for (const item of result.value.items as ClusterSummary[]) {
+    put(item, null);
+    found.add(keyOf(item.project, item.name));
+  }
+  changed();
+  return wanted.filter(({ project, name }) => !found.has(keyOf(project, name)));
+}
+
 // ---- events ----
 
-const dirty = new Map<string, { project: string; name: string }>();
+const dirty = new Map<string, Name>();
 let flushing = false;
 
 async function flush() {
   const began = performance.now();
   await reading;
-  const wanted = [...dirty.values()];
+  let wanted = [...dirty.values()];
   dirty.clear();
+  if (wanted.length > ONE_BY_ONE) wanted = await readNewest(wanted);
   const whole = wanted.length > ONE_BY_ONE || (await Promise.all(wanted.map((one) => readOne(one.project, one.name)))).includes(false);
   if (whole) await readAll();
   // When reads take long, they are less frequent.
@@ -181,7 +146,8 @@ function apply(event: Event) {
   changes.value = { changed: count.changed + 1, failed: count.failed + (event.type === "cluster.failed" ? 1 : 0) };
 }
 
-const toStore = {
+/** For the event stream. */
+export const toStore = {
   events(events: Event[]) {
     events.forEach(apply);
     if (!dirty.size) return;
@@ -191,25 +157,38 @@ const toStore = {
   reset: () => void readAll(),
 };
 
+function someMove() {
+  for (const row of rows.values()) if (isMoving(row.phase) || row.settling) return true;
+  return false;
+}
+
+/** A token from before a reload is used for the first view while the server confirms it. */
+function mayReadFirst() {
+  const now = session.value;
+  return now.kind === "in" || (now.kind === "checking" && now.restored);
+}
+
 /** Progress causes no events, so clusters in a changing phase are read again every few seconds, all others once a minute. */
 export function startFleet() {
   listen(toStore);
   every(MOVING_MS, () => {
-    const some = [...rows.values()].some((row) => isMoving(row.phase) || row.settling);
-    if (some && !reading && session.value.kind === "in") void readPages(moving, null);
+    if (!reading && session.value.kind === "in" && someMove()) void readPages(moving, null);
   });
-  // The start of the stream causes the first read. Without a stream the first read begins after a short time.
   effect(() => {
-    if (session.value.kind === "in") setTimeout(() => load.peek().state === "loading" && !reading && void readAll(), WITHOUT_STREAM_MS);
+    if (mayReadFirst()) untracked(() => void readFirst());
+  });
+  // The start of the stream causes the read of all clusters. Without a stream that read begins after a short time.
+  effect(() => {
+    const isBegun = () => reading || load.peek().state === "loaded";
+    if (session.value.kind === "in") setTimeout(() => !isBegun() && void readAll(), WITHOUT_STREAM_MS);
   });
   every(ALL_MS, () => session.value.kind === "in" && void readAll());
   onEnd(() => {
     generation++;
     reading = null;
     again = false;
-    rows.clear();
     dirty.clear();
-    load.value = { state: "loading" };
-    changed();
+    forgetFirst();
+    forget();
   });
 }

@@ -12,7 +12,7 @@ import { When } from "../ui/time";
 import { hidden, type ColumnKey } from "./kept";
 import { order } from "./order";
 import { change, hasMark, isTrouble, query, type Mark, type SortKey } from "./query";
-import { isMoving, partsOf, revision, rows, type Row } from "./store";
+import { isMoving, partsOf, revision, rows, type Row } from "./rows";
 import { now } from "../live/life";
 
 const OVERSCAN = 8;

@@ -1,18 +1,20 @@
-// The number of clusters by phase, health and version; each count is a filter.
+// The number of clusters by phase, health and version; each count is a filter. Until all clusters are there, the server counts.
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
 import { now } from "../live/life";
 import { texts } from "../texts";
-import type { Health, Phase } from "../types";
+import type { ClusterCounts, Health, Phase } from "../types";
 import { HealthIcon, PhaseIcon } from "../ui/phase";
-import { change, hasMark, minorOf, query, toggled, type Mark } from "./query";
-import { revision, rows } from "./store";
+import { counted } from "./first";
+import { change, hasMark, query, toggled, type Mark } from "./query";
+import { load, revision, rows } from "./rows";
 
 const phaseOrder: Phase[] = ["failed", "degraded", "retrying", "unknown", "pending", "creating", "updating", "hibernating", "hibernated", "waking", "deleting", "ready"];
 const healthOrder: Health[] = ["unhealthy", "unknown", "progressing", "healthy"];
 const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
-const mostVersions = 6;
+/** More versions than are ever supported at one time. The bound is for odd answers of Cleura. */
+const mostVersions = 12;
 
 type Counts = { phase: Map<Phase, number>; health: Map<Health, number>; version: Map<string, number>; mark: Map<Mark, number> };
 
@@ -23,11 +25,20 @@ function count(): Counts {
   for (const row of rows.values()) {
     add(counts.phase, row.phase);
     add(counts.health, row.health);
-    add(counts.version, minorOf(row.kubernetes_version));
+    add(counts.version, row.minor);
     for (const mark of marks) if (hasMark(row, mark, present)) add(counts.mark, mark);
   }
   return counts;
 }
+
+/** The same counts, from the server. */
+export function countsOf(all: ClusterCounts): Counts {
+  const some = <T extends string>(counts: Record<string, number>) => new Map(Object.entries(counts).filter(([, n]) => n > 0)) as Map<T, number>;
+  const { expired, expiring_30d: expiring, drifted, stale, unmanaged } = all;
+  return { phase: some(all.by_phase), health: some(all.by_health), version: some(all.by_version), mark: some({ expired, expiring, drifted, stale, unmanaged }) };
+}
+
+const countNow = () => (counted.value && load.value.state !== "loaded" ? countsOf(counted.value) : count());
 
 type ChipProps = { pressed: boolean; count: number; onClick: () => void; children: ComponentChildren };
 
@@ -55,7 +66,7 @@ function Group({ label, children }: { label: string; children: ComponentChildren
 const present = <T,>(order: T[], map: Map<T, number>, asked: T[]) => [...order, ...[...map.keys()].filter((key) => !order.includes(key))].filter((key) => map.has(key) || asked.includes(key));
 
 export function Totals() {
-  const counts = useComputed(() => (revision.value, count())).value;
+  const counts = useComputed(() => (revision.value, countNow())).value;
   const asked = query.value;
   const versions = [...new Set([...counts.version.keys(), ...asked.version])].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
   return (
@@ -79,7 +90,7 @@ export function Totals() {
         ))}
       </Group>
       <Group label={texts.totals.version}>
-        {versions.slice(0, mostVersions).map((version) => (
+        {versions.filter((version, i) => i < mostVersions || asked.version.includes(version)).map((version) => (
           <Chip key={version} pressed={asked.version.includes(version)} count={counts.version.get(version) ?? 0}
             onClick={() => change({ version: toggled(asked.version, version) })}>
             <span class="mono">{version}</span>

@@ -6,7 +6,7 @@ import { texts } from "../texts";
 import type { Project } from "../types";
 import { Foreign } from "./foreign";
 import { SeverityIcon } from "./phase";
-import { clock, exact, When } from "./time";
+import { clock, When } from "./time";
 
 function reasonOf(project: Project): string {
   const { login, login_message, last_error, breaker } = project.upstream;
@@ -27,7 +27,7 @@ export function Banners() {
       {away && (
         <p class="notice bad">
           <SeverityIcon severity="critical" />
-          <span data-exact={exact(new Date(since))}>{texts.away(clock(now.value - since))}</span>
+          <span data-exact={since}>{texts.away(clock(now.value - since))}</span>
         </p>
       )}
       {blocked && (

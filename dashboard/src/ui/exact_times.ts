@@ -1,5 +1,7 @@
-// The only tooltip of the page. It shows the exact time for the element under the pointer or the focus. It stays while the pointer is on
-// it, and Escape closes it (WCAG 1.4.13).
+// The only tooltip of the page. It shows the exact time for the element under the pointer or the focus, whose `data-exact` has the time in
+// ms. It stays while the pointer is on it, and Escape closes it (WCAG 1.4.13).
+import { exact } from "./time";
+
 const DELAY_MS = 120;
 const GAP = 6;
 
@@ -33,7 +35,7 @@ export function startExactTimes() {
     if (shownFor === target) return;
     hide();
     shownFor = target;
-    tip.textContent = target.dataset.exact ?? "";
+    tip.textContent = exact(new Date(Number(target.dataset.exact)));
     tip.hidden = false;
     target.setAttribute("aria-describedby", tip.id);
     place();

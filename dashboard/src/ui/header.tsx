@@ -6,7 +6,7 @@ import { logOut, mayAs, roleOf, session } from "../session";
 import { texts } from "../texts";
 import { visible } from "./foreign";
 import { setTheme, theme, type Theme } from "./theme";
-import { exact, exactTimes, span } from "./time";
+import { exactTimes, span } from "./time";
 
 function Connection() {
   const { state, since } = link.value;
@@ -19,7 +19,7 @@ function Connection() {
       </svg>
       <span>{texts.link[state](for_)}</span>
       {read !== null && (
-        <span class="quiet age" data-exact={exact(new Date(read))}>
+        <span class="quiet age" data-exact={read} tabIndex={0}>
           {texts.age(span(now.value - read))}
         </span>
       )}

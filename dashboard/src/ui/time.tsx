@@ -27,17 +27,23 @@ export function clock(ms: number): string {
   return hours ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
 }
 
-const local = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
-const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short", hour: "numeric" });
-const dayLocal = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+/** A format that is made at its first use: that takes some milliseconds, and the first view needs none. */
+export function dateFormat(options: Intl.DateTimeFormatOptions): () => Intl.DateTimeFormat {
+  let made: Intl.DateTimeFormat | undefined;
+  return () => (made ??= new Intl.DateTimeFormat("en-GB", options));
+}
 
-export const zoneName = (at: Date) => zone.formatToParts(at).find((part) => part.type === "timeZoneName")?.value ?? "";
+const local = dateFormat({ dateStyle: "medium", timeStyle: "medium" });
+const zone = dateFormat({ timeZoneName: "short", hour: "numeric" });
+const dayLocal = dateFormat({ dateStyle: "medium" });
+
+export const zoneName = (at: Date) => zone().formatToParts(at).find((part) => part.type === "timeZoneName")?.value ?? "";
 
 const utc = (at: Date) => at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 
 /** The time in both zones, as one text. */
 export function exact(at: Date): string {
-  return `${local.format(at)} ${zoneName(at)} · ${utc(at)}`;
+  return `${local().format(at)} ${zoneName(at)} · ${utc(at)}`;
 }
 
 export function relative(at: number, present: number): string {
@@ -46,13 +52,13 @@ export function relative(at: number, present: number): string {
 
 type Props = { at: string | number | null | undefined; none?: string; focusable?: boolean; day?: boolean };
 
-/** `day`: the exact form shows the date only. */
+/** `day`: the exact form shows the date only. The tooltip reads `data-exact` (exact_times.ts). */
 export function When({ at, none = texts.none, focusable = false, day = false }: Props) {
   const date = at == null ? null : new Date(at);
   if (!date || Number.isNaN(date.getTime())) return <span class="quiet">{at == null ? none : visible(String(at))}</span>;
-  const text = exactTimes.value ? (day ? dayLocal.format(date) : `${local.format(date)} ${zoneName(date)}`) : relative(date.getTime(), now.value);
+  const text = exactTimes.value ? (day ? dayLocal().format(date) : `${local().format(date)} ${zoneName(date)}`) : relative(date.getTime(), now.value);
   return (
-    <time dateTime={date.toISOString()} data-exact={exact(date)} {...(focusable ? { tabIndex: 0 } : {})}>
+    <time dateTime={date.toISOString()} data-exact={date.getTime()} {...(focusable ? { tabIndex: 0 } : {})}>
       {text}
     </time>
   );
