@@ -50,7 +50,7 @@ def main():
         sections = [run(name, goals.name) for name in sys.argv[1:] or BENCHMARKS]
         reached = [json.loads(line) for line in goals]
     print("# Benchmarks\n")
-    print(f"One run of `make bench` at {first_line('git', '-C', str(ROOT), 'describe', '--always', '--dirty')}, {began:%Y-%m-%d %H:%M} UTC.\n")
+    print(f"This page is the output of one run of `make bench` at {first_line('git', '-C', str(ROOT), 'describe', '--always', '--dirty')}, {began:%Y-%m-%d %H:%M} UTC.\n")
     print(f"Machine: {machine()}. Versions: {first_line('gcc', '--version')}; " +
           ", ".join(package(name) for name in ("libmicrohttpd12", "libsqlite3-0", "libjansson4", "libgnutls30", "nginx-light", "varnish", "wrk",
                                                "nghttp2-client")) + ".\n")

@@ -96,13 +96,13 @@ def main():
         rows = measure(directory)
     goal("calls to Cleura in an hour, 10,000 clusters and 1,000 clients: ratio to the fewest possible", rows[-1][7], 1.05)
     section("Calls to Cleura in an hour",
-            "Clusters of one project without changes, with the default `polling`. The simulator counts the calls. Each client has an event stream and "
+            "All clusters are in one project and do not change; `polling` has its defaults. The simulator counts the calls. Each client has an event stream and "
             f"reads one cluster every {CLIENT_S} s (`If-None-Match`). The clocks of shootd and the simulator go {SPEED} times as fast "
-            f"(`bench/fast_clock.c`); the hour begins {SETTLED_S} s after the start, when lists that began 15 s apart are {IDLE_S} s apart.",
-            f"The fewest possible calls: the data of a project without changes is at most {IDLE_S} s old (`polling.idle`), and one list has all clusters "
-            f"of a project, whatever their number: {HOUR_S // IDLE_S} lists. The catalog, which has the expiry of the versions, is read once an hour: 1 "
-            "call. A login is needed once a day, when a token ends; this hour has none. The number of lists grows with the number of projects.",
-            f"Clients without shootd: one call every {CLIENT_S} s from each client, even if that call lists all clusters.")
+            f"(`bench/fast_clock.c`); the hour begins {SETTLED_S} s after the start, when the interval between lists has grown from 15 s to {IDLE_S} s.",
+            f"The fewest possible calls are computed as follows. The data of a project without changes is at most {IDLE_S} s old (`polling.idle`), and one list "
+            f"has all clusters of a project, whatever their number. These are {HOUR_S // IDLE_S} lists. The catalog, which has the expiry of the versions, is read "
+            "once an hour. A login is needed once a day, when a token ends; this hour has none. The number of lists grows with the number of projects.",
+            f"Without shootd, each client would make one call every {CLIENT_S} s, even if that call lists all clusters.")
     table(["clusters", "clients", "lists", "catalogs", "other calls", "calls", "the fewest possible", "ratio to the fewest", "calls of clients without "
             "shootd", "ratio to shootd's calls"], rows)
 

@@ -48,8 +48,8 @@ def main():
             rows = measure(f.d, name)
         finally:
             f.stop()
-    section("The command line", f"The time from start to end of the program, with {CLUSTERS} clusters: the median of {ROUNDS} runs each, one after the "
-            "other.")
+    section("The command line", f"The time is measured from the start to the end of the program, with {CLUSTERS} clusters. Each figure is the median of {ROUNDS} "
+            "runs, one after the other.")
     table(["command", "bytes printed", "ms", "ratio to curl", "goal"], rows)
 
 

@@ -24,7 +24,7 @@ def main():
                 d.stop()
                 sim.stop()
     section("Instructions and allocations of a cached read", "One cluster is read on an open connection, under callgrind. The library is libmicrohttpd.")
-    table(["status", "our instructions", "with the library", "allocations", "bounds in `make test`: our instructions, allocations"], rows)
+    table(["status", "instructions of shootd", "with the library", "allocations", "limits in `make test`: instructions of shootd, allocations"], rows)
 
 
 main()

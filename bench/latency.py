@@ -129,9 +129,9 @@ def main():
     for what, values in measured[:2]:
         goal(f"{what}, p99, ms", percentile(values, 0.99) * 1e3, most)
     section("From a change at Cleura to a webhook and a stream",
-            f"{CLUSTERS} changes, at moments independent of the polls, to {CLUSTERS} clusters of one project. `polling` has {INTERVAL_MS} ms for `active`, "
+            f"{CLUSTERS} clusters of one project are changed, one after the other, at moments that do not depend on the polls. `polling` has {INTERVAL_MS} ms for `active`, "
             "`idle` and `discovery` (defaults: 15 s, 2 min and 5 min); all other keys have their defaults. The goal is the interval plus "
-            f"{BEYOND_MS} ms; with so few changes p99 is the slowest one.")
+            f"{BEYOND_MS} ms; with so few changes p99 is the slowest change.")
     table(["milliseconds", "p50", "p99", "goal for p99"],
           [[what, percentile(values, 0.5) * 1e3, percentile(values, 0.99) * 1e3, most if "change to" in what else ""] for what, values in measured])
 

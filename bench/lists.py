@@ -72,7 +72,7 @@ def operations(directory):
 
 
 def main():
-    section(f"Lists over {CLUSTERS:,} clusters", f"Median of {ROUNDS} answers on one connection.")
+    section(f"Lists over {CLUSTERS:,} clusters", f"Each figure is the median of {ROUNDS} answers on one connection.")
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         for part in ("clusters", "operations"):

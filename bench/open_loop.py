@@ -274,17 +274,18 @@ def main():
     rate, dropped = steady(rounds)
     burst(rounds, rate)
     section("Reads at a fixed rate beside other work",
-            f"One of {CLUSTERS:,} clusters is read {rate:,} times a second, half of the rate that wrk reaches with {CONNECTIONS} connections. The moments "
-            f"of the reads do not depend on answers; each time counts from the moment when the read was due. {ROUNDS} rounds of {SECONDS} s in turn. The "
-            "figures are medians; each ratio compares with idle in the same round. shootd has one core for all of its threads. The load has priority on "
-            "the other core (nice -20); the simulator and the other clients use the rest of that core. Thus their work does not disturb shootd; only its own work for "
-            "them does. The kernel's work for the other programs may still stop the load, which is no fault of shootd. When the load is 0.1 ms late, the "
-            "reads in flight, and the reads until it has caught up, are left out. The first 0.2 s of each round are left out, too.",
-            "Polls happen on request, so that the other rounds have none. Each begins a second after the last one, or when that one has ended, and the "
-            "simulator replays recorded lists. The events come from one create each second. "
+            f"One of {CLUSTERS:,} clusters is read {rate:,} times a second, half of the rate that wrk reaches with {CONNECTIONS} connections. A read is "
+            "sent at its planned moment, also when earlier reads are not answered yet, and its time counts from that moment. Each kind of other work has "
+            f"{ROUNDS} rounds of {SECONDS} s, in turn. The figures are medians; each ratio compares with the idle part of the same round. shootd has one "
+            "core for all of its threads. The program that sends the reads (the load) has priority on the other core (nice -20); the simulator and the "
+            "other clients use the rest of that core. Thus their work does not take time from shootd, except for shootd's own work for them. The kernel's "
+            "work for the other programs may still stop the load, which is no fault of shootd. When the load is 0.1 ms late, the reads in flight, and "
+            "the reads until it has caught up, are left out. The first 0.2 s of each round are left out, too.",
+            "Polls happen on request, so that the other rounds have none. Each poll begins a second after the begin of the last one, or when that one has "
+            "ended, and the simulator replays recorded lists. The events come from one create each second. "
             f"{CREATES:,} creates are due at equal intervals in {SECONDS} s. The {READERS} clients have one connection each, and together send {READERS} "
             "requests a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
-    table(["beside", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "left out", "ratio of p99 to idle", "goal"],
+    table(["other work", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "left out", "ratio of p99 to idle", "goal"],
           [row(what, those, rate) for what, those in rounds.items()])
     print(f"\n`access_log: all` dropped {dropped:.1%} of its lines, because the reads leave too little of the core for them.\n"
           if dropped else "\n`access_log: all` dropped no line.\n")

@@ -177,10 +177,10 @@ def main():
         if most:
             goal(f"CPU of {what}: ratio to {server}", ratio, most)
     section("The cost of a cached read",
-            f"{CONNECTIONS} connections that send the next request at once, {ROUNDS} alternating rounds of {SECONDS} s. The figures are medians; the ratio "
-            "is shootd's CPU time divided by the peer's in the same round. The load (wrk; h2load for 304) has one core, the server the other. The bare "
-            "server sends the same bytes and header fields to every request; nginx and Varnish cache shootd's answer for an hour. The CPU time is that of "
-            "the process, with the kernel's work for its sockets. shootd has 1,000 clusters.")
+            f"Each of {CONNECTIONS} connections sends its next request as soon as it has an answer. The servers are measured in turn, in {ROUNDS} rounds of "
+            f"{SECONDS} s. The figures are medians; the ratio is shootd's CPU time divided by the peer's in the same round. The load (wrk; h2load for 304) "
+            "has one core, and the server has the other. The bare server sends the same bytes and header fields to every request; nginx and Varnish cache "
+            "shootd's answer for an hour. The CPU time is that of the process, with the kernel's work for its sockets. shootd has 1,000 clusters.")
     table(["answer", "server", "CPU per answer, µs", "answers a second", "p99, ms", "ratio of shootd's CPU time to this", "goal"], rows)
 
 

@@ -163,15 +163,14 @@ def main():
     goal("time of a refusal of revoked, malformed and almost valid tokens: largest difference from unknown tokens, ns", f"{most:.0f}",
          f"{noise:.0f} (noise)")
     section("Whether the time of a refusal reveals its reason",
-            f"{ROUNDS:,} answers of each group on one open connection, one request at a time, with the groups in random order in each round and {TOKENS} "
-            f"tokens a group. The difference is a median over {BLOCKS} blocks of rounds: of the difference between the median of the group and the median of "
-            "unknown tokens. Its interval is by bootstrap. The noise is also the goal: the greatest end of the intervals of the other groups of unknown "
-            f"tokens (`{UNKNOWN}, again`), "
-            f"{noise:.0f} ns. shootd has its default configuration, except for `auth_failures_per_minute`, which would end the test after 600 requests.")
+            f"Each group of tokens gets {ROUNDS:,} answers on one open connection, one request at a time. A group has {TOKENS} tokens, and the groups are in random "
+            f"order in each round. The rounds are divided into {BLOCKS} blocks. In each block the median of the group is compared with the median of unknown tokens; "
+            "the difference in the table is the median over all blocks. Its interval is computed by bootstrap. Some groups have other unknown tokens "
+            f"(`{UNKNOWN}, again`); the greatest end of their intervals is the noise, and also the goal: {noise:.0f} ns. shootd has its default configuration, except for `auth_failures_per_minute`, which would end the test after 600 requests.")
     columns = ["token", "median, µs", "difference, ns", "its 95 % interval, ns"]
     table(columns, rows_of(of_tokens, compared, UNKNOWN))
     first = next(iter(of_jwts))
-    print("JWTs are compared with each other and have no goal, because the work differs. A JWT that is not JSON is refused first. A JWT with an unknown "
+    print("JWTs are compared with each other and have no goal, because the work for them differs. A JWT that is not JSON is refused first. A JWT with an unknown "
             "key is refused before a signature is checked, an expired one after that. The time thus reveals only public facts (the issuer's keys) and the "
             "content of the token (its end). A JWT with a wrong signature and an expired JWT take the same time, because the claims are checked last.\n")
     table(columns, rows_of(of_jwts, compare(of_jwts, first), first))

@@ -210,7 +210,7 @@ def main():
     goal(f"restart with {EVENTS:,} events and {FINISHED[-1]:,} finished operations, ms", seconds * 1e3, 500)
     goal(f"bytes of the store for an event with its deliveries to {WEBHOOKS} webhooks", of_event + WEBHOOKS * of_delivery, 1700)
     goal("memory of finished operations, for any number, MiB", max(max(row[3], row[4]) for row in memory), 16)
-    section("A large store", f"{FINISHED[-1]:,} finished operations of {CLUSTERS} clusters and {EVENTS:,} events; {DELIVERED:,} events have deliveries "
+    section("A large store", f"The store has {FINISHED[-1]:,} finished operations of {CLUSTERS} clusters and {EVENTS:,} events; {DELIVERED:,} events have deliveries "
             f"to {WEBHOOKS} webhooks. The rows are copies, with other ids and times, of rows that shootd wrote; the file is in the page cache. shootd has "
             "its default configuration, except for shorter intervals between polls.")
     table(["what", "now", "goal"],
@@ -220,7 +220,7 @@ def main():
            ["for a delivery", of_delivery, ""],
            [f"for an event with its deliveries to {WEBHOOKS} webhooks", of_event + WEBHOOKS * of_delivery, 1700],
            ["for a finished operation", of_operation, ""]])
-    section("Finished operations in memory", "All operations were read in pages of 1000, and some by a wait. Goal: at most 16 MiB, for any number.")
+    section("Finished operations in memory", "All operations were read in pages of 1000, and some by requests with `wait`. The goal is at most 16 MiB, for any number of operations.")
     table(["finished operations", "restart, ms", "RSS after the start, MiB", "more than without operations, MiB", "the same after all were read, "
             "MiB"], memory)
 

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Prints figures of the structure: files and lines by folder, functions, asserts, members of structs, and circles of files that call each other.
+"""Prints figures of the structure: files and lines by folder, functions, asserts, members of structs, and cycles of calls between files.
 
     tools/structure.py                   a table
-    tools/structure.py --circle FOLDER   the files of its largest circle, and a call for each step
+    tools/structure.py --cycle FOLDER    the files of its largest cycle, and a call for each step
     tools/structure.py --callers NAME    the functions that call NAME, in all folders
-    tools/structure.py --dead            functions that nobody calls, and those that only tests call
-    tools/structure.py --check           fails when a folder has a larger circle than CEILING allows, or a dead function (make lint)
+    tools/structure.py --dead            functions without a caller, and those that only tests call
+    tools/structure.py --check           fails when a folder has a larger cycle than CEILING allows, or a dead function (make lint)
 
-A circle is a strongly connected component of "a function of this file calls one of that file", within a top folder and all its rooms.
-Calls through pointers count: a member that is called leads to each function that is stored under its name, by a designator, by the
-place in a table or by an assignment. A function that is handed to another one is called by that one, or stored under the member in
-which that one stores its parameter. A pointer that another top folder calls (a timer of the loop) leads nowhere. Functions are found by the
-layout that clang-format enforces: a definition begins in the first column and its body's brace stands alone in it.
+A cycle is a group of files of one top folder (with its subfolders) in which each file calls, directly or through others, every other file:
+a strongly connected component of "a function of this file calls a function of that file".
+Calls through pointers count. A call of a member counts as a call of each function that is stored under the member's name: by a
+designator, by its place in a table or by an assignment. A function that is passed to another function counts as called by that
+function, or as stored under the member in which that function stores its parameter. A pointer that only another top folder calls, such
+as a timer of the loop, does not count. Functions are found by the layout that clang-format enforces: a definition begins in the first
+column and its body's brace is alone on its line.
 """
 
 import collections
@@ -25,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = sorted({p.parent.relative_to(ROOT).as_posix() for p in ROOT.glob("*/**/*.c")
                   if p.relative_to(ROOT).parts[0] not in ("build", "tests", "fuzz", "bench")})
 TOPS = sorted({folder.split("/")[0] for folder in FOLDERS})
-# The largest allowed circle of each top folder, in files; folders without an entry may have ORDINARY files. The numbers may only go down.
+# The largest allowed cycle of each top folder, in files; folders without an entry may have ORDINARY files. The numbers may only go down.
 ORDINARY = 5
 CEILING: dict[str, int] = {}
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -216,14 +218,14 @@ def calls_in(top):
     return Calls(top)
 
 
-def largest_circle(graph):
+def largest_cycle(graph):
     return max(components(graph), key=len, default=[])
 
 
-def size_of_circle(top):
-    """The number of files in the largest circle; 0 when no two files call each other."""
-    circle = largest_circle(calls_in(top).graph)
-    return len(circle) if len(circle) > 1 else 0
+def size_of_cycle(top):
+    """The number of files in the largest cycle; 0 when no two files call each other."""
+    cycle = largest_cycle(calls_in(top).graph)
+    return len(cycle) if len(cycle) > 1 else 0
 
 
 def members(header):
@@ -240,13 +242,13 @@ def row(folder):
     lines = sum(lengths.values())
     longest = max(paths, key=lengths.get)
     biggest = max((m for c in codes.values() for m in members(c)), default=(0, "-"))
-    return (folder, len(paths), lines, f"{longest.name} {lengths[longest]}", size_of_circle(folder) if folder in TOPS else "", len(sizes),
+    return (folder, len(paths), lines, f"{longest.name} {lengths[longest]}", size_of_cycle(folder) if folder in TOPS else "", len(sizes),
             int(statistics.median(sizes)), sorted(sizes)[len(sizes) * 9 // 10], max(sizes), f"{1000 * asserts / lines:.1f}",
             f"{biggest[1]} {biggest[0]}"), sizes
 
 
 def table():
-    head = ("folder", "files", "lines", "longest file", "circle", "functions", "median", "p90", "longest", "asserts/1000", "largest struct")
+    head = ("folder", "files", "lines", "longest file", "cycle", "functions", "median", "p90", "longest", "asserts/1000", "largest struct")
     rows, sizes = zip(*(row(folder) for folder in FOLDERS))
     every = sorted(size for part in sizes for size in part)
     rows += (("all", sum(r[1] for r in rows), sum(r[2] for r in rows), "", max(r[4] or 0 for r in rows), len(every),
@@ -256,16 +258,16 @@ def table():
         print("  ".join(str(cell).ljust(width) for cell, width in zip(one, widths)).rstrip())
 
 
-def show_circle(top):
+def show_cycle(top):
     graph = calls_in(top).graph
-    circle = sorted(largest_circle(graph))
+    cycle = sorted(largest_cycle(graph))
     edges = 0
-    for path in circle:
+    for path in cycle:
         for other, (caller, callee) in sorted(graph[path].items()):
-            if other in circle:
+            if other in cycle:
                 edges += 1
                 print(f"{path.relative_to(ROOT)} -> {other.relative_to(ROOT)}: {caller} calls {callee}")
-    print(f"{len(circle)} files in one circle, {edges} edges")
+    print(f"{len(cycle)} files in one cycle, {edges} edges")
 
 
 def callers_of(name):
@@ -304,22 +306,22 @@ def show_unused():
 
 
 def check():
-    """The number of folders with a circle that is too large, plus the number of functions without a caller."""
+    """The number of folders with a cycle that is too large, plus the number of functions without a caller."""
     dead = [(path, name) for path, name, by_tests in unused() if not by_tests]
     for path, name in dead:
-        print(f"{path}: nobody calls {name}")
-    sizes = {top: (size_of_circle(top), CEILING.get(top, ORDINARY)) for top in TOPS}
+        print(f"{path}: no function calls {name}")
+    sizes = {top: (size_of_cycle(top), CEILING.get(top, ORDINARY)) for top in TOPS}
     for top, (size, most) in sizes.items():
         if size > most:
-            print(f"{top}: {size} files call each other in a circle, {most} are allowed (CEILING in tools/structure.py; --circle {top} shows it)")
+            print(f"{top}: {size} files call each other in one cycle, {most} are allowed (CEILING in tools/structure.py; --cycle {top} shows it)")
         elif size < most and top in CEILING:
-            print(f"{top}: {size} files call each other in a circle; CEILING in tools/structure.py allows {most} and can go down")
+            print(f"{top}: {size} files call each other in one cycle; CEILING in tools/structure.py allows {most} and can go down")
     return sum(size > most for size, most in sizes.values()) + len(dead)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--circle"] and len(sys.argv) == 3:
-        show_circle(sys.argv[2])
+    if sys.argv[1:2] == ["--cycle"] and len(sys.argv) == 3:
+        show_cycle(sys.argv[2])
     elif sys.argv[1:2] == ["--callers"] and len(sys.argv) == 3:
         show_callers(sys.argv[2])
     elif sys.argv[1:] == ["--dead"]:

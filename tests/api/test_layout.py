@@ -43,8 +43,9 @@ MAY_INCLUDE = {
 # command line may include the words of the contract.
 OF_THE_MODEL = {"http": {"model/problem.h"}, "cli": {"model/names.h"}}
 FOLDERS = set(MAY_INCLUDE)
-# A room is a folder with its files, without its subfolders. Of its own top folder it may include itself and the rooms in its row.
-ROOMS = {
+# The files beside each other in one folder, without its subfolders, may include each other and, of their own top folder, the
+# folders in their row.
+SUBFOLDERS = {
     "http/message": set(),
     "http/connection": set(),
     "http": {"http/message", "http/connection"},
@@ -73,8 +74,8 @@ ROOMS = {
     "simulator/control": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers"},
     "simulator": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers", "simulator/control"},
 }
-# The tables of the API list what each resource has; the table of commands lists the verbs. Only these files include files of the rooms
-# above them.
+# The tables of the API list what each resource has; the table of commands lists the verbs. Only these files include files of the
+# folders above them.
 TABLES = {"api/routes.c", "api/params.c", "cli/commands.c"}
 # One file per resource. A resource may include the list of all handlers and, of other resources, only these.
 RESOURCES = {
@@ -144,32 +145,32 @@ def test_includes_point_one_way():
     assert not faults, "\n".join(faults)
 
 
-def room_of(name):
+def subfolder_of(name):
     return str(PurePosixPath(name).parent)
 
 
-def rooms_breached(path, names):
-    """The included files that break the order of the rooms of a folder; paths start at the root."""
-    own = room_of(path)
+def order_breached(path, names):
+    """The included files that break the order of the subfolders of a top folder; paths start at the root."""
+    own = subfolder_of(path)
     for name in names:
-        other = room_of(name)
+        other = subfolder_of(name)
         same_folder = PurePosixPath(path).parts[0] == PurePosixPath(name).parts[0]
-        if own in ROOMS and same_folder and other not in {own} | ROOMS[own] and path not in TABLES:
+        if own in SUBFOLDERS and same_folder and other not in {own} | SUBFOLDERS[own] and path not in TABLES:
             yield f"{path}: {own} must not know {name}"
         stem, others = PurePosixPath(path).stem, PurePosixPath(name).stem
         if own == other == "api/resources" and others not in {stem, "handlers"} | RESOURCES.get(stem, set()):
             yield f"{path}: a resource must not know {name}"
 
 
-def test_rooms_have_an_order():
-    faults = [f for p in SOURCES for f in rooms_breached(str(p.relative_to(ROOT)), [n for _, kind, n in includes(p) if kind == '"'])]
+def test_subfolders_have_an_order():
+    faults = [f for p in SOURCES for f in order_breached(str(p.relative_to(ROOT)), [n for _, kind, n in includes(p) if kind == '"'])]
     assert not faults, "\n".join(faults)
-    rooms = {room_of(p.relative_to(ROOT)) for p in SOURCES}
-    for room, others in ROOMS.items():
-        assert room in rooms and others <= set(ROOMS), room
-        assert not any(room in ROOMS[other] for other in others), room
-    covered = {room.split("/")[0] for room in ROOMS}
-    assert {r for r in rooms if r.split("/")[0] in covered} == set(ROOMS), "a room without a row"
+    there = {subfolder_of(p.relative_to(ROOT)) for p in SOURCES}
+    for name, others in SUBFOLDERS.items():
+        assert name in there and others <= set(SUBFOLDERS), name
+        assert not any(name in SUBFOLDERS[other] for other in others), name
+    covered = {name.split("/")[0] for name in SUBFOLDERS}
+    assert {name for name in there if name.split("/")[0] in covered} == set(SUBFOLDERS), "a folder without a row"
     assert TABLES <= {str(p.relative_to(ROOT)) for p in SOURCES}
 
 
@@ -188,7 +189,7 @@ def test_rooms_have_an_order():
     ("simulator/handlers/clusters.c", "simulator/process.h"),
 ])
 def test_a_planted_breach_is_found(path, name):
-    assert list(rooms_breached(path, [name])) and not list(rooms_breached(path, ["base/mem.h", path]))
+    assert list(order_breached(path, [name])) and not list(order_breached(path, ["base/mem.h", path]))
 
 
 def test_the_rule_is_not_vacuous():
@@ -383,14 +384,14 @@ PLANTED = {
 }
 
 
-def test_circles_through_pointers_are_found(tmp_path):
+def test_cycles_through_pointers_are_found(tmp_path):
     """A function is called by each caller of the member that stores it, or by the function that receives it and does not store it;
     also if it returns a struct. Nobody here calls a timer."""
     for name, text in PLANTED.items():
         (tmp_path / name).write_text(text)
     calls = structure.Calls(tmp_path)
-    circle = {path.name for path in structure.largest_circle(calls.graph)}
-    assert circle == {"a.c", "b.c", "by_name.c", "by_place.c", "handed.c", "kept.c"}
+    cycle = {path.name for path in structure.largest_cycle(calls.graph)}
+    assert cycle == {"a.c", "b.c", "by_name.c", "by_place.c", "handed.c", "kept.c"}
     assert {caller for _, caller in calls.callers["first"]} == {"third", "fourth", "fifth", "seventh", "eighth"}
 
 
