@@ -4,6 +4,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -26,11 +27,22 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "error::pytest.PytestUnhandledThreadExceptionWarning")
 
 
+threads_at_rest = 1  # of a worker between two tests
+GARBAGE = 100_000  # objects
+
+
 def pytest_collection_finish():
-    """Twice in fifty runs a worker with many threads crashed inside of Python 3.11.2, the second time while it collected garbage. From here
-    on a garbage collection skips modules and tests, and is ten times less frequent."""
+    """Three times in eighty runs a worker with many threads crashed inside of Python 3.11.2, where a new list may start a garbage
+    collection beside running threads. From here on a worker collects only while no other thread runs, and skips modules and tests."""
+    global threads_at_rest
+    threads_at_rest = threading.active_count()
     gc.freeze()
-    gc.set_threshold(7000, 10, 10)
+    gc.disable()
+
+
+def collect_garbage():
+    if gc.get_count()[0] > GARBAGE and threading.active_count() <= threads_at_rest:
+        gc.collect()
 
 
 @pytest.hookimpl(tryfirst=True)  # runs before the workers read the marks
@@ -40,6 +52,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_runtest_setup():
     harness.Process.forget_ended()
+    collect_garbage()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -670,6 +670,8 @@ def test_an_outage_of_cleura_is_seen(world):
         world.run("outage", 'await page.locator("td").getByText(/breaker (half )?open/).first().waitFor();')
     finally:
         sim.post("down", down=False)
+    wait_until(lambda: all(one["upstream"]["breaker"] == "closed" for one in world.d.http.get("/v1/projects").json()["items"]),
+               what="shootd to read Cleura again")
     world.run("outage", 'await page.locator("td").getByText(/breaker (half )?open/).first().waitFor({ state: "detached" });')
 
 
