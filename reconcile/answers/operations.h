@@ -1,4 +1,4 @@
-/* Operations for callers: from memory, or from the store. Loop thread. */
+/* Answers commands about operations, from memory or from the store. Loop thread. */
 #ifndef RECONCILE_ANSWERS_OPERATIONS_H
 #define RECONCILE_ANSWERS_OPERATIONS_H
 
@@ -11,7 +11,7 @@ struct reconcile;
 void command_operations(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 
-/* Requests from the store an operation that is not in memory; on_found runs with the result. */
+/* Requests an operation that is not in memory from the store; on_found runs with the result. */
 void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
                       void (*on_found)(struct store_query *s));
 /* For on_found: returns the ended operation, owned by `s`. NULL: the command was answered, because the

@@ -5,12 +5,12 @@
 #include "model/command.h"
 #include "reconcile/world/save.h"
 
-/* True when the command was taken over: it was answered before, its key is in use, or the key is looked up
- * first. */
+/* True when the command was taken over. Then it got the stored answer, its key is in use, or the key is
+ * looked up first. */
 bool replay_take(struct reconcile *r, struct command *cmd);
 /* Adds the prepared answer to the save, so it becomes durable together with the effect. */
 void replay_keep(struct save *save, const struct command *cmd);
-/* The seal context for a stored answer. The caller frees it. */
+/* The context with which a stored answer is sealed. The caller frees it. */
 char *replay_context(const char *key);
 void replays_free(struct reconcile *r);
 /* Releases the key of the command. */

@@ -10,11 +10,11 @@
 /* Answers a caller that has no right to the command, or has lost the right, and takes over the command.
  * False: the command may be decided. */
 bool reply_if_denied(struct reconcile *r, struct command *cmd);
-/* Each answers and returns the command. Problem and body are taken over. */
+/* Each of these functions answers the command and gives it back. Problem and body are taken over. */
 void reply_problem(struct command *cmd, struct problem *problem);
 /* Answers 503: shootd is stopping. */
 void reply_stopping(struct command *cmd);
-/* As reply_stopping, for all commands in a list of struct waiting. */
+/* Does the same as reply_stopping for all commands in a list of struct waiting. */
 void reply_stopping_all(struct list *waiters);
 /* Answers 404: the named project is not in the configuration. */
 void reply_no_project(struct command *cmd);
@@ -26,10 +26,10 @@ void reply_not_ready(struct command *cmd, const struct cluster *c);
 void reply_not_managed(struct command *cmd);
 /* Adds the id of the operation that the problem concerns. */
 void reply_name_operation(struct problem *problem, const struct operation *op);
-/* Adjusts the pointers of faults to the caller's body. */
+/* Changes the pointers of faults so that they match the caller's body. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
-/* Prepares the answer. It is sent when the change is durable. Takes over the body. */
+/* Prepares the answer, which is sent later, when the change is durable. Takes over the body. */
 void reply_prepare(struct command *cmd, int status, json_t *body);
 void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
                            const struct operation *op);
@@ -37,16 +37,17 @@ void reply_prepare_operation(struct command *cmd, int status, const struct opera
 /* Sends the prepared answer. When the caller asked to wait, the answer waits for the end of the accepted
  * operation. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* The decider calls this last: the command is given back at the end of the turn, after the view was
- * published. An answer that only reports something is sent only when the caller still has the right. */
+/* Called last, by the function that decided the command. The command is given back at the end of the turn,
+ * after the view was published. The answer of a command that only reads is sent only when the caller still
+ * has the right. */
 void reply_give_back(struct command *cmd);
 /* Gives back the commands that were answered in this turn. */
 void replies_give_back(struct reconcile *r);
-/* Sends the prepared answer of a request that changed nothing. With an Idempotency-Key, the answer is first
- * stored for the key (HT-48). */
+/* Sends the prepared answer of a request that changed nothing. If the request has an Idempotency-Key, the
+ * answer is first stored under the key (HT-48). */
 void reply_unchanged(struct reconcile *r, struct command *cmd);
-/* As reply_unchanged, with a cluster as the answer. `op` is the operation for this caller; NULL: the entity's
- * own. */
+/* Does the same as reply_unchanged, with the cluster as the body. `op` is the operation that the body shows;
+ * NULL: the entity's own operation. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
 /* For an accepted request: stores its prepared answer for repeated requests, and adds an audit entry. */
@@ -54,7 +55,8 @@ void command_keep(struct save *save, struct command *cmd);
 
 /* ---- the object of a command ---- */
 
-/* Return NULL when the command was answered: the object does not exist, or is set aside. */
+/* These return NULL when they have answered the command, because the object does not exist or its project is
+ * set aside. */
 struct project *command_project(struct reconcile *r, struct command *cmd);
 struct entity *command_cluster(struct reconcile *r, struct command *cmd);
 /* Explains why nothing is done for a stopped project (reconcile/projects.h); the caller owns the problem. */

@@ -7,12 +7,12 @@
 #include "model/command.h"
 #include "storage/storage.h"
 
-/* A query and its result. The kind of query decides which of the five results is set; after a failure none is
- * set. */
+/* A query and its result. Only the result of the query's own kind is set; after a failure none is set. */
 struct store_query {
     struct loop_task task;
     void (*on_found)(struct store_query *s); /* called at the end of the turn */
-    struct list found;                       /* in the reconciler's list, from the result to that end */
+    struct list found;                       /* in the reconciler's list, from the arrival of the result to
+                                              * the end of the turn */
     struct command *cmd;
     enum store_status status;
     struct event_page *events;
@@ -20,7 +20,7 @@ struct store_query {
     struct replay *replay;
     struct operation_page *operations;
     struct delivery *deliveries;
-    size_t count; /* number of deliveries */
+    size_t count; /* the number of deliveries */
 };
 
 /*

@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* The newest accepted change that is open: it brings about the spec. */
+/* The newest accepted change that is open. It carries out the stored spec. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -51,8 +51,8 @@ static const json_t *asked_before(const struct entity *e)
     return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
 }
 
-/* The present state in the form of a spec: as Cleura shows it, or as it was requested. A part that cannot be
- * read is taken from `spec` if it repeats the earlier request. The caller owns it. */
+/* The present state in the form of a spec. A part that cannot be read at Cleura is taken from `spec`, if the
+ * earlier request had the same value. The caller owns it. */
 static json_t *present_state(const struct entity *e, const json_t *spec)
 {
     const json_t *there = NULL;
@@ -63,7 +63,7 @@ static json_t *present_state(const struct entity *e, const json_t *spec)
     return spec_presumed(there, asked_before(e), spec);
 }
 
-/* The spec that the running update brings about. */
+/* The spec that will be in effect when the running update has ended. */
 static const json_t *goal_of_running(const struct entity *e)
 {
     return entity_open_type(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
@@ -127,7 +127,7 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     context.known = known;
     spec_check_body(body, SPEC_PUT, &context, &faults);
     if (faults) {
-        /* All faults at once, including impossible changes. */
+        /* All faults are reported at once, including impossible changes. */
         if (context.observed && json_obj(body, "spec"))
             spec_check_change(json_obj(body, "spec"), context.observed, &context, &faults);
         if (!dry_run_faults(cmd, faults))
@@ -146,7 +146,8 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     return true;
 }
 
-/* A copy of the spec without the members that faults name: a whole member, or one member of a pool. */
+/* A copy of the spec without the members that the faults name. Such a member is one of the spec, or one of a
+ * pool. */
 static json_t *without_faults(const json_t *spec, const struct problem *faults)
 {
     json_t *rest = json_deep_copy(spec);
@@ -164,22 +165,22 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
     return rest;
 }
 
-/* A change while it is decided. */
+/* The facts about a change while it is being decided. */
 struct change_request {
     struct entity *e;
     struct command *cmd;
     const json_t *body;
     json_t *spec;                      /* the requested spec */
     const struct operation *under_way; /* the open change that carries out the stored spec; or NULL */
-    bool is_same_spec;                 /* the stored spec is requested again */
+    bool is_same_spec;                 /* the requested spec equals the stored one */
     json_t *present;                   /* the spec that is in effect at Cleura */
     json_t *goal;                      /* the part of `spec` that can be carried out */
     json_t *plan;
 };
 
 enum verdict {
-    CHANGE_ANSWERED, /* refused, or it waits for the catalog */
-    CHANGE_SETTLED,  /* no call is necessary, except those of an open change */
+    CHANGE_ANSWERED, /* the command was answered with a refusal, or waits for the catalog */
+    CHANGE_SETTLED,  /* no new call is necessary: an open change makes all of them */
     CHANGE_PREVIEWED,
     CHANGE_ACCEPTED,
 };
@@ -198,8 +199,9 @@ static bool repeats_open_change(const struct change_request *q)
     return q->is_same_spec && q->under_way && !q->cmd->write.dry_run;
 }
 
-/* Returns why the spec cannot follow the present state, or the goal of the running update, which ends before
- * this change begins. NULL: it can. The caller owns the problem. */
+/* Returns the faults that make the change to this spec impossible; NULL: it is possible. The change begins
+ * from the present state, or from the goal of the running update, which ends before. The caller owns the
+ * problem. */
 static struct problem *faults_of_step(const struct change_request *q, const struct spec_context *context)
 {
     struct problem *faults = NULL;
@@ -210,7 +212,8 @@ static struct problem *faults_of_step(const struct change_request *q, const stru
     return faults;
 }
 
-/* Finds what can be brought about, and how. False when the request was refused and answered. */
+/* Decides which part of the spec can be carried out, and plans the steps. False when the request was refused
+ * and answered. */
 static bool plan_change(struct change_request *q)
 {
     struct spec_context context;
@@ -221,8 +224,8 @@ static bool plan_change(struct change_request *q)
             reply_problem(q->cmd, faults);
         return false;
     }
-    /* An equal spec is accepted although a part of it cannot be brought about: that part stays as drift, the
-     * other parts are corrected. */
+    /* When the spec equals the stored one, it is accepted although a part of it cannot be carried out. That
+     * part stays as drift, and the other parts are corrected. */
     q->goal = faults ? without_faults(q->spec, faults) : json_incref(q->spec);
     problem_free(faults);
     if (!command_precondition(q->cmd, q->e))

@@ -19,13 +19,14 @@ void command_reply_busy(struct command *cmd, const struct entity *e, const char 
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
-/* The entity of a caller's change that returned from the store; NULL when it no longer exists. */
+/* The entity of a caller's change, when the change has returned from the store; NULL when the entity no
+ * longer exists. */
 struct entity *command_settled(struct save *save);
 void command_reply_not_stored(struct command *cmd);
-/* A save's on_saved: the command in its ctx gets its prepared answer, or a problem when nothing was
- * stored. */
+/* For on_saved of a save whose ctx is a command: sends the command's prepared answer, or a problem when
+ * nothing was stored. */
 void command_reply_saved(struct save *save);
-/* As command_reply_saved; then the open operation continues. */
+/* Does the same as command_reply_saved; then the open operation continues. */
 void command_saved_go_on(struct save *save);
 
 /* Takes labels, description and deletion protection from a body. PUT replaces, so absent members get their
@@ -37,8 +38,8 @@ bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);
 json_t *desired_spec(const json_t *body);
 
 /*
- * False when the command was answered with 412. Checked last, after all other checks passed (HT-18). e: the
- * cluster of the command, or NULL when it does not exist.
+ * False when the command was answered with 412. Called last, when all other checks have passed (HT-18). e:
+ * the cluster of the command, or NULL when it does not exist.
  */
 bool command_precondition(struct command *cmd, const struct entity *e);
 
@@ -61,17 +62,18 @@ bool create_is_leftover(const struct entity *e);
 void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                     enum spec_use use);
 
-/* ---- dry_run.c: each answers with the effects of a write. Only the command is taken over. ---- */
+/* ---- dry_run.c: each function answers with the effects of a write, and takes over the command, nothing
+ * else. ---- */
 
-/* True when the command is a dry run. It is then answered as not valid, with the problem, which is taken
- * over. */
+/* True when the command is a dry run. The answer then says that the request is not valid, and has the faults
+ * of the problem, which is taken over. */
 bool dry_run_faults(struct command *cmd, struct problem *faults);
 /* Reads the project's quota from Cleura, within a short time limit, and then answers. */
 void dry_run_create(struct project *p, struct command *cmd);
-/* body: the whole desired state; goal: the part of its spec that can be brought about. */
+/* body: the whole desired state; goal: the part of its spec that can be carried out. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);
-/* op: its steps, or NULL when nothing is left to do. */
+/* op: the operation with its steps, or NULL when nothing is left to do. */
 void dry_run_action(struct command *cmd, const struct operation *op);
 void dry_run_delete(struct command *cmd, const struct entity *e);
 

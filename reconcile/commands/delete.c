@@ -14,8 +14,8 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     struct entity *e = command_cluster(r, cmd);
     if (!e || command_wait_until_settled(e, cmd))
         return;
-    /* Repeating a delete is no fault: the answer is the same operation, also for a caller that names the
-     * version before the first delete (RFC 9110 13.1.1). */
+    /* A repeated delete is no fault. It is answered with the same operation, also when its If-Match has the
+     * version from before the first delete (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->write.dry_run) {
         const struct operation *waiting = entity_queue_find(e, OPERATION_DELETE);
         reply_cluster(cmd, 202, e, waiting ? waiting : e->op);

@@ -1,6 +1,6 @@
 /*
- * The delivery log of a webhook, and its repair: one delivery again, all missed events, a test. The store's
- * answer returns as a task; by then the webhook may be removed or disabled. Loop thread.
+ * The delivery log of a webhook, and new deliveries: one delivery again, all missed events, a test. The
+ * store's answer returns as a task; meanwhile the webhook may have been removed or disabled. Loop thread.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-enum { RECOVER_MAX = 500 /* limit of deliveries in one recovery */ };
+enum { RECOVER_MAX = 500 /* the limit of deliveries in one recovery */ };
 
 static void reply_unreadable(struct command *cmd)
 {
@@ -80,7 +80,7 @@ void command_deliveries(struct reconcile *r, struct command *cmd)
                              store_query_question(cmd, on_deliveries_found));
 }
 
-/* True when the requested delivery exists, else the command is answered. */
+/* True when the requested delivery exists; otherwise the command was answered. */
 static bool delivery_is_found(struct store_query *s)
 {
     if (s->status != STORE_OK && s->status != STORE_NONE)
@@ -137,7 +137,8 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
 static void expedite(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
     if (!webhook_engine_expedite(r->webhooks, d->id)) {
-        deliver_again(r, cmd, d); /* its last attempt ended just now */
+        deliver_again(r, cmd, d); /* it was pending when it was read, and its last attempt has ended
+                                   * meanwhile */
         return;
     }
     d->next_attempt_at = env_wall(r->env);
@@ -152,7 +153,7 @@ static void on_redeliver(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    if (reply_if_denied(r, cmd)) /* after the query of the store */
+    if (reply_if_denied(r, cmd)) /* the caller may have lost the right while the store was read */
         return;
     const struct subscription_entry *entry = delivery_is_found(s) ? webhook_of(r, cmd) : NULL;
     if (entry && webhook_is_enabled(cmd, entry)) {
@@ -255,7 +256,8 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
         return;
     }
     entry->recovering = true;
-    /* Older events are about to be purged, and the log of their deliveries is purged first. */
+    /* Older events will be purged soon. Their deliveries are purged before them, so they would seem to be
+     * missed. */
     const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
     const struct subscription *s = entry->subscription;
     const struct event_query query = {

@@ -22,13 +22,14 @@
 enum { CALL_DEADLINE_S = 30 };
 
 struct lookup {
-    struct fetch fetch; /* its key: kind, '\n', entity key or project */
+    struct fetch fetch; /* the key is: kind, '\n', entity key or project */
     const struct lookup_rule *rule;
     json_t *items;   /* items to request, one call for each item; NULL: one call without an item */
-    json_t *answers; /* in the order of the items; null for a failed call, if the rule permits it */
+    json_t *answers; /* the answers in the order of the items; null for a failed call, if the rule permits
+                      * that */
     json_t *document;
     wall_us fetched_at;
-    /* Continue the decisions that need the document: of a stage, of a quota. */
+    /* Functions that continue a decision: one gets the stage of a rotation, the other the quota. */
     stage_known *on_stage;
     quota_known *on_quota;
 };
@@ -56,7 +57,7 @@ static bool lookup_is_kept(struct fetch *f)
     return l->document && env_wall(f->r->env) - l->fetched_at < l->rule->keep_s * US_PER_S;
 }
 
-/* The quota is only a part of a decision. */
+/* A decision that asked for the quota continues without it. */
 static bool lookup_go_on_without(struct fetch *f, struct command *cmd)
 {
     const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
@@ -167,7 +168,7 @@ static void next_call(struct lookup *l)
             return;
         }
     } else if (l->items ? !item : asked >= 1) {
-        /* That was the last call: the document is made from the answers. */
+        /* The last call has ended: the document is made from the answers. */
         json_t *document = l->rule->compose(l->fetch.project, fetch_entity(&l->fetch), l->answers);
         forget_document(l);
         l->document = document;
@@ -224,7 +225,7 @@ static bool lookup_is_possible(struct project *p, const struct entity *e, struct
                                const struct lookup_rule *rule)
 {
     const struct cluster *c = e ? e->cluster : NULL;
-    bool optional = rule->parts_may_fail; /* without the call, the document lacks only this part */
+    bool optional = rule->parts_may_fail; /* when this call fails, the document lacks only one part */
     if (!optional && !upstream_supports(project_lane(p), rule->op)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
                                        "%s: Cleura's API v1, which the account of this project uses, has no "
@@ -241,7 +242,8 @@ static bool lookup_is_possible(struct project *p, const struct entity *e, struct
 void command_lookup(struct reconcile *r, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(cmd->lookup);
-    bool of_cluster = cmd->name != NULL; /* read now: an answered command belongs to the HTTP side */
+    bool of_cluster = cmd->name != NULL; /* read before the command is answered, because it then belongs to
+                                          * the HTTP side */
     struct entity *e = of_cluster ? command_cluster(r, cmd) : NULL;
     if (of_cluster && !e)
         return;

@@ -12,9 +12,9 @@
 typedef void stage_known(struct entity *e, struct command *cmd, const char *stage);
 void lookup_stage(struct entity *e, struct command *cmd, stage_known *known);
 /*
- * Reads the quota of the project for the decision of a command, then calls `known` with its limits
- * (borrowed), perhaps at once. NULL: Cleura did not give them until `until`, or the account's API has no such
- * call.
+ * Reads the quota of the project for the decision of a command, then calls `known`, perhaps at once. `known`
+ * gets the limits (borrowed); or NULL when Cleura did not answer until `until`, or when the account's API has
+ * no such call.
  */
 typedef void quota_known(struct project *p, struct command *cmd, const json_t *limits);
 void lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known);
@@ -22,19 +22,20 @@ void command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */
 
-/* Earlier kubeconfigs are invalid: the next request reads a new one. Answers waiting commands. */
+/* Discards the kubeconfigs, because they are invalid: the next request reads a new one. Answers waiting
+ * commands. */
 void kubeconfigs_drop(struct entity *e);
 void command_kubeconfig(struct reconcile *r, struct command *cmd);
 
 /* ---- name_check.c: whether the name of a new cluster is free ---- */
 
 /*
- * Asks Cleura within a short time limit, then decides the command again. False (and nothing done) when the
- * name was checked already, or cannot be checked.
+ * Asks Cleura within a short time limit, then decides the command again. When the name was checked already,
+ * or cannot be checked, returns false and does nothing.
  */
 bool name_check_wait(struct project *p, struct command *cmd, const char *name);
 void name_checks_stop(struct reconcile *r);
-/* The project stops: the commands are decided without the check. */
+/* Decides the waiting commands without the check, because the project stops. */
 void name_checks_forget_project(struct project *p);
 
 #endif
