@@ -1,7 +1,7 @@
 /*
- * Reads the configuration again (SIGHUP, POST /v1/reload). The main thread reads and compares it. This file
- * applies a valid configuration step by step, while all other work continues, and answers the commands that
- * requested the reload. Loop thread.
+ * Reloads of the configuration (SIGHUP, POST /v1/reload). The main thread reads and compares the new one.
+ * This file applies a valid configuration step by step, while all other work continues, and answers the
+ * commands that requested the reload. Loop thread.
  */
 #ifndef RECONCILE_RELOAD_H
 #define RECONCILE_RELOAD_H
@@ -14,7 +14,7 @@
 struct reload_outcome {
     uint64_t covers; /* commands up to this number of reconcile_options.ask_reload are answered */
     struct config_changes changes; /* the changes, when there were no faults */
-    const char *faults;            /* lines; NULL: no faults */
+    const char *faults;            /* the faults, one per line; NULL: there are none */
 };
 
 /*
@@ -28,7 +28,8 @@ void reconcile_configure(struct reconcile *r, const struct config *config, void 
 void command_reload(struct reconcile *r, struct command *cmd);
 /* Answers with the outcome of the last reload. */
 void command_last_reload(struct reconcile *r, struct command *cmd);
-/* Called at the end of a reading, also of one with faults: answers and logs. */
+/* Called when the configuration was read, also when it has faults: logs the outcome and answers the waiting
+ * commands. */
 void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcome);
 /* Appends the counters. Any thread. */
 void reload_metrics(struct buffer *out);

@@ -26,7 +26,7 @@ static struct problem *unless_hibernation_possible(const struct cluster *c)
         if (strcmp(json_str_or(constraint, "type", ""), "HibernationPossible") != 0 ||
             !strcmp(json_str_or(constraint, "status", "True"), "True") ||
             !strcmp(json_str_or(constraint, "status", ""),
-                    "Progressing")) /* not checked since the last run */
+                    "Progressing")) /* Gardener has not checked the constraint since the last run */
             continue;
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "Cleura reports that hibernation is not possible: %s",
                            json_str_or(constraint, "message", json_str_or(constraint, "reason", "")));
@@ -61,7 +61,7 @@ static const struct action_kind kinds[OPERATION_TYPE_MAX_] = {
     [OPERATION_RETRY] = {.step = STEP_RETRY, .target = "", .refuse = unless_failed},
     [OPERATION_MAINTAIN] = {.step = STEP_MAINTAIN,
                             .target = "",
-                            /* maintenance carries out updates that wait for their window */
+                            /* maintenance installs updates that wait for their window */
                             .reason = "updates that are due may replace nodes"},
     [OPERATION_ENABLE_HA] = {.step = STEP_ENABLE_HA,
                              .target = "",

@@ -1,4 +1,4 @@
-/* Actions on clusters: one row for each, with everything that is particular to it. Loop thread. */
+/* Actions on clusters: each has one row, with all its properties. Loop thread. */
 #ifndef RECONCILE_OPERATIONS_ACTION_KINDS_H
 #define RECONCILE_OPERATIONS_ACTION_KINDS_H
 
@@ -15,10 +15,11 @@ struct action_kind {
     bool (*is_done)(const struct cluster *c);
     /* Returns why the action is not possible now, or NULL. */
     struct problem *(*refuse)(const struct cluster *c);
-    const char *stage;   /* stage of a rotation, read from Cleura first; must be one of `from` */
-    const char *from[3]; /* ends with NULL */
-    bool is_power;       /* an action of this kind replaces waiting ones of this kind */
-    bool rolls_nodes;    /* in each case */
+    const char *stage;   /* the rotation's stage is read from Cleura first, and must be one of `from`; NULL:
+                          * the action is no rotation */
+    const char *from[3]; /* the list ends with NULL */
+    bool is_power;       /* the action replaces a waiting action with this member (hibernate and wake) */
+    bool rolls_nodes;    /* the action always replaces nodes */
     const char *reason;  /* why nodes are replaced, or may be; NULL: they never are */
 };
 

@@ -16,23 +16,26 @@ struct waiting {
     struct reconcile *r;
     struct loop_timer deadline;
     void (*on_deadline)(struct waiting *w); /* called at the end of the turn; must take the command */
-    struct list late;                       /* in the reconciler's list, from the deadline to that end */
-    void *owner;                            /* owner of the list, for on_deadline; or NULL */
+    struct list late;                       /* in the reconciler's list, from the deadline to the end of the
+                                             * turn */
+    void *owner;                            /* the owner of the list of waiting commands, for on_deadline; or
+                                             * NULL */
 };
 
 /* Waits until the command's deadline. */
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w));
-/* As wait_new, with a deadline of its own. */
+/* Does the same, with another deadline than the command's. */
 struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
                            void (*on_deadline)(struct waiting *w));
-/* Gives a call the trace and request of the first waiting command; neither when no command waits. */
+/* Sets trace and request of a call to those of the first waiting command; when no command waits, the call has
+ * neither. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
-/* The command need not wait any longer: it is decided again at the end of the turn. */
+/* Called when the command need not wait any longer: it is decided again at the end of the turn. */
 void command_is_ready(struct command *cmd);
 /* Removes and frees the entry; returns the command. */
 struct command *wait_take(struct waiting *w);
-/* All waiting commands are answered at the end of the turn, each by its own on_deadline. */
+/* Ends the wait of all commands: each is answered at the end of the turn, by its own on_deadline. */
 void waiters_answer(struct list *waiters);
 
 #endif
