@@ -297,8 +297,8 @@ static int staged_compare(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-/* Sorts the changes. Of several changes for one key only the last one remains. Returns the number of
- * remaining changes. */
+/* Sorts the changes. When there are several changes for one key, only the last one remains. Returns the
+ * number of remaining changes. */
 static size_t staging_sort(struct staging *staging)
 {
     size_t kept = 0;

@@ -56,7 +56,7 @@ struct sightings {
     unsigned refused_in;      /* number of the last list with a refused row of the cluster's name */
 };
 
-/* What is known about a cluster that is missing in Cleura's answers. */
+/* The state of a cluster that is missing in Cleura's answers. */
 struct absence {
     int reads;            /* consecutive single reads that did not find the cluster */
     bool missing_in_list; /* the last list did not contain the cluster */
