@@ -15,8 +15,9 @@
 
 enum {
     BATCH = 64,
-    GATHER_US = 20 * 1000, /* how long the thread waits for a full batch */
-    NAME_BYTES = 72,       /* limit for names in a path; only paths that match nothing have longer ones */
+    GATHER_US = 20 * 1000, /* the time for which the thread waits for a full batch */
+    NAME_BYTES = 72,       /* the limit for names in a path; only a path that matches no object can have a
+                            * longer one */
 };
 
 /* The content of one line. Pointers refer to static text. */
@@ -24,7 +25,7 @@ struct access_entry {
     enum log_level level;
     const char *method, *route, *code, *outcome;
     int status;
-    wall_us ended_at; /* end of the request; the line may be written later */
+    wall_us ended_at; /* when the request ended; the line may be written later */
     int64_t duration_us;
     size_t bytes_in, bytes_out;
     char id[REQUEST_ID_BYTES];
@@ -41,7 +42,7 @@ static bool is_write(const struct request *r)
     return m != METHOD_GET && m != METHOD_HEAD && m != METHOD_OPTIONS;
 }
 
-/* Whether the request was slow. Streams, and reads with a requested wait, never count as slow. */
+/* Whether the request was slow. Streams, and reads whose client asked for a wait, never count as slow. */
 static bool is_slow(const struct request *r, int64_t duration_us)
 {
     const bool may_last =

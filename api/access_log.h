@@ -24,7 +24,7 @@ struct request;
 struct access_log {
     _Atomic int mode; /* enum access_log_mode */
     pthread_t thread;
-    pthread_mutex_t lock;   /* guards the members below; never held while lines are written */
+    pthread_mutex_t lock;   /* protects the members below; never held while lines are written */
     pthread_cond_t changed; /* signalled for a first entry, a full batch, or the end */
     struct access_entry *entries;
     unsigned first, count;
@@ -34,7 +34,7 @@ struct access_log {
 
 /* Starts the thread; negative errno on failure. */
 int access_log_start(struct access_log *log, enum access_log_mode mode);
-/* Changes the mode, from the next request. Any thread. */
+/* Changes the mode for all later requests. Any thread. */
 void access_log_set(struct access_log *log, enum access_log_mode mode);
 /* Called after the last request: writes waiting lines, ends the thread. */
 void access_log_stop(struct access_log *log);

@@ -1,4 +1,4 @@
-/* The API server: its limits, the state that its files share, start and stop. */
+/* The API server: its limits, the state that its files share, its start and stop. */
 #include "api/api.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ static void api_free(struct api *api)
     free(api);
 }
 
-/* With more than one thread per processor, threads would wait for each other's time slices. */
+/* There is at most one thread per processor, because more threads would wait for each other's time slices. */
 static int http_threads(const struct config *config)
 {
     const int wanted = config->limits.http_threads, processors = thread_processors();
@@ -160,8 +160,8 @@ void api_configure(struct api *api, const struct config *config)
     rate_limit_set(&api->auth_failures, limits.auth_failures_per_minute);
     rate_limit_set(&api->fresh_reads, limits.fresh_reads_per_minute);
     access_log_set(&api->access_log, config->access_log);
-    /* Set before the rules. Otherwise a caller that the old rules accepted could count as accepted by the new
-     * rules. */
+    /* The generation is set before the rules. Otherwise a caller that the old rules accepted could count as
+     * accepted by the new rules. */
     atomic_store(&api->clients_generation, config->tls.clients_generation);
 }
 

@@ -23,19 +23,21 @@
 /* All limits for clients. */
 struct api_limits {
     struct connection_limits connection;
-    int64_t command_us; /* deadline of commands, by which the decider answers */
-    int64_t overdue_us; /* how long after the deadline a request is answered without the result */
-    int wait_max_s;     /* longest ?wait and Prefer: wait (AO-15) */
-    unsigned waiters;   /* parked long polls; above it the current state is answered at once (AO-16) */
+    int64_t command_us; /* the deadline of commands: the loop thread answers before it */
+    int64_t overdue_us; /* a request whose result has not come is answered this long after the deadline */
+    int wait_max_s;     /* the longest ?wait and Prefer: wait (AO-15) */
+    unsigned waiters;   /* the limit of requests that wait; a further one is answered at once with the current
+                         * state (AO-16) */
     unsigned waiters_per_token;
-    unsigned streams; /* limit of all event streams; above it 503 */
+    unsigned streams; /* the limit of all event streams; a further one gets 503 */
     unsigned streams_per_token;
-    int64_t stream_lifetime_us;       /* with a random change of up to a tenth (AO-24) */
-    int64_t heartbeat_us;             /* for streams without events (AO-23) */
-    int64_t stream_backlog;           /* how many events a live stream may be behind */
-    int64_t requests_per_minute;      /* per token; 0: no limit (HT-45) */
-    int64_t auth_failures_per_minute; /* per client address; 0: no limit */
-    int64_t fresh_reads_per_minute;   /* per token: reads from Cleura; 0: no limit */
+    int64_t stream_lifetime_us;       /* the lifetime of a stream, which is changed at random by up to a tenth
+                                       * (AO-24) */
+    int64_t heartbeat_us;             /* the interval of heartbeats in streams without events (AO-23) */
+    int64_t stream_backlog;           /* how many events a live stream may be behind before it is ended */
+    int64_t requests_per_minute;      /* the limit of a token; 0: no limit (HT-45) */
+    int64_t auth_failures_per_minute; /* the limit of a client address; 0: no limit */
+    int64_t fresh_reads_per_minute;   /* the limit of a token for reads of Cleura; 0: no limit */
 };
 
 struct api_limits api_limits_default(void);
@@ -47,10 +49,10 @@ struct oidc; /* oidc/oidc.h */
 struct api_options {
     struct config_current *config;
     struct view *view;
-    struct feed *feed; /* new events, for streams */
+    struct feed *feed; /* the new events, for streams */
     struct oidc *oidc; /* JWTs of issuers; NULL: none are accepted */
     const struct env *env;
-    int listen_fd;   /* bound, listening, non-blocking; not owned */
+    int listen_fd;   /* the socket: bound, listening, non-blocking; not owned */
     struct tls *tls; /* NULL: plain HTTP. Not owned */
     /* Takes over the command; any HTTP thread. cmd->give_back is called exactly once, also after a timeout
      * and during a stop. */
@@ -60,8 +62,8 @@ struct api_options {
     void (*metrics)(void *ctx, struct buffer *out);
     void *metrics_ctx;
     /*
-     * live: whether the process makes progress (/livez). writable: whether the store accepts changes (for
-     * /readyz). `why` gets the reason if not. Any HTTP thread. May be NULL.
+     * live returns whether the process makes progress (/livez), writable whether the store accepts changes
+     * (for /readyz). If not, `why` gets the reason. Any HTTP thread. May be NULL.
      */
     bool (*live)(void *ctx, char *why, size_t size);
     bool (*writable)(void *ctx, char *why, size_t size);
@@ -70,11 +72,12 @@ struct api_options {
     const char *revision;
     const char *store_id; /* ids of the store, and of this start of the daemon: UUIDs */
     const char *start_id;
-    /* Conditions to report although the server works (/readyz?verbose): "" when there are none. */
+    /* Writes the conditions that an operator should know although the server works (/readyz?verbose); "" when
+     * there are none. */
     void (*remarks)(void *ctx, char *text, size_t size);
     /* The key that authenticates cursors, 32 bytes, copied; NULL: a new key at each start. */
     const uint8_t *cursor_secret;
-    const struct api_limits *limits; /* NULL: api_limits_default() */
+    const struct api_limits *limits; /* the limits; NULL: those of api_limits_default() */
 };
 
 struct api;
@@ -87,9 +90,10 @@ void api_quiesce(struct api *api);
 void api_begin_drain(struct api *api);
 /* Waits until no request is in flight, transmission included (MH-18); false after the time limit. */
 bool api_drained(struct api *api, int timeout_ms);
-/* Answers parked requests with 503, stops every HTTP thread, frees. Later replies are dropped. */
+/* Answers suspended requests with 503, stops every HTTP thread, and frees the server. Later results are
+ * discarded. */
 void api_stop(struct api *api);
-/* Applies a new configuration: limits and access log. The loop thread. */
+/* Applies a new configuration of the limits and the access log. Loop thread. */
 void api_configure(struct api *api, const struct config *config);
 /* The number of requests that wait for their command. Any thread. */
 unsigned api_parked(const struct api *api);

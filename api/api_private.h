@@ -19,7 +19,8 @@
 
 struct api {
     struct api_options options;
-    struct api_limits limits; /* the limits that a new configuration may change are in `live` */
+    struct api_limits limits; /* limits that never change; those that a new configuration may change are in
+                               * `live` */
     struct {
         _Atomic int64_t streams, streams_per_token, stream_lifetime_us, heartbeat_us;
     } live;
@@ -32,19 +33,21 @@ struct api {
     struct verifier verifier;
     struct metrics metrics;
     struct access_log access_log;
-    struct rate_limit requests;      /* by token */
-    struct rate_limit auth_failures; /* by client address */
-    struct rate_limit fresh_reads;   /* by token */
+    struct rate_limit requests;      /* the limit of requests, by token */
+    struct rate_limit auth_failures; /* the limit of wrong credentials, by client address */
+    struct rate_limit fresh_reads;   /* the limit of fresh reads, by token */
     _Atomic uint64_t refused_credentials[AUTH_FAILURE_MAX_];
-    _Atomic uint64_t clients_generation; /* of the configuration that is current or being applied */
+    _Atomic uint64_t clients_generation; /* the generation of the configuration that is current or being
+                                          * applied */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];
-    _Atomic(struct http_coded *) openapi_coded[2]; /* YAML, JSON; a worker sets each once */
-    atomic_bool stopping;                          /* no request is answered any more */
+    _Atomic(struct http_coded *) openapi_coded[2]; /* the compressed forms of YAML and JSON; a worker sets
+                                                    * each once */
+    atomic_bool stopping;                          /* set when no request is answered any more */
 };
 
-/* The current configuration; on a worker between enter and leave (http/http.h). */
+/* The current configuration; for a worker between enter and leave (http/http.h). */
 static inline const struct config *api_config(const struct api *api)
 {
     return config_current_get(api->options.config);

@@ -19,8 +19,8 @@
 #include "base/mem.h"
 #include "oidc/verify.h"
 
-/* ---- rate limits: each token has its own. Wrong credentials count for the client's address. They do not
- * affect valid credentials from the same address, which may be a proxy ---- */
+/* ---- rate limits: each token has its own limit. Wrong credentials are counted for the client's address, and
+ * do not affect valid credentials from the same address, because this may be the address of a proxy ---- */
 
 /* The bits of a digest are already evenly distributed. */
 static uint64_t key_of_token(const struct api_token *token)
@@ -39,7 +39,7 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     assert(quota->limit && quota->is_refused && quota->seconds >= 0);
     p->extra = json_object();
     json_set_take(p->extra, "violated-policies", json_pack("[s]", quota->limit->name));
-    /* A random delay, so clients that were refused together do not return together (HT-43). */
+    /* A random delay is added, so that clients that were refused together do not return together (HT-43). */
     env->random(env, &random, sizeof(random));
     p->retry_after_s = quota->seconds + (int)(random % (2 + (unsigned)quota->seconds / 4));
     return p;
@@ -105,7 +105,7 @@ bool token_is_live(const struct api *api, const struct api_token *token)
     return api_token_is_live(token, env_wall(api->options.env));
 }
 
-/* The token in "Bearer <token>"; NULL for another scheme. */
+/* Returns the token in "Bearer <token>"; NULL for another scheme. */
 static const char *bearer_token(const char *field)
 {
     static const char scheme[] = "Bearer";
@@ -115,8 +115,8 @@ static const char *bearer_token(const char *field)
     return field + len + strspn(field + len, " ");
 }
 
-/* Makes the digest of the token in "Bearer <token>", in hex, the token's key in the view. False for another
- * scheme or another length. *ret_why: the reason to report when the view has no such key. */
+/* Makes the digest of the token in "Bearer <token>" in hex, which is the key of the token in the view. False
+ * for another scheme or another length. *ret_why is the reason to report when the view has no such key. */
 static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES],
                                enum auth_failure *ret_why)
 {
@@ -135,7 +135,7 @@ struct last_token {
     bool is_set;
     uint8_t print[TOKEN_PRINT_BYTES];
     char key[TOKEN_HEX_BYTES];
-    enum auth_failure why; /* from digest_credentials */
+    enum auth_failure why; /* the reason from digest_credentials */
 };
 _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection has room for it");
 
@@ -176,20 +176,21 @@ static void note_use(struct request *r)
         request_notify(r, request_command(r, COMMAND_TOKEN_USED));
 }
 
-/* Finds why a token is not valid; *why does not change when the view has no such key. */
+/* Finds out why a token is not valid; *why does not change when the view has no such key. */
 static void log_reason(const struct api *api, const char *key, const struct api_token *found,
                        enum auth_failure *why)
 {
     const bool was =
-        view_was_token(api->options.view, key); /* always called, so the duration reveals nothing */
+        view_was_token(api->options.view, key); /* always called, so that the duration reveals nothing */
     if (found && !found->revoked_at)
         *why = AUTH_EXPIRED;
     else if (found || was)
         *why = AUTH_REVOKED;
 }
 
-/* The key is the whole digest, so the duration of its comparison reveals nothing about the token. False when
- * the token is not valid; *why is then the reason. *why does not change when the view has no such key. */
+/* Looks up the token. The key is the whole digest, so the duration of its comparison reveals nothing about
+ * the token. False when the token is not valid; *why is then the reason, but does not change when the view
+ * has no such key. */
 static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
@@ -224,7 +225,7 @@ static void take_caller(struct request *r, struct view_blob *caller)
     r->token = caller->subject;
 }
 
-/* The credentials as a JWT; NULL when they have another form. */
+/* Returns the credentials if they have the form of a JWT, otherwise NULL. */
 static const char *given_jwt(const struct request *r)
 {
     const char *field = r->http.headers.values[HEADER_AUTHORIZATION];
@@ -232,7 +233,7 @@ static const char *given_jwt(const struct request *r)
     return token && jwt_is_one(token) ? token : NULL;
 }
 
-/* A JWT that is not cached is verified by another thread, for which the request is suspended. */
+/* Checks a JWT. When it is not cached, another thread verifies it, and the request is suspended meanwhile. */
 static struct problem *check_jwt(struct request *r, const char *token)
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
@@ -241,15 +242,16 @@ static struct problem *check_jwt(struct request *r, const char *token)
     if (!caller && oidc_has_form(token, strlen(token)))
         return jwt_verify(r, token, digest, client_key(r));
     if (!caller)
-        caller = jwt_caller_check(r->api, token, digest); /* refuses the form, and counts that */
+        caller = jwt_caller_check(r->api, token, digest); /* the form is wrong: this call counts the reason,
+                                                           * and returns NULL */
     if (!caller)
         return refuse_token(r, AUTH_JWT);
     take_caller(r, caller);
     return NULL;
 }
 
-/* Whether the browser's header fields show that a page of another site made the request. Pages of shootd may
- * use the API. */
+/* Whether the browser's header fields show that a page of another site made the request. (shootd's own page
+ * may use the API.) */
 static bool is_of_a_page(const struct request *r)
 {
     const char *site = r->http.headers.values[HEADER_SEC_FETCH_SITE];
@@ -258,8 +260,8 @@ static bool is_of_a_page(const struct request *r)
 }
 
 /*
- * Whether the connection has a client certificate in place of a token. A browser also sends its certificate
- * with requests of other sites' pages. Such a request needs a token.
+ * Whether a client certificate of the connection is accepted in place of a token. A browser also sends its
+ * certificate with requests of pages of other sites, and such a request needs a token.
  */
 static bool check_certificate(struct request *r)
 {
@@ -273,7 +275,7 @@ static bool check_certificate(struct request *r)
     return true;
 }
 
-/* Checks a caller that used a JWT or a certificate to get a ticket; takes over the reference. */
+/* Checks a caller that got its ticket with a JWT or a certificate; takes over the reference. */
 static bool look_at_caller(struct request *r, struct view_blob *caller)
 {
     if (caller_holds(r->api, caller->subject)) {
@@ -416,8 +418,8 @@ static struct problem *check_token_again(struct request *r)
     return p;
 }
 
-/* A ticket is valid only once, so it is not checked again. Its stream checks the token itself. The signature
- * of a JWT is verified again only under another configuration of its issuer. */
+/* A ticket is valid only once, so it is not checked again; its stream checks the token itself. The signature
+ * of a JWT is verified again only when the configuration of its issuer has changed. */
 struct problem *check_caller_again(struct request *r)
 {
     if (!r->token || given_ticket(r))
@@ -477,7 +479,7 @@ void tickets_done(struct tickets *t)
     (void)pthread_mutex_destroy(&t->lock);
 }
 
-/* Under the lock. Tickets expire in the order of their creation. */
+/* The caller holds the lock. Tickets expire in the order of their creation. */
 static void drop_expired(struct tickets *t, mono_us now)
 {
     size_t gone = 0;
@@ -488,7 +490,7 @@ static void drop_expired(struct tickets *t, mono_us now)
         memmove(t->items, t->items + gone, t->count * sizeof(*t->items));
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static bool tickets_are_full(const struct tickets *t, const uint8_t token[static TOKEN_DIGEST_BYTES])
 {
     size_t of_token = 0;

@@ -26,13 +26,13 @@ enum { TOKEN_PRINT_BYTES = 16, TOKEN_PRINT_KEY_BYTES = 16 };
 enum auth_failure {
     AUTH_MISSING,
     AUTH_MALFORMED,
-    AUTH_UNKNOWN, /* also a used or expired ticket */
-    AUTH_REVOKED, /* or rotated. Only the last VIEW_FORMER_TOKENS are known */
+    AUTH_UNKNOWN, /* an unknown token, or a used or expired ticket */
+    AUTH_REVOKED, /* a revoked or rotated token; only the last VIEW_FORMER_TOKENS of them are known */
     AUTH_EXPIRED,
     AUTH_JWT, /* an invalid JWT: shootd_oidc_tokens_total shows why */
     AUTH_FAILURE_MAX_,
 };
-/* The label of the metric. Any thread. */
+/* Returns the label of the metric. Any thread. */
 const char *auth_failure_name(enum auth_failure why);
 
 /* Checks the bearer token, or a ticket in its place (AU-1 to AU-8). Suspends the request when a JWT must be
@@ -40,18 +40,19 @@ const char *auth_failure_name(enum auth_failure why);
 struct problem *check_token(struct request *r);
 /* Continues check_token when the JWT is verified; takes over the result. May suspend the request again. */
 struct problem *check_verified_jwt(struct request *r, struct jwt_verification *result);
-/* Checks the token's rate limit (docs/rules.md, the order of checks). */
+/* Checks the rate limit of the token. */
 struct problem *check_rate_limit(struct request *r);
 /* Checks role and project. */
 struct problem *check_permission(struct request *r);
 /* Checks token and permission again after the body, which may come long after the header section. May suspend
  * the request as check_token does. */
 struct problem *check_caller_again(struct request *r);
-/* Continues check_caller_again, as check_verified_jwt. */
+/* Continues check_caller_again, as check_verified_jwt continues check_token. */
 struct problem *check_verified_jwt_again(struct request *r, struct jwt_verification *result);
-/* True when the token has used up its fresh reads of Cleura for this minute. */
+/* Counts a fresh read of Cleura; returns true when the token has used up those of this minute. */
 bool throttle_fresh(struct request *r);
-/* Reports to the audit log a request that the token may not make. The caller also returns the problem. */
+/* Adds an entry to the audit log about a request that the token may not make. The caller still has to return
+ * the problem. */
 void report_denied(struct request *r, enum problem_code code);
 /* Reports to the audit log a request that is refused for another reason, before it becomes a command. */
 void report_refused(struct request *r, enum problem_code code);
@@ -63,9 +64,9 @@ bool auth_still_holds(struct api *api, const uint8_t digest[static TOKEN_DIGEST_
 void auth_add_fields(struct request *r, enum problem_code code);
 
 /*
- * ---- stream tickets: a browser's EventSource cannot send a token, so it sends a ticket. A ticket represents
- * the token that requested it, for one stream, for a minute. Stored only in memory, by digest. Any HTTP
- * thread; one short lock ----
+ * ---- stream tickets: a browser's EventSource cannot send a token, so it sends a ticket. A ticket is valid
+ * in place of the token that requested it, for one stream, for a minute. Tickets are only in memory, by
+ * digest. Any HTTP thread; one short lock ----
  */
 
 enum {
@@ -78,7 +79,7 @@ enum {
 struct ticket;
 
 struct tickets {
-    pthread_mutex_t lock; /* guards all members below */
+    pthread_mutex_t lock; /* protects all members below */
     struct ticket *items; /* unused tickets, the oldest first */
     size_t count;
     size_t capacity;

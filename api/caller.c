@@ -78,8 +78,8 @@ static struct view_blob *make_caller(struct oidc_identity *identity)
     return view_blob_new("", mem_strdup(""), 0, token, free_caller);
 }
 
-/* The current generation of the issuer, or of the rules for certificates and their authorities. A caller
- * stores the generation by which it was accepted. A generation only grows. */
+/* The current generation of the issuer, or of the rules for certificates and their authorities. A generation
+ * number only grows, and a caller stores the generation in which it was accepted. */
 static uint64_t generation_in_force(const struct api *api, bool is_certificate, const char *issuer)
 {
     if (!is_certificate)
@@ -189,7 +189,7 @@ struct view_blob *jwt_caller_check(struct api *api, const char *token,
     const mono_us now = env_mono(env);
     struct oidc_identity identity;
     struct view_blob *caller = find_kept(api, digest, now);
-    if (caller) /* a request that waited before this one has the same token */
+    if (caller) /* an earlier request with the same token was verified meanwhile */
         return caller;
     enum oidc_end end = oidc_check(api->options.oidc, token, strlen(token), &identity);
     if (end != OIDC_OK && end != OIDC_NO_RULE)
@@ -212,7 +212,7 @@ static bool has_name(const struct tls_client *client, const char *name)
     return false;
 }
 
-/* The first rule for one of the certificate's names. */
+/* Returns the first rule that has one of the certificate's names; NULL: there is none. */
 static const struct config_client *client_rule(const struct config *config, const struct tls_client *client)
 {
     for (size_t i = 0; i < config->tls.client_count; i++)

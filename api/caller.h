@@ -1,9 +1,10 @@
 /*
  * A caller without a token of shootd: with a JWT of an issuer (oidc/oidc.h) or a client certificate
  * (http/connection/tls.h). The other parts of the API treat it as a token that is not in the store. Id and
- * digest are derived from issuer and subject, so all JWTs or certificates of a subject share limits,
- * idempotency keys and audit entries. The result of checking a JWT is cached by its SHA-256 for a minute, but
- * not past its expiry (AU-16). A JWT that is not cached is checked by the verifier's thread (api/jwt.h).
+ * digest are derived from issuer and subject. Therefore all JWTs or certificates of a subject share the same
+ * limits and idempotency keys, and have the same id in the audit log. The result of checking a JWT is cached
+ * by its SHA-256 for a minute, but not past its expiry (AU-16). A JWT that is not cached is checked by the
+ * verifier's thread (api/jwt.h).
  */
 #ifndef API_CALLER_H
 #define API_CALLER_H
@@ -25,7 +26,8 @@ struct view_blob;
 enum { JWT_KEPT_S = 60, JWT_KEPT_MAX = 4096, JWT_CACHE_LOCKS = 64 };
 
 struct jwt_cache {
-    pthread_mutex_t locks[JWT_CACHE_LOCKS]; /* guard entries by digest; held for a few instructions */
+    pthread_mutex_t locks[JWT_CACHE_LOCKS]; /* each protects the entries of some digests; held for a few
+                                             * instructions */
     struct jwt_entry *entries;
 };
 
@@ -40,13 +42,13 @@ bool jwt_is_one(const char *token);
  */
 struct view_blob *jwt_caller_kept(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /*
- * As jwt_caller_kept; checks a token that is not cached, which takes long unless oidc_has_form is false. NULL
- * when it is not valid (oidc_check counts the reason). Any thread between config_current_enter and leave.
+ * Does the same, and checks a token that is not cached, which takes long unless oidc_has_form is false. NULL
+ * when the token is not valid (oidc_check counts the reason). Any thread between config_current_enter and
+ * leave.
  */
 struct view_blob *jwt_caller_check(struct api *api, const char *token,
                                    const uint8_t digest[static TOKEN_DIGEST_BYTES]);
-/* As jwt_caller_kept, for a client certificate with a name. A worker between config_current_enter and
- * leave. */
+/* Does the same for a client certificate with a name. A worker between config_current_enter and leave. */
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client);
 /* Whether the caller is still valid: not expired, and its issuer, or the rules and authorities of
  * certificates, have not changed. Any thread. */

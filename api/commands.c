@@ -63,7 +63,8 @@ struct problem *request_park(struct request *r, struct command *cmd)
     mono_us due =
         (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
     assert(!cmd->give_back && !cmd->ctx);
-    cmd->idempotency = r->idempotency; /* notes about the request have none: they must not reserve its key */
+    cmd->idempotency = r->idempotency; /* commands that only report something about the request have no key,
+                                        * because they must not reserve it */
     r->is_traced = command_writes(cmd->type) || command_reads_cleura(cmd->type);
     cmd->give_back = on_reply;
     const struct suspension_terms terms = {cmd->caller.token_id, due, discard_command};
@@ -102,8 +103,8 @@ void request_notify(struct request *r, struct command *cmd)
 
 /* ---- results of commands ---- */
 
-/* A document without a version gets a tag from its bytes (HT-21). A secret must not be cached, so it gets no
- * tag. */
+/* Chooses the tag of the answer. A document without a version gets a tag from its bytes (HT-21). A secret
+ * must not be cached, so it gets no tag. */
 static void choose_tag(const struct request *r, struct command *cmd)
 {
     bool is_open = !cmd->reply.is_secret && !(r->route->flags & ROUTE_SECRET);
@@ -148,7 +149,8 @@ struct problem *request_overdue(const struct request *r)
 
 /* ---- writes: dry runs, and waiting for the end of the operation (AO-10 to AO-12) ---- */
 
-/* Seconds to wait for the end of the operation; the parameter has precedence over the preference. */
+/* Returns for how many seconds to wait for the end of the operation. The parameter takes precedence over the
+ * preference. */
 static int64_t seconds_to_wait(struct request *r)
 {
     bool by_parameter = r->params.given[PARAM_WAIT];
@@ -186,7 +188,8 @@ static void set_applied(struct request *r, const struct preferences *p, const st
     buffer_init(&applied, LONGEST);
     if (p->respond_async && cmd->reply.status == MHD_HTTP_ACCEPTED)
         append_preference(&applied, "respond-async");
-    bool waited = cmd->write.waits || p->wait_s == 0; /* no request waits above the limit of waiters */
+    bool waited = cmd->write.waits || p->wait_s == 0; /* the request does not wait when too many others
+                                                       * wait */
     if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
         char text[32];
         int64_t most = r->api->limits.wait_max_s;
@@ -226,7 +229,7 @@ struct problem *write_park(struct request *r, struct command *cmd)
 
 enum { KEY_MIN = 16, KEY_MAX = 128 };
 
-/* Includes the NUL, so adjacent parts cannot be confused. */
+/* Adds the text with its NUL, so that two adjacent texts cannot be confused with two others. */
 static void digest_text(crypto_hash_sha256_state *state, const char *text)
 {
     (void)crypto_hash_sha256_update(state, (const unsigned char *)text, strlen(text) + 1);
@@ -256,7 +259,8 @@ struct problem *check_idempotency_key(struct request *r)
     const char *field = r->http.headers.values[HEADER_IDEMPOTENCY_KEY];
     const char *key;
     size_t len;
-    if (!field || r->route->method != METHOD_POST) /* the other methods are idempotent */
+    if (!field || r->route->method != METHOD_POST) /* the other methods need no key, because they are
+                                                    * idempotent */
         return NULL;
     if (r->http.headers.counts[HEADER_IDEMPOTENCY_KEY] > 1 || !read_key(field, &key, &len)) {
         struct problem *p = NULL;

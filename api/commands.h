@@ -13,8 +13,8 @@ struct request;
 struct command *request_command(struct request *r, enum command_type type);
 /*
  * Suspends the request and posts `cmd`, which it takes over. The request is answered with the command's
- * result. When the store does not answer or the loop is blocked, the request is answered without a result
- * some time after the deadline. The command then continues, and its outcome can be read later.
+ * result. When the store does not answer or the loop is blocked, the request is answered some time after the
+ * deadline, without a result. The command then continues, and its outcome can be read later.
  */
 struct problem *request_park(struct request *r, struct command *cmd);
 /* Posts a command; no request waits for its result. Does nothing while the server stops. */
@@ -29,20 +29,20 @@ struct problem *request_overdue(const struct request *r);
  * (AO-16). */
 bool request_may_wait(struct request *r);
 
-/* ---- writes: dry runs, and how long the answer may wait for the end of the operation (AO-10 to AO-12)
- * ---- */
+/* ---- writes: dry runs, and the time for which the answer waits for the end of the operation (AO-10 to
+ * AO-12) ---- */
 
 /* Makes a command with dry_run and wait as requested. */
 struct command *write_command(struct request *r, enum command_type type);
-/* Like request_park; the answer says which preferences were applied. */
+/* Does the same as request_park; the answer also says which preferences were applied. */
 struct problem *write_park(struct request *r, struct command *cmd);
 
 /* ---- Idempotency-Key ---- */
 
 /* Checks the syntax of Idempotency-Key, if the field has a meaning for the request. */
 struct problem *check_idempotency_key(struct request *r);
-/* Called after the whole body: makes the digest that a repeated request must equal (HT-47). Does nothing
- * without a key. */
+/* Called when the body is complete: makes the digest that the same request has when it is repeated (HT-47).
+ * Does nothing without a key. */
 void idempotency_take_fingerprint(struct request *r);
 
 #endif

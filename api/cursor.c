@@ -95,7 +95,7 @@ enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES
     int64_t age = now / HOUR_US - (int64_t)get_number(bytes + AT_HOUR, HOUR_BYTES);
     if (age > CURSOR_LIFE_HOURS)
         return CURSOR_EXPIRED;
-    /* The MAC is right, so shootd made the bytes: the numbers, then the key. */
+    /* The MAC is right, so shootd has made these bytes. The numbers come first, then the key. */
     const unsigned char *rest = bytes + HEAD_BYTES;
     ret_place->number_count = bytes[AT_COUNT];
     assert(ret_place->number_count <= CURSOR_MAX_NUMBERS &&
@@ -114,8 +114,8 @@ static void digest_text(crypto_generichash_state *state, const char *text)
     (void)crypto_generichash_update(state, (const unsigned char *)text, strlen(text) + 1);
 }
 
-/* The digest of the parameters that select and order the list, without those for the place, the number of
- * rows and the form of rows. */
+/* The digest of the parameters that select and order the list. It does not include the parameters for the
+ * begin of the page, the number of rows and their form. */
 static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DIGEST_BYTES])
 {
     crypto_generichash_state state;

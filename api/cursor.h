@@ -1,8 +1,8 @@
 /*
  * Opaque cursors (HT-35, HT-36): version, hour of issue, digest of the filters, values of the sort order, key
- * of the page's last item. They are authenticated with a key of the installation, so they stay valid over
- * restarts; they expire after three days. The time is the hour, not the second: a page that does not change
- * keeps its bytes and its entity tag. A cursor never grants access. Pure; any thread.
+ * of the page's last item. They are authenticated with a key that is derived from the seal key, so they stay
+ * valid after a restart. They expire after three days. The time is the hour, not the second: a page that does
+ * not change keeps its bytes and its entity tag. A cursor never grants access. Pure; any thread.
  */
 #ifndef API_CURSOR_H
 #define API_CURSOR_H
@@ -24,7 +24,8 @@ enum {
     CURSOR_LIFE_HOURS = 72,
 };
 
-/* The end of a page: the key of its last item, and the sort values that the key does not contain. */
+/* The place where a page ends: the key of its last item, and the sort values that the key does not
+ * contain. */
 struct cursor_place {
     char key[CURSOR_MAX_KEY + 1]; /* "": before the first item */
     int64_t numbers[CURSOR_MAX_NUMBERS];
@@ -39,7 +40,7 @@ bool cursor_place_set(struct cursor_place *place, const char *key);
 void cursor_encode(const uint8_t secret[static CURSOR_SECRET_BYTES],
                    const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
                    const struct cursor_place *place, char text[static CURSOR_TEXT_BYTES]);
-/* CURSOR_BAD: forged, damaged, or for another digest. */
+/* Returns CURSOR_BAD for a cursor that is forged, damaged, or made for another digest. */
 enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES],
                                  const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
                                  const char *text, struct cursor_place *ret_place);

@@ -1,5 +1,5 @@
 /*
- * The built page of dashboard/ as part of the program, in every coding that it is sent in; made by
+ * The built page of dashboard/ as part of the program, in each coding in which it may be sent. Made by
  * tools/embed_dashboard.py. Constant, any thread.
  */
 #ifndef API_DASHBOARD_FILES_H
@@ -13,16 +13,16 @@ struct dashboard_form {
     const char *coding; /* "br", "gzip" or "identity" */
     const unsigned char *bytes;
     size_t len;
-    const char *etag; /* strong and quoted; differs from form to form */
+    const char *etag; /* a strong tag in quotes; each form has its own */
 };
 
 struct dashboard_file {
     const char *name; /* the last segment of its path: it changes with the content */
     const char *type;
-    struct dashboard_form forms[DASHBOARD_FORMS]; /* the smallest first, "identity" last */
+    struct dashboard_form forms[DASHBOARD_FORMS]; /* the forms: the smallest first, "identity" last */
 };
 
-/* NULL in a program that was built without the page. */
+/* The page; NULL in a program that was built without it. */
 extern const struct dashboard_file *const dashboard_page;
 /* The files that the page loads. */
 extern const struct dashboard_file dashboard_files[];

@@ -17,8 +17,8 @@ enum { PAGE_ENTRIES = 200, RETRY_AFTER_S = 10 };
 
 struct export
 {
-    struct event_stream transport; /* first member; its lock guards all members below */
-    struct audit_query query;      /* including the place where the next page begins */
+    struct event_stream transport; /* the first member; its lock protects all members below */
+    struct audit_query query;      /* the query, including the place where the next page begins */
     bool is_wanted;                /* a page was requested and has not come yet */
     bool is_last;                  /* no page follows `page` */
     char *page;
@@ -29,8 +29,8 @@ static struct export *export_of(struct event_stream *transport)
     return CONTAINER_OF(transport, struct export, transport);
 }
 
-/* May run on the loop thread: an ended export may have requested a page, and the page may come after the API
- * is freed. */
+/* May run on the loop thread. An export that has ended may have requested a page, which may come after the
+ * API was freed. */
 static void export_free(struct event_stream *transport)
 {
     struct export *x = export_of(transport);

@@ -1,8 +1,8 @@
 /*
  * The audit log as one answer of any length, one entry per line. An export holds one page in memory. It
  * requests the next page from the store when the client has taken the current one, so the client determines
- * the speed. Before each page the token is looked up again. An export that cannot continue is broken off
- * visibly, so the client does not treat it as complete.
+ * the speed. Before each page the token is looked up again. When an export cannot continue, it ends without
+ * its last chunk, so that the client does not regard it as complete.
  */
 #ifndef API_EXPORT_H
 #define API_EXPORT_H

@@ -1,7 +1,7 @@
 /*
  * Fresh reads: Cache-Control: no-cache (HT-25, promise 2). A route with ROUTE_FRESH answers from the view.
- * When the client wants a fresh read, the handler runs after Cleura was read, could not be read, or the
- * deadline passed. Prefer: wait=N (seconds) sets the deadline. The worker of the request.
+ * When the client wants a fresh read, the handler runs when Cleura was read, or could not be read, or when
+ * the deadline has passed. Prefer: wait=N (seconds) sets the deadline. The worker of the request.
  */
 #ifndef API_FRESH_H
 #define API_FRESH_H
@@ -22,7 +22,8 @@ void fresh_name_outcome(struct request *r, enum fresh_outcome outcome);
 void fresh_set_source(struct request *r);
 /* Adds the age of the answer and the time of Cleura's report; without a report the age is 0 s (HT-24).
  * `heard_at` is the moment of the report on the monotonic clock, which gives the age. Entity tags do not
- * depend on the age, so a 304 has it, too. `as_text` is the time as text. NULL: the text is made here. */
+ * depend on the age, so a 304 has it, too. `as_text` is the time as text; NULL: this function makes the
+ * text. */
 void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
 
 #endif

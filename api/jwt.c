@@ -15,11 +15,12 @@
 
 enum { VERIFY_S = 10, CROWDED_RETRY_S = 3 };
 
-/* Owned by the request, then by the verifier, then by the suspension, then by the request again. */
+/* The verification of one JWT. It belongs to the request, then to the verifier, then to the suspension, then
+ * to the request again. */
 struct jwt_verification {
     struct verifier_job job;
     struct api *api;
-    struct suspension *suspension; /* a reference until the result is passed */
+    struct suspension *suspension; /* a reference, until the result is passed to the request */
     struct view_blob *caller;      /* the result; NULL: not valid */
     uint8_t digest[TOKEN_DIGEST_BYTES];
     char *token;
@@ -64,7 +65,7 @@ static struct problem *refuse_crowded(const struct request *r)
 {
     const struct env *env = r->api->options.env;
     uint32_t random;
-    /* A random delay, so clients that were refused together do not return together (HT-43). */
+    /* A random delay is added, so that clients that were refused together do not return together (HT-43). */
     env->random(env, &random, sizeof(random));
     return problem_passing(
         PROBLEM_TOO_MANY_REQUESTS, 1 + (int)(random % CROWDED_RETRY_S),
@@ -122,7 +123,7 @@ struct problem *jwt_verified(struct request *r, struct jwt_verification *v, stru
         return atomic_load(&r->api->stopping) ? stopping() : refuse_crowded(r);
     struct view_blob *caller = TAKE_PTR(v->caller);
     if (caller && !caller_holds(r->api, caller->subject)) {
-        /* It expired, or the issuer has another configuration since; the verifier finds out. */
+        /* The JWT has expired, or its issuer has another configuration now. The verifier checks it again. */
         view_blob_unref(caller);
         return suspend(r, v);
     }

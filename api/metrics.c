@@ -18,16 +18,16 @@
 #include "base/metric.h"
 #include "http/message/content.h"
 
-/* Edges by OB-7. */
+/* The edges of the histograms (OB-7). */
 static const struct histogram_edges request_edges = {17,
                                                      {500, 1000, 2500, 5000, 10000, 25000, 50000, 75000,
                                                       100000, 250000, 500000, 750000, 1000000, 2500000,
                                                       5000000, 7500000, 10000000}};
-/* Up to the longest ?wait and the longest streams. */
+/* The edges for requests that wait. The last ones are for the longest ?wait and the longest streams. */
 static const struct histogram_edges wait_edges = {
     10, {100000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 300000000, 1800000000}};
 
-/* All statuses that shootd sends. Any other would be counted as 500. */
+/* All statuses that shootd sends. Any other status would be counted as 500. */
 static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409,
                                412, 413, 414, 415, 417, 422, 429, 431, 500, 501, 502, 503, 504};
 
@@ -38,7 +38,8 @@ enum {
     METHODS = METHOD_MAX_ + 1,
 };
 
-/* One worker writes, a scrape reads: relaxed loads and stores, no atomic additions. */
+/* The counters of one worker. Only this worker writes them and a scrape reads them, so relaxed loads and
+ * stores are enough. */
 struct shard {
     struct shard *next;
     _Atomic uint64_t requests[MAX_ROUTES][METHODS][STATUSES];
@@ -123,7 +124,7 @@ void metrics_count(struct metrics *m, const struct request *r, int64_t duration_
         histogram_add(&s->requested[route], &request_edges, duration_us);
 }
 
-/* Sums one counter over all shards; `counter` is its place in the first shard. */
+/* Adds up one counter of all shards; `counter` is its address in the first shard. */
 static uint64_t total(struct shard *first, const _Atomic uint64_t *counter)
 {
     size_t offset = (uintptr_t)counter - (uintptr_t)first;
@@ -138,8 +139,8 @@ static const char *route_label(size_t route)
     return route == NO_ROUTE ? "none" : routes[route].template;
 }
 
-/* These counters of a route exist from the start, at 0 (OB-6). Otherwise the first error would not be seen as
- * an increase. */
+/* Whether the counter of a route for this status exists from the start, at 0 (OB-6). Without it, Prometheus
+ * would not see the first error as an increase. */
 static bool is_there_from_the_start(int status)
 {
     return status == MHD_HTTP_OK || status == MHD_HTTP_INTERNAL_SERVER_ERROR ||
@@ -161,7 +162,7 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
     }
 }
 
-/* `offset` is the offset of the histograms in a shard. HEAD counts as GET. */
+/* `offset` is the offset of the histograms in a shard. HEAD is counted as GET. */
 static void write_durations_of(struct buffer *out, const struct shard *first, size_t route, const char *name,
                                const struct histogram_edges *edges, size_t offset)
 {
@@ -290,7 +291,7 @@ static unsigned count_open_files(void)
     for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
         count += d->d_name[0] != '.';
     (void)closedir(dir);
-    return count - 1; /* without the directory itself */
+    return count - 1; /* the directory itself was counted, too */
 }
 
 static void write_process(struct buffer *out)

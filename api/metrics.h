@@ -1,6 +1,6 @@
 /*
  * Metrics of HTTP (9.1). Every worker counts in its own shard, so requests share no cache line; a scrape adds
- * the shards. Labels come only from the route table and closed sets (OB-6).
+ * the shards. Values of labels come only from the route table and from fixed sets (OB-6).
  */
 #ifndef API_METRICS_H
 #define API_METRICS_H
@@ -16,7 +16,7 @@ struct http_numbers;
 struct shard;
 
 struct metrics {
-    pthread_mutex_t lock; /* guards `shards` when a worker adds its own */
+    pthread_mutex_t lock; /* protects `shards` when a worker adds its own */
     _Atomic(struct shard *) shards;
     uint64_t serial; /* distinguishes this instance from an earlier one at the same address */
 };

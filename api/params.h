@@ -1,4 +1,5 @@
-/* Query parameters: one table of names and kinds; each route lists the ones that it knows. */
+/* Query parameters. One table has their names and kinds, and each route lists the parameters that it
+ * accepts. */
 #ifndef API_PARAMS_H
 #define API_PARAMS_H
 
@@ -82,7 +83,7 @@ struct request;
  * none, and every query is good. */
 struct problem *params_read(struct request *r);
 const char *param_name(enum param_id id);
-/* The value of a number, or its default when absent. */
+/* Returns the value of a number parameter, or its default when it is absent. */
 int64_t param_number(const struct query_values *p, enum param_id id);
 /* Whether `text` is one of the comma-separated values of a text parameter; true when the parameter is
  * absent. */
@@ -90,7 +91,7 @@ bool param_lists(const struct query_values *p, enum param_id id, const char *tex
 /* Whether an enum parameter contains this value; true when the parameter is absent. */
 bool param_has_value(const struct query_values *p, enum param_id id, int value);
 
-/* As param_has_value, but false when the parameter is absent. */
+/* Does the same, but returns false when the parameter is absent. */
 bool param_asks_for(const struct query_values *p, enum param_id id, int value);
 
 #endif

@@ -256,7 +256,7 @@ struct problem *list_answer_array(struct request *r, const char *array, const ch
     struct cursor_place last = {.number_count = 0};
     size_t len = strlen(array);
     list_open(&page);
-    if (len > 2) /* without the array's brackets */
+    if (len > 2) /* copied without the brackets of the array */
         list_add(&page, array + 1, len - 2);
     bool more = next && *next && cursor_place_set(&last, next);
     return list_close(r, &page, more ? &last : NULL);

@@ -1,8 +1,9 @@
 /*
  * Functions for reads of single resources and of collections (HT-35 to HT-37). Each returns a problem when a
- * precondition fails. A page joins prepared bodies, without making JSON again, with keyset cursors over the
- * order of the view, or another order (api/resources/cluster_order.h). The entity tag of a page is the digest
- * of its items' tags, or of its bytes when they have no tags. The worker of the request.
+ * precondition fails. A page is made of prepared bodies, without new JSON. Its items are in the order of the
+ * view, or in another order (api/resources/cluster_order.h), and its cursor names the last item. The entity
+ * tag of a page is the digest of its items' tags, or of its bytes when they have no tags. The worker of the
+ * request.
  */
 #ifndef API_READS_H
 #define API_READS_H
@@ -11,23 +12,22 @@
 #include "api/request.h"
 #include "view/view.h"
 
-/* Takes a reference from the view, which the caller releases; NULL when absent. */
+/* Returns a reference to a blob of the view, which the caller releases; NULL when it is absent. */
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
-/* As read_blob, for the cluster in the path; PROBLEM_CLUSTER_NOT_FOUND when there is none. */
+/* Does the same for the cluster in the path; returns PROBLEM_CLUSTER_NOT_FOUND when there is none. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
-/* As read_cluster, for the cluster's body with the newest time of observation; the blob may have no
- * subject. */
+/* Does the same for the cluster's body with the newest time of observation; the blob may have no subject. */
 struct problem *read_cluster_body(struct request *r, struct view_blob **ret);
 /* Answers with a blob, which it takes over: ETag, Cache-Control, preconditions. */
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
 /* Answers with a JSON text made for this answer, which it takes over; the entity tag is a digest of the
  * bytes. */
 struct problem *answer_with_text(struct request *r, char *text, size_t len);
-/* As answer_with_text, with a given entity tag. */
+/* Does the same with a given entity tag. */
 struct problem *answer_with_tagged_text(struct request *r, char *text, size_t len, const char *etag);
-/* Takes over `doc`. */
+/* Answers with a document, which it takes over. */
 struct problem *answer_with_document(struct request *r, json_t *doc);
-/* As answer_with_document, for public data, which shared caches may store. */
+/* Does the same for public data, which shared caches may store. */
 struct problem *answer_with_public_document(struct request *r, json_t *doc);
 
 /* ---- collections ---- */
@@ -37,15 +37,16 @@ struct problem *list_place(struct request *r, struct cursor_place *ret_place);
 /* A page while it is built. */
 struct list_body {
     struct buffer text;
-    struct buffer tags;   /* of the items */
+    struct buffer tags;   /* the tags of the items */
     bool is_tagged;       /* all items have a tag */
-    wall_us oldest;       /* time of the oldest observation of an item; 0: no item was observed */
-    mono_us oldest_heard; /* the same moment on the monotonic clock */
+    wall_us oldest;       /* the oldest time of observation of the items; 0: no item was observed */
+    mono_us oldest_heard; /* the same on the monotonic clock */
 };
 
 /*
- * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. A page
- * that exceeds the memory limit is an internal error, so no incomplete page is sent.
+ * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more items may follow.
+ * When the page exceeds the memory limit, the result is an internal error, so that no incomplete page is
+ * sent.
  */
 void list_open(struct list_body *page);
 void list_done(struct list_body *page);
@@ -60,7 +61,7 @@ void list_set_age(struct request *r, const struct list_body *page);
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
 
 #define CLEANUP_LIST_BODY CLEANUP(list_done)
-/* A NULL prefix matches every key. */
+/* Whether the key begins with the prefix; a NULL prefix matches every key. */
 bool list_has_prefix(const char *key, const char *prefix);
 
 /* The words of a parameter, NULL-terminated; the caller owns them. NULL: the parameter is absent, so
@@ -85,9 +86,9 @@ struct list_page {
     bool more; /* there is another page */
 };
 
-/* Returns NULL, then the page must be ended with list_page_end; else a problem. */
+/* Returns NULL or a problem. After NULL the page must be ended with list_page_end. */
 struct problem *list_page_begin(struct list_page *page, struct request *r);
-/* Called when there is another item: whether the item belongs to the next page. */
+/* Called when there is another item: returns whether the item belongs to the next page. */
 bool list_page_is_full(struct list_page *page);
 /* Adds an item, which is taken over, with this key. */
 void list_page_add(struct list_page *page, const char *key, json_t *item);
@@ -109,11 +110,12 @@ struct problem *list_page_end(struct list_page *page);
 
 struct list_query {
     enum view_section section;
-    const char *prefix; /* only keys with this beginning, or NULL; it must outlive the walk */
+    const char *prefix; /* selects only keys that begin with this text, or NULL; it must stay valid until the
+                         * end of the list */
     bool newest_first;  /* keys in descending order */
     bool brief;         /* the short form of the items */
-    bool states_age;    /* the answer names its source and the age of its oldest item */
-    bool may_go_on;     /* for operations: items that are no longer in the view may follow */
+    bool states_age;    /* the answer has header fields with its source and the age of its oldest item */
+    bool may_go_on;     /* for operations: more items may be in the store only */
 };
 
 struct list_view {
@@ -125,12 +127,12 @@ struct list_view {
     struct view_cursor place;
     const char *last; /* the key of the last item that was added */
     int64_t left;
-    bool more; /* there is another page */
-    bool
-        goes_on; /* set at the end of the walk: the page is not full, and items outside the view may follow */
+    bool more;    /* there is another page */
+    bool goes_on; /* set at the end of the view: the page is not full, and more items may be in the store */
 };
 
-/* Enters the view. Returns NULL, then list_view_end or list_view_discard must follow; else a problem. */
+/* Enters the view. Returns NULL or a problem. After NULL, list_view_end or list_view_discard must be
+ * called. */
 struct problem *list_view_begin(struct list_view *list, struct request *r, const struct list_query *query);
 /* The next entry that the query selects; NULL when there is none, or when the page is full. */
 const struct view_entry *list_view_next(struct list_view *list);

@@ -151,7 +151,7 @@ static struct problem *request_continue(struct server_request *http, void *resul
         struct problem *p = check_verified_jwt_again(r, result);
         return p ? p : handle_checked(r);
     }
-    struct command *cmd = result; /* NULL: it did not come in time */
+    struct command *cmd = result; /* NULL: the result did not come in time */
     struct problem *p = cmd ? answer_command(r, cmd) : request_overdue(r);
     command_free(cmd);
     return p;
@@ -168,7 +168,7 @@ static void record_span(struct request *r, int64_t duration_us)
     struct server_request *http = &r->http;
     if (!r->is_traced || !span_is_recorded(&http->trace))
         return;
-    /* 4xx are faults of the client (OB-13) */
+    /* a 4xx is a fault of the client (OB-13) */
     const bool failed = http->answer.status >= MHD_HTTP_INTERNAL_SERVER_ERROR;
     const char *code = http->problem == PROBLEM_MAX_ ? NULL : problem_kind(http->problem)->code;
     const struct span_attribute attributes[] = {
@@ -203,7 +203,8 @@ static void request_done(struct server_request *http, int64_t duration_us, const
     else if (r->http.stream)
         outcome = stream_end_name(streams_completed(r));
     metrics_count(&r->api->metrics, r, duration_us);
-    record_span(r, duration_us); /* before the access log, which begins a trace for its line */
+    record_span(r, duration_us); /* the span comes before the access log, which would begin a trace for its
+                                  * line */
     access_log_add(&r->api->access_log, r, duration_us, outcome);
     query_done(&r->params);
     view_blob_unref(r->token_blob);

@@ -160,13 +160,13 @@ const struct route routes[] = {
 
 _Static_assert(ARRAY_LEN(routes) == ROUTE_COUNT, "ROUTE_COUNT in routes.h is the number of rows");
 
-/* ---- matching: templates are split once, so a request compares whole segments ---- */
+/* ---- matching: templates are split once, so that a request only compares whole segments ---- */
 
 enum binding { BIND_PROJECT, BIND_CLUSTER, BIND_DELIVERY, BIND_ITEM };
 
 struct pattern {
     unsigned count;                          /* number of segments */
-    const char *literals[PATH_MAX_SEGMENTS]; /* NULL: a parameter */
+    const char *literals[PATH_MAX_SEGMENTS]; /* the literal segments; NULL: the segment is a parameter */
     enum binding bindings[PATH_MAX_SEGMENTS];
 };
 
@@ -190,7 +190,7 @@ static void prepare_pattern(struct pattern *p, const char *template)
     assert(used + len < sizeof(texts));
     char *rest = memcpy(texts + used, template, len + 1);
     used += len + 1;
-    rest++; /* skips the leading slash */
+    rest++; /* skips the first slash */
     for (char *segment; (segment = strsep(&rest, "/")) != NULL; p->count++) {
         assert(p->count < PATH_MAX_SEGMENTS);
         p->literals[p->count] = *segment == '{' ? NULL : segment;
@@ -245,7 +245,7 @@ const struct route *route_match(struct request *r, unsigned *ret_allowed)
 {
     const enum method wanted = r->http.method == METHOD_HEAD ? METHOD_GET : r->http.method;
     const struct path_segments *path = &r->http.segments;
-    assert(patterns[0].count); /* routes_prepare was called */
+    assert(patterns[0].count); /* routes_prepare must have been called */
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (routes[i].method != wanted || !path_fits(&patterns[i], path))
             continue;

@@ -8,30 +8,32 @@
 
 #include "api/request.h"
 
-/* In addition to enum content_flag. */
+/* Flags of a route, in addition to those of enum content_flag. */
 enum route_flag {
-    ROUTE_PUBLIC = CONTENT_FLAGS_END_,      /* needs no token */
-    ROUTE_QUIET = CONTENT_FLAGS_END_ << 1,  /* access line only at debug level */
-    ROUTE_SECRET = CONTENT_FLAGS_END_ << 2, /* answers may contain a secret: never compressed (HT-53) */
-    ROUTE_COLLECTION = CONTENT_FLAGS_END_
-                       << 3,               /* POST makes a member: preconditions apply to the collection */
-    ROUTE_FRESH = CONTENT_FLAGS_END_ << 4, /* no-cache reads Cleura first (api/fresh.h) */
-    ROUTE_WHOLE = CONTENT_FLAGS_END_ << 5, /* concerns all projects together: needs a token for all */
-    ROUTE_ANY_QUERY = CONTENT_FLAGS_END_ << 6, /* the query is for the page: neither read nor refused */
+    ROUTE_PUBLIC = CONTENT_FLAGS_END_,          /* the route needs no token */
+    ROUTE_QUIET = CONTENT_FLAGS_END_ << 1,      /* the access line is written at level debug only */
+    ROUTE_SECRET = CONTENT_FLAGS_END_ << 2,     /* answers may contain a secret: never compressed (HT-53) */
+    ROUTE_COLLECTION = CONTENT_FLAGS_END_ << 3, /* a POST makes a member, so preconditions apply to the
+                                                 * collection */
+    ROUTE_FRESH = CONTENT_FLAGS_END_ << 4,      /* with no-cache Cleura is read first (api/fresh.h) */
+    ROUTE_WHOLE = CONTENT_FLAGS_END_ << 5, /* the route concerns all projects together, and needs a token for
+                                            * all of them */
+    ROUTE_ANY_QUERY = CONTENT_FLAGS_END_ << 6, /* the query is for the web page: shootd neither reads nor
+                                                * refuses it */
 };
 
 struct route {
-    const char *operation; /* operationId of the contract */
+    const char *operation; /* the operationId of the contract */
     enum method method;
-    const char *template; /* also the metrics label */
+    const char *template; /* the template of the path, which is also a label of metrics */
     struct problem *(*handler)(struct request *r);
-    enum role role; /* least role */
-    unsigned flags; /* of both enums */
+    enum role role; /* the lowest role that may use the route */
+    unsigned flags; /* flags of both enums */
     size_t body_limit;
-    uint64_t params; /* PARAM_BIT set of the known query parameters */
+    uint64_t params; /* the bit set (PARAM_BIT) of its query parameters */
 };
 
-enum { ROUTE_COUNT = 77 }; /* rows of the table; checked in routes.c */
+enum { ROUTE_COUNT = 77 }; /* the number of rows of the table, which routes.c checks */
 
 extern const struct route routes[];
 

@@ -13,15 +13,15 @@
 #include "model/string_list.h"
 
 enum {
-    PAGE_EVENTS = 50, /* about 30 kB; each stream that catches up holds one page */
+    PAGE_EVENTS = 50, /* about 30 kB; each stream that reads old events has one page in memory */
     RETRY_MS = 2000,
-    RETRY_SPREAD_MS = 3000, /* streams that ended together must not return together */
+    RETRY_SPREAD_MS = 3000, /* a random delay, so that streams that ended together do not return together */
     LIFETIME_SPREAD_PERCENT = 10,
 };
 
 static const struct {
     const char *name;
-    const char *word; /* text for the client; NULL: the client has left, or must not return */
+    const char *word; /* a word for the client; NULL: the client has left, or must not return */
 } ends[STREAM_END_MAX_] = {
     [STREAM_GOES_ON] = {"none", NULL},
     [STREAM_CLIENT] = {"client", NULL},
@@ -77,7 +77,7 @@ static void stream_free(struct event_stream *transport)
     free(s);
 }
 
-/* ---- the next piece; all under the lock ---- */
+/* ---- the next piece; the lock is held in all these functions ---- */
 
 static void piece_taken(struct event_stream *transport)
 {
@@ -125,7 +125,8 @@ static bool say_reset(struct stream *s)
     return begin_note(s);
 }
 
-/* Includes the position when it has moved over events that are not for this client (AO-20, AO-23). */
+/* Makes a heartbeat. It has the position when the stream has passed events that are not for this client
+ * (AO-20, AO-23). */
 static bool say_heartbeat(struct stream *s)
 {
     s->heartbeat_is_due = false;
@@ -159,7 +160,7 @@ static bool is_not_in_log(const struct stream *s, const struct command_events *p
            (s->position < page->newest && (!page->oldest || s->position + 1 < page->oldest));
 }
 
-/* Why a page could not be read. */
+/* Returns why a page could not be read, as the end of the stream. */
 static enum stream_end end_of_problem(const struct command *cmd)
 {
     if (cmd->denied)
@@ -191,7 +192,7 @@ static void on_stream_page(struct command *cmd)
     event_stream_unref(&s->transport);
 }
 
-/* The stream does not move until the page is here. */
+/* Requests a page. The stream sends nothing until the page has come. */
 static void want_page(struct stream *s)
 {
     struct request *r = CONTAINER_OF(s->transport.request, struct request, http);
@@ -289,7 +290,8 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
     s->is_unchecked = position > feed_newest(api->options.feed);
     s->ends_at =
         env_mono(env) + env_jitter(env, atomic_load(&api->live.stream_lifetime_us), LIFETIME_SPREAD_PERCENT);
-    /* Sent at once, so a client that loses the stream before the first event loses no event. */
+    /* The position is sent at once, so that a client that loses the stream before the first event misses no
+     * event. */
     (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
     s->sent_position = s->position;
     (void)begin_note(s);
@@ -298,7 +300,8 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
 
 /* ---- called by other threads ---- */
 
-/* Under the lock. Skips events that are not for this client, so the client is not woken for them. */
+/* Called while the lock is held. Skips events that are not for this client, so that the stream is not woken
+ * for them. */
 static bool has_news(struct stream *s, struct feed_entry *const *batch, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -329,8 +332,8 @@ void stream_end(struct stream *s, enum stream_end why)
     if (!s->end) {
         end_with(s, why);
         if (why == STREAM_TOKEN)
-            event_stream_drop_piece(
-                &s->transport); /* no more events for this client; an incomplete block is no event (AO-20) */
+            event_stream_drop_piece(&s->transport); /* the client gets no more events; a block that is not
+                                                     * complete is no event (AO-20) */
         event_stream_resume(&s->transport);
     }
     (void)pthread_mutex_unlock(&s->transport.lock);

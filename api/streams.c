@@ -13,9 +13,9 @@
 enum {
     BATCH = 256,
     TOKEN_LOOK_US = 1000000,
-    DRAIN_GRACE_US = 500000, /* time for clients to read the last message */
+    DRAIN_GRACE_US = 500000, /* the time that clients have to read the last message */
     RETRY_AFTER_S = 10,
-    PACED_ABOVE = 128, /* number of streams */
+    PACED_ABOVE = 128, /* above this number of streams, the thread makes pauses */
     PACE_US = 100,
     PACE_BUSY_US = 500,
     BUSY_PERCENT = 80,
@@ -26,13 +26,13 @@ struct stream_round {
     struct streams *all;
     struct feed_entry *batch[BATCH];
     size_t count;
-    int64_t seen; /* newest sequence in the feed so far */
+    int64_t seen; /* the newest sequence in the feed that was seen so far */
     mono_us now;
     mono_us tokens_at;
     bool check_tokens;
-    mono_us cut_at; /* 0: the server does not drain */
+    mono_us cut_at; /* when remaining streams are cut; 0: the server does not drain */
     int processors;
-    int64_t paced_at, worked; /* at the last pause: time, and processor time used */
+    int64_t paced_at, worked; /* the time, and the used processor time, at the last pause */
 };
 
 /* ---- the thread ---- */
@@ -57,7 +57,8 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
-/* Under the lock of its shard: ends a stream at the end of its lifetime, or offers it new events. */
+/* Called while the lock of the stream's shard is held: ends a stream at the end of its lifetime, or offers it
+ * new events. */
 static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;
@@ -80,8 +81,9 @@ static int64_t clock_us(clockid_t clock)
 }
 
 /*
- * Events go to all streams, and the workers that send them also answer requests. Thousands of streams are
- * therefore resumed a shard at a time, more slowly when the daemon uses most of its processor time.
+ * Events go to all streams, and the workers that send them also answer requests. Therefore thousands of
+ * streams are not resumed at once, but one shard after the other, more slowly when the daemon uses most of
+ * its processor time.
  */
 static void pace(struct stream_round *l)
 {

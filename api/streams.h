@@ -1,10 +1,10 @@
 /*
  * Event streams (AO-18 to AO-24; their transport is http/event_stream.h). A stream has a position in the log.
  * The feed's entries are sent unchanged; entries that the feed has dropped are read from the store in small
- * pages. A stream without data to send waits. The streams' thread resumes it for new events, and the loop
- * thread when a page has come. struct streams is the set of all streams. It limits their number. Its thread
- * wakes, ends and cuts streams; it waits for the feed, at most the interval of the reaper. The loop thread
- * uses no stream when it publishes an event.
+ * pages. A stream without data to send waits: the streams' thread resumes it for new events, and the loop
+ * thread resumes it when a page has come. struct streams is the set of all streams, and limits their number.
+ * Its thread wakes, ends and cuts streams. Between two rounds this thread waits for the feed, but not longer
+ * than the interval of the reaper. When the loop thread publishes an event, it touches no stream.
  */
 #ifndef API_STREAMS_H
 #define API_STREAMS_H
@@ -30,10 +30,10 @@ struct request;
 enum stream_end {
     STREAM_GOES_ON,
     STREAM_CLIENT,   /* the client left */
-    STREAM_LIFETIME, /* the planned end */
+    STREAM_LIFETIME, /* its lifetime was over */
     STREAM_TOKEN,    /* the token was revoked or expired */
     STREAM_SLOW,     /* the client read no bytes in time */
-    STREAM_BEHIND,   /* was live and fell too far behind */
+    STREAM_BEHIND,   /* the client had received all events, and then fell too far behind */
     STREAM_STORE,    /* the log could not be read */
     STREAM_STOPPED,  /* the server stopped */
     STREAM_END_MAX_,
@@ -43,27 +43,28 @@ const char *stream_end_name(enum stream_end end);
 /* Counters for all streams; any thread. */
 struct stream_counts {
     _Atomic uint64_t ended[STREAM_END_MAX_];
-    _Atomic uint64_t sent; /* number of events */
+    _Atomic uint64_t sent; /* the number of events that were sent */
 };
 
 /* The piece that is being sent. */
 enum stream_piece { PIECE_NOTE, PIECE_ENTRY, PIECE_PAGE };
 
 struct stream {
-    struct event_stream transport; /* first member; its lock guards the members after `ends_at` */
-    struct list link;              /* guarded by the lock of its shard (streams.c) */
+    struct event_stream transport; /* the first member; its lock protects the members after `ends_at` */
+    struct list link;              /* protected by the lock of its shard (streams.c) */
     struct api *api;
     struct stream_counts *counts;
-    uint8_t token_digest[TOKEN_DIGEST_BYTES]; /* constant, like the next two members */
-    struct view_blob *caller;                 /* a caller without a token of shootd (api/caller.h), or NULL */
+    uint8_t token_digest[TOKEN_DIGEST_BYTES]; /* never changes, like the next two members */
+    struct view_blob *caller;                 /* the caller, if it has no token of shootd (api/caller.h); or
+                                               * NULL */
     mono_us ends_at;
     struct command_events asked;
     uint64_t types; /* bits of enum event_type in `asked` */
     enum stream_end end;
     bool end_sent;
-    bool was_live; /* has once sent all existing events */
+    bool was_live; /* the stream has sent all existing events at least once */
     bool heartbeat_is_due;
-    bool is_unchecked;     /* the position is ahead of the feed: the store must check it */
+    bool is_unchecked;     /* the position is greater than that of the feed, so the store must check it */
     int64_t position;      /* all events up to this number were sent, or are not for this stream */
     int64_t sent_position; /* the id that the client has; 0: not known */
     /* ---- the piece ---- */
@@ -89,7 +90,8 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
 /* The streams' thread: offers the stream new entries, in the order of their numbers, and resumes it if
  * needed. */
 void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
-/* Any thread: ends the stream, with a message to the client if possible. The first reason counts. */
+/* Any thread: ends the stream, with a message to the client if possible. Only the first call has an
+ * effect. */
 void stream_end(struct stream *s, enum stream_end why);
 /* Any thread: shuts down the connection of an ended stream whose client does not take the remaining bytes. */
 void stream_cut(struct stream *s);
@@ -103,15 +105,16 @@ enum { STREAM_SHARDS = 256 };
 struct streams {
     struct api *api;
     pthread_t thread;
-    int64_t begins_at; /* sequence of the last event before the start */
+    int64_t begins_at; /* the sequence of the last event before the start */
     atomic_bool draining;
     atomic_bool stopping;
-    pthread_mutex_t admission; /* held while a stream is admitted, so the limits hold */
+    pthread_mutex_t admission; /* held while a stream is admitted, so that the limits are not exceeded */
     atomic_uint open;
     struct stream_counts counts;
-    /* Streams are distributed over shards, so a worker that adds a stream waits only for a few. */
+    /* Streams are distributed over shards, so that a worker that adds a stream waits only while a few streams
+     * are checked. */
     struct stream_shard {
-        pthread_mutex_t lock; /* guards `streams` */
+        pthread_mutex_t lock; /* protects `streams` */
         struct list streams;
     } shards[STREAM_SHARDS];
 };
@@ -120,7 +123,7 @@ struct streams {
 int streams_start(struct streams *all, struct api *api);
 /* Stops the thread. Called when no stream is left. */
 void streams_stop(struct streams *all);
-/* The server drains: ends every stream now. Any thread. */
+/* Called when the server drains: ends every stream now. Any thread. */
 void streams_end_all(struct streams *all);
 /*
  * Admits a stream for the request (takes over the content of `asked`) and sets the answer: the stream, or

@@ -69,7 +69,7 @@ static struct verifier_job *next_job(struct verifier *v)
 static void *run(void *arg)
 {
     struct verifier *v = arg;
-    /* All clients wait for the HTTP workers, so these run before the verifier. */
+    /* The HTTP workers serve all clients, so they have a higher priority than the verifier. */
     thread_in_background("verifier");
     for (struct verifier_job *job = next_job(v); job; job = next_job(v)) {
         const uint64_t client = job->client;

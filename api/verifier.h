@@ -1,7 +1,7 @@
 /*
- * The thread that verifies JWTs, so that no HTTP worker does it: a signature takes longer than the rest of a
- * request, and other connections wait for the worker. The queue has a limit, and each client address may use
- * only a part of it. A client with many wrong JWTs thus takes no place from others.
+ * The thread that verifies JWTs, so that no HTTP worker has to do it. The check of a signature takes longer
+ * than the rest of a request, and other connections of the worker would wait for it. The queue has a limit,
+ * and each client address may use only a part of it, so that a client with many wrong JWTs cannot fill it.
  */
 #ifndef API_VERIFIER_H
 #define API_VERIFIER_H
@@ -14,27 +14,29 @@
 #include "base/list.h"
 
 enum {
-    VERIFIER_PLACES = 1024,          /* JWTs that wait, and the one at work */
-    VERIFIER_PLACES_OF_CLIENT = 256, /* of these, from one address or IPv6 /64 */
-    VERIFIER_CLIENT_COUNTERS = 4096, /* addresses with the same counter share its places */
+    VERIFIER_PLACES = 1024,          /* the limit of JWTs that wait, including the one that is being
+                                      * verified */
+    VERIFIER_PLACES_OF_CLIENT = 256, /* the same for one address, or one IPv6 /64 */
+    VERIFIER_CLIENT_COUNTERS = 4096, /* the number of counters; addresses with the same counter share its
+                                      * limit */
 };
 
-/* Embedded in the struct of the work. */
+/* A member of the struct with the work to do. */
 struct verifier_job {
-    /* The verifier's thread. Takes over the job. */
+    /* Called on the verifier's thread. Takes over the job. */
     void (*work)(struct verifier_job *job);
-    /* Called in place of `work` when the verifier stops first. The thread of verifier_stop. */
+    /* Called in place of `work` when the verifier stops before. Called on the thread of verifier_stop. */
     void (*drop)(struct verifier_job *job);
-    uint64_t client;  /* key of the client's address, evenly distributed */
+    uint64_t client;  /* the key of the client's address, whose bits are evenly distributed */
     struct list link; /* used only by the verifier */
 };
 
 struct verifier {
     pthread_t thread;
-    pthread_mutex_t lock; /* guards all members below except `refused`; not held during work */
+    pthread_mutex_t lock; /* protects all members below except `refused`; not held while a job is done */
     pthread_cond_t wake;
     struct list queue;
-    unsigned taken; /* places */
+    unsigned taken; /* the number of places in use */
     unsigned taken_by_client[VERIFIER_CLIENT_COUNTERS];
     bool is_stopping;
     _Atomic uint64_t refused;
@@ -45,7 +47,8 @@ int verifier_start(struct verifier *v);
 /* Ends the current job and drops the waiting ones. No other thread may use the verifier any more. */
 void verifier_stop(struct verifier *v);
 
-/* Takes a place for a job of this client. False, and a refusal is counted, when there is none. Any thread. */
+/* Takes a place for a job of this client. When there is none, counts a refusal and returns false. Any
+ * thread. */
 bool verifier_take_place(struct verifier *v, uint64_t client);
 /* Gives back a place that no job was submitted for. Any thread. */
 void verifier_leave_place(struct verifier *v, uint64_t client);

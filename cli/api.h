@@ -1,6 +1,6 @@
 /*
- * The calls of the REST API that shootctl makes, in one table; a test compares it with openapi.yaml.
- * Functions report failures on standard error and return an exit code. One thread.
+ * The calls of the REST API that shootctl makes, in one table; a test compares it with openapi.yaml. The
+ * functions report failures on standard error and return an exit code. One thread.
  */
 #ifndef CLI_API_H
 #define CLI_API_H
@@ -39,7 +39,7 @@ enum api_call {
 #undef API_MEMBER
 };
 
-/* A call and its path. The path holds the parameters in order, escaped. api_target_done frees it. */
+/* A call and its path, which contains the parameters in order, escaped. api_target_done frees it. */
 struct api_target {
     enum api_call call;
     struct buffer path;
@@ -54,36 +54,37 @@ void api_query(struct api_target *target, const char *name, const char *value);
 /* Sends the request with the method and path of the target. Reports nothing. `request` may be NULL. */
 void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
                   struct http_answer *ret);
-/* As api_call_raw, but reports a failure. END_OK for any 2xx and 304. */
+/* Does the same and reports a failure. Returns END_OK for any 2xx and 304. */
 int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
              struct http_answer *ret);
-/* END_OK when the body of a successful answer is an object. Else END_UNREACHABLE, after reporting that the
- * server is not shootd. */
+/* Returns END_OK when the body of a successful answer is an object. Otherwise reports that the server is not
+ * shootd, and returns END_UNREACHABLE. */
 int api_check_object(const struct cli *cli, const json_t *json);
-/* Reads an object with GET. The caller owns *ret_json: an object on END_OK, else NULL. */
+/* Reads an object with GET. *ret_json, which the caller owns, is an object for END_OK, otherwise NULL. */
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json);
 
 /* A list that is read item by item, one page in memory at a time. Begins as {.cli = ..., .target = ...}. */
 struct api_list {
     struct cli *cli;
     const struct api_target *target;
-    json_t *items;     /* of the page */
-    size_t at;         /* the next of them */
-    size_t pages;      /* read so far */
-    char *cursor;      /* of the next page; NULL: there is none */
-    bool stands_still; /* the server gave the cursor of the same page again */
+    json_t *items;     /* the items of the page */
+    size_t at;         /* the index of the next item */
+    size_t pages;      /* the number of pages that were read so far */
+    char *cursor;      /* the cursor of the next page; NULL: there is none */
+    bool stands_still; /* the server returned the cursor of the same page again */
     int code;
-    struct http_answer failure; /* of the request that failed; zeroed: none did */
+    struct http_answer failure; /* the answer of the request that failed; zeroed: no request failed */
 };
-/* The next item, lent until the next call; NULL at the end of the list, or when it cannot be read. */
+/* Returns the next item, borrowed until the next call; NULL at the end of the list, or when it cannot be
+ * read. */
 json_t *api_list_next(struct api_list *list);
-/* Frees the list. END_OK, or an exit code after reporting why the list could not be read. */
+/* Frees the list. Returns END_OK, or reports why the list could not be read and returns an exit code. */
 int api_list_end(struct api_list *list);
-/* As api_list_end, but a failed request is not reported: *ret_failure is its answer (zeroed when no request
- * failed). The caller frees it with http_answer_done in both cases. */
+/* Does the same, but does not report a failed request: *ret_failure is the answer of that request, and zeroed
+ * when no request failed. The caller frees it with http_answer_done in both cases. */
 int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure);
-/* The items of a page, lent. NULL after reporting that the page has none; the exit code is then
- * END_UNREACHABLE. */
+/* Returns the items of a page, borrowed. When the page has no member `items`, reports that and returns NULL;
+ * the exit code is then END_UNREACHABLE. */
 json_t *api_items(const json_t *page);
 
 #endif

@@ -11,7 +11,7 @@
 struct cli;
 
 enum flag_kind {
-    FLAG_SWITCH,   /* has no value */
+    FLAG_SWITCH,   /* the flag has no value */
     FLAG_TEXT,     /* any text that is not empty */
     FLAG_NUMBER,   /* 0 to 1000000 */
     FLAG_DURATION, /* 90s, 15m, 2h */
@@ -19,38 +19,39 @@ enum flag_kind {
 };
 
 struct flag {
-    const char *name; /* without dashes; NULL ends an array of flags */
+    const char *name; /* the name without dashes; NULL ends an array of flags */
     char letter;      /* its short form, or 0 */
     enum flag_kind kind;
     const char *value;        /* the name of its value in the help */
-    const char *const *words; /* the values of a FLAG_CHOICE, ends with NULL */
-    const char *help;         /* one line of help */
+    const char *const *words; /* the values of a FLAG_CHOICE; the last one is NULL */
+    const char *help;         /* one line for the help */
 };
 
 struct command {
-    const char *name;      /* NULL ends the table */
-    const char *arguments; /* as the usage line shows them */
+    const char *name;      /* the name; NULL ends the table */
+    const char *arguments; /* the arguments as the usage line shows them */
     size_t least, most;    /* the least and largest number of arguments */
     bool takes_rest;       /* words after `--` belong to another program */
     const struct flag *flags;
-    const char *summary; /* one line; empty: the command is for programs, and the help does not show it */
+    const char *summary; /* one line for the help; "": the command is for programs, and the help does not show
+                          * it */
     const char *about;   /* more text for the help; may be empty */
-    const char *const *examples; /* command lines, each may end with ` # about`; the array ends with NULL */
-    int (*run)(struct cli *cli); /* returns an exit code */
+    const char *const *examples; /* command lines; each may end with ` # about`. The last one is NULL */
+    int (*run)(struct cli *cli); /* runs the command, and returns an exit code */
 };
 
-/* The values of -o, in the order of enum output_form; ends with NULL. */
+/* The values of -o, in the order of enum output_form; the last one is NULL. */
 extern const char *const output_forms[];
 
 extern const struct command command_table[];
-/* The flags that every command takes. */
+/* The flags that every command accepts. */
 extern const struct flag common_flags[];
 
 bool command_is_hidden(const struct command *command);
-/* NULL when no command has this name. */
+/* Returns the command with this name; NULL: there is none. */
 const struct command *command_find(const char *name);
-/* A flag of the command, or a common one. It is found by its name of `len` bytes, or by its letter when
- * `letter` is not 0. NULL when there is none. `command` may be NULL: then only common flags are found. */
+/* Returns a flag of the command, or a common flag, by its name of `len` bytes, or by its letter when `letter`
+ * is not 0. NULL when there is none. When `command` is NULL, only common flags are found. */
 const struct flag *flag_find(const struct command *command, const char *name, size_t len, char letter);
 
 #endif

@@ -20,7 +20,7 @@ enum {
     LONGEST_BACKOFF_MS = 60000
 };
 
-/* The step for another request, with the pause before it. DEVICE_EXPIRED when the code expires during the
+/* Returns the step for another request, after a pause; DEVICE_EXPIRED when the code expires during the
  * pause. */
 static enum device_step again(const struct device_poll *poll, const struct http_answer *answer,
                               int64_t now_ms, int64_t *ret_pause_ms)
@@ -33,7 +33,7 @@ static enum device_step again(const struct device_poll *poll, const struct http_
     return now_ms + *ret_pause_ms < poll->ends_ms ? DEVICE_AGAIN : DEVICE_EXPIRED;
 }
 
-/* Whether the issuer did not answer: no answer came, or a device on the way answered. */
+/* Whether the issuer itself did not answer: there was no answer, or a device in between answered. */
 static bool is_none(const struct http_answer *answer)
 {
     bool foreign = answer->end == HTTP_FOREIGN && (answer->status < 300 || answer->status >= 400);
@@ -74,7 +74,7 @@ static int64_t bounded(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Always shows address and code: the user may open the page on another machine. */
+/* Shows address and code. The user may open the page on another machine, so they are always shown. */
 static void show_code(const json_t *code, int64_t good_for_s)
 {
     char *lasting CLEANUP_FREE = when_lasting(good_for_s);

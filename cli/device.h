@@ -1,5 +1,5 @@
 /*
- * The device flow (RFC 8628): the user opens a page on any device and types a code there; then this program
+ * The device flow (RFC 8628). The user opens a page on any device and types a code there; then this program
  * receives a token. One thread; blocking.
  */
 #ifndef CLI_DEVICE_H
@@ -9,7 +9,7 @@
 
 /* The next step after an answer of the token endpoint. */
 enum device_step {
-    DEVICE_AGAIN,   /* ask again after a pause */
+    DEVICE_AGAIN,   /* the token endpoint is asked again after a pause */
     DEVICE_DONE,    /* the answer has a token */
     DEVICE_DENIED,  /* the user refused */
     DEVICE_EXPIRED, /* the code has expired */
@@ -17,17 +17,18 @@ enum device_step {
 };
 
 struct device_poll {
-    int64_t interval_ms; /* between two requests; each slow_down makes it longer for the rest of the flow */
-    int64_t ends_ms;     /* the code expires then, on the clock of `now_ms` */
-    unsigned failures;   /* failed requests in a row */
+    int64_t interval_ms; /* the pause between two requests; each slow_down makes it longer for the rest of the
+                          * flow */
+    int64_t ends_ms;     /* when the code expires, on the clock of `now_ms` */
+    unsigned failures;   /* the number of consecutive failed requests */
 };
 
-/* Pure. *ret_pause_ms is the time to wait before the next request. */
+/* Decides the next step. Pure. *ret_pause_ms is the time to wait before the next request. */
 enum device_step device_judge(struct device_poll *poll, const struct http_answer *answer, int64_t now_ms,
                               int64_t *ret_pause_ms);
 
-/* Shows the address and the code, and waits for the token. END_OK, or an exit code after reporting the
- * reason. */
+/* Shows the address and the code, and waits for the token. Returns END_OK, or reports the reason and returns
+ * an exit code. */
 int device_login(const struct issuer *issuer, struct issued *ret);
 
 #endif

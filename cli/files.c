@@ -15,7 +15,7 @@ int files_read_all(FILE *file, struct buffer *bytes)
         error = buffer_add(bytes, piece, n) ? 0 : EFBIG;
     if (!error && ferror(file))
         error = errno ? errno : EIO;
-    explicit_bzero(piece, sizeof(piece)); /* may hold tokens and kubeconfigs */
+    explicit_bzero(piece, sizeof(piece)); /* the bytes may contain tokens and kubeconfigs */
     return error;
 }
 

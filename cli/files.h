@@ -6,12 +6,12 @@
 
 struct buffer;
 
-/* Appends the whole rest of the file. 0 or an errno; EFBIG when the file is larger than the limit of
+/* Appends the rest of the file. Returns 0 or an errno; EFBIG when the file is larger than the limit of
  * `bytes`. */
 int files_read_all(FILE *file, struct buffer *bytes);
-/* As files_read_all, for the file of this name. */
+/* Does the same for the file with this name. */
 int files_read(const char *path, struct buffer *bytes);
-/* Makes a directory and its missing parents (0700). 0 or an errno. */
+/* Makes a directory and its missing parents (0700). Returns 0 or an errno. */
 int files_make_directory(const char *path);
 
 #endif

@@ -31,10 +31,11 @@ struct following {
     struct followed *list;
     size_t count;
     mono_us deadline;
-    mono_us away_since; /* the server cannot be reached since then; 0: it can be reached */
-    unsigned failures;  /* failed requests in a row */
+    mono_us away_since; /* since when the server cannot be reached; 0: it can be reached */
+    unsigned failures;  /* the number of consecutive failed requests */
     int64_t pause_ms;   /* the pause that the server requested in its last refusal */
-    size_t first;       /* the round begins with this index; after a failure, with the next one */
+    size_t first;       /* the index with which a round begins; after a failure the next round begins with
+                         * another one */
 };
 
 void followed_done(struct followed *one)
@@ -97,7 +98,7 @@ static void look_at_operation(struct following *f, size_t i, const json_t *opera
         ends(one, succeeded ? END_OK : END_OPERATION_FAILED);
 }
 
-/* Waits for the operation of a cluster that now exists. Without an operation the wait ends. */
+/* Called when the cluster exists now: waits for its operation. When it has none, the wait ends. */
 static void adopt_operation(struct following *f, size_t i, const json_t *cluster)
 {
     struct followed *one = &f->list[i];
@@ -177,7 +178,7 @@ static void note_return(struct following *f)
     f->pause_ms = 0;
 }
 
-/* The answer says that the cluster or the operation does not exist. */
+/* Called when the answer says that the cluster or the operation does not exist. */
 static void look_at_absence(struct following *f, size_t i, const struct http_answer *answer)
 {
     struct followed *one = &f->list[i];
@@ -197,21 +198,21 @@ static void look_at_absence(struct following *f, size_t i, const struct http_ans
     ends(one, END_NOT_FOUND);
 }
 
-/* The time until the end of the wait, at least 0. */
+/* Returns the time until the end of the wait, at least 0. */
 static int64_t left_ms(const struct following *f)
 {
     int64_t left = (f->deadline - env_mono(env_real())) / US_PER_MS;
     return left > 0 ? left : 0;
 }
 
-/* The timeout of one request: a server that hangs must not make the wait longer. */
+/* Returns the timeout of one request. A server that does not answer must not make the wait longer. */
 static int64_t patience_ms(const struct following *f)
 {
     int64_t left = left_ms(f);
     return left > WAIT_TIMEOUT_MS ? WAIT_TIMEOUT_MS : left > LEAST_TIMEOUT_MS ? left : LEAST_TIMEOUT_MS;
 }
 
-/* Requests the state of one cluster or operation. False when the wait ends for all. */
+/* Requests the state of one cluster or operation. False when all waits end. */
 static bool look(struct following *f, size_t i, bool alone, int *ret_code)
 {
     struct followed *one = &f->list[i];
@@ -278,7 +279,8 @@ static char *shell_word(const char *text)
     return buffer_take(&word, NULL);
 }
 
-/* The flags of this command that choose the server, each after a blank. The caller frees it. */
+/* Returns the flags of this command line that select the server, each after a blank. The caller frees the
+ * text. */
 static char *server_flags(const struct cli *cli)
 {
     static const char *const names[] = {"context", "url", "ca-file"};
@@ -351,7 +353,8 @@ static int time_is_over(struct following *f)
     return END_TIMED_OUT;
 }
 
-/* A wait for an operation id does not know the cluster, but the operation names it. */
+/* Prints where the user finds more. When the wait is for the id of an operation, the operation names the
+ * cluster. */
 static void say_where_more_is(const struct cli *cli, const struct followed *one, const json_t *operation)
 {
     const char *cluster = json_str_or(operation, "cluster", one->cluster);
@@ -380,8 +383,8 @@ static void say_failures(const struct following *f)
     }
 }
 
-/* One round. False when the wait ends for all. The round ends early when the server cannot be reached,
- * because the next request would fail too, and when the time is over. */
+/* Makes one round of requests. False when all waits end. The round ends early when the time is over, and when
+ * the server cannot be reached, because the next request would fail, too. */
 static bool look_at_all(struct following *f, bool alone, int *ret_code)
 {
     size_t first = f->first;
@@ -405,14 +408,15 @@ int follow_all(struct cli *cli, struct followed *list, size_t count, int64_t tim
 {
     struct following f = {.cli = cli, .list = list, .count = count};
     int code = END_OK;
-    f.deadline = env_mono(env_real()) + timeout_ms * US_PER_MS; /* does not overflow: durations are bounded */
+    f.deadline = env_mono(env_real()) + timeout_ms * US_PER_MS; /* this cannot overflow, because durations
+                                                                 * have a limit */
     progress_begin(cli, count);
     for (unsigned round = 0; open_count(&f); round++) {
         mono_us began = env_mono(env_real());
         if (round > 0 && !left_ms(&f))
             return time_is_over(&f);
-        /* The first and the last request do not wait at the server: the first shows a state at once, the
-         * last must end in time. */
+        /* A request for a single operation may wait at the server, except the first, which shows a state at
+         * once, and the last, which must end in time. */
         bool alone = count == 1 && round > 0 && left_ms(&f) > LONG_LOOK_MS;
         if (!look_at_all(&f, alone, &code))
             return code;

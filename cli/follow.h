@@ -13,19 +13,20 @@ struct followed {
     enum goal goal;
     const char *project;
     char *cluster;
-    char *operation; /* id, for GOAL_OPERATION; NULL: the operation of the cluster, when the cluster exists */
-    char *cluster_id;   /* for the other goals: another cluster of the same name does not count; NULL: the
-                           cluster that the first answer shows */
-    const char *phase;  /* for GOAL_PHASE */
+    char *operation;  /* for GOAL_OPERATION: the id of the operation; NULL: the operation of the cluster, when
+                       * the cluster exists */
+    char *cluster_id; /* for the other goals: the id of the cluster, because another cluster may get its
+                       * name; NULL: the cluster of the first answer */
+    const char *phase;  /* for GOAL_PHASE: the phase */
     bool may_be_absent; /* the cluster need not exist yet */
     /* The result, filled by follow_all. */
     bool ended;
     int code;
-    json_t *last; /* the last operation or cluster read; NULL: none */
+    json_t *last; /* the operation or cluster that was read last; NULL: there is none */
 };
 
 /*
- * Returns when all waits have ended, with the first code that is not END_OK; END_TIMED_OUT after
+ * Waits until all waits have ended, and returns the first code that is not END_OK; END_TIMED_OUT after
  * `timeout_ms`. Reports failures. On Ctrl-C it prints the command that continues the wait, and ends the
  * program. When a wait has ended, its `ended`, `code` and `last` are filled.
  */

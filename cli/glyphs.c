@@ -33,7 +33,7 @@ static bool is_regional(utf8proc_int32_t point)
     return point >= 0x1f1e6 && point <= 0x1f1ff;
 }
 
-/* The length in bytes of the grapheme cluster that begins here, and its width. */
+/* Returns the length in bytes of the grapheme cluster that begins here, and its width. */
 static size_t next_cluster(const char *text, size_t len, size_t *ret_width)
 {
     utf8proc_int32_t point = 0, previous = 0, state = 0;
@@ -86,13 +86,13 @@ size_t glyphs_fit(const char *text, size_t width)
     return at;
 }
 
-/* Whether it is a control or a mark that turns the direction of the text beside it. Such marks have
- * width 0. */
+/* Whether the code point is a control character, or a mark that changes the direction of text. Such marks
+ * have width 0. */
 static bool is_hidden(utf8proc_int32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || c == 0xfffe ||
-           c == 0xffff; /* not characters */
+           c == 0xffff; /* code points that are no characters */
 }
 
 static void show_escape(struct buffer *out, utf8proc_int32_t c)

@@ -15,7 +15,7 @@ static const struct {
 #undef EXIT_ROW
 };
 
-/* The flag in the form "-o, --output FORM". */
+/* Returns the flag in the form "-o, --output FORM". */
 static char *flag_words(const struct flag *flag)
 {
     char letter[] = {'-', flag->letter, ',', ' ', '\0'};

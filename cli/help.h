@@ -9,9 +9,10 @@
 
 /* Prints the help of one command, its examples first; with NULL the help of the program. */
 void help_print(FILE *to, const struct command *command);
-/* Prints one line: the usage and where to find more. */
+/* Prints one line with the usage and the way to get more help. */
 void help_usage(FILE *to, const struct command *command);
-/* The whole table as JSON, for the manual page: commands, common flags, exit codes. The caller owns it. */
+/* Returns the whole table as JSON for the manual page: commands, common flags, exit codes. The caller owns
+ * it. */
 json_t *help_table(void);
 
 #endif

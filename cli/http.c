@@ -14,7 +14,7 @@
 #include "base/version.h"
 #include "cli/glyphs.h"
 
-/* Bounds of one answer (a list has one answer per page). A larger answer is refused. */
+/* The limits of one answer (a list has one answer per page). A larger answer is refused. */
 enum {
     BODY_MAX_BYTES = 64 * 1024 * 1024,
     BODY_MAX_VALUES = 2000000,
@@ -25,8 +25,8 @@ enum {
 
 struct http {
     struct http_options options;
-    char *url, *socket; /* base address; path of a Unix socket or NULL */
-    bool has_answered;  /* an answer came, thus the host name exists */
+    char *url, *socket; /* the base address; the path of a Unix socket, or NULL */
+    bool has_answered;  /* there was an answer, so the host name exists */
     CURLM *multi;
     CURL *easy;
     const struct exchange *current; /* one at a time */
@@ -40,9 +40,9 @@ struct exchange {
     struct http_answer *answer;
     char *content_type, *location;
     struct curl_slist *fields;
-    struct buffer piece; /* of a stream: the bytes that were not read yet */
+    struct buffer piece; /* for a stream: the bytes that were not read yet */
     mono_us began;
-    int running; /* number of running transfers, from libcurl: 0 or 1 */
+    int running; /* the number of running transfers as libcurl reports it: 0 or 1 */
     bool too_large, stopped;
 };
 
@@ -87,7 +87,7 @@ void http_answer_done(struct http_answer *answer)
 {
     json_decref(answer->json);
     if (answer->body.data)
-        explicit_bzero(answer->body.data, answer->body.len); /* may hold a kubeconfig */
+        explicit_bzero(answer->body.data, answer->body.len); /* the body may contain a kubeconfig */
     buffer_done(&answer->body);
     free(answer->etag);
     free(answer->request_id);
@@ -217,7 +217,7 @@ static void prepare(struct exchange *x, const char *url)
     }
 }
 
-/* True when the caller wants to end the request. */
+/* Calls `tick`; true when it wants to end the request. */
 static bool ticks(const struct http *http)
 {
     return http->options.tick && http->options.tick(http->options.ctx);
@@ -233,7 +233,7 @@ static void step(struct exchange *x)
         (void)curl_multi_poll(multi, NULL, 0, TICK_MS, NULL);
 }
 
-/* The result of a transfer that has ended or was stopped. */
+/* Returns the result of a transfer that has ended or was stopped. */
 static CURLcode result_of(const struct exchange *x)
 {
     CURLcode result = CURLE_FAILED_INIT;
@@ -254,7 +254,7 @@ static void ends(struct exchange *x, enum http_end end, const char *format, ...)
     va_end(args);
 }
 
-/* Whether the address, the certificate or its authority is wrong: a repetition would fail too. */
+/* Whether the address, the certificate or its authority is wrong. A repetition would fail, too. */
 static bool is_mistake(CURLcode result, const char *reason)
 {
     static const CURLcode mistakes[] = {
@@ -267,13 +267,13 @@ static bool is_mistake(CURLcode result, const char *reason)
     for (size_t i = 0; i < ARRAY_LEN(mistakes); i++)
         if (result == mistakes[i])
             return true;
-    /* The server refused the handshake. With "SSL_connect:" in the reason the connection broke instead, as
-     * during a restart of the server. */
+    /* The server has refused the handshake. When the reason contains "SSL_connect:", the connection broke
+     * instead, for example during a restart of the server. */
     return result == CURLE_SSL_CONNECT_ERROR && !strstr(reason, "SSL_connect:");
 }
 
-/* Whether the server sent something other than HTTP. libcurl reports plain text, which it takes for
- * HTTP/0.9, as an unsupported protocol. */
+/* Whether the server sent something other than HTTP. libcurl regards plain text as HTTP/0.9, and reports it
+ * as an unsupported protocol. */
 static bool is_foreign_speech(CURLcode result)
 {
     return result == CURLE_BAD_CONTENT_ENCODING || result == CURLE_WEIRD_SERVER_REPLY ||
@@ -309,7 +309,7 @@ static void look_at_body(struct exchange *x)
     enum json_scan_end end = JSON_SCAN_OK;
     bool succeeded = answer->status >= 200 && answer->status < 300;
     bool reads = strcmp(x->request->method, "GET") == 0;
-    /* A 304 answers only a request with an ETag, and our GET requests are never answered with 204. */
+    /* A 304 is right only for a request with an ETag, and a 204 only for a request that is no GET. */
     bool needs_none = (answer->status == 204 && !reads) ||
                       (answer->status == 304 && reads && x->request->etag) || is_stream(x);
     if (answer->status >= 300 && answer->status < 400 && answer->status != 304) {

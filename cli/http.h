@@ -1,6 +1,6 @@
 /*
- * HTTP requests to the server over libcurl, one at a time and one attempt each, with time limits and size
- * bounds. An answer that shootd would not send is refused (HTTP_FOREIGN). One thread.
+ * HTTP requests to the server over libcurl, one at a time and each with one attempt, with limits of time and
+ * size. An answer that shootd would not send is refused (HTTP_FOREIGN). One thread.
  */
 #ifndef CLI_HTTP_H
 #define CLI_HTTP_H
@@ -16,56 +16,58 @@
 struct http;
 
 struct http_options {
-    const char *url;     /* http://, https:// or unix:/path */
+    const char *url;     /* the address: http://, https:// or unix:/path */
     const char *ca_file; /* NULL: the certificate authorities of the system */
     bool verbose;        /* prints a line on standard error for each request */
-    /* Called about every 100 ms while a request is under way; may be NULL. True ends the request
-     * (HTTP_STOPPED). */
+    /* Called about every 100 ms while a request is in progress; may be NULL. When it returns true, the
+     * request ends (HTTP_STOPPED). */
     bool (*tick)(void *ctx);
     void *ctx;
 };
 
 struct http_request {
     const char *method;
-    const char *path;   /* with the query */
+    const char *path;   /* the path, with the query */
     const char *accept; /* NULL: application/json */
     const char *body;   /* JSON, or NULL */
     const char *content_type;
-    const char *token; /* secret; NULL: none is sent */
+    const char *token; /* the token, a secret; NULL: none is sent */
     const char *idempotency_key;
-    const char *etag;          /* sent as If-None-Match with a GET, else as If-Match */
+    const char *etag;          /* the ETag, which is sent as If-None-Match with a GET, otherwise as
+                                * If-Match */
     bool only_new;             /* sends If-None-Match: * with a PUT: the object must not exist yet */
     const char *last_event_id; /* for a stream */
-    int64_t timeout_ms;        /* of one attempt; 0: one minute */
+    int64_t timeout_ms;        /* the time limit of one attempt; 0: one minute */
     bool once;                 /* repeat_call does not repeat it, and reports nothing */
     bool any_text;             /* accepts a body that is not JSON */
-    bool is_stream;            /* a stream of events is asked for */
+    bool is_stream;            /* the request asks for a stream of events */
 };
 
 enum http_end {
     HTTP_ANSWERED,    /* the server answered, with any status */
-    HTTP_UNREACHABLE, /* no connection, or it broke before the answer was complete */
-    HTTP_SLOW,        /* no answer in time */
-    HTTP_MISTAKEN,    /* wrong address, certificate or authority: the same request would fail again */
-    HTTP_FOREIGN,     /* an answer, but not from shootd: HTML, incomplete JSON, a redirection */
+    HTTP_UNREACHABLE, /* there was no connection, or it broke before the answer was complete */
+    HTTP_SLOW,        /* there was no answer in time */
+    HTTP_MISTAKEN,    /* the address, the certificate or its authority is wrong: the same request would fail
+                       * again */
+    HTTP_FOREIGN,     /* the answer is not from shootd: HTML, incomplete JSON, a redirection */
     HTTP_TOO_LARGE,
     HTTP_STOPPED, /* `tick` ended the request, or its stream was closed */
 };
 
 struct http_answer {
     enum http_end end;
-    long status;        /* 0 without an answer */
+    long status;        /* the status; 0: there was no answer */
     json_t *json;       /* NULL when the answer has none */
-    struct buffer body; /* with any_text */
+    struct buffer body; /* the body, when the request has any_text */
     char *etag;
     char *request_id;
-    int64_t retry_after_s; /* -1: the server sent none */
+    int64_t retry_after_s; /* the seconds of Retry-After; -1: the server sent none */
     bool unknown_host;     /* the host name has no address, and no earlier request was answered */
     bool repeated;         /* the answer belongs to a repeated attempt, not to the first */
     char error[400];       /* the reason for people, when there is no answer */
 };
 
-/* NULL with a message in `fault` when the options cannot be used. */
+/* Returns NULL with a message in `fault` when the options cannot be used. */
 struct http *http_new(const struct http_options *options, struct buffer *fault);
 void http_free(struct http *http);
 /* Sends the request and waits for the answer. The caller frees `ret` with http_answer_done in any case. */
@@ -73,15 +75,15 @@ void http_call(struct http *http, const struct http_request *request, struct htt
 void http_answer_done(struct http_answer *answer);
 
 /*
- * A stream of events: the request is sent, and http_stream_read gives its bytes piece by piece. Any other
- * answer is in `ret` after http_stream_close, which ends the transfer and is called in any case. `request`
- * and `ret` must live until then.
+ * Opens a stream of events: sends the request; http_stream_read then returns the bytes piece by piece. Any
+ * other answer is in `ret` after http_stream_close, which ends the transfer and must always be called.
+ * `request` and `ret` must stay valid until then.
  */
 struct http_stream;
 struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
                                      struct http_answer *ret);
-/* Waits up to about 100 ms for bytes, lent until the next call; there may be none. False when it has ended.
- */
+/* Waits up to about 100 ms for bytes, which are borrowed until the next call; there may be none. False when
+ * the stream has ended. */
 bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len);
 void http_stream_close(struct http_stream *stream);
 

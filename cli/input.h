@@ -4,10 +4,10 @@
 
 #include "base/json.h"
 
-/* A document and its position, for messages. */
+/* A document, and its position for messages. */
 struct document {
     char *source;
-    json_t *value; /* an object */
+    json_t *value; /* the document, an object */
 };
 
 struct documents {
@@ -16,25 +16,26 @@ struct documents {
 };
 
 /*
- * Reads a file, all *.yaml, *.yml and *.json of a directory in the order of their names, or standard input
- * ("-"). END_OK, or an exit code after reporting the fault and its position. The caller frees `ret` with
- * documents_done in any case.
+ * Reads a file, all *.yaml, *.yml and *.json files of a directory in the order of their names, or standard
+ * input ("-"). Returns END_OK, or reports the fault and its position and returns an exit code. The caller
+ * always frees `ret` with documents_done.
  */
 int documents_read(const char *path, struct documents *ret);
 void documents_done(struct documents *documents);
 
 /*
- * The body of a PUT or POST made from a document: name, labels, description, deletion_protection and spec.
- * Members that only the server sets, as `get -o yaml` prints them, are left out. NULL after reporting a
- * fault; the caller owns the body. *ret_project is the project that the document names, lent from the
- * document, or NULL.
+ * Makes the body of a PUT or POST from a document: name, labels, description, deletion_protection and spec.
+ * Members that only the server sets, which `get -o yaml` prints, are left out. After a fault, reports it and
+ * returns NULL. The caller owns the body. *ret_project is the project that the document names, borrowed from
+ * the document, or NULL.
  */
 json_t *document_body(const struct document *document, const char **ret_project);
 
 struct cli;
 /*
- * The project of a document: `named` when the document names one, else the project in force. Lent. NULL with
- * the exit code after reporting the reason: --project names another project, or no project is known.
+ * Returns the project of a document, borrowed: `named` if the document names one, otherwise the current
+ * project. When --project names another project, or no project is known, reports that and returns NULL with
+ * the exit code.
  */
 const char *document_project(struct cli *cli, const char *source, const char *named, int *ret_code);
 

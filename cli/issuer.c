@@ -39,8 +39,8 @@ bool issuer_url_is_good(const char *url)
     return good && !strchr(url, '@');
 }
 
-/* A connection to the host of an address. *ret_path is the rest of the address; it may end with a slash or
- * have a query. NULL with a message. */
+/* Makes a connection to the host of an address. *ret_path is the rest of the address, which may end with a
+ * slash or have a query. NULL with a message after a failure. */
 static struct http *connect_to(const char *url, const char *ca_file, const char **ret_path,
                                struct buffer *fault)
 {

@@ -1,6 +1,6 @@
 /*
  * An issuer of single sign-on: its endpoints and the tokens that it issues. Its answers are not trusted, and
- * their size is bounded. One thread; blocking.
+ * their size is limited. One thread; blocking.
  */
 #ifndef CLI_ISSUER_H
 #define CLI_ISSUER_H
@@ -8,15 +8,17 @@
 #include "cli/shootctl.h"
 
 struct issuer {
-    char *url, *client_id, *scope;          /* as GET /v1/auth lists them; blanks separate the scopes */
-    char *device_endpoint, *token_endpoint; /* NULL before issuer_discover, or when the issuer has none */
+    char *url, *client_id, *scope;          /* the values that GET /v1/auth lists; the scopes are separated by
+                                             * blanks */
+    char *device_endpoint, *token_endpoint; /* its endpoints; NULL before issuer_discover, or when the issuer
+                                             * has none */
     char *ca_file;                          /* NULL: the certificate authorities of the system */
 };
 void issuer_done(struct issuer *issuer);
 #define CLEANUP_ISSUER CLEANUP(issuer_done)
 
-/* Reads the discovery document of the issuer. END_OK with both endpoints, or an exit code after reporting
- * the fault. */
+/* Reads the discovery document of the issuer. Returns END_OK when both endpoints are set; otherwise reports
+ * the fault and returns an exit code. */
 int issuer_discover(struct issuer *issuer);
 
 /* A member of a form. */
@@ -27,20 +29,20 @@ struct form_field {
  * case. */
 void issuer_post(const char *endpoint, const char *ca_file, const struct form_field *fields, size_t count,
                  struct http_answer *ret);
-/* Whether the address is https, or plain http to this machine. With any other address a secret could be read
- * on the network. */
+/* Whether the address is https, or plain http to this machine. With any other address, others could read a
+ * secret on the network. */
 bool issuer_url_is_good(const char *url);
 
 /* The tokens that an issuer issued. */
 struct issued {
-    char *token, *refresh_token; /* secret; the second may be NULL */
-    int64_t expires_in_s;        /* -1: the issuer stated none */
+    char *token, *refresh_token; /* secrets; the second may be NULL */
+    int64_t expires_in_s;        /* the lifetime; -1: the issuer stated none */
 };
-/* False when the answer has no token that can be sent in a header. */
+/* Reads the answer of an issuer. False when it has no token that can be sent in a header. */
 bool issued_read(const json_t *answer, struct issued *ret);
 void issued_done(struct issued *issued);
 #define CLEANUP_ISSUED CLEANUP(issued_done)
-/* The reason why an issuer issued no token. The caller frees it. */
+/* Returns the reason why an issuer has issued no token. The caller frees it. */
 char *issuer_reason(const struct http_answer *answer);
 
 #endif

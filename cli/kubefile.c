@@ -27,7 +27,7 @@ static const char *text_of(yaml_document_t *doc, int id)
     return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
 }
 
-/* The pair with this key in a mapping, or NULL. Valid until a node is added. */
+/* Returns the pair with this key in a mapping, or NULL. It is valid until a node is added. */
 static yaml_node_pair_t *pair_of(yaml_document_t *doc, int map, const char *key)
 {
     yaml_node_t *node = yaml_document_get_node(doc, map);
@@ -41,7 +41,7 @@ static yaml_node_pair_t *pair_of(yaml_document_t *doc, int map, const char *key)
 
 static int add_text(yaml_document_t *doc, const char *text, yaml_scalar_style_t style)
 {
-    unsigned char *bytes = (unsigned char *)(uintptr_t)text; /* libyaml copies it */
+    unsigned char *bytes = (unsigned char *)(uintptr_t)text; /* libyaml copies the text */
     int id = yaml_document_add_scalar(doc, NULL, bytes, (int)strlen(text), style);
     if (!id)
         abort();
@@ -80,7 +80,7 @@ static void set_member(yaml_document_t *doc, int map, const char *key, int value
         (void)yaml_document_append_mapping_pair(doc, map, add_text(doc, key, YAML_PLAIN_SCALAR_STYLE), value);
 }
 
-/* The item of the list that has this name, or NULL. */
+/* Returns the item of the list that has this name, or NULL. */
 static yaml_node_item_t *item_named(yaml_document_t *doc, int list, const char *name)
 {
     yaml_node_t *node = yaml_document_get_node(doc, list);
@@ -99,8 +99,8 @@ static bool is_empty_node(yaml_document_t *doc, int id)
     return text && (!*text || strcmp(text, "null") == 0 || strcmp(text, "~") == 0);
 }
 
-/* A copy of a scalar; other nodes are returned unchanged. A node that is used twice would be written with an
- * anchor. */
+/* Returns a copy of a scalar; other nodes are returned unchanged. Without the copy, a node that is used twice
+ * would be written with an anchor. */
 static int copy_of_text(yaml_document_t *doc, int id)
 {
     const yaml_node_t *node = yaml_document_get_node(doc, id);
@@ -113,8 +113,8 @@ static int copy_of_text(yaml_document_t *doc, int id)
     return copy;
 }
 
-/* A copy of a mapping that may be changed: aliases in the file share the original. 0 when the node is not a
- * mapping. */
+/* Returns a copy of a mapping, which may be changed. (Aliases in the file share the original.) 0 when the
+ * node is no mapping. */
 static int copy_of_mapping(yaml_document_t *doc, int map)
 {
     yaml_node_t *node = yaml_document_get_node(doc, map);
@@ -132,7 +132,7 @@ static int copy_of_mapping(yaml_document_t *doc, int map)
     return copy;
 }
 
-/* Sets our members in the mapping `member` of an item. The user's members stay. */
+/* Sets shootctl's members in the mapping `member` of an item. The user's members stay. */
 static void update_item(yaml_document_t *doc, int item, const char *member, const json_t *value)
 {
     yaml_node_pair_t *pair = pair_of(doc, item, member);
@@ -316,7 +316,7 @@ json_t *kubefile_cluster(const char *text, size_t len)
     return json_str(cluster, "server") ? json_deep_copy(cluster) : NULL;
 }
 
-/* The content of the file; NULL when it cannot be read. The caller owns it. */
+/* Returns the content of the file; NULL when it cannot be read. The caller owns it. */
 static json_t *content_of(const char *path)
 {
     struct buffer bytes CLEANUP_BUFFER;
@@ -333,7 +333,7 @@ static bool has_entry(const json_t *file, const char *name)
     return named(file, "contexts", name) || named(file, "clusters", name) || named(file, "users", name);
 }
 
-/* The files of KUBECONFIG that decide where an entry goes. */
+/* The files of KUBECONFIG that decide into which file an entry is written. */
 struct found {
     char *with_entry, *with_current, *first_there, *last;
     bool hidden;
@@ -396,7 +396,8 @@ static bool says(struct buffer *fault, const char *path, const char *doing, int 
     return false;
 }
 
-/* Locks the file as kubectl does. kubectl fails at once when the lock is taken; we try for ten seconds. */
+/* Locks the file as kubectl does. When the lock is taken, kubectl fails at once; shootctl tries for ten
+ * seconds. */
 static bool take_lock(const char *lock, struct buffer *fault)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};

@@ -27,39 +27,40 @@ struct kube_entry {
 void kubefile_write(const struct kube_entry *entry, struct buffer *out);
 
 /*
- * Appends `text`, a kubeconfig or nothing, with the entry added. If entries of this name exist, our members
- * are replaced in them and the user's members stay (namespace, proxy-url, extensions). Else the entry is
- * added at the end. Everything else stays, unknown members and the style of each scalar too; only comments
- * are lost. False with a message.
+ * Appends `text`, a kubeconfig or nothing, together with the entry. If entries with this name exist,
+ * shootctl's members in them are replaced, and the user's members stay (namespace, proxy-url, extensions).
+ * Otherwise the entry is added at the end. Everything else stays, also unknown members and the style of each
+ * scalar; only comments are lost. After a failure returns false with a message.
  */
 bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entry, struct buffer *out,
                      struct buffer *fault);
 
 /* The files that an entry changes. */
 struct kube_target {
-    /* The file of the flag. Without the flag: the file of KUBECONFIG that has an entry of this name, else its
-     * first file that exists, else its last file. Without both: ~/.kube/config. */
+    /* The file of the flag. Without the flag, the file of KUBECONFIG that has an entry with this name,
+     * otherwise its first file that exists, otherwise its last file. Without KUBECONFIG, ~/.kube/config. */
     char *path;
-    /* The file in which the current context is set, as kubectl chooses it: the first file that sets one,
-     * else the first that exists. */
+    /* The file in which the current context is set, by kubectl's rule: the first file that sets one,
+     * otherwise the first file that exists. */
     char *current;
     bool sets_none; /* no file sets a current context */
-    bool hidden;    /* another file of KUBECONFIG has an entry of this name, too */
+    bool hidden;    /* another file of KUBECONFIG has an entry with this name, too */
 };
-/* `path` is the value of the flag, or NULL. The caller frees `ret` with kube_target_done. */
+/* Finds the files. `path` is the value of the flag, or NULL. The caller frees `ret` with kube_target_done. */
 void kubefile_target(const char *path, const char *name, struct kube_target *ret);
 void kube_target_done(struct kube_target *target);
 #define CLEANUP_KUBE_TARGET CLEANUP(kube_target_done)
 
 /*
- * Merges the entry into its file, and sets the current context in `current`. Each change holds the lock that
- * kubectl uses too. It follows symbolic links, stores the old file as FILE.before-shootctl, retains the mode
- * (0600 for a new file) and replaces the file by a rename. False with a message.
+ * Merges the entry into its file, and sets the current context in `current`. During each change it holds the
+ * lock that kubectl uses, too. It follows symbolic links, stores the old file as FILE.before-shootctl, keeps
+ * the mode (0600 for a new file) and replaces the file by a rename. After a failure returns false with a
+ * message.
  */
 bool kubefile_merge(const struct kube_target *target, const struct kube_entry *entry, struct buffer *fault);
 
-/* The cluster of the current context of a kubeconfig that the server sent. NULL when it has none. The caller
- * owns it. */
+/* Returns the cluster of the current context in a kubeconfig that the server sent; NULL when it has none. The
+ * caller owns it. */
 json_t *kubefile_cluster(const char *text, size_t len);
 
 #endif

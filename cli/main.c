@@ -1,4 +1,4 @@
-/* shootctl, the command line of shootd. It uses the REST API only. */
+/* shootctl, the command line of shootd, which uses only the REST API. */
 #include <locale.h>
 
 #include "base/buffer.h"

@@ -4,8 +4,8 @@
 
 #include "cli/shootctl.h"
 
-/* A list of documents for standard output. It is collected until output_end, but JSON lines are printed at
- * once. */
+/* A list of documents for standard output. The documents are collected until output_end, except JSON lines,
+ * which are printed at once. */
 struct output {
     struct cli *cli;
     enum output_form form;
@@ -14,8 +14,8 @@ struct output {
 };
 
 void output_begin(struct output *output, struct cli *cli);
-/* Adds a document, lent; -o name prints `name`. Not for tables. END_OK, or an exit code after reporting the
- * reason. */
+/* Adds a document, borrowed; with -o name, `name` is printed. Not used for tables. Returns END_OK, or reports
+ * the reason and returns an exit code. */
 int output_add(struct output *output, const json_t *document, const char *name);
 /* Prints the collected documents, an empty list as [], and frees them. */
 int output_end(struct output *output);
@@ -24,12 +24,12 @@ void output_drop(struct output *output);
 
 /* Prints one document in the form of -o, which must not be a table. */
 int output_one(struct cli *cli, const json_t *document, const char *name);
-/* A value as compact JSON within a line; "null" for a NULL pointer. The caller frees it. */
+/* Returns a value as compact JSON on one line; "null" for a NULL pointer. The caller frees it. */
 char *output_text(const json_t *value);
 /* Whether -o asks for documents instead of a table. */
 bool output_is_document(const struct cli *cli);
-/* Whether the form of -o suits output that continues until Ctrl-C, as `flag` asks for. False after reporting
- * that it does not. */
+/* Whether the form of -o is possible for output that continues until Ctrl-C, which `flag` requests. If not,
+ * reports that and returns false. */
 bool output_may_be_endless(const struct cli *cli, const char *flag);
 
 #endif

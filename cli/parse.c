@@ -57,7 +57,8 @@ int64_t duration_ms(const char *text)
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         if (strcmp(text + digits, units[i].unit) != 0)
             continue;
-        int64_t ms = strtoll(text, NULL, 10) * units[i].ms; /* nine digits of days do not overflow */
+        int64_t ms = strtoll(text, NULL, 10) * units[i].ms; /* a number of days with nine digits does not
+                                                             * overflow */
         return ms <= DURATION_MAX_MS ? ms : -1;
     }
     return -1;
@@ -69,7 +70,7 @@ static bool is_number(const char *text)
     return digits && digits <= 7 && !text[digits] && strtol(text, NULL, 10) <= 1000000;
 }
 
-/* Whether the value suits the flag; if not, `fault` has a message. */
+/* Whether the flag accepts the value; if not, `fault` has a message. */
 static bool value_is_good(const struct flag *flag, const char *value, struct buffer *fault)
 {
     bool good = *value != '\0';
@@ -126,8 +127,8 @@ static bool is_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
 }
 
-/* The flag that a word names, of this command or, with NULL, of all commands. *ret_value is its value in the
- * same word, or NULL. */
+/* Returns the flag that a word names: a flag of this command or, with NULL, of any command. *ret_value is its
+ * value in the same word, or NULL. */
 static const struct flag *flag_of(const struct command *command, const char *word, const char **ret_value)
 {
     *ret_value = NULL;
@@ -147,9 +148,9 @@ const struct flag *parse_flag(const struct command *command, const char *word)
     return flag_of(command, word, &value);
 }
 
-/* Whether the next word is the value of flag i, before the command is known. Flags with the same name are
- * alike in all commands. A letter may name different flags: the next word is no value when it is a command in
- * which the letter is a switch. */
+/* Whether the next word is the value of flag i, while the command is not known yet. Flags with the same name
+ * are equal in all commands, but a letter may name different flags. The next word is no value when it is a
+ * command for which the letter is a switch. */
 static bool takes_next(const struct line *line, int i)
 {
     const char *value = NULL;
@@ -168,7 +169,7 @@ static bool takes_next(const struct line *line, int i)
     return takes;
 }
 
-/* The index of the word that names the command; argc when there is none. */
+/* Returns the index of the word that names the command; argc when there is none. */
 static int find_command(const struct line *line)
 {
     for (int i = 1; i < line->argc; i++) {
@@ -195,8 +196,8 @@ static bool unknown_flag(const struct line *line, const char *word)
     return false;
 }
 
-/* Reads the flag at word i and its value, which may be the next word. Returns the index of the last word it
- * read, -1 on a fault. */
+/* Reads the flag at word i and its value, which may be the next word. Returns the index of the last word that
+ * was read; -1 after a fault. */
 static int take_flag(const struct line *line, int i)
 {
     struct parsed *parsed = line->parsed;

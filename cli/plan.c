@@ -12,7 +12,7 @@ static void print_value(const struct terminal *to, const json_t *value)
     (void)fputs(shown, to->file);
 }
 
-/* Prints a sign beside the colour: + for added, - for removed, ~ for changed. */
+/* Prints a change. Besides its colour it has a sign: + for added, - for removed, ~ for changed. */
 static void print_change(const struct terminal *to, const json_t *change)
 {
     const json_t *old = json_object_get(change, "old"), *new = json_object_get(change, "new");

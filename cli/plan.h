@@ -4,10 +4,10 @@
 
 #include "cli/api.h"
 
-/* The counts of a plan. */
+/* The numbers of steps in a plan. */
 struct plan_counts {
     size_t changes;
-    size_t rolls; /* steps that replace nodes */
+    size_t rolls; /* the number of steps that replace nodes */
     bool destructive;
 };
 
@@ -21,8 +21,8 @@ int plan_show(struct cli *cli, const struct api_target *target, const struct htt
 /* Requests the plan; the caller owns *ret_plan. */
 int plan_get(struct cli *cli, const struct api_target *target, const struct http_request *request,
              json_t **ret_plan);
-/* The question to ask before a write with this plan: it removes a pool, replaces nodes or ends the deletion
- * protection. NULL when it does none of these. The caller frees it. */
+/* Returns the question to ask before a write whose plan removes a pool, replaces nodes or ends the deletion
+ * protection; NULL for any other plan. The caller frees it. */
 char *plan_question(const json_t *plan);
 /* Prints changes, steps and warnings, one per line, and adds the counts. */
 void plan_print(const struct terminal *to, const char *name, const json_t *plan, struct plan_counts *counts);

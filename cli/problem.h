@@ -5,14 +5,15 @@
 #include "cli/http.h"
 #include "cli/shootctl.h"
 
-/* The exit code of an answer, END_OK for success. Reports nothing. */
+/* Returns the exit code for an answer, END_OK for a success. Reports nothing. */
 enum exit_code problem_code(const struct http_answer *answer);
-/* Whether the same request may succeed later: the server restarts or is busy, or a network or proxy fails. */
+/* Whether the same request may succeed later, because the server restarts or is busy, or the network or a
+ * proxy fails. */
 bool problem_may_pass(const struct http_answer *answer);
-/* Whether the answer means that the cluster does not exist. A project that does not exist is another
- * problem. */
+/* Whether the answer means that the cluster does not exist. (A project that does not exist is another
+ * problem.) */
 bool problem_is_absent_cluster(const struct http_answer *answer);
-/* The pause in milliseconds that the server requests (Retry-After); 0 when it requests none. */
+/* Returns the pause in milliseconds that the server requests (Retry-After); 0 when it requests none. */
 int64_t problem_pause_ms(const struct http_answer *answer);
 /* Reports a failed request. A problem shows its title and detail, the faulty members with their valid
  * values, the advice and the request id. Without an answer the reason is shown. */

@@ -20,7 +20,8 @@ enum {
     SIGN_OF_LIFE_MS = 10000,
     BAR_MAX = 24,
     BAR_LEAST_WIDTH = 15, /* a terminal with fewer columns shows no bar */
-    STEP_PERCENT = 10,    /* without bars, a change of so many percent prints a line */
+    STEP_PERCENT = 10,    /* without bars, a line is printed when the progress has changed by this many
+                           * percent */
     FRAME_MAX_BYTES = 1024 * 1024,
 };
 
@@ -31,7 +32,7 @@ struct item {
     int percent, said_percent;
     enum progress_state state;
     bool is_set;
-    bool changed; /* since its last printed line */
+    bool changed; /* the item has changed since its last printed line */
 };
 
 struct progress {
@@ -39,7 +40,7 @@ struct progress {
     struct item *items;
     size_t count;
     mono_us began, drawn_at, said_at;
-    char *frame;    /* the frame on the screen; NULL: none */
+    char *frame;    /* the frame on the screen; NULL: there is none */
     unsigned rows;  /* the number of its rows */
     size_t *widths; /* the width of each row */
     struct sigaction before;
@@ -72,7 +73,7 @@ void progress_begin(struct cli *cli, size_t count)
     p->mode = mode_of(cli);
     p->items = mem_calloc(count, sizeof(*p->items));
     p->count = count;
-    p->widths = mem_calloc(count + 1, sizeof(*p->widths)); /* one more for the row "and 7 more" */
+    p->widths = mem_calloc(count + 1, sizeof(*p->widths)); /* one more row is needed for "and 7 more" */
     p->began = p->said_at = env_mono(env_real());
     interrupted = 0;
     (void)sigaction(SIGINT, &action, &p->before);
@@ -135,15 +136,15 @@ static enum style style_of(const struct item *item)
 
 /* ---- a frame of bars ---- */
 
-/* Moves the cursor to the beginning of the frame. If the terminal became narrower, a line may now fill
- * several rows. */
+/* Moves the cursor to the beginning of the frame. If the terminal has become narrower, a line may fill
+ * several rows now. */
 static void go_back(const struct cli *cli)
 {
     const struct progress *p = cli->progress;
     size_t up = 0, width = terminal_width(&cli->err), height = terminal_height(&cli->err);
     for (unsigned i = 0; i < p->rows; i++)
         up += p->widths[i] > width ? (p->widths[i] + width - 1) / width : 1;
-    up = up < height ? up : height; /* rows above have left the screen */
+    up = up < height ? up : height; /* rows above the screen cannot be reached */
     if (up > 1)
         (void)fprintf(cli->err.file, "\033[%zuA", up - 1);
     (void)fputc('\r', cli->err.file);

@@ -1,8 +1,8 @@
 /*
- * Shows progress on standard error. On a terminal each item has a line with a bar, which is redrawn in
- * place. Elsewhere each change is a line, and a line now and then shows that the program still waits.
- * Meanwhile Ctrl-C sets a flag, and a second Ctrl-C ends the program at once. One thread, one progress at a
- * time.
+ * Shows progress on standard error. On a terminal each item has a line with a bar, which is drawn again in
+ * the same place. Otherwise each change prints a line, and from time to time a line shows that the program
+ * still waits. While progress is shown, Ctrl-C sets a flag, and a second Ctrl-C ends the program at once. One
+ * thread, one progress at a time.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -19,7 +19,8 @@ enum progress_state { PROGRESS_GOES_ON, PROGRESS_SUCCEEDED, PROGRESS_FAILED };
 
 /* Starts a progress of `count` lines and prints nothing. The caller ends it with progress_end. */
 void progress_begin(struct cli *cli, size_t count);
-/* Sets line `i` and copies the texts. `percent` below 0: unknown. `since` is an RFC 3339 time or NULL. */
+/* Sets line `i` and copies the texts. A `percent` below 0 means that it is not known. `since` is an RFC 3339
+ * time or NULL. */
 void progress_set(struct cli *cli, size_t i, const char *label, int percent, const char *message,
                   const char *since, enum progress_state state);
 /* Prints a line that stays, above the bars. Foreign text is escaped. */
@@ -27,11 +28,12 @@ void progress_note(struct cli *cli, const char *format, ...) ATTR_PRINTF(2, 3);
 /* Draws the last state, leaves it on the screen, and restores the usual effect of Ctrl-C. */
 void progress_end(struct cli *cli);
 
-/* Redraws when it is time. True after Ctrl-C. The HTTP client calls it while it waits; `ctx` is the struct
- * cli. Without a progress it does nothing. */
+/* Draws again when it is time; returns true after Ctrl-C. The HTTP client calls it while it waits; `ctx` is
+ * the struct cli. Without a progress it does nothing. */
 bool progress_tick(void *ctx);
 
-/* One line with a bar, at most `width` columns wide. Pure, so that tests can call it. The caller frees it. */
+/* Makes one line with a bar, at most `width` columns wide. Pure, so that tests can call it. The caller frees
+ * it. */
 char *progress_line(const char *label, int percent, const char *message, const char *elapsed, size_t width);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { MARGIN_S = 60, AGAIN_S = 30, MESSAGE_BYTES = 64 * 1024, LONGEST_S = 10 * 365 * 86400 };
 
-/* Sets `expires_at` to `expires_in_s` seconds from now; below 0: the time is not known. */
+/* Sets `expires_at` to `expires_in_s` seconds from now. When this is below 0, the time is not known. */
 static void set_end(json_t *login, int64_t expires_in_s)
 {
     char text[TIME_TEXT_BYTES];
@@ -35,8 +35,8 @@ json_t *renew_kept(const struct issuer *issuer, const struct issued *issued)
     return login;
 }
 
-/* Whether the token expires soon. Without a time it is not renewed; the server reports when it has
- * expired. */
+/* Whether the token expires soon. When its expiry is not known, it is not renewed; the server then reports
+ * that it has expired. */
 static bool is_due(const json_t *login)
 {
     wall_us end;
@@ -74,8 +74,8 @@ static bool fetch(const json_t *login, struct issued *ret, struct buffer *fault)
     return false;
 }
 
-/* Runs under the lock. Another shootctl may have renewed the token meanwhile, and a refresh token can be
- * used only once. */
+/* Renews the token while the lock is held. Another shootctl may have renewed it already, and a refresh token
+ * can be used only once. */
 static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
 {
     struct issued issued CLEANUP_ISSUED = {0};
@@ -86,7 +86,7 @@ static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
     }
     if (!is_due(login)) {
         adopt(settings, context);
-        return false; /* nothing to write */
+        return false; /* there is nothing to write */
     }
     if (!fetch(login, &issued, fault))
         return false;

@@ -6,14 +6,14 @@
 #include "cli/issuer.h"
 
 /*
- * The token to send now, lent until the next call; NULL: none. A token that expires soon is renewed first,
- * under the lock of the file of contexts: only one of several shootctl renews it. A failure is reported, and
- * the old token is sent.
+ * Returns the token to send now, borrowed until the next call; NULL: there is none. A token that expires soon
+ * is renewed first. This is done while the file of contexts is locked, so that only one of several shootctl
+ * renews it. When the renewal fails, that is reported, and the old token is sent.
  */
 const char *renew_token(struct cli *cli);
 
-/* The login data that a context stores beside its token; NULL when the token cannot be renewed. The caller
- * owns it. */
+/* Returns the login data that a context stores together with its token; NULL when the token cannot be
+ * renewed. The caller owns it. */
 json_t *renew_kept(const struct issuer *issuer, const struct issued *issued);
 
 #endif

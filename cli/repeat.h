@@ -1,5 +1,4 @@
-/* Sends a request with the token in force, and repeats the request where that is safe and may help. One
- * thread. */
+/* Sends a request with the current token, and repeats it if that is safe and may succeed. One thread. */
 #ifndef CLI_REPEAT_H
 #define CLI_REPEAT_H
 

@@ -1,6 +1,6 @@
-/* Our files that live as long as a session: cached credentials, and the kubeconfig of a running kubectl.
- * They are in $XDG_RUNTIME_DIR/shootctl, or without that variable in $XDG_CACHE_HOME/shootctl. Only the user
- * may read the directory (0700). One thread; blocking. */
+/* Files of shootctl that are needed only during a session: cached credentials, and the kubeconfig of a
+ * running kubectl. They are in $XDG_RUNTIME_DIR/shootctl, or without that variable in
+ * $XDG_CACHE_HOME/shootctl. Only the user may read the directory (0700). One thread; blocking. */
 #ifndef CLI_RUNTIME_H
 #define CLI_RUNTIME_H
 
@@ -8,10 +8,11 @@
 
 struct buffer;
 
-/* Opens the directory, and makes it if it is missing. -1 with a message when others may read it or it cannot
- * be made. */
+/* Opens the directory, and makes it if it is missing. Returns -1 with a message when others may read it or it
+ * cannot be made. */
 int runtime_open(struct buffer *fault);
-/* Stores the text in a new file (0600). The caller frees the absolute path; NULL with a message. */
+/* Stores the text in a new file (0600). Returns its absolute path, which the caller frees; NULL with a
+ * message after a failure. */
 char *runtime_temporary(const char *name, const char *text, size_t len, struct buffer *fault);
 
 #endif

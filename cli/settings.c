@@ -55,8 +55,8 @@ static json_t *empty_file(void)
     return json_pack("{s:n,s:[]}", "current", "contexts");
 }
 
-/* Returns the single YAML document of the file of contexts; an empty file counts as one without contexts.
- * NULL with a message when the file has another form. Takes over the reference to `documents`. */
+/* Returns the only YAML document of the file of contexts; an empty file has no contexts. NULL with a message
+ * when the file has another form. Takes over the reference to `documents`. */
 static json_t *checked(json_t *documents, struct buffer *fault)
 {
     json_t *file CLEANUP_JSON =
@@ -248,7 +248,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* The context in force: the context with this name, or with the address that a flag or variable names. */
+/* Returns the context to use: the one with this name, or with the address that a flag or variable names. */
 static json_t *choose_context(const json_t *file, const char *name, const char *url)
 {
     if (name || !url)
@@ -264,8 +264,8 @@ static json_t *choose_context(const json_t *file, const char *name, const char *
     return NULL;
 }
 
-/* Checks for UTF-8. Flags and the file of contexts are UTF-8 already; a variable of the environment may hold
- * any bytes. */
+/* Whether the setting is UTF-8. Flags and the file of contexts are UTF-8 already, but a variable of the
+ * environment may contain any bytes. */
 static bool is_text(const struct setting *setting, struct buffer *fault)
 {
     bool good = !setting->value || glyphs_are_text(setting->value);
@@ -274,7 +274,7 @@ static bool is_text(const struct setting *setting, struct buffer *fault)
     return good;
 }
 
-/* Whether SHOOTD_TOKEN may go to this address. If SHOOTD_URL is set, the token belongs to that server
+/* Whether SHOOTD_TOKEN may be sent to this address. If SHOOTD_URL is set, the token belongs to that server
  * only. */
 static bool is_of_environment(const char *url)
 {

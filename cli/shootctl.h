@@ -21,9 +21,9 @@ struct progress;
 struct cli {
     const struct parsed *parsed;
     struct terminal out, err;
-    bool utc; /* show times in UTC */
+    bool utc; /* times are shown in UTC */
     struct settings settings;
-    struct http *http;         /* NULL before cli_connect */
+    struct http *http;         /* the connection; NULL before cli_connect */
     unsigned retries;          /* how often a request may be repeated */
     struct progress *progress; /* the progress on the screen, or NULL */
 };
@@ -33,19 +33,21 @@ int cli_fail(enum exit_code code, const char *format, ...) ATTR_PRINTF(2, 3);
 /* Prints a line on standard error. */
 void cli_note(const char *format, ...) ATTR_PRINTF(1, 2);
 
-/* The form that -o asks for; a table without -o. The command must have the flag. */
+/* Returns the form that -o selects; without -o a table. The command must have the flag. */
 enum output_form cli_form(const struct cli *cli);
 
 /* Whether the user can be asked: standard input is a terminal, and --no-input is not given. */
 bool cli_can_ask(const struct cli *cli);
 
-/* A connection with the settings in force; NULL after reporting the reason. The caller frees it. */
+/* Opens a connection with the current settings. After a failure reports the reason and returns NULL. The
+ * caller frees it. */
 struct http *cli_open(struct cli *cli);
-/* Reads the settings and prepares the connection. 0, or an exit code after reporting the reason. */
+/* Reads the settings and prepares the connection. Returns 0, or reports the reason and returns an exit
+ * code. */
 int cli_connect(struct cli *cli);
 /*
- * The project in force, lent. When none is named: the only project that the token sees. NULL with the exit
- * code in `ret_code` after reporting the reason.
+ * Returns the current project, borrowed. When none is named, this is the only project that the token may see.
+ * After a failure reports the reason and returns NULL with the exit code in `ret_code`.
  */
 const char *cli_project(struct cli *cli, int *ret_code);
 

@@ -13,5 +13,5 @@ void signals_die(int number)
     (void)signal(number, SIG_DFL);
     (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
     (void)raise(number);
-    _Exit(128 + number); /* for a signal that by default is ignored */
+    _Exit(128 + number); /* reached for a signal that is ignored by default */
 }

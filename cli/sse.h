@@ -1,5 +1,4 @@
-/* Parses server-sent events, as the streams of shootd have them, from bytes as they arrive. Pure; one
- * thread. */
+/* Parses the server-sent events of shootd's streams, from bytes as they arrive. Pure; one thread. */
 #ifndef CLI_SSE_H
 #define CLI_SSE_H
 
@@ -11,10 +10,11 @@
 struct sse {
     struct buffer line, data;
     char type[64];
-    char id[32];      /* of the last complete block, also one without data: a new stream starts after it */
-    char next_id[32]; /* of the block that is not complete yet */
-    long retry_ms;    /* -1: the stream stated none */
-    bool too_long;    /* a line or a block exceeded its bound: the stream is not from shootd */
+    char id[32];      /* the id of the last complete block, also of one without data; a new stream starts
+                       * after it */
+    char next_id[32]; /* the id of the block that is not complete yet */
+    long retry_ms;    /* the retry time; -1: the stream stated none */
+    bool too_long;    /* a line or a block was longer than allowed, so the stream is not from shootd */
 };
 
 void sse_init(struct sse *sse);

@@ -24,9 +24,9 @@ enum {
 struct stream {
     const struct stream_reader *reader;
     struct sse sse;
-    bool heard;   /* bytes arrived since the stream was opened */
-    bool reached; /* the server answered, even if it gave no stream */
-    bool ended;   /* the reader ended it */
+    bool heard;   /* bytes have arrived since the stream was opened */
+    bool reached; /* the server has answered, even if it gave no stream */
+    bool ended;   /* the reader has ended the stream */
     mono_us heard_at;
 };
 
@@ -78,7 +78,7 @@ static bool reader_ends_it(const struct stream *s)
     return s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
 }
 
-/* Reads bytes until the stream ends, is silent for too long, or its reader ends it. */
+/* Reads bytes until the stream ends, sends nothing for too long, or its reader ends it. */
 static void read_bytes(struct stream *s, struct http_stream *from)
 {
     const char *bytes = NULL;
@@ -115,7 +115,7 @@ static void read_stream(struct cli *cli, struct stream *s, struct http_answer *a
     s->reached = s->heard || answer->end == HTTP_ANSWERED;
 }
 
-/* The pause between two streams. */
+/* Waits between two streams. */
 static void wait_ms(struct cli *cli, struct stream *s, int64_t ms)
 {
     const mono_us end = env_mono(env_real()) + ms * US_PER_MS;
@@ -131,8 +131,8 @@ static bool may_come_back(const struct http_answer *answer)
     return ended || problem_may_pass(answer);
 }
 
-/* The pause before the next stream. It is as long as the stream (retry) or the server (Retry-After)
- * requests, and grows with the failures in a row. */
+/* Returns the pause before the next stream. It is as long as the stream (retry) or the server (Retry-After)
+ * requests, and grows with the number of consecutive failures. */
 static int64_t pause_ms(const struct stream *s, const struct http_answer *answer, unsigned failures)
 {
     int64_t first = s->sse.retry_ms < 0 ? FIRST_PAUSE_MS : s->sse.retry_ms;
@@ -174,7 +174,7 @@ static int follow(struct cli *cli, struct stream *s)
         wait_ms(cli, s, pause);
         if (s->ended)
             return END_OK;
-        sse_done(&s->sse); /* an incomplete block is sent again */
+        sse_done(&s->sse); /* an incomplete block is discarded, because the next stream sends it again */
     }
 }
 

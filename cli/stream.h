@@ -1,6 +1,6 @@
 /*
- * Follows the stream of events of the server. After a break it continues at the same place, also when the
- * server restarts or is unreachable for a while: no event is missed or reported twice. One thread.
+ * Follows the stream of events of the server. After a break it continues at the same event, also when the
+ * server restarts or cannot be reached for some time. No event is missed or reported twice. One thread.
  */
 #ifndef CLI_STREAM_H
 #define CLI_STREAM_H
@@ -8,20 +8,20 @@
 #include "cli/api.h"
 
 struct stream_reader {
-    const char *project, *cluster, *type; /* filters; NULL: all of them */
-    /* Receives a complete event, lent. NULL: events are missing at this place, and state that was read
-     * before must be read again. False ends the stream. */
+    const char *project, *cluster, *type; /* the filters; NULL: no filter */
+    /* Receives a complete event, borrowed. NULL means that events are missing at this point, and that data
+     * which was read before must be read again. When it returns false, the stream ends. */
     bool (*on_event)(void *ctx, json_t *event);
-    /* The stream was opened, for the first time or again; may be NULL. */
+    /* Called when the stream was opened, for the first time or again; may be NULL. */
     void (*on_open)(void *ctx);
     /* Called about every 100 ms while the stream is open, and while the server answers but gives no stream.
-     * It may send requests over another connection. True ends the stream. May be NULL. */
+     * It may send requests over another connection. When it returns true, the stream ends. May be NULL. */
     bool (*on_tick)(void *ctx);
     void *ctx;
 };
 
-/* The number of the newest event. A caller that reads the state after this call, and then follows the stream
- * from this number, misses nothing. */
+/* Reads the number of the newest event. A caller that reads the state after this call, and then follows the
+ * stream from this number, misses nothing. */
 int stream_newest(struct cli *cli, int64_t *ret_sequence);
 /* Adds the filters of the reader to a request for events. */
 void stream_add_filters(const struct stream_reader *reader, struct api_target *target);

@@ -18,7 +18,7 @@ struct table {
     const struct column *columns;
     size_t column_count;
     size_t *content; /* for each column: the width of its widest cell so far, the title included */
-    size_t *least;   /* for each column: its least width, if the terminal has the room */
+    size_t *least;   /* for each column: its least width, if the terminal is wide enough */
     struct cell *cells;
     size_t count, capacity;
 };
@@ -115,8 +115,8 @@ static size_t squeeze_padding(const struct table *table, size_t *widths, size_t 
     return sum;
 }
 
-/* Makes the line fit. As a last step it cuts the last columns; a column too narrow to read is left out
- * (width 0). */
+/* Makes the line fit. As a last step it cuts the last columns. A column that would be too narrow to read is
+ * left out (width 0). */
 static void squeeze(const struct table *table, size_t *widths, size_t available)
 {
     size_t sum = (table->column_count - 1) * GAP;
@@ -161,7 +161,7 @@ static void print_row(const struct table *table, const struct terminal *to, cons
     (void)fputc('\n', to->file);
 }
 
-/* The printed width of each column; the caller frees the array. */
+/* Returns the printed width of each column; the caller frees the array. */
 static size_t *widths_of(const struct table *table, const struct terminal *to)
 {
     size_t *widths = mem_calloc(table->column_count, sizeof(*widths));

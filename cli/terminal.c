@@ -14,7 +14,7 @@
 #include "cli/glyphs.h"
 #include "cli/signals.h"
 
-/* Only the 16 colours of ANSI, so that the theme of the terminal applies. */
+/* Only the 16 colours of ANSI are used, so that the theme of the terminal decides about their look. */
 static const char *const sequences[STYLE_MAX_] = {
     [STYLE_PLAIN] = "",       [STYLE_GOOD] = "\033[32m", [STYLE_BUSY] = "\033[33m",
     [STYLE_BAD] = "\033[31m", [STYLE_DIM] = "\033[2m",   [STYLE_BOLD] = "\033[1m",
@@ -98,8 +98,8 @@ struct asking {
     bool secret;
     struct termios echoed;
     struct sigaction before[ARRAY_LEN(caught)];
-    sigset_t mask; /* the signals that may arrive while the program waits for the line; at other times they
-                      are blocked */
+    sigset_t mask; /* the signals that are allowed while the program waits for the line; at other times they
+                    * are blocked */
 };
 
 static void asking_begin(struct asking *a)
@@ -134,7 +134,7 @@ static void asking_end(const struct asking *a)
     (void)sigprocmask(SIG_SETMASK, &a->mask, NULL);
 }
 
-/* Reads the line. NULL at the end of input and after a signal. */
+/* Reads the line. Returns NULL at the end of the input and after a signal. */
 static char *read_line(const struct asking *a)
 {
     char line[65536];
@@ -164,7 +164,7 @@ static char *ask(const char *question, bool secret)
     for (;;) {
         struct asking asking = {.secret = secret && terminal_can_ask()};
         asking_begin(&asking);
-        (void)fprintf(stderr, "%s", shown); /* shown after the echo is off */
+        (void)fprintf(stderr, "%s", shown); /* the question is shown when the echo is off */
         (void)fflush(stderr);
         char *line = read_line(&asking);
         asking_end(&asking);
@@ -172,7 +172,8 @@ static char *ask(const char *question, bool secret)
             return line;
         if (ask_signal != SIGTSTP)
             signals_die(ask_signal);
-        (void)raise(SIGTSTP); /* Ctrl-Z: when the shell continues the program, the loop asks again */
+        (void)raise(SIGTSTP); /* after Ctrl-Z the program stops here; when the shell continues it, the loop
+                               * asks again */
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * The streams that shootctl writes to: whether they are terminals, their width and colours; and questions to
- * the user. One thread.
+ * The streams to which shootctl writes: whether they are terminals, their width and colours. Also asks the
+ * user. One thread.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
@@ -14,18 +14,18 @@ struct terminal {
     FILE *file;
     bool is_terminal;
     bool moves;  /* the cursor can be moved: the stream is a terminal, and TERM is not dumb */
-    bool colour; /* decided for each stream */
+    bool colour; /* colours are used on this stream */
 };
 
 enum style { STYLE_PLAIN, STYLE_GOOD, STYLE_BUSY, STYLE_BAD, STYLE_DIM, STYLE_BOLD, STYLE_MAX_ };
 
-/* `no_colour` is the flag; it wins over every variable. */
+/* `no_colour` is the flag, which takes precedence over every variable. */
 void terminal_init(struct terminal *t, FILE *file, bool no_colour);
-/* The columns and rows at this moment. If the kernel does not know them: COLUMNS and LINES, else 80 and
- * 24. */
+/* Return the present number of columns and rows. If the kernel does not know them, they are COLUMNS and
+ * LINES, otherwise 80 and 24. */
 unsigned terminal_width(const struct terminal *t);
 unsigned terminal_height(const struct terminal *t);
-/* The escape sequences before and after text of a style; empty without colour. Static text. */
+/* Return the escape sequences before and after text of a style, as static text; empty without colour. */
 const char *terminal_begin(const struct terminal *t, enum style style);
 const char *terminal_end(const struct terminal *t, enum style style);
 
@@ -38,8 +38,8 @@ bool terminal_can_ask(void);
  */
 char *terminal_ask(const char *question);
 /*
- * As terminal_ask, without an echo. The terminal may cut a line of its largest length: then the result is
- * NULL and *ret_too_long is set. The caller frees the line with mem_free_secret.
+ * Does the same without an echo. A line of the greatest possible length may have been cut by the terminal:
+ * then the result is NULL and *ret_too_long is set. The caller frees the line with mem_free_secret.
  */
 enum { TERMINAL_LINE_MAX = 4095 };
 char *terminal_ask_secret(const char *question, bool *ret_too_long);

@@ -14,7 +14,7 @@ static const struct {
     char letter;
 } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
 
-/* At most two units, as in "3h12m"; only one when it is longer than a week. */
+/* The text has at most two units, as in "3h12m", and only one when the time is longer than a week. */
 char *when_lasting(int64_t seconds)
 {
     for (size_t i = 0; i + 1 < ARRAY_LEN(units); i++) {
@@ -36,7 +36,7 @@ static char *relative(wall_us at)
     return ago < 0 ? mem_printf("in %s", lasting) : mem_printf("%s ago", lasting);
 }
 
-/* The text may come from the server and may be anything. */
+/* Returns the text with escapes, because it may come from the server and contain anything. */
 static char *as_it_is(const char *text)
 {
     return text ? glyphs_shown(text) : NULL;

@@ -1,5 +1,5 @@
-/* Times for people: on a terminal relative to now, elsewhere as RFC 3339. Text that is not a time is
- * escaped. One thread. */
+/* Times for people: on a terminal relative to now, otherwise as RFC 3339. Text that is not a time is escaped.
+ * One thread. */
 #ifndef CLI_WHEN_H
 #define CLI_WHEN_H
 
@@ -7,13 +7,13 @@
 
 struct cli;
 
-/* For a column: "3m ago" or "in 12d" on a terminal, else the time itself; NULL for NULL. The caller frees
- * it. */
+/* Returns a time for a column: "3m ago" or "in 12d" on a terminal, otherwise the time itself; NULL for NULL.
+ * The caller frees it. */
 char *when_column(const struct cli *cli, const char *rfc3339);
-/* For a line: "2026-11-21 06:51:20 CET (3m ago)" on a terminal, else the time itself. Local time unless
- * --utc is given. NULL for NULL. The caller frees it. */
+/* Returns a time for a line: "2026-11-21 06:51:20 CET (3m ago)" on a terminal, otherwise the time itself. It
+ * is local time unless --utc is given. NULL for NULL. The caller frees it. */
 char *when_line(const struct cli *cli, const char *rfc3339);
-/* A number of seconds as "12m3s". The caller frees it. */
+/* Returns a number of seconds as "12m3s". The caller frees it. */
 char *when_lasting(int64_t seconds);
 
 #endif

@@ -10,8 +10,8 @@ static unsigned least_of(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
-/* The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the
- * other. */
+/* Returns the number of changes that turn one word into the other: inserted, deleted, replaced letters, and
+ * letters that change places with the next one. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned rows[3][LONGEST_WORD + 1];

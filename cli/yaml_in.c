@@ -13,7 +13,7 @@
 
 struct reading {
     yaml_parser_t parser;
-    json_t *anchors; /* of this document: name -> value */
+    json_t *anchors; /* the anchors of this document: name -> value */
     size_t values;
     struct yaml_fault fault;
     bool failed;
@@ -51,7 +51,7 @@ static bool is_integer(const char *text)
     return len > 0 && len <= 18 && strspn(digits, "0123456789") == len && (len == 1 || digits[0] != '0');
 }
 
-/* The value of a plain scalar in the core schema of YAML 1.2; fractions stay text. */
+/* Returns the value of a plain scalar by the core schema of YAML 1.2; a number with a fraction stays text. */
 static json_t *plain_value(const char *text)
 {
     static const char *const nothing[] = {"", "~", "null", "Null", "NULL", NULL};
@@ -135,7 +135,7 @@ static bool is_showable(const char *text)
     return strcmp(shown, text) == 0;
 }
 
-/* The text of a key. NULL with a fault when it is not a valid key, or when the object already has it. */
+/* Returns the text of a key. NULL with a fault when it is no valid key, or when the object already has it. */
 static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *object)
 {
     size_t line = event->start_mark.line + 1;

@@ -25,8 +25,8 @@ static bool is_word_of_yaml(const char *text)
     return false;
 }
 
-/* Whether the text needs no quotes: it begins with a letter, so that it is no number, date or sign, and has
- * harmless characters only. */
+/* Whether the text needs no quotes. It must begin with a letter, so that it is no number, date or sign, and
+ * must have only harmless characters. */
 static bool is_plain(const char *text)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
@@ -97,7 +97,7 @@ static void write_below(struct buffer *out, const json_t *value, unsigned depth,
     }
 }
 
-/* With `goes_on` the first line already has its indentation: the value follows "- ". */
+/* With `goes_on` the first line needs no indentation, because the value follows "- ". */
 static void write_block(struct buffer *out, const json_t *value, unsigned depth, bool goes_on)
 {
     size_t i;

@@ -1,7 +1,7 @@
 /*
- * Writes JSON as YAML for people: block style, two blanks per level. A text that a reader of YAML 1.1 or 1.2
- * could take for a number, boolean, null or date is quoted. Characters that could control a terminal are
- * escaped. Pure; one thread.
+ * Writes JSON as YAML for people, in block style with two blanks per level. A text is quoted when a reader of
+ * YAML 1.1 or 1.2 could read it as a number, boolean, null or date. Characters that could control a terminal
+ * are escaped. Pure; one thread.
  */
 #ifndef CLI_YAML_OUT_H
 #define CLI_YAML_OUT_H

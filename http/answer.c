@@ -15,8 +15,9 @@
 #include "http/message/content.h"
 
 enum {
-    COMPRESS_AT_LEAST = 1024,      /* compression of smaller bodies saves no packet */
-    COMPRESS_AT_ONCE = 256 * 1024, /* larger bodies are compressed in pieces of half a millisecond */
+    COMPRESS_AT_LEAST = 1024,      /* smaller bodies are not compressed, because that saves no packet */
+    COMPRESS_AT_ONCE = 256 * 1024, /* larger bodies are compressed in pieces, each of which takes half a
+                                    * millisecond */
     LEVEL_KEPT = 6,
     LEVEL_ONCE = 1,
 };
@@ -141,10 +142,10 @@ void answer_json(struct answer *a, int status, json_t *doc)
     answer_text(a, status, TYPE_JSON, text, strlen(text));
 }
 
-/* ---- gzip: the form of prepared bytes is made once and kept, that of other bytes each time. After any
- * failure the plain answer is sent ---- */
+/* ---- gzip: the compressed form of prepared bytes is made once and kept; other bytes are compressed for each
+ * answer. After any failure the plain answer is sent ---- */
 
-/* The kept gzip form of a prepared body; the first caller makes it. */
+/* Returns the kept gzip form of a prepared body; the first caller makes it. */
 static const struct http_coded *kept_form(struct answer *a)
 {
     struct http_coded *kept = atomic_load(a->coded_place);
@@ -168,7 +169,8 @@ static bool send_in_pieces(struct answer *a)
     return true;
 }
 
-/* HEAD, or 304 of a body that is compressed in pieces: its length is not known (RFC 9110 8.6). */
+/* Sends the answer to HEAD, or a 304, for a body that would be compressed in pieces: its length is not known
+ * (RFC 9110 8.6). */
 static bool send_without_length(struct answer *a)
 {
     drop_body(a);
@@ -211,8 +213,8 @@ void answer_compress(struct answer *a, bool is_head, const char *accept_encoding
     if (etag && !etag_of_coded(etag->value, coded_etag, sizeof(coded_etag)))
         return;
     if (not_modified && etag && if_none_match) {
-        /* A 304 names the form that the client has stored, when the client named only one of the two.
-         * Otherwise it names the form that the client would get now. */
+        /* When the client's list has the tag of only one form, the 304 has this tag. Otherwise it has the tag
+         * of the form that the client would get now. */
         bool plain = etag_list_holds(if_none_match, etag->value);
         bool coded = etag_list_holds(if_none_match, coded_etag);
         wanted = plain == coded ? wanted : coded;

@@ -1,6 +1,7 @@
 /*
  * The answer to send, independent of libmicrohttpd: handlers fill it, http/send.c sends it. It is part of its
- * request. A body is static bytes, a text owned by the answer, or shared bytes, which are not copied.
+ * request. A body is the name, a static text bytes, a text owned by the answer, or shared bytes, which are
+ * not copied.
  */
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
@@ -27,28 +28,31 @@ struct answer {
     int status; /* 0: not decided yet */
     const char *bytes;
     size_t len;
-    void *owner;                               /* of shared bytes, or NULL */
+    void *owner;                               /* the owner of shared bytes, or NULL */
     void (*release)(void *owner);              /* called when the bytes are not needed any more */
-    char *text;                                /* owns the bytes, or NULL */
-    _Atomic(struct http_coded *) *coded_place; /* place of the kept gzip form of prepared bytes, or NULL */
+    char *text;                                /* the text that the answer owns, or NULL */
+    _Atomic(struct http_coded *) *coded_place; /* where the gzip form of prepared bytes is kept, or NULL */
     bool is_stream;                            /* the bytes come from `stream` */
-    struct event_stream *stream;               /* a reference, or NULL when only the headers are sent */
-    bool is_unsized;           /* only the header section, without a length; closes the connection */
+    struct event_stream *stream;               /* a reference to the stream, or NULL when only the headers are
+                                                * sent */
+    bool is_unsized;           /* only the header section is sent, without a length, and the connection is
+                                * closed */
     struct gzip_stream *coded; /* compresses the body while it is sent, or NULL */
-    bool secret;               /* overwrite text before freeing it */
+    bool secret;               /* the text is overwritten before it is freed */
     struct {
-        const char *name; /* static; NULL: there is none */
-        char *value;      /* owned */
-    } long_field;         /* the field whose value may be longer than those below */
+        const char *name; /* the name, a static text; NULL: there is no such field */
+        char *value;      /* the value, which the answer owns */
+    } long_field;         /* the only field whose value may be longer than those below */
     unsigned header_count;
-    struct answer_header headers[ANSWER_MAX_HEADERS]; /* last member: unused ones are not cleared */
+    struct answer_header headers[ANSWER_MAX_HEADERS]; /* the last member, because unused fields are not
+                                                       * cleared */
 };
 
 void answer_done(struct answer *a);
 /* Adds a field. A value that does not fit is left out, and so is an empty one, which libmicrohttpd refuses
  * (MH-6). */
 void answer_header(struct answer *a, const char *name, const char *format, ...) ATTR_PRINTF(3, 4);
-/* As answer_header, without a format, which is faster. */
+/* Does the same without a format, which is faster. */
 void answer_field(struct answer *a, const char *name, const char *value);
 void answer_number(struct answer *a, const char *name, uint64_t number);
 /* Adds the one field of an answer whose value may have any length. Takes over `value`, which is not empty. */
@@ -56,23 +60,24 @@ void answer_long_field(struct answer *a, const char *name, char *value);
 /* Removes all fields. */
 void answer_drop_fields(struct answer *a);
 
-/* Each sets the status and the body. */
+/* Each of the following functions sets the status and the body. */
 void answer_empty(struct answer *a, int status);
 void answer_static(struct answer *a, int status, const char *type, const void *bytes, size_t len);
 /*
- * Shared bytes, with the place of their gzip form. They must be valid until `release` is called with `owner`;
- * NULL: as long as the server.
+ * Sets shared bytes, and the place where their gzip form is kept. The bytes must be valid until `release` is
+ * called with `owner`; when `release` is NULL, as long as the server.
  */
 void answer_shared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
                    _Atomic(struct http_coded *) *coded_place, void *owner, void (*release)(void *owner));
-/* Takes over `text`. */
+/* Sets a text, and takes it over. */
 void answer_text(struct answer *a, int status, const char *type, char *text, size_t len);
-/* Takes over `doc`. */
+/* Sets a JSON document, and takes it over. */
 void answer_json(struct answer *a, int status, json_t *doc);
 
 /* ---- for http/send.c ---- */
 
-/* Chooses the coding of a decided answer. A 304 has the form whose tag the client named. */
+/* Chooses the coding of an answer whose status is set. A 304 is for the form whose tag the client has
+ * sent. */
 void answer_compress(struct answer *a, bool is_head, const char *accept_encoding, const char *if_none_match);
 
 #endif

@@ -33,7 +33,7 @@ void event_stream_unref(struct event_stream *s)
         s->content->free(s);
 }
 
-/* ---- suspending and resuming; all under the lock ---- */
+/* ---- suspending and resuming; the lock is held in these functions ---- */
 
 /* Suspends the connection; false when it was shut down in the meantime. */
 static bool suspend_stream(struct event_stream *s)

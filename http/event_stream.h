@@ -1,8 +1,8 @@
 /*
  * The transport of an event stream (text/event-stream), or of another answer that is made while it is sent.
- * libmicrohttpd asks for further bytes when the client has taken the earlier ones. The stream contains only
- * the piece that is being sent, without a queue. A slow reader therefore needs no memory and delays no other.
- * The content, which embeds this struct, makes the pieces.
+ * libmicrohttpd asks for further bytes when the client has received the earlier ones. The stream has only the
+ * piece that is being sent, and no queue. Therefore a slow client needs no more memory and delays no other
+ * client. The pieces are made by the content, whose struct contains this one.
  *
  * Without data to send, the connection is suspended (MH-12). The stream's lock is held to suspend and to
  * resume it (MH-10).
@@ -26,9 +26,10 @@ struct server_request;
 struct event_stream_content {
     /* Begins the next piece with event_stream_begin; false: there is no piece now. */
     bool (*next)(struct event_stream *s);
-    /* The whole piece was passed to libmicrohttpd. */
+    /* Called when the whole piece was passed to libmicrohttpd. */
     void (*taken)(struct event_stream *s);
-    /* The last reference was released: frees the struct that embeds the stream, after event_stream_done. */
+    /* Called when the last reference was released: frees the struct that contains the stream, after
+     * event_stream_done. */
     void (*free)(struct event_stream *s);
 };
 
@@ -37,15 +38,15 @@ enum event_stream_state { EVENT_STREAM_RUNS, EVENT_STREAM_SUSPENDED, EVENT_STREA
 struct event_stream {
     const struct event_stream_content *content;
     atomic_uint refs;
-    pthread_mutex_t lock;           /* guards all members below, and the content's own */
+    pthread_mutex_t lock;           /* protects all members below, and those of the content */
     struct server_request *request; /* NULL after the request is completed */
     enum event_stream_state state;
     bool is_ended;    /* the response ends when there is no next piece */
-    bool is_broken;   /* as is_ended, and the client must see that the response is incomplete */
-    const char *rest; /* unsent bytes of the piece */
+    bool is_broken;   /* the response ends, and the client must see that it is incomplete */
+    const char *rest; /* the unsent bytes of the piece */
     size_t rest_len;
     mono_us sent_at; /* when bytes were last passed to libmicrohttpd */
-    uint64_t bytes;  /* number of bytes passed to libmicrohttpd */
+    uint64_t bytes;  /* the number of bytes that were passed to libmicrohttpd */
 };
 
 /* The caller gets the first reference. */
@@ -58,8 +59,8 @@ void event_stream_unref(struct event_stream *s);
 
 /* ---- under the lock ---- */
 
-/* Begins a piece; the previous one must be taken. The bytes (possibly none) must be valid until they are
- * taken, or the stream is freed. */
+/* Begins a piece; the previous one must have been passed on completely. The bytes (perhaps none) must be
+ * valid until they were passed on, or the stream is freed. */
 void event_stream_begin(struct event_stream *s, const char *bytes, size_t len);
 /* Drops the unsent part of the current piece. */
 void event_stream_drop_piece(struct event_stream *s);
@@ -73,9 +74,9 @@ void event_stream_cut(struct event_stream *s);
 
 /* Sets the answer: the stream, with a reference of its own, or only its headers for NULL (HEAD). */
 void answer_event_stream(struct answer *a, struct event_stream *s);
-/* As answer_event_stream, for another media type. */
+/* Does the same for another media type. */
 void answer_stream_of(struct answer *a, struct event_stream *s, const char *type);
-/* Called when the request is completed. Under the lock; true when its client was too slow. */
+/* Called when the request is completed, while the lock is held. Returns true when its client was too slow. */
 bool event_stream_completed(struct event_stream *s);
 
 #endif

@@ -12,8 +12,8 @@ enum { PIECE_BYTES = 128 * 1024 };
 struct gzip_stream {
     z_stream z;
     char *text;
-    size_t left; /* bytes of the body not yet passed to zlib */
-    int last;    /* last return value of zlib */
+    size_t left; /* the number of bytes of the body that were not yet passed to zlib */
+    int last;    /* the last return value of zlib */
 };
 
 struct gzip_stream *gzip_stream_new(char *text, size_t len, int level)
@@ -39,7 +39,7 @@ void gzip_stream_free(struct gzip_stream *s)
     free(s);
 }
 
-/* A piece ends with a flush, so it always produces bytes to send. */
+/* Compresses a piece. It ends with a flush, so that it always produces bytes to send. */
 static void code_piece(struct gzip_stream *s)
 {
     if (!s->z.avail_in) {

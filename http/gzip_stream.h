@@ -1,5 +1,5 @@
 /*
- * Compresses a large body in pieces while it is sent. Compressing it at once would block the worker for
+ * Compresses a large body in pieces while it is sent. To compress it at once would block the worker for
  * milliseconds. The worker of the request.
  */
 #ifndef HTTP_GZIP_STREAM_H
@@ -17,8 +17,8 @@ struct gzip_stream *gzip_stream_new(char *text, size_t len, int level);
 /* NULL is allowed. */
 void gzip_stream_free(struct gzip_stream *s);
 
-/* For libmicrohttpd: a content reader, and the function for the end of its response. Each piece takes well
- * below a millisecond. */
+/* For libmicrohttpd: a content reader, and the function that is called at the end of its response. Each piece
+ * takes well below a millisecond. */
 ssize_t gzip_stream_read(void *stream, uint64_t position, char *bytes, size_t max);
 void gzip_stream_response_free(void *stream);
 

@@ -1,8 +1,8 @@
 /*
  * An HTTP server over libmicrohttpd: connections and their limits, framing, the stages of a request, content
- * negotiation, conditional requests, compression, CORS, suspended requests, event streams. It does not know
- * the content: an application provides a table of functions. One thread starts, drains and stops the server.
- * All options must stay valid until http_stop has returned.
+ * negotiation, conditional requests, compression, CORS, suspended requests, event streams. It knows nothing
+ * about the content; an application provides a table of functions. One thread starts, drains and stops the
+ * server. All options must stay valid until http_stop has returned.
  *
  * Order of stopping (MH-17): http_begin_drain, http_quiesce, http_drained, http_stop.
  */
@@ -25,39 +25,41 @@ struct http;
  */
 struct http_application {
     size_t request_size;
-    /* Called before and after each callback of the library. Data that the application reads between `enter`
-     * and `leave` may be used until `leave`. A worker's thread; not nested. NULL: not needed. */
+    /* Called before and after each callback of the library, on a worker's thread, never nested. Data that the
+     * application reads between `enter` and `leave` may be used until `leave`. NULL: the application does not
+     * need this. */
     void (*enter)(void *ctx);
     void (*leave)(void *ctx);
-    /* Exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; called between enter and
-     * leave. NULL: none. */
+    /* Returns the exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; called between
+     * enter and leave. NULL: there are none. */
     char *const *(*cors_origins)(void *ctx);
     /* Called first, when the request was made. */
     void (*begin)(struct server_request *r, void *ctx);
     /* Called when the header section is well-formed and the path is split. Returns a problem, or NULL to
      * continue; may also set the answer, or suspend the request. No byte of the body is read before. */
     struct problem *(*check)(struct server_request *r);
-    /* Called when a request that was suspended by `check`, or by this function, continues with this result.
-     * Otherwise like `resume` and `check`. NULL: `check` suspends no request. */
+    /* Called when a request that was suspended by `check`, or by this function, continues with this result,
+     * which it takes over as `resume` does. It returns as `check` does. NULL: `check` suspends no request. */
     struct problem *(*check_resume)(struct server_request *r, void *result);
     /* Called when the body is complete: sets the answer, suspends the request, or returns a problem. */
     struct problem *(*handle)(struct server_request *r);
     /* Called when a request that was suspended by `handle`, or by this function, continues with this result,
-     * which the function takes over; NULL when the result did not come in time. Otherwise like `handle`. */
+     * which the function takes over; NULL when the result did not come in time. It returns as `handle`
+     * does. */
     struct problem *(*resume)(struct server_request *r, void *result);
     /* Called for an answer with a problem: adds the problem's header fields. */
     void (*add_fields)(struct server_request *r, enum problem_code code);
     /* Called at the end of the request, with its outcome: NULL when the whole answer was sent. Frees the
      * application's part. */
     void (*done)(struct server_request *r, int64_t duration_us, const char *outcome);
-    /* The server stops: ends every event stream. Called on the thread of http_stop. */
+    /* Called when the server stops, on the thread of http_stop: ends every event stream. */
     void (*end_streams)(void *ctx);
 };
 
 struct http_options {
     const struct env *env;
-    int listen_fd; /* bound, listening, non-blocking; not owned */
-    int threads;   /* number of workers */
+    int listen_fd; /* the socket: bound, listening, non-blocking; not owned */
+    int threads;   /* the number of workers */
     unsigned connections;
     unsigned connections_per_address; /* 0: no limit */
     struct connection_limits limits;
@@ -68,8 +70,9 @@ struct http_options {
 };
 
 struct http_numbers {
-    unsigned in_flight; /* requests from the first handler call to the end of transmission (MH-17, MH-18) */
-    unsigned suspended; /* for an owner (http/suspend.h) */
+    unsigned in_flight; /* the number of requests between their first handler call and the end of transmission
+                         * (MH-17, MH-18) */
+    unsigned suspended; /* the number of requests that wait for an owner (http/suspend.h) */
     unsigned connections_reaped;
     uint64_t connections_refused;
 };
@@ -80,14 +83,14 @@ struct connection_limits http_limits_default(void);
 struct http *http_start(const struct http_options *options, char **ret_error);
 /* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
 void http_quiesce(struct http *http);
-/* From now on answers close their connection, and requests that change something get 503. */
+/* From now on answers close their connections, and requests that change something get 503. */
 void http_begin_drain(struct http *http);
 /* Waits until no request is in flight, transmission included (MH-18); false after the time limit. */
 bool http_drained(struct http *http, int timeout_ms);
 /* Resumes suspended requests, stops every thread and frees the server. */
 void http_stop(struct http *http);
 
-/* Any thread. */
+/* Returns the present numbers. Any thread. */
 struct http_numbers http_numbers(const struct http *http);
 
 #endif

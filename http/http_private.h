@@ -20,14 +20,15 @@ struct http {
     struct MHD_Daemon *daemon;
     struct acceptor acceptor;
     struct reaper reaper;
-    struct handshakes handshakes; /* with TLS */
+    struct handshakes handshakes; /* used only with TLS */
     struct trust trust;
     struct suspensions suspensions;
-    atomic_uint suspended_streams; /* counted until the worker of a resumed connection has noticed the resume
-                                      (MH-13) */
+    atomic_uint suspended_streams; /* the number of suspended streams; each is counted until its worker has
+                                    * noticed the resume (MH-13) */
     atomic_bool draining;
     atomic_bool stopping;        /* no request may be suspended any more */
-    pthread_mutex_t flight_lock; /* guards in_flight against http_drained; only contended during a drain */
+    pthread_mutex_t flight_lock; /* protects in_flight, because http_drained reads it; threads compete for it
+                                  * only during a drain */
     pthread_cond_t landed;
     atomic_uint in_flight;
 };
@@ -39,12 +40,13 @@ struct server_request *server_request_new(struct http *http, struct MHD_Connecti
                                           struct connection *peer, const char *method, const char *version);
 /* Called after the application has freed its part. */
 void server_request_free(struct server_request *r);
-/* The header section is complete: makes every check that needs no body (docs/rules.md, the order of checks).
- * False when the answer is already set. */
+/* Called when the header section is complete: makes every check that needs no body (docs/rules.md, the order
+ * of checks). False when the answer is set already. */
 bool server_request_check(struct server_request *r, const char *target);
-/* As server_request_check, for a request that was suspended meanwhile: makes the remaining checks. */
+/* Called for a request that was suspended during these checks: makes the remaining ones. Returns as
+ * server_request_check does. */
 bool server_request_resume_check(struct server_request *r);
-/* Stores a chunk of the body. False when the body is so long that the connection must be dropped (MH-3). */
+/* Stores a piece of the body. False when the body is so long that the connection must be closed (MH-3). */
 bool server_request_append(struct server_request *r, const char *bytes, size_t len);
 /* Called when the whole request was received. */
 void server_request_handle(struct server_request *r);

@@ -5,14 +5,14 @@
 
 #include "base/mem.h"
 
-/* 256 KiB. A stripe of sets shares a lock, see rate_limit_take. */
+/* The table takes 256 KiB. Several sets share a lock, see rate_limit_take. */
 enum { SETS = 4096, WAYS = 4 };
 static const int64_t NS_PER_US = 1000;
 static const int64_t NS_PER_S = 1000000000;
 static const int64_t WINDOW_NS = RATE_LIMIT_WINDOW_S * NS_PER_S;
 
 struct rate_limit_cell {
-    uint64_t key;    /* 0: free */
+    uint64_t key;    /* the key; 0: the cell is free */
     int64_t full_at; /* when the bucket is full again: GCRA's theoretical arrival time */
 };
 
@@ -59,9 +59,10 @@ static int seconds_up(int64_t ns)
 
 static struct rate_limit_state take(struct rate_limit_cell *cell, int64_t per_minute, int64_t at)
 {
-    const int64_t interval_ns = WINDOW_NS / per_minute; /* cost of one request */
+    const int64_t interval_ns = WINDOW_NS / per_minute; /* the cost of one request */
     const int64_t next = (cell->full_at > at ? cell->full_at : at) + interval_ns;
-    const int64_t room = at + WINDOW_NS - next; /* requests that could follow at once, as a time */
+    const int64_t room = at + WINDOW_NS - next; /* the requests that could follow at once, expressed as a
+                                                 * time */
     if (room < 0)
         return (struct rate_limit_state){.is_refused = true, .seconds = seconds_up(-room)};
     cell->full_at = next;

@@ -14,7 +14,8 @@
 #include "http/message/headers.h"
 
 enum {
-    REFUSED_BODY_BYTES = 16 * 1024, /* limits the bytes that the client of a refused request may still send */
+    REFUSED_BODY_BYTES = 16 * 1024, /* the limit of bytes that the client of a refused request may still
+                                     * send */
     BODY_VALUES_MAX = 100000,
 };
 
@@ -32,7 +33,7 @@ const char *method_name(enum method method)
     return method == METHOD_MAX_ ? "_OTHER" : method_names[method];
 }
 
-/* The client's own id if it is valid, else a new one. */
+/* Sets the client's own id if it is valid, otherwise a new one. */
 static void choose_id(struct server_request *r)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -201,7 +202,7 @@ struct problem *http_apply_conditions(struct server_request *r, const char *etag
     case CONDITION_PASS:
         return NULL;
     case CONDITION_NOT_MODIFIED:
-        /* The body is not sent, only its length (MH-7). */
+        /* the library sends only the length of the body, not the body (MH-7) */
         r->answer.status = MHD_HTTP_NOT_MODIFIED;
         return NULL;
     case CONDITION_FAILED:
@@ -251,7 +252,8 @@ struct problem *http_check_body_size(struct server_request *r)
                        r->body.max);
 }
 
-/* Some programs write a byte order mark before UTF-8; it is skipped (RFC 8259 8.1). */
+/* Returns the length of a byte order mark at the begin of the body. Some programs write it before UTF-8, and
+ * it is skipped (RFC 8259 8.1). */
 static size_t mark_length(const struct buffer *body)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -288,7 +290,7 @@ static void answer_problem(struct server_request *r, struct problem *p)
 {
     if (!p)
         return;
-    answer_drop_fields(&r->answer); /* those of the replaced answer */
+    answer_drop_fields(&r->answer); /* the fields of the answer that the problem replaces */
     r->problem = p->code;
     json_t *doc CLEANUP_JSON = problem_to_json(p, r->id);
     char *text = json_text(doc);
@@ -321,7 +323,7 @@ void server_request_handle(struct server_request *r)
     answer_problem(r, r->server->options.application->handle(r));
 }
 
-/* From here on the request may be suspended again. */
+/* Leaves the suspension. From here on the request may be suspended again. */
 static void *leave_suspension(struct server_request *r, enum request_stage stage)
 {
     void *result = suspension_leave(r);

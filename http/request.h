@@ -1,6 +1,6 @@
 /*
- * One HTTP request, from its header section to the end of transmission. Owned by the libmicrohttpd worker of
- * its connection. Other threads use only its members `suspension` (http/suspend.h) and `stream`
+ * One HTTP request, from its header section to the end of transmission. It belongs to the libmicrohttpd
+ * worker of its connection. Other threads use only its members `suspension` (http/suspend.h) and `stream`
  * (http/event_stream.h). The application's part follows the struct in memory (http/http.h).
  *
  *   OPENED --checks--> BODY --last byte--> handle --+--> ANSWERED --> done
@@ -37,7 +37,7 @@ enum method {
     METHOD_OPTIONS,
     METHOD_TRACE,
     METHOD_CONNECT,
-    METHOD_MAX_, /* also for an unknown method */
+    METHOD_MAX_, /* the number of methods; it also stands for an unknown method */
 };
 
 enum request_stage { STAGE_OPENED, STAGE_CHECK_SUSPENDED, STAGE_BODY, STAGE_SUSPENDED, STAGE_ANSWERED };
@@ -52,12 +52,13 @@ struct server_request {
     struct http *server;
     struct MHD_Connection *mhd;
     struct connection *peer;
-    const char *client; /* address of the client, see http/connection/clients.h; NULL: not known */
+    const char *client; /* the address of the client, see http/connection/clients.h; NULL: it is not known */
     char forwarded_for[CLIENT_BYTES];
     enum request_stage stage;
     char id[REQUEST_ID_BYTES];
-    struct trace trace;                 /* see server_request_trace; its span is that of this request */
-    char caller_span[TRACE_SPAN_BYTES]; /* "": the client sent none */
+    struct trace trace;                 /* the trace, see server_request_trace; its span is that of this
+                                         * request */
+    char caller_span[TRACE_SPAN_BYTES]; /* the span of the client; "": the client sent none */
     mono_us started;
     enum method method;
     const char *method_text;
@@ -65,28 +66,29 @@ struct server_request {
     bool is_http_1_0;
     bool has_body;      /* the framing announces a body */
     bool must_close;    /* no further request may be parsed on the connection (6.5) */
-    bool took_time;     /* the request had a body or was suspended: `started` is not recent any more */
+    bool took_time;     /* the request had a body or was suspended, so `started` is not recent any more */
     bool keeps_body;    /* the operation reads the body */
     bool may_compress;  /* set by the application: the answer contains no secret (HT-53) */
-    const char *target; /* without the query */
+    const char *target; /* the target without the query */
     char *path;         /* decoded in place; segments point into it */
     struct path_segments segments;
-    struct rate_limit_state rate_limit; /* sent in the answer; set by the application */
+    struct rate_limit_state rate_limit; /* the state of the rate limit for the answer; set by the
+                                         * application */
 
     struct buffer body;
-    size_t body_seen; /* bytes received, stored or not */
+    size_t body_seen; /* the number of bytes of the body that were received, stored or not */
     json_t *document; /* the parsed body */
 
     struct suspension *suspension;
-    struct event_stream *stream; /* a reference when the answer is a stream */
-    enum problem_code problem;   /* the problem in the answer; PROBLEM_MAX_: none */
-    struct answer answer;        /* last member: its unused fields are not cleared */
+    struct event_stream *stream; /* a reference to the stream, when the answer is one */
+    enum problem_code problem;   /* the problem in the answer; PROBLEM_MAX_: there is none */
+    struct answer answer;        /* the last member, because its unused fields are not cleared */
 };
 
-/* The trace of the request: the client's, or a new one (HT-51). A trusted proxy decides whether it is
- * recorded; otherwise shootd decides. */
+/* Returns the trace of the request: that of the client, or a new one (HT-51). A trusted proxy decides whether
+ * it is recorded; without one shootd decides. */
 const struct trace *server_request_trace(struct server_request *r);
-/* Whether the server stops. A request that changes something is then refused, and streams end. */
+/* Whether the server is stopping. Then a request that changes something is refused, and streams end. */
 bool http_is_draining(const struct server_request *r);
 
 const char *method_name(enum method method);
@@ -97,7 +99,7 @@ const char *http_query_text(const struct server_request *r, const char *name);
 
 /* Checks Expect, length, type and coding of the body, and Accept. Sets how much of the body is stored. */
 struct problem *http_check_content(struct server_request *r, const struct content_rules *rules);
-/* After the last byte: checks the size of the body. */
+/* Called after the last byte: checks the size of the body. */
 struct problem *http_check_body_size(struct server_request *r);
 /* Parses the body as a JSON object into r->document and frees its bytes. Does nothing when the rules allow no
  * body. */
@@ -107,7 +109,8 @@ struct problem *http_apply_conditions(struct server_request *r, const char *etag
 /* Checks the preconditions of a write. `etag` is the tag of the resource; "" for a collection, which has no
  * tag. */
 struct problem *http_check_conditions(const struct server_request *r, const char *etag);
-/* For a path with only the methods of the bit set: 405, or the answer to OPTIONS. */
+/* For a path that supports only the methods of the bit set: returns the 405, or sets the answer to
+ * OPTIONS. */
 struct problem *http_refuse_method(struct server_request *r, unsigned allowed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Makes a queued response from struct answer. The worker of the request. */
+/* Makes a response of libmicrohttpd from struct answer and queues it. The worker of the request. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@ enum {
     FIELDS_MAX = ANSWER_MAX_HEADERS + 8,
     VARY_BYTES = 512,
     RATE_LIMIT_BYTES = 96,
-    /* Clients of HTTP/1.0 get this many bytes at once. Other clients get as many as fit into the connection's
-     * memory. */
+    /* A client of HTTP/1.0 gets at most this many bytes of a stream at once. Other clients get as many as fit
+     * into the connection's memory. */
     STREAM_BLOCK = 1024,
     CODED_BLOCK = 16 * 1024,
 };
@@ -25,16 +25,17 @@ enum {
 struct fields {
     unsigned count;
     struct {
-        const char *name; /* a literal */
+        const char *name; /* the name, a literal */
         const char *value;
-        size_t len; /* of the value */
+        size_t len; /* the length of the value */
     } items[FIELDS_MAX];
     char vary[VARY_BYTES];
     char rate_limit[RATE_LIMIT_BYTES];
     char rate_limit_policy[RATE_LIMIT_BYTES];
 };
 
-/* ---- browsers of other origins (HT-39 to HT-41): credentials are in Authorization, never in cookies ---- */
+/* ---- pages of other origins (HT-39 to HT-41): their credentials are in Authorization, never in cookies
+ * ---- */
 
 /* Chromium's limit of the time for which a preflight is stored. */
 enum { PREFLIGHT_S = 7200 };
@@ -85,7 +86,8 @@ void http_answer_preflight(struct server_request *r, const char *allow)
 
 struct response_cache {
     struct MHD_Response *response;
-    const char *body; /* valid as long as the response, so no other body has its address */
+    const char *body; /* the address of the body; no other body can have it, because the body is valid as long
+                       * as the response */
     unsigned count;
     struct answer_header fields[FIELDS_MAX];
 };
@@ -116,8 +118,8 @@ static void set_value(struct answer_header *field, const char *value, size_t len
 }
 
 /*
- * Returns the response with this body and exactly these fields, or NULL when the kept one has another body or
- * other fields. Borrowed until the next call.
+ * Returns the kept response for this body and exactly these fields, or NULL when it has another body or other
+ * fields. Borrowed until the next call.
  */
 static struct MHD_Response *response_cache_take(struct response_cache *kept, const char *body,
                                                 const struct fields *fields)
@@ -136,8 +138,8 @@ static struct MHD_Response *response_cache_take(struct response_cache *kept, con
     return kept->response;
 }
 
-/* Takes over a response with this body and these fields, in place of the last one. The response keeps `body`
- * valid. False when it is not kept; then the caller still owns it. */
+/* Keeps a response with this body and these fields in place of the last one, and takes it over. The response
+ * keeps `body` valid. False when it was not kept; the caller then still owns it. */
 static bool response_cache_put(struct response_cache **place, struct MHD_Response *response, const char *body,
                                const struct fields *fields)
 {
@@ -198,7 +200,8 @@ static struct MHD_Response *make_response(struct answer *a)
             a->len, bytes, a->secret ? free_text : free_plain, a->text);
     else
         response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
-    /* Without this option the library would send the end of chunks, which is a body. The connection ends. */
+    /* Without this option the library would send the last chunk, which is a part of a body. The connection
+     * ends after the answer. */
     if (response && headers_only)
         (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {
@@ -234,7 +237,7 @@ static void add_field(struct fields *f, const char *name, const char *value)
     f->items[f->count++].value = value;
 }
 
-/* One field with all names on which the answer depends (HT-30): those of the route, and those of its
+/* Adds one field with all names on which the answer depends (HT-30): those of the route, and those of its
  * handler. */
 static void add_vary(struct server_request *r, struct fields *f)
 {
@@ -251,8 +254,8 @@ static void add_vary(struct server_request *r, struct fields *f)
         add_field(f, VARY, f->vary);
 }
 
-/* The fields are sent only when they matter: the request was refused for the limit, or less than a quarter
- * remains (HT-42). */
+/* Adds the fields only when the request was refused because of the limit, or when less than a quarter remains
+ * (HT-42). */
 static void add_rate_limit(const struct server_request *r, struct fields *f)
 {
     const struct rate_limit_state *state = &r->rate_limit;
@@ -300,7 +303,7 @@ enum MHD_Result server_request_send(struct server_request *r)
     struct fields f;
     assert(a->status >= MHD_HTTP_OK && r->stage != STAGE_ANSWERED);
     if (r->method == METHOD_OPTIONS &&
-        a->status >= 400) /* a preflight: scripts may read the answer of the resource */
+        a->status >= 400) /* the answer to a preflight says that scripts may read the resource */
         http_answer_preflight(r, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     if (r->may_compress)
         answer_compress(a, r->method == METHOD_HEAD, r->headers.values[HEADER_ACCEPT_ENCODING],

@@ -20,11 +20,11 @@
 #include "http/message/target.h"
 
 enum {
-    /* Large enough for the largest header section (HT-13) and that of the answer; the library clears it after
-     * each request. */
+    /* The memory of a connection, which is large enough for the largest header section (HT-13) and for that
+     * of the answer. The library clears it after each request. */
     CONNECTION_MEMORY = 32 * 1024,
     UNREAD_MOMENTS = 60,
-    LINGER_MOMENTS = 250, /* half a second */
+    LINGER_MOMENTS = 250, /* these moments together are half a second */
 };
 
 struct connection_limits http_limits_default(void)
@@ -103,11 +103,11 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     acceptor_closed(&http->acceptor, info ? info->client_addr : NULL);
 }
 
-/* The end of the calls before the body; `go_on`: no check has set the answer. */
+/* Called at the end of the calls before the body. `go_on`: no check has set the answer. */
 static enum MHD_Result end_checks(struct server_request *r, bool go_on)
 {
-    /* Another thread may have resumed `r` already, but only this thread continues it. The library then calls
-     * the handler again before it reads the body or sends 100 (Continue). */
+    /* Another thread may have resumed `r` already, but only this thread continues it. The library calls the
+     * handler again before it reads the body or sends 100 (Continue). */
     if (r->stage == STAGE_CHECK_SUSPENDED) {
         if (r->peer)
             (void)connection_enter(r->peer, PHASE_CONN_WORK, r->started);
@@ -121,7 +121,7 @@ static enum MHD_Result end_checks(struct server_request *r, bool go_on)
     return server_request_send(r);
 }
 
-/* First call: the header section is complete. */
+/* The first call for a request: the header section is complete. */
 static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd, const char *target,
                                   const char *method, const char *version, void **context)
 {
@@ -133,7 +133,7 @@ static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd,
     return end_checks(r, server_request_check(r, target));
 }
 
-/* Continues the first call, when the request was suspended in it. The time for the body begins now. */
+/* Continues the first call, in which the request was suspended. The time limit of the body begins now. */
 static enum MHD_Result on_check_resumed(struct server_request *r)
 {
     if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY, env_mono(r->server->options.env)))
@@ -141,7 +141,7 @@ static enum MHD_Result on_check_resumed(struct server_request *r)
     return end_checks(r, server_request_resume_check(r));
 }
 
-/* Last call: all bytes were received, or the request was resumed. */
+/* The last call for a request: all bytes were received, or the request was resumed. */
 static enum MHD_Result on_complete(struct server_request *r)
 {
     if (r->stage == STAGE_SUSPENDED) {
@@ -152,7 +152,7 @@ static enum MHD_Result on_complete(struct server_request *r)
             return MHD_NO;
         server_request_handle(r);
     }
-    /* as in end_checks */
+    /* another thread may have resumed `r` already, as in end_checks */
     return r->stage == STAGE_SUSPENDED ? MHD_YES : server_request_send(r);
 }
 
@@ -233,7 +233,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     if (!r)
         return;
     bool is_stream = r->stream != NULL;
-    if (r->suspension) /* the client of `r` left: the library does not call the handler again */
+    if (r->suspension) /* the client of `r` has left, so the library does not call the handler again */
         suspension_drop(r);
     const mono_us now = env_mono(http->options.env);
     enter(http);
@@ -374,7 +374,7 @@ void http_begin_drain(struct http *http)
 
 bool http_drained(struct http *http, int timeout_ms)
 {
-    /* Requests of connections that were accepted right before the quiesce are still read, for a short
+    /* Connections that were accepted right before may have sent a request. It is still read, for a short
      * time. */
     static const struct timespec moment = {.tv_nsec = 5000000};
     for (int i = 0; i < UNREAD_MOMENTS && (acceptor_unseen(&http->acceptor) || reaper_unread(&http->reaper));
@@ -408,8 +408,8 @@ void http_stop(struct http *http)
     http_quiesce(http);
     if (http->options.tls)
         handshakes_stop(&http->handshakes);
-    /* A resume takes effect later, on the worker. A request that is about to be suspended is already counted
-     * (MH-13). */
+    /* A resume has its effect later, on the worker. A request that will be suspended in a moment is counted
+     * already (MH-13). */
     while (atomic_load(&http->suspensions.count) || atomic_load(&http->suspended_streams)) {
         suspensions_expire(&http->suspensions, INT64_MAX);
         http->options.application->end_streams(http->options.ctx);

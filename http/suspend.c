@@ -10,13 +10,13 @@
 /* A suspension has two references: one of its request until the resume, and one of the thread that resumes.
  */
 struct suspension {
-    pthread_mutex_t lock; /* guards request and result */
+    pthread_mutex_t lock; /* protects request and result */
     atomic_uint refs;
     void (*discard)(void *result);
     struct server_request *request; /* NULL after the resume */
     void *result;
-    struct list link; /* guarded by the lock of the list */
-    mono_us due;      /* end of the wait */
+    struct list link; /* protected by the lock of the list */
+    mono_us due;      /* when the wait ends */
     char owner[SUSPENSION_OWNER_BYTES];
 };
 
@@ -46,7 +46,8 @@ static void suspension_unref(struct suspension *s)
     free(s);
 }
 
-/* Resumes the request once, for the first caller. Under s->lock, so the request still exists. */
+/* Resumes the request; only the first call has an effect. The caller holds s->lock, so the request still
+ * exists. */
 static void resume_once(struct suspension *s)
 {
     struct server_request *r = TAKE_PTR(s->request);
@@ -95,8 +96,8 @@ struct suspension *http_suspend(struct server_request *r, const struct suspensio
     (void)pthread_mutex_lock(&all->lock);
     list_append(&all->waiting, &s->link);
     (void)pthread_mutex_unlock(&all->lock);
-    /* The connection is suspended before another thread can have the reference. A result from any thread thus
-     * finds a suspended connection (MH-10). */
+    /* The connection is suspended before another thread can get the reference. Therefore a result from any
+     * thread finds a suspended connection (MH-10). */
     MHD_suspend_connection(r->mhd);
     return s;
 }

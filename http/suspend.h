@@ -1,7 +1,8 @@
 /*
  * Requests that wait for a result, before their body (in `check`) or after it. An HTTP worker and the thread
- * that resumes share only a struct suspension: reference counted, with a lock. The request may end first
- * (http_stop), or the result may come first. The later of the two frees the struct (MH-10, MH-13).
+ * that resumes share only a struct suspension, which has a reference count and a lock. The request may end
+ * before the result comes (http_stop), or the other way round; the later of the two frees the struct (MH-10,
+ * MH-13).
  */
 #ifndef HTTP_SUSPEND_H
 #define HTTP_SUSPEND_H
@@ -20,10 +21,10 @@ struct suspension;
 
 /* All suspended requests of a server. */
 struct suspensions {
-    pthread_mutex_t lock; /* guards `waiting` */
+    pthread_mutex_t lock; /* protects `waiting` */
     struct list waiting;
     atomic_uint count;
-    atomic_uint owned; /* of these, the requests that wait for an owner */
+    atomic_uint owned; /* the number of those that wait for an owner */
 };
 
 void suspensions_init(struct suspensions *all);
@@ -33,9 +34,9 @@ void suspensions_done(struct suspensions *all);
 void suspensions_expire(void *suspensions, mono_us now);
 
 struct suspension_terms {
-    const char *owner; /* the wait counts for this name; NULL: it counts for nobody */
-    mono_us due;       /* end of the wait */
-    /* Frees a result that no request takes. Any thread. */
+    const char *owner; /* the wait is counted for this name; NULL: it is counted for nobody */
+    mono_us due;       /* when the wait ends */
+    /* Frees a result that no request takes any more. Any thread. */
     void (*discard)(void *result);
 };
 
@@ -45,7 +46,8 @@ struct suspension_terms {
  * `handle` and their continuations (http/http.h), on the worker of the request.
  */
 struct suspension *http_suspend(struct server_request *r, const struct suspension_terms *terms);
-/* Any thread, once: takes over the reference and the result, with which the application continues. */
+/* Called once, on any thread: takes over the reference and the result, with which the application
+ * continues. */
 void suspension_resume(struct suspension *s, void *result);
 /* The number of requests that wait for an owner, in total and of this owner. Any thread. */
 unsigned http_suspended(const struct server_request *r);
@@ -53,7 +55,7 @@ unsigned http_suspended_of(const struct server_request *r, const char *owner);
 
 /* Removes the request from the list; returns its result, or NULL. Its worker. */
 void *suspension_leave(struct server_request *r);
-/* As suspension_leave, for a request that ends; discards its result. */
+/* Does the same for a request that ends, and discards its result. */
 void suspension_drop(struct server_request *r);
 
 #endif

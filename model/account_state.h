@@ -1,4 +1,4 @@
-/* The state of accounts. A stored struct, see model/cluster.h. */
+/* The state of an account. This is a stored struct, see model/cluster.h. */
 #ifndef MODEL_ACCOUNT_STATE_H
 #define MODEL_ACCOUNT_STATE_H
 
@@ -12,15 +12,18 @@
 /* The state of a Cleura account that survives a restart. */
 struct account_state {
     char *name;
-    uint8_t *sealed_token; /* or NULL; the seal's context binds it to base URL and login */
+    uint8_t *sealed_token; /* the token, or NULL; it is sealed with a context that has base URL and login */
     size_t sealed_token_len;
     wall_us token_at;
-    char *token_source; /* how shootd got the token, a word of upstream/; or NULL */
-    int login_failures; /* failures in a row; stored so that the limit on logins survives restarts */
+    char *token_source; /* a word that says how shootd got the token (upstream/); or NULL */
+    int login_failures; /* consecutive failures; stored, so that the limit on logins is kept across
+                         * restarts */
     wall_us next_login_at;
-    char *credentials_mark; /* keyed digest of refused credentials: a corrected password is tried at once */
-    bool two_factor;        /* the last refusal demanded a second factor */
-    bool failure_announced; /* account.login_failed was emitted, and account.recovered not yet */
+    char *credentials_mark; /* a keyed digest of refused credentials; it shows when a password was corrected,
+                             * which is then tried at once */
+    bool two_factor;        /* Cleura's last refusal required a second factor */
+    bool failure_announced; /* account.login_failed was emitted, and account.recovered was not emitted since
+                             * then */
 };
 
 void account_state_free(struct account_state *a);

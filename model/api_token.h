@@ -1,4 +1,4 @@
-/* API tokens, and what the projects of a token permit. Stored structs, see model/cluster.h. */
+/* API tokens, and the projects that a token may see. These are stored structs, see model/cluster.h. */
 #ifndef MODEL_API_TOKEN_H
 #define MODEL_API_TOKEN_H
 
@@ -26,18 +26,20 @@ struct api_token {
     /* The secret before the last rotation, which stays valid until old_ends_at (AU-5). */
     uint8_t old_digest[32];
     wall_us old_ends_at;     /* 0: there is no old secret */
-    _Atomic wall_us used_at; /* last use, to the minute; 0: none. Workers set it in the view's copies */
-    int announced_days;      /* days before expiry at the last token.expiring event; 0: no event yet */
-    bool is_old;             /* set in copies of the view: the caller used the old secret */
-    /* The owner of a JWT or a client certificate (api/caller.h), else NULL; never stored. */
+    _Atomic wall_us used_at; /* the time of the last use, to the minute; 0: never. Workers set it in the
+                              * view's copies */
+    int announced_days;      /* the last token.expiring event was emitted this many days before the expiry; 0:
+                              * none was emitted yet */
+    bool is_old;             /* set in copies in the view: the caller has used the old secret */
+    /* The owner of a JWT or a client certificate (api/caller.h); NULL for a token of shootd. Never stored. */
     char *issuer;
     char *subject;
     bool is_certificate;
     uint64_t found_by_generation;
 };
 
-/* Makes a token and its secret, which the caller overwrites after use. The token never expires while
- * expires_at is 0. */
+/* Makes a token and its secret, which the caller overwrites after use. The new token has no expiry
+ * (expires_at is 0). */
 struct api_token *api_token_new(const struct env *env, const char *name, enum role role, char **projects,
                                 const char *created_by, char secret[static TOKEN_BYTES]);
 /* Makes a new secret for the token; the caller overwrites it after use. */
@@ -46,17 +48,18 @@ void api_token_free(struct api_token *t);
 struct api_token *api_token_copy(const struct api_token *t);
 json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
-/* The value that last_used_at gets for a use at `now`: the full minute. */
+/* Returns the value of last_used_at for a use at `now`: the begin of the minute. */
 wall_us token_minute(wall_us now);
 /* Whether the token is neither expired nor revoked. */
 bool api_token_is_live(const struct api_token *t, wall_us now);
 bool api_token_sees_project(const struct api_token *t, const char *project);
-/* The name for all projects together, including later ones. No project has this name. */
+/* The name of all projects together, including future ones. No project has this name. */
 #define PROJECT_ALL "*"
-/* Whether a NULL-terminated list contains a project, or "*". The project "*" asks for all projects. */
+/* Whether a NULL-terminated list contains a project, or "*". When `project` is "*", the list must contain
+ * "*". */
 bool projects_include(char *const *list, const char *project);
-/* Whether a caller with the projects `mine` may see all projects in `theirs`; "*" means all. NULL-terminated
- * lists. */
+/* Whether a caller with the projects `mine` may see all projects in `theirs`; "*" means all projects. Both
+ * are NULL-terminated lists. */
 bool projects_cover(char *const *mine, char *const *theirs);
 
 #endif

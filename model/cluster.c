@@ -160,7 +160,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->absent_since = json_int(doc, "absent_since", 0);
     c->departed_at = json_int(doc, "departed_at", 0);
     c->retrying_announced = mem_strdup(json_str(doc, "retrying_told"));
-    if (c->departed_at && !shoot_has_uid(c->shoot)) { /* cannot be restored without a uid */
+    if (c->departed_at && !shoot_has_uid(c->shoot)) { /* a record without a uid could never be restored */
         cluster_free(c);
         return NULL;
     }

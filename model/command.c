@@ -21,10 +21,10 @@ enum effect {
     EFFECT_NONE,
     EFFECT_STORED,
     EFFECT_IN_PROCESS, /* a reload changes only the running process */
-    EFFECT_NOTED       /* a note; no caller waits for an answer */
+    EFFECT_NOTED       /* the command only reports something; no caller waits for an answer */
 };
 
-/* Payloads without memory of their own have no row here. */
+/* How payloads are freed. A payload that owns no memory has no row here. */
 static const struct {
     enum effect effect;
     enum payload payload;

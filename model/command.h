@@ -19,11 +19,11 @@
 
 /* Sub-resources that only Cleura can provide. */
 enum lookup_kind {
-    LOOKUP_MONITORING, /* contains a secret */
+    LOOKUP_MONITORING, /* the answer the answer contains a secret */
     LOOKUP_NODES,
     LOOKUP_SSH_KEY, /* contains a secret */
     LOOKUP_UPGRADES,
-    LOOKUP_QUOTA, /* quota of the project */
+    LOOKUP_QUOTA, /* the quota of the project */
     LOOKUP_CA_STAGE,
     LOOKUP_KIND_MAX_,
 };
@@ -34,17 +34,17 @@ enum command_type {
     COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
                              */
     COMMAND_CLUSTER_PUT, /* write; project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PATCH,   /* write; project, name, body: merge patch of the PUT body (RFC 7396) */
-    COMMAND_CLUSTER_DELETE,  /* write; project, name */
-    COMMAND_NODE_POOL,       /* write; project, name, body */
-    COMMAND_CLUSTER_ACTION,  /* write; project, name */
-    COMMAND_KUBECONFIG,      /* kubeconfig; project, name */
-    COMMAND_LOOKUP,          /* lookup; project, name */
-    COMMAND_FRESH,           /* fresh; project, name or NULL: answer after a new read of Cleura */
-    COMMAND_CATALOG_REFRESH, /* project: answered when a catalog is available (first use) */
-    COMMAND_OPERATIONS,      /* operations: a page of operations from the store */
-    COMMAND_DURATIONS,       /* durations; project: how long its operations usually take */
-    COMMAND_OPERATION_WAIT,  /* id: answered when the operation ends or at the deadline, with the operation */
+    COMMAND_CLUSTER_PATCH,    /* write; project, name, body: merge patch of the PUT body (RFC 7396) */
+    COMMAND_CLUSTER_DELETE,   /* write; project, name */
+    COMMAND_NODE_POOL,        /* write; project, name, body */
+    COMMAND_CLUSTER_ACTION,   /* write; project, name */
+    COMMAND_KUBECONFIG,       /* kubeconfig; project, name */
+    COMMAND_LOOKUP,           /* lookup; project, name */
+    COMMAND_FRESH,            /* fresh; project, name or NULL: answer after a new read of Cleura */
+    COMMAND_CATALOG_REFRESH,  /* project; answered when a catalog is available (at its first use) */
+    COMMAND_OPERATIONS,       /* operations; reads a page of operations from the store */
+    COMMAND_DURATIONS,        /* durations; project: how long its operations usually take */
+    COMMAND_OPERATION_WAIT,   /* id; answered with the operation when it ends, or at the deadline */
     COMMAND_OPERATION_CANCEL, /* id */
     COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
     COMMAND_WEBHOOK_PATCH,    /* webhook; id, body: merge patch of the body of a create */
@@ -87,11 +87,12 @@ struct command_write {
     enum operation_type action; /* COMMAND_CLUSTER_ACTION */
     enum pool_write pool;       /* COMMAND_NODE_POOL */
     char *pool_name;            /* from the path; NULL for POOL_ADD, where the body contains it */
-    char *fault_pointer;        /* from the cluster's body to the caller's body, or NULL: omitted in faults */
-    char *if_match;             /* raw header values, or NULL */
+    char *fault_pointer;        /* the pointer of the caller's body in the cluster's body, which is left out
+                                 * in faults; or NULL */
+    char *if_match;             /* the header values as they were sent, or NULL */
     char *if_none_match;
-    bool dry_run; /* only report the effects */
-    bool waits;   /* the caller asked to wait for the end of the operation and has the right to */
+    bool dry_run; /* only the effects are reported */
+    bool waits;   /* the caller asked to wait for the end of the operation, and may wait */
     /* set by the decider */
     bool name_is_free;  /* Cleura confirmed that the name is free */
     bool name_is_taken; /* Cleura reports that the name is taken, and not by a cluster of the project */
@@ -105,7 +106,7 @@ struct command_kubeconfig {
 
 enum fresh_outcome {
     FRESH_READ,    /* Cleura was read after the command was posted */
-    FRESH_RECENT,  /* Cleura was read moments ago: that result is the answer */
+    FRESH_RECENT,  /* Cleura was read very recently, and that result is the answer */
     FRESH_FAILED,  /* Cleura could not be read: the stored state is the answer, marked stale */
     FRESH_REFUSED, /* the project or shootd stops; used only by the decider */
 };
@@ -115,13 +116,13 @@ struct command_fresh {
 };
 
 struct command_webhook {
-    int64_t expected_version; /* version in If-Match; 0: any */
+    int64_t expected_version; /* the version in If-Match; 0: any */
     char *delivery;           /* id, or NULL */
-    struct {                  /* page of the delivery log */
+    struct {                  /* the page of the delivery log */
         char before[40];      /* only deliveries before this id, or "" */
         int limit;
         int status;    /* an enum delivery_status; negative: all */
-        char next[40]; /* answer: `before` of the next page, or "" */
+        char next[40]; /* set by the answer: `before` of the next page, or "" */
     } page;
 };
 
@@ -136,7 +137,7 @@ struct command_events {
     char *cluster;   /* or NULL */
     char **actors;   /* this and `targets`: as in struct event_query */
     char **targets;
-    bool as_stream; /* the answer is the text of a stream (view/render.h), else an array */
+    bool as_stream; /* the answer is the text of a stream (view/render.h); otherwise an array */
     /* ---- answer ---- */
     size_t count;   /* events in the answer */
     int64_t last;   /* the last sequence that was searched */
@@ -148,7 +149,7 @@ struct command_events {
 struct command_audit {
     struct audit_query query;
     bool as_lines; /* the answer has one entry per line */
-    int64_t next;  /* answer: place of the next page; 0: this is the last page */
+    int64_t next;  /* set by the answer: the place of the next page; 0: this is the last page */
 };
 
 struct command_operations {
@@ -163,7 +164,7 @@ struct expectation; /* model/expectation.h */
 
 /* Used only by the decider. */
 struct command_durations {
-    struct operation_query query; /* query for the next page */
+    struct operation_query query; /* the query for the next page */
     struct expectation *so_far;
 };
 
@@ -171,16 +172,18 @@ struct command_durations {
 
 struct command_caller {
     char token_id[40];                  /* "": shootd itself */
-    uint8_t digest[TOKEN_DIGEST_BYTES]; /* of the secret that was used: a rotated token has two */
+    uint8_t digest[TOKEN_DIGEST_BYTES]; /* the digest of the secret that was used, because a rotated token has
+                                         * two */
     char *token_name;
-    char *issuer; /* with subject and end: of a JWT or client certificate; else NULL, and 0 */
+    char *issuer; /* issuer, subject and end of a JWT or client certificate; for a token of shootd NULL, NULL
+                   * and 0 */
     char *subject;
     wall_us expires_at;
     enum role role;
     char **projects;  /* copy of the token's list */
     char address[48]; /* address of the peer, or "" */
-    /* Whether the check that accepted this caller would still accept it. NULL for API tokens of shootd. The
-     * HTTP side owns the function and its data. Any thread. */
+    /* Returns whether the check that accepted this caller would still accept it. NULL for API tokens of
+     * shootd. The HTTP side owns the function and its data. Any thread. */
     bool (*holds)(const struct command_caller *caller);
     const void *holds_ctx;
     bool is_certificate;
@@ -198,7 +201,8 @@ struct command_reply {
     struct problem *problem;
     int status;
     char *text;            /* JSON, or NULL */
-    bool is_secret;        /* for example a kubeconfig: overwritten before it is freed */
+    bool is_secret;        /* the text is a secret, for example a kubeconfig; it is overwritten before it is
+                            * freed */
     bool replayed;         /* this is the answer to an earlier request with the same key */
     char etag[64];         /* quoted, or "" */
     char *location;        /* or NULL */
@@ -207,8 +211,8 @@ struct command_reply {
 };
 
 /*
- * The progress of a command's decision. A command that waited is decided again, because the state may have
- * changed. The stage prevents a second wait for the same reason.
+ * How far the decision of a command has come. A command that waited is decided again, because the state may
+ * have changed; the stage prevents a second wait for the same reason.
  */
 enum command_stage {
     COMMAND_RECEIVED,
@@ -219,19 +223,21 @@ enum command_stage {
 struct command {
     enum command_type type;
     struct command_caller caller;
-    enum role least_role;    /* least role that may issue the command */
+    enum role least_role;    /* the lowest role that may issue the command */
     bool needs_all_projects; /* a token with only some projects may not post it */
     char *request_id;
     const char *action_name; /* operationId of the contract, static; NULL: not requested by a caller */
-    struct trace trace;      /* trace of the calls for this command */
-    mono_us deadline;        /* time limit of the answer; the decider itself answers a timeout */
-    mono_us wait_until;      /* until when to wait for the end of the accepted operation; 0: no wait */
+    struct trace trace;      /* the trace of the calls for this command */
+    mono_us deadline;        /* the command is answered before this time; at a timeout the decider itself
+                              * answers */
+    mono_us wait_until;      /* until when the answer waits for the end of the accepted operation; 0: it does
+                              * not wait */
     struct command_idempotency idempotency;
     char *project; /* the subject; each may be NULL or "" */
     char *name;
     char id[40];
     json_t *body; /* parsed request body, or NULL */
-    union {       /* payload by type */
+    union {       /* the payload, by type */
         struct command_write write;
         struct command_kubeconfig kubeconfig;
         struct command_fresh fresh;
@@ -247,7 +253,8 @@ struct command {
         uint64_t reload_number; /* used only by the decider */
     };
     struct command_reply reply;
-    void (*give_back)(struct command *cmd); /* returns the command; loop thread; must not block */
+    void (*give_back)(struct command *cmd); /* gives the command back to the HTTP side; called on the loop
+                                             * thread; must not block */
     void *ctx;                              /* owned by the HTTP side */
     /* Used only by the decider. */
     enum command_stage stage;
@@ -262,7 +269,7 @@ struct command {
 bool command_writes(enum command_type type);
 /* Whether commands of this type have no effect except their answer. Any thread. */
 bool command_only_reads(enum command_type type);
-/* Whether commands of this type are notes of the HTTP side about a request. No caller waits for a note. Any
+/* Whether commands of this type only report something about a request. No caller waits for them. Any
  * thread. */
 bool command_is_note(enum command_type type);
 /* Whether commands of this type read from Cleura when the last answer is not recent enough. Any thread. */
@@ -271,8 +278,8 @@ bool command_reads_cleura(enum command_type type);
 const struct command_write *command_write_of(const struct command *cmd);
 struct command *command_new(enum command_type type);
 /*
- * Answers a command with `shutting_down` after its decider has ended. Each command is thus answered exactly
- * once, also when the process stops. Any thread; the command belongs to its sender again.
+ * Answers a command with `shutting_down` when its decider has ended. In this way each command is answered
+ * exactly once, also when the process stops. Any thread; the command belongs to its sender again.
  */
 void command_drop(struct command *cmd);
 /* NULL is allowed. */

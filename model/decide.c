@@ -33,8 +33,8 @@ enum conditions {
     CONDITIONS_TRUE
 };
 
-/* A condition that cannot be read, or has a status that is not in the table, counts as unread: neither met
- * nor unmet. */
+/* Returns what a condition says. When it cannot be read, or its status is not in the table, it counts as
+ * unread: neither met nor unmet. */
 static enum conditions condition_says(const json_t *condition)
 {
     static const char *const words[] = {"False", "Unknown", "Progressing", NULL, "True"};
@@ -56,7 +56,8 @@ static enum conditions worst_condition(const struct shoot *s)
     return worst;
 }
 
-/* While Cleura does not report the flag, the last requested state counts. */
+/* Whether the cluster is hibernated. While Cleura does not report the flag, the last requested state is
+ * used. */
 static bool is_hibernated(const struct cluster *c, const struct shoot *s)
 {
     return s->hibernated_unknown ? c->wants_hibernated : s->hibernated;
@@ -97,7 +98,7 @@ static struct decision succeeded(const struct cluster *c, const struct shoot *s,
                          .health = rows[worst].health,
                          .settling = rows[worst].settling,
                          .operation_finished = s->progress == SHOOT_PROGRESS_UNKNOWN || s->progress >= 100};
-    if (is_hibernated(c, s)) { /* all conditions are then True and have no meaning */
+    if (is_hibernated(c, s)) { /* the conditions of a hibernated cluster are all True and have no meaning */
         d.phase = PHASE_HIBERNATED;
         d.health = HEALTH_HEALTHY;
         d.settling = false;

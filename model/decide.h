@@ -14,22 +14,23 @@ struct decision {
     enum phase phase;
     enum health health;
     bool settling;
-    bool operation_finished; /* Cleura's operation succeeded, and is newer than the last write */
+    bool operation_finished; /* Cleura's last operation succeeded, and is newer than the last write */
     bool operation_failed;   /* Failed or Aborted: Cleura does not try again */
-    const char *message;     /* borrowed from shoot or cluster, or static */
-    const char *unheard;     /* a word of Cleura without a row, treated as in progress; borrowed, or NULL */
+    const char *message;     /* a text that is borrowed from shoot or cluster, or static */
+    const char *unheard;     /* a word of Cleura that is in no table and is treated as "in progress";
+                              * borrowed, or NULL */
 };
-/* The message, with the unknown word added. The caller owns it; NULL stays NULL. */
+/* Returns the message, with the unknown word added. The caller owns it; NULL stays NULL. */
 char *decision_message(const struct decision *d);
 
 /*
- * Whether the guard against an outdated result of an operation still holds for this observation. Cleura
- * accepted a write, but still shows the operation before it: Succeeded, an earlier Failed, or an unknown
- * state. For generations that report no time (v1) the guard ends after GUARD_BLIND_US, the longest start
- * delay of GA-6.
+ * Whether the guard against an outdated result still applies to this observation: Cleura accepted a write,
+ * but still shows the operation before it (Succeeded, an earlier Failed, or an unknown state). For
+ * generations that report no time (v1) the guard ends after GUARD_BLIND_US, the longest delay of a start
+ * (GA-6).
  */
 #define GUARD_BLIND_US (60 * US_PER_S)
-/* A write that changes nothing starts no operation. The guard therefore ends after this time. */
+/* The guard ends after this time at the latest, because a write that changes nothing starts no operation. */
 #define GUARD_LIMIT_US (1800 * US_PER_S)
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now);
 

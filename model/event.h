@@ -1,4 +1,4 @@
-/* Events. Stored structs, see model/cluster.h. */
+/* Events. These are stored structs, see model/cluster.h. */
 #ifndef MODEL_EVENT_H
 #define MODEL_EVENT_H
 

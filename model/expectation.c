@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 struct sample {
-    int64_t *us; /* `count` values */
+    int64_t *us; /* the durations, `count` of them */
     size_t count;
 };
 
@@ -43,7 +43,7 @@ static void add(struct sample *s, int64_t us)
         return;
     if ((s->count & (s->count - 1)) == 0)
         s->us = mem_realloc_array(s->us, s->count ? 2 * s->count : 1, sizeof(*s->us));
-    s->us[s->count++] = us > 0 ? us : 0; /* wall clocks may be set back */
+    s->us[s->count++] = us > 0 ? us : 0; /* the result may be negative, because wall clocks may be set back */
 }
 
 void expectation_add(struct expectation *x, const struct operation *op)
@@ -70,7 +70,8 @@ static int by_length(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Returns the smallest sample that at least `percent` of a sorted sample do not exceed (nearest rank). */
+/* Returns the percentile of a sorted sample by nearest rank: the smallest value such that at least `percent`
+ * percent of the values are not greater. */
 static int64_t percentile_s(const struct sample *s, size_t percent)
 {
     assert(s->count);

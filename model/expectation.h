@@ -8,9 +8,10 @@
 #include "model/operation.h"
 
 enum {
-    EXPECTATION_DAYS = 30,        /* operations accepted in this time count */
-    EXPECTATION_LOOKED_AT = 5000, /* newest operations of a project that count */
-    EXPECTATION_OF_A_TYPE = 1000, /* newest operations of each type that count; the same for steps */
+    EXPECTATION_DAYS = 30,        /* only operations that were accepted in this time are used */
+    EXPECTATION_LOOKED_AT = 5000, /* at most this many of the newest operations of a project are used */
+    EXPECTATION_OF_A_TYPE = 1000, /* at most this many of the newest operations of each type are used; the
+                                   * same for steps */
 };
 
 struct expectation;
@@ -20,7 +21,7 @@ struct expectation *expectation_new(void);
 void expectation_free(struct expectation *x);
 /* Adds an operation that succeeded. The caller adds the newest first. */
 void expectation_add(struct expectation *x, const struct operation *op);
-/* The number of operations added. */
+/* Returns the number of operations that were added. */
 size_t expectation_count(const struct expectation *x);
 /*
  * {"window_days", "items": [{"type", "count", "p50_seconds", "p90_seconds", "steps": [...]}]}: one item per

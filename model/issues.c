@@ -77,7 +77,12 @@ void model_append_errors(json_t *errors, const json_t *last_error)
 #define DAY_US            (24 * 3600 * US_PER_S)
 #define DELETION_STUCK_US (3600 * US_PER_S)
 
-enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* bytes of a value in a drift */ };
+enum {
+    SOON_DAYS = 30,
+    LATER_DAYS = 90,
+    SHOWN_BYTES = 500 /* SHOWN_BYTES: a value in a drift is cut to this
+                       * many bytes */
+};
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
@@ -112,10 +117,10 @@ int issue_source_from_name(const char *name)
 }
 
 struct issues {
-    /* for the lasting ones */
+    /* the cluster, for lasting issues */
     const struct cluster *cluster;
     const struct operation *op;
-    /* for the others */
+    /* the facts, for the other issues */
     const struct issue_facts *facts;
     wall_us now;
     json_t *found[ISSUE_SEVERITY_MAX_];
@@ -130,12 +135,12 @@ struct kind {
 };
 
 struct occurrence {
-    const char *subject;     /* id, name or path of the affected object, or NULL */
+    const char *subject;     /* the id, name or path of the affected object, or NULL */
     const char *description; /* or NULL */
     const char *action;      /* NULL: the action of the kind */
     wall_us since;           /* 0: not known */
-    wall_us expires_at;      /* versions; 0: none */
-    const char *target;      /* versions: the version to upgrade to, or NULL */
+    wall_us expires_at;      /* for versions; 0: no date */
+    const char *target;      /* for versions: the version to upgrade to, or NULL */
 };
 
 static void issue_set_time(json_t *doc, const char *key, wall_us at)
@@ -355,7 +360,8 @@ static void issue_add_check(struct issues *in, const struct check *checks, const
                                    .action = code ? model_error_meaning(code)->action : NULL});
 }
 
-/* In other phases the conditions have no meaning: while a cluster is created, deleted or hibernated. */
+/* Whether the conditions have a meaning in this phase. They have none while a cluster is created, deleted or
+ * hibernated. */
 static bool phase_has_conditions(enum phase phase)
 {
     static const bool has[PHASE_MAX_] = {
@@ -436,8 +442,8 @@ static const struct kind version_deprecated = {"version_deprecated", ISSUE_INFO,
 static const struct kind version_not_offered = {"version_not_offered", ISSUE_INFO, "version",
                                                 "A version in use is no longer offered", NULL};
 
-/* The newest supported version to upgrade to: of the same minor if possible, else of the next one; NULL:
- * none. */
+/* Returns the newest supported version to upgrade to, of the same minor version if possible, otherwise of the
+ * next one; NULL: there is none. */
 static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 {
     char line[VERSION_LINE_BYTES];
@@ -523,7 +529,7 @@ static json_t *issues_end(struct issues *in)
     return in->found[ISSUE_CRITICAL];
 }
 
-/* The text of a document exists also when its tree does not. */
+/* Searches the text of the document, because its tree may not exist. */
 static bool has_findings(const struct json_doc *checks)
 {
     return checks && (strstr(checks->text, "\"False\"") || strstr(checks->text, "\"Unknown\""));

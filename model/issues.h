@@ -1,7 +1,7 @@
 /*
- * The problems of a cluster, present or expected, and the remedy for each: errors of Cleura, the last
- * operation, conditions, constraints, drift, versions that expire, an outdated view. Tables; GA-2, GA-4.
- * Pure; any thread. Documents are only read; reference counts do not change.
+ * The problems of a cluster, present or expected, and the solution of each: errors of Cleura, the last
+ * operation, conditions, constraints, drift, versions that expire, outdated data. They are in tables (GA-2,
+ * GA-4). Pure; any thread. The functions only read documents, and do not change their reference counts.
  */
 #ifndef MODEL_ISSUES_H
 #define MODEL_ISSUES_H
@@ -16,7 +16,7 @@ const char *issue_severity_name(int severity);
 /* Returns -1 for an unknown name, and for NULL. */
 int issue_severity_from_name(const char *name);
 
-/* The part of the cluster's data that shows an issue. */
+/* The number of sources. The source of an issue is the part of the cluster's data that shows it. */
 enum { ISSUE_SOURCE_MAX_ = 7 };
 const char *issue_source_name(int source);
 int issue_source_from_name(const char *name);
@@ -43,14 +43,15 @@ void model_append_errors(json_t *errors, const json_t *last_error);
  * target_version}. Arrays of issues have the critical ones first; the caller owns them.
  *
  * The part of a cluster's issues that is made with the cluster, as an object: `lasting` has the issues that
- * depend neither on the catalog nor on the time, `deletion` describes an open deletion. NULL: neither. `op`:
- * the open or last operation, or NULL. Parses documents of the cluster only when an issue is possible.
+ * depend neither on the catalog nor on the time, and `deletion` describes an open deletion. NULL: there is
+ * neither. `op` is the open or last operation, or NULL. Parses documents of the cluster only when an issue is
+ * possible.
  */
 json_t *issues_prepare(const struct cluster *c, const struct operation *op);
 
-/* The facts that give all issues of a cluster at any time. Borrowed; texts may be NULL. */
+/* The facts from which all issues of a cluster are made at any time. Borrowed; texts may be NULL. */
 struct issue_facts {
-    const char *prepared; /* text of issues_prepare */
+    const char *prepared; /* the text of issues_prepare */
     enum phase phase;
     bool managed, stale;
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
@@ -58,12 +59,12 @@ struct issue_facts {
     char **images; /* as in struct shoot */
     wall_us observed_at;
 };
-/* All issues. `catalog`: of the project, or NULL. */
+/* Returns all issues. `catalog` is that of the project, or NULL. */
 json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now);
 
-/* Whether a version is expired, expires soon, or is not offered any more. `images` as in struct shoot. A
- * cheap check for callers that process many clusters. When it returns false, a cluster that is not stale and
- * has neither lasting issues nor a deletion has no issues. */
+/* Whether a version is expired, expires soon, or is not offered any more. `images` has the form of struct
+ * shoot. This is a cheap check for callers that process many clusters. When it returns false, a cluster has
+ * no issues if it is not stale and has neither lasting issues nor a deletion. */
 bool issues_of_versions(const char *kubernetes, char **images, const json_t *catalog, wall_us now);
 
 #endif

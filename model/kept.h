@@ -1,7 +1,7 @@
 /*
- * The records that a command stores beside its effect: its entry in the audit log, and its answer for
- * repeated requests. Both are written in the transaction of the change that they describe. Plain structs with
- * one owner.
+ * The records that a command stores together with its effect: its entry in the audit log, and its answer for
+ * repeated requests. Both are written in the transaction of the change that they describe. They are plain
+ * structs with one owner.
  */
 #ifndef MODEL_KEPT_H
 #define MODEL_KEPT_H
@@ -20,7 +20,7 @@
 enum audit_outcome {
     AUDIT_SUCCESS,
     AUDIT_DENIED, /* the caller has no right to the request */
-    AUDIT_ERROR,  /* refused for another reason, or failed */
+    AUDIT_ERROR,  /* the request was refused for another reason, or failed */
     AUDIT_OUTCOME_MAX_,
 };
 const char *audit_outcome_name(int outcome);
@@ -28,19 +28,19 @@ const char *audit_outcome_name(int outcome);
 int audit_outcome_from_name(const char *name);
 
 struct audit_entry {
-    int64_t sequence; /* assigned by the store: grows, is never assigned twice */
+    int64_t sequence; /* assigned by the store; it grows, and is never assigned twice */
     wall_us at;
     char *token_id; /* NULL: shootd itself */
-    char *action;   /* operationId of the contract, or the name of an action of shootd */
+    char *action;   /* the operationId of the contract, or the name of an action of shootd */
     char *project;  /* or NULL */
     char *cluster;  /* or NULL */
     enum audit_outcome outcome;
-    char *body; /* JSON in the form of GET /v1/audit, without the sequence */
+    char *body; /* the entry as JSON in the form of GET /v1/audit, without the sequence */
 };
 /* NULL is allowed. */
 void audit_entry_free(struct audit_entry *e);
 
-/* A NULL list matches all; lists are NULL-terminated. */
+/* A search of the audit log. A NULL list matches all; lists are NULL-terminated. */
 struct audit_query {
     int64_t place; /* sequence, exclusive: the page begins after it; 0: from the first one */
     bool oldest_first;
@@ -48,15 +48,15 @@ struct audit_query {
     char **projects;
     char **clusters;
     char **actions;
-    char **tokens;     /* ids */
+    char **tokens;     /* ids of tokens */
     char **actors;     /* ids or names of tokens */
-    char **targets;    /* subjects: `target` of the entry, or the cluster */
-    unsigned outcomes; /* bits; 0: all */
+    char **targets;    /* the objects: `target` of the entry, or its cluster */
+    unsigned outcomes; /* a set of bits; 0: all */
     wall_us since;     /* inclusive */
     wall_us until;     /* exclusive; 0: until now */
-    /* Id of a token, or NULL. The entries of this token without a project match also when `projects` is
-     * given. Its entries about other projects do not match. A project that does not exist gets no entry, so
-     * an entry would reveal that the project exists. */
+    /* The id of a token, or NULL. Entries of this token that have no project match also when `projects` is
+     * given. Its entries about other projects do not match: because a project that does not exist gets no
+     * entry, they would reveal that the project exists. */
     char *own;
 };
 /* The caller owns the lists in the copy. */
@@ -64,10 +64,10 @@ struct audit_query audit_query_copy(const struct audit_query *q);
 void audit_query_done(struct audit_query *q);
 
 struct audit_page {
-    struct audit_entry *entries; /* array; only sequence and body are set */
+    struct audit_entry *entries; /* an array of entries, in which only sequence and body are set */
     size_t count;
-    int64_t next; /* place of the next page, 0: this is the last page; one page searches a limited number of
-                     entries */
+    int64_t next; /* the place of the next page; 0: this is the last page. One page searches a limited number
+                   * of entries */
 };
 /* NULL is allowed. */
 void audit_page_free(struct audit_page *page);
@@ -77,15 +77,16 @@ void audit_page_free(struct audit_page *page);
  * the effect of its request are always stored together.
  */
 
-/* Lower-case hex of a SHA-256, with its NUL. */
+/* The size of a SHA-256 in lower-case hex, with its NUL. */
 enum { REPLAY_DIGEST_BYTES = 65 };
 
-/* How long an answer is kept (HT-48). */
+/* The time for which an answer is kept (HT-48). */
 #define REPLAY_KEPT_US (24 * 3600 * US_PER_S)
 
 struct replay {
-    char key[REPLAY_DIGEST_BYTES];         /* digest of token, operation and Idempotency-Key */
-    char fingerprint[REPLAY_DIGEST_BYTES]; /* digest of the request: a repeated request has the same */
+    char key[REPLAY_DIGEST_BYTES];         /* the digest of token, operation and Idempotency-Key */
+    char fingerprint[REPLAY_DIGEST_BYTES]; /* the digest of the request, which is the same for a repetition of
+                                            * it */
     int status;
     char etag[64];
     char *location;        /* or NULL */
@@ -99,7 +100,7 @@ struct replay {
 
 /* NULL is allowed. */
 void replay_free(struct replay *p);
-/* The stored form; the caller owns it. */
+/* Makes the stored form; the caller owns it. */
 json_t *replay_to_json(const struct replay *p);
 /* Returns NULL when the document is not a stored answer. The caller owns the result. */
 struct replay *replay_from_json(const json_t *doc);

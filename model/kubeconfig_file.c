@@ -25,7 +25,7 @@ static const char *yaml_text_of(yaml_document_t *doc, yaml_node_t *map, const ch
     return value && value->type == YAML_SCALAR_NODE ? (const char *)value->data.scalar.value : NULL;
 }
 
-/* The entry with this name in one of the lists; the first entry when none has the name. */
+/* Returns the entry with this name in one of the lists; when none has the name, the first entry. */
 static yaml_node_t *entry(yaml_document_t *doc, const char *list, const char *name)
 {
     yaml_node_t *items = child(doc, yaml_document_get_root_node(doc), list);

@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 
-/* Strings as they are in the file (data members are base64); NULL: absent. */
+/* The parts as strings, as they are in the file (data members are base64); NULL: the part is absent. */
 struct kubeconfig_parts {
     char *context;
     char *server;
@@ -24,7 +24,8 @@ void kubeconfig_parts_free(struct kubeconfig_parts *p);
 DEFINE_CLEANUP(kubeconfig_parts_cleanup, struct kubeconfig_parts *, kubeconfig_parts_free)
 #define CLEANUP_KUBECONFIG CLEANUP(kubeconfig_parts_cleanup)
 
-/* Decodes a data member to its PEM text; NULL when it is not base64. A secret; the caller frees it. */
+/* Decodes a data member to its PEM text; NULL when it is not base64. The text is a secret; the caller frees
+ * it. */
 char *kubeconfig_pem(const char *data);
 
 #endif

@@ -8,7 +8,7 @@
 struct requirement {
     const char *key;
     size_t key_len;
-    const char *value; /* NULL: any value */
+    const char *value; /* the value; NULL: any value matches */
     size_t value_len;
 };
 

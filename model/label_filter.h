@@ -1,6 +1,6 @@
 /*
- * Filters by label: comma-separated requirements "key" (the label exists) and "key=value". All requirements
- * must hold. Pure; any thread.
+ * Filters by label. A filter has comma-separated requirements "key" (the label exists) and "key=value", all
+ * of which must be true. Pure; any thread.
  */
 #ifndef MODEL_LABEL_FILTER_H
 #define MODEL_LABEL_FILTER_H
@@ -11,7 +11,7 @@
 
 enum { LABEL_FILTER_MAX_BYTES = 2000 };
 
-/* Describes the fault of the filter and the right form, static text; NULL when the filter is valid. */
+/* Returns a static text with the fault of the filter and the right form; NULL when the filter is valid. */
 const char *label_filter_fault(const char *filter);
 /* Whether the labels, an object of strings, match a valid filter. */
 bool label_filter_holds(const char *filter, const json_t *labels);

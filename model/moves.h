@@ -1,7 +1,8 @@
 /*
  * The states of operations, steps and deliveries, and every allowed move between two states. The tables are
- * in moves.c; the table for calls to Cleura is in upstream/account/lane.c. docs/architecture.md draws the
- * tables, and tests/api/test_layout.py compares both. Thread: the owner of the struct.
+ * in moves.c; the table for calls to Cleura is in upstream/account/lane.c. docs/architecture.md has diagrams
+ * of the tables, and tests/api/test_layout.py compares them. The functions are called by the owner of the
+ * struct.
  */
 #ifndef MODEL_MOVES_H
 #define MODEL_MOVES_H
@@ -9,7 +10,8 @@
 #include "model/operation.h"
 #include "model/webhook.h"
 
-/* A move that is not in its table ends the process, because the state is then not what the code assumes. */
+/* Changes the status. A move that is not in the table ends the process, because the state then differs from
+ * the state that the code assumes. */
 void operation_move(struct operation *op, enum operation_status to);
 /* `step` is one of the steps of `op`. */
 void step_move(const struct operation *op, struct operation_step *step, enum step_status to);

@@ -1,6 +1,7 @@
 /*
- * The closed sets of words of the API, each with one table of names. Pure, any thread. Words that Cleura
- * chooses (conditions, error codes, operation states) stay strings, so unknown words are passed on unchanged.
+ * The fixed sets of words of the API, each with one table of names. Pure, any thread. Words that Cleura
+ * chooses (conditions, error codes, operation states) stay strings, so that unknown words are passed on
+ * unchanged.
  */
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
@@ -25,7 +26,7 @@ enum phase {
 
 enum health { HEALTH_HEALTHY, HEALTH_PROGRESSING, HEALTH_UNHEALTHY, HEALTH_UNKNOWN, HEALTH_MAX_ };
 
-/* Tables of names whose members stand here only: ROW(member, name). */
+/* Tables of names, as ROW(member, name). Only these tables list the members. */
 #define OPERATION_TYPES(ROW)                              \
     ROW(OPERATION_CREATE, "create")                       \
     ROW(OPERATION_UPDATE, "update")                       \
@@ -81,10 +82,10 @@ enum role { ROLE_VIEWER, ROLE_KUBECONFIG, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ }
     ROW(EVENT_FREEZE_STARTED, "freeze.started") /* changes are refused from this time on */         \
     ROW(EVENT_FREEZE_ENDED, "freeze.ended")
 
-/* EVENT_NONE: no event; has no name. */
+/* EVENT_NONE means no event, and has no name. */
 enum event_type { EVENT_NONE, EVENT_TYPES(NAMES_MEMBER) EVENT_TYPE_MAX_ };
 
-/* Each has a row in reconcile/operations/step_kinds.c. */
+/* The types of steps. Each has a row in reconcile/operations/step_kinds.c. */
 #define STEP_TYPES(ROW)                      \
     ROW(STEP_BOOTSTRAP, "bootstrap")         \
     ROW(STEP_CREATE_SHOOT, "create_shoot")   \
@@ -124,7 +125,7 @@ const char *step_status_name(enum step_status status);
 const char *role_name(enum role role);
 const char *event_type_name(enum event_type type);
 
-/* The reverse; -1 for NULL and unknown names. */
+/* Return the value of a name; -1 for NULL and unknown names. */
 int phase_from_name(const char *name);
 int health_from_name(const char *name);
 int operation_type_from_name(const char *name);
@@ -137,7 +138,7 @@ int event_type_from_name(const char *name);
 /* The pattern is "*", "cluster.*" or an exact name. */
 bool event_type_matches(enum event_type type, const char *pattern);
 
-/* A final status never changes. */
+/* Whether the status is final: a final status never changes. */
 bool operation_status_is_final(enum operation_status status);
 
 /* The regular expressions of the domain, each compiled once. */
@@ -145,7 +146,7 @@ bool operation_status_is_final(enum operation_status status);
 #define PATTERN_VERSION     "^[0-9]+([.][0-9]+)*$"
 #define PATTERN_UUID        "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 #define PATTERN_WINDOW_TIME "^([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]([+](0[0-9]|1[0-4])|-(0[0-9]|1[0-2]))00$"
-/* The five-field part of Cleura's P-CRON. The pattern may match anywhere in the string. */
+/* The part of Cleura's P-CRON for five fields. The pattern may match anywhere in the string. */
 #define PATTERN_CRON "((([0-9]+,)+[0-9]+|[0-9*]+(/|-)[0-9]+|[0-9]+|[*]) ?){5,7}"
 
 /* `pattern` is one of the patterns above. */

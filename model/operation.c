@@ -71,7 +71,11 @@ struct operation_step *operation_add_step(struct operation *op, enum step_type t
     return step;
 }
 
-enum { WHOLE = 0, FIRST_STEP = 1 }; /* parts of an operation that have a span; step i has FIRST_STEP + i */
+enum {
+    WHOLE = 0,
+    FIRST_STEP = 1
+}; /* the parts of an operation that have a span; that of step i is
+    * FIRST_STEP + i */
 
 static struct trace trace_under(const struct operation *op, unsigned part)
 {
@@ -114,7 +118,8 @@ void operation_says(struct operation *op, wall_us now, const char *message)
         add_note(op, now, op->step_index, message);
 }
 
-/* The step could begin at the end of the previous step, or at the acceptance of the operation. */
+/* Returns when the step could begin: at the end of the previous step, or at the acceptance of the
+ * operation. */
 static wall_us could_begin(const struct operation *op, unsigned index)
 {
     for (unsigned i = index; i > 0; i--)
@@ -123,15 +128,15 @@ static wall_us could_begin(const struct operation *op, unsigned index)
     return op->created_at;
 }
 
-/* When the first call of the step was sent. If that time is not stored (the answer was lost, or an earlier
- * version wrote the step), the start of the step is used. A step that only waits has no call. */
+/* Returns when the first call of the step was sent. If that time is not stored (the answer was lost, or an
+ * earlier version wrote the step), and for a step that only waits, it is the start of the step. */
 static wall_us begun_at(const struct operation_step *step)
 {
     const bool is_unsent = step->status == STEP_PENDING || step->status == STEP_SENDING;
     return step->sent_at ? step->sent_at : is_unsent ? 0 : step->started_at;
 }
 
-/* The time between both; 0 when the wall clock was set back. */
+/* Returns the time between the two; 0 when the wall clock was set back. */
 static int64_t between(wall_us from, wall_us to)
 {
     return to > from ? to - from : 0;
@@ -167,7 +172,7 @@ void operation_trim(struct operation *op)
     static const char *const shown[] = {"rolls_nodes", "reason"};
     const json_t *planned = json_arr(op->body, "steps");
     if (!op->body || (planned && json_object_size(op->body) == 1))
-        return; /* already trimmed */
+        return; /* the body was trimmed already */
     json_t *steps = planned ? json_array() : NULL;
     size_t i;
     json_t *step;
@@ -311,8 +316,8 @@ static void read_notes(struct operation *op, const json_t *doc)
     op->notes_dropped = dropped > 0 && dropped < INT32_MAX ? (unsigned)dropped : 0;
 }
 
-/* An open operation has a step in progress and no failed step. Only a create and a delete need a step: a
- * change may have no step left to plan. */
+/* Whether the steps are consistent. An open operation has a step in progress and no failed step. Only a
+ * create and a delete must have a step, because a change may need none. */
 static bool steps_are_sound(const struct operation *op)
 {
     bool needs_steps = op->type == OPERATION_CREATE || op->type == OPERATION_DELETE;

@@ -1,4 +1,4 @@
-/* Operations: accepted writes and their steps. Stored structs, see model/cluster.h. */
+/* Operations: accepted writes and their steps. These are stored structs, see model/cluster.h. */
 #ifndef MODEL_OPERATION_H
 #define MODEL_OPERATION_H
 
@@ -11,14 +11,15 @@
 #include "base/trace.h"
 #include "model/names.h"
 
-/* At most one step for the cluster's own members, then 50 pools updated, 50 created and 50 removed. */
+/* The limit of steps. A change needs at most one step for the cluster's own members, 50 steps that update
+ * pools, 50 that create and 50 that remove them. */
 enum { OPERATION_MAX_STEPS = 160 };
 
 /* One call of an operation that has an effect at Cleura. The status `sending` is committed before the call is
  * sent. */
 struct operation_step {
     enum step_type type;
-    char target[40]; /* pool name, stage of a rotation, or "" */
+    char target[40]; /* the name of a pool, the stage of a rotation, or "" */
     enum step_status status;
     int attempts;   /* how often the call was sent */
     bool uncertain; /* the last answer was lost: the shoot is read before any other call */
@@ -28,7 +29,7 @@ struct operation_step {
     wall_us finished_at;
 };
 
-/* How many messages an operation keeps (the newest), and the size of each. */
+/* How many of its newest messages an operation keeps, and the size of each. */
 enum { OPERATION_MAX_NOTES = 64, OPERATION_NOTE_BYTES = 255 };
 
 /* A message of an operation, its time, and the step that was in progress. */
@@ -45,12 +46,13 @@ struct operation {
     char *project;
     char *cluster;
     char cluster_id[40];
-    char *requested_by; /* token name */
+    char *requested_by; /* the name of the token that requested the operation */
     char *request_id;
     char *cancelled_by; /* name of the token that requested the cancellation, or NULL */
-    struct trace trace; /* trace of the request that made the operation */
-    json_t *body;       /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
-    json_t *error;      /* problem_to_error_json, or NULL */
+    struct trace trace; /* the trace of the request that made the operation */
+    json_t *body;       /* for a create the resolved spec, for an update {"spec", "steps"} of spec_plan,
+                         * otherwise NULL */
+    json_t *error;      /* the result of problem_to_error_json, or NULL */
     int progress;
     char *message;                /* the current message, see operation_says */
     struct operation_note *notes; /* its messages, the oldest first */
@@ -77,13 +79,14 @@ struct operation_step *operation_add_step(struct operation *op, enum step_type t
 void operation_says(struct operation *op, wall_us now, const char *message);
 /* Frees the notes of its messages; the current message stays. */
 void operation_forget_notes(struct operation *op);
-/* The trace of the operation, or of its step with this index, with a span id of its own. */
+/* Return the trace of the operation, or of its step with this index, each with its own span id. */
 struct trace operation_trace(const struct operation *op);
 struct trace operation_trace_of_step(const struct operation *op, unsigned index);
 /*
- * How long a step waited and ran, from the stored times up to the operation's updated_at. waited_us: from the
- * end of the previous step, or the acceptance of the operation, until the step's first call left the lane.
- * running_us: from there to the end of the step, or until now. Negative: not known, or not begun.
+ * How long a step waited and ran, computed from stored times; an open step counts up to the operation's
+ * updated_at. waited_us is the time from the end of the previous step, or the acceptance of the operation,
+ * until the step's first call left the lane. running_us is the time from then to the end of the step. A
+ * negative value means that the time is not known or has not begun.
  */
 struct step_times {
     int64_t waited_us, running_us;
@@ -96,23 +99,24 @@ void operation_trim(struct operation *op);
 
 /* A query for operations, the newest first. A NULL list matches all; lists are NULL-terminated. */
 struct operation_query {
-    char id[40];     /* only this operation, when it is in these projects; or "" */
-    char before[40]; /* only operations older than this id; "": from the newest */
+    char id[40];     /* selects only this operation, if it is in these projects; "": all */
+    char before[40]; /* selects only operations older than this id; "": from the newest on */
     int limit;       /* 1..1000 */
     char **projects;
-    char **clusters;   /* names */
-    unsigned statuses; /* bits; 0: all */
+    char **clusters;   /* names of clusters */
+    unsigned statuses; /* a set of a set of bits; 0: all */
     unsigned types;    /* bits; 0: all */
-    wall_us since;     /* only operations accepted at this time or later, to the millisecond */
+    wall_us since;     /* selects only operations that were accepted at this time or later, to the
+                        * millisecond */
 };
 /* The caller owns the lists in the copy. */
 struct operation_query operation_query_copy(const struct operation_query *q);
 void operation_query_done(struct operation_query *q);
 
 struct operation_page {
-    struct operation **operations; /* array; the page owns each item; trimmed */
+    struct operation **operations; /* the operations, trimmed; the page owns each of them */
     size_t count;
-    char next[40]; /* id for the next page's `before`; "": this is the last page */
+    char next[40]; /* the id for `before` of the next page; "": this is the last page */
 };
 /* NULL is allowed. */
 void operation_page_free(struct operation_page *page);

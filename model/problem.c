@@ -15,7 +15,7 @@ static const struct problem_kind kinds[] = {
 #undef X
 };
 
-/* Registered types for the same problems (HT-44); all other types are /problems/{code}. */
+/* The types that are registered for some of these problems (HT-44); all other types are /problems/{code}. */
 static const char *const registered_types[PROBLEM_MAX_] = {
     [PROBLEM_QUOTA_EXCEEDED] = "https://iana.org/assignments/http-problem-types#quota-exceeded",
     [PROBLEM_OVERLOADED] = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
@@ -109,7 +109,8 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
     json_set_str(fault, "code", fault_code);
     json_set_str(fault, "detail", text);
     if (taken)
-        json_set_take(fault, "valid", json_deep_copy(taken)); /* problems move between threads */
+        json_set_take(fault, "valid", json_deep_copy(taken)); /* the values are copied, because problems move
+                                                               * between threads */
     (void)json_array_append_new((*p)->faults, fault);
 }
 

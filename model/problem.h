@@ -1,5 +1,5 @@
 /*
- * The one registry of problem codes (HT-1 to HT-5, promise 5): code, status, title, fault, advice. Answers,
+ * The table of all problem codes (HT-1 to HT-5, promise 5): code, status, title, fault, advice. Answers,
  * failed operations, docs/problems.md and openapi.yaml use it.
  *
  * A struct problem is one occurrence: a code, a detail for people, and all faults found. It has one owner and
@@ -158,12 +158,12 @@ struct problem_kind {
     const char *advice;
 };
 
-/* The registry row of a code. */
+/* Returns the row of a code. */
 const struct problem_kind *problem_kind(enum problem_code code);
-/* The row as {type, code, title, status, fault, advice}; `type` is the type in problems with this code. The
- * caller owns it. */
+/* Returns the row as {type, code, title, status, fault, advice}; `type` is the type in problems with this
+ * code. The caller owns it. */
 json_t *problem_kind_to_json(enum problem_code code);
-/* The reverse of problem_kind()->code; -1 when unknown. */
+/* Returns the problem with this code; -1 when the code is unknown. */
 int problem_from_name(const char *code);
 
 /* The part of the request with the fault. */
@@ -171,16 +171,17 @@ enum fault_place { FAULT_AT_BODY, FAULT_AT_QUERY, FAULT_AT_HEADER };
 
 enum {
     PROBLEM_MAX_FAULTS = 50,
-    PROBLEM_TEXT_MAX = 1024, /* bytes of a detail and of a fault's place; longer ones are cut */
+    PROBLEM_TEXT_MAX = 1024, /* the limit of bytes of a detail and of a fault's place; longer ones are cut */
 };
 
 struct problem {
     enum problem_code code;
     char *detail;
-    json_t *faults;    /* array of {pointer|parameter|header, code, detail, valid?}, or NULL */
+    json_t *faults;    /* an array of {pointer|parameter|header, code, detail, valid?}, or NULL */
     json_t *extra;     /* further members (for example operation_id), or NULL */
     int retry_after_s; /* 0: no Retry-After */
-    const char *field; /* additional header field of the answer (Allow, Accept), static; NULL: none */
+    const char *field; /* the name of an additional header field of the answer (Allow, Accept), a static text;
+                        * NULL: there is none */
     char *field_value;
 };
 
@@ -206,11 +207,11 @@ DEFINE_CLEANUP(problem_cleanup, struct problem *, problem_free)
 void problem_add_fault(struct problem **p, enum problem_code code, enum fault_place place, const char *where,
                        const char *fault_code, json_t *valid, const char *detail, ...) ATTR_PRINTF(7, 8);
 
-/* The problem+json body; request_id may be NULL. The caller owns the object. */
+/* Makes the problem+json body; request_id may be NULL. The caller owns the object. */
 json_t *problem_to_json(const struct problem *p, const char *request_id);
-/* The shorter form that an operation stores in `error`: {code, title, detail, errors?, ...extra}. */
+/* Makes the shorter form that an operation has in `error`: {code, title, detail, errors?, ...extra}. */
 json_t *problem_to_error_json(const struct problem *p);
-/* The reverse of problem_to_error_json; an internal error when the code is not known (any more). The caller
+/* Makes a problem from the shorter form; an internal error when the code is not known (any more). The caller
  * owns it. */
 struct problem *problem_from_error_json(const json_t *error);
 

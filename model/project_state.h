@@ -1,4 +1,4 @@
-/* The state of projects. A stored struct, see model/cluster.h. */
+/* The state of a project. This is a stored struct, see model/cluster.h. */
 #ifndef MODEL_PROJECT_STATE_H
 #define MODEL_PROJECT_STATE_H
 
@@ -8,12 +8,14 @@
 /* The state of a project that survives a restart. */
 struct project_state {
     char *name;
-    wall_us bootstrapped_at; /* 0: not known to be bootstrapped */
-    json_t *location;        /* strings that identify the clusters' place at Cleura; NULL: not known */
+    wall_us bootstrapped_at; /* when the project was bootstrapped; 0: it is not known to be */
+    json_t *location;        /* an object of strings with the location of the clusters at Cleura; NULL: not
+                              * known */
     json_t *catalog;         /* the last catalog in shootd's format, or NULL */
     wall_us catalog_at;
-    wall_us discovered_at; /* time of the last complete list */
-    wall_us settled_at;    /* only for PROJECT_ALL: base/settled_clock.h at the last purge; 0: no purge yet */
+    wall_us discovered_at; /* the time of the last complete list */
+    wall_us settled_at;    /* only for PROJECT_ALL: the settled clock (base/settled_clock.h) at the last
+                            * purge; 0: there was none */
     json_t *freeze; /* an active freeze: reason, by, since, until (times as numbers; until 0: no end); NULL:
                        no freeze */
 };

@@ -10,7 +10,7 @@
 
 enum { DNS_LABEL_MAX = 63, POOL_NAME_MAX = sizeof(((struct operation_step *)0)->target) - 1 };
 
-/* Lower case letters, digits and inner hyphens. */
+/* Whether the text has only lower-case letters, digits and inner hyphens. */
 static bool is_dns_label(const char *text, size_t max)
 {
     size_t len = strnlen(text, max + 1);
@@ -153,7 +153,7 @@ bool shoot_may_be_deleting(const struct shoot *s)
         if (!strcmp(s->operation_type, others[i]))
             return false;
     const enum shoot_run run = shoot_run(s);
-    /* An operation type that is not in the table may be a deletion while the operation goes on. */
+    /* while an operation goes on whose type is not in the table, it may be a deletion */
     return shoot_is_deletion(s) || run == RUN_UNKNOWN || run == RUN_RETRYING || shoot_is_in_progress(s);
 }
 
@@ -172,7 +172,7 @@ bool shoot_state_is(const struct shoot *s, const char *state)
     return s->operation_state && !strcmp(s->operation_state, state);
 }
 
-/* The values that shoot_set_observed extracts. */
+/* Makes the stored form of the values that shoot_set_observed extracts. */
 static json_t *brief_to_json(const struct shoot *s)
 {
     char uid[UUID_STR_LEN];
@@ -225,7 +225,7 @@ struct shoot *shoot_from_json(const json_t *doc)
     json_t *observed = json_object_get(doc, "observed");
     if (observed)
         shoot_set_observed(s, json_incref(observed));
-    else /* cluster_from_text has removed `observed` */
+    else /* cluster_from_text has left out `observed` */
         read_brief(s, json_obj(doc, "brief"));
     s->has_operation = json_bool(doc, "has_operation", false);
     s->operation_type = mem_strdup(json_str(doc, "operation_type"));

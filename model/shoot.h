@@ -1,4 +1,4 @@
-/* A shoot as Cleura describes it. A stored struct, see model/cluster.h. */
+/* A shoot as Cleura describes it. This is a stored struct, see model/cluster.h. */
 #ifndef MODEL_SHOOT_H
 #define MODEL_SHOOT_H
 
@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/json_doc.h"
 
-/* Size of the digest of the list row that Cleura sends for a shoot. */
+/* The size of the digest of a shoot's row in a list of Cleura. */
 enum { ROW_DIGEST_BYTES = 16 };
 
 enum { SHOOT_PROGRESS_UNKNOWN = -1 };
@@ -19,26 +19,29 @@ enum { SHOOT_PROGRESS_UNKNOWN = -1 };
  * it). */
 struct shoot {
     char *name;
-    uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row; zeros: not from a list. Not stored */
+    uint8_t row[ROW_DIGEST_BYTES]; /* the digest of the row in a list; zeros: the shoot is not from a list.
+                                    * Not stored */
     struct json_doc *observed;     /* the complete shoot in shootd's format */
     /* Copies of often used values of `observed`, readable without parsing (shoot_set_observed). */
     uuid_t uid; /* identifies the shoot, because names are reused; null: Cleura has not reported it */
     char *kubernetes_version; /* or NULL */
     int pool_count;
-    char **images; /* name, version, name, version, ... of the pools; each pair once; NULL-terminated */
+    char **images; /* the images of the pools: name, version, name, version, ...; each pair once;
+                    * NULL-terminated */
 
     bool has_operation;
     char *operation_type;                /* Create, Reconcile, Delete, ... or NULL */
     char *operation_state;               /* Processing, Succeeded, ... or NULL; see shoot_run */
     int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not report it */
-    char *description;                   /* capped at 1 KiB */
+    char *description;                   /* at most 1 KiB */
     wall_us operation_at;                /* last_update_time; 0 when the generation does not report it (v1) */
-    bool hibernated, hibernated_unknown; /* unknown: the flag cannot be read; `hibernated` is then false */
+    bool hibernated, hibernated_unknown; /* hibernated_unknown: the flag cannot be read, and `hibernated` is
+                                          * false */
     /* Arrays of {type, status, reason?, message?, codes?}; NULL: the array cannot be read. */
     struct json_doc *conditions;
     struct json_doc *constraints;
-    struct json_doc *last_errors; /* array of {description, codes, task_id?, updated_at?} */
-    char *api_server_url;         /* v1 only, else NULL */
+    struct json_doc *last_errors; /* an array of {description, codes, task_id?, updated_at?} */
+    char *api_server_url;         /* for v1 only, otherwise NULL */
 };
 
 void shoot_free(struct shoot *s);
@@ -59,10 +62,10 @@ enum shoot_run {
     RUN_SUCCEEDED,
     RUN_FAILED,
     RUN_ABORTED,
-    RUN_UNHEARD, /* a word that is not in the table; treated as in progress until the state changes */
+    RUN_UNHEARD, /* a word that is not in the table; it is treated as "in progress" until the state changes */
 };
 enum shoot_run shoot_run(const struct shoot *s);
-/* Whether Cleura's operation is in progress or about to begin. */
+/* Whether Cleura's operation is in progress or will begin soon. */
 bool shoot_is_in_progress(const struct shoot *s);
 /* Whether a deletion may be in progress. False only when the type or the state of the operation excludes
  * it. */
@@ -74,11 +77,11 @@ bool shoot_is_being_deleted(const struct shoot *s);
 /* Takes over `observed` and extracts the values that are read often. A uid that is no UUID is treated as
  * absent. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
-/* The tree of `observed`, valid as json_doc_tree says; NULL for NULL. */
+/* Returns the tree of `observed`, which is valid as long as json_doc_tree says; NULL for NULL. */
 json_t *shoot_observed(const struct shoot *s);
 /* Whether Cleura reported the uid. False for a NULL shoot. */
 bool shoot_has_uid(const struct shoot *s);
-/* Whether both have a uid, and the two uids differ. */
+/* Whether both shoots have a uid, and the two uids differ. */
 bool shoot_is_another(const struct shoot *a, const struct shoot *b);
 /* Whether the state of Cleura's last operation is this word. */
 bool shoot_state_is(const struct shoot *s, const char *state);

@@ -1,6 +1,6 @@
 /*
- * The cluster specification: its members, their valid values, and the defaults of a create. One table of
- * members. All faults are reported at once, with the valid values. Pure; any thread.
+ * The cluster specification: its members, their valid values, and the defaults of a create. There is one
+ * table of members. All faults are reported at once, with the valid values. Pure; any thread.
  */
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
@@ -12,13 +12,15 @@
 #include "model/problem.h"
 
 struct spec_context {
-    const json_t *catalog;  /* of the project; NULL: checks that need it are omitted */
-    const json_t *defaults; /* of the project: {machine_type, minimum, ...}, or NULL */
+    const json_t *catalog;  /* the catalog of the project; NULL: checks that need it are left out */
+    const json_t *defaults; /* the defaults of the project: {machine_type, minimum, ...}, or NULL */
     bool v1;                /* the account's generation is v1: shorter names, fewer members */
-    wall_us now;            /* versions that expired before it are not offered; 0: expiry is ignored */
-    const json_t *observed; /* existing state, or NULL: its values are accepted even when no longer offered */
-    const json_t *known;    /* the stored body, or NULL: parts that exceed today's limits may stay */
-    const char *name;       /* name of the cluster of a PUT or PATCH: the body may repeat it */
+    wall_us now;            /* the present time: expired versions are not offered; 0: expiry is ignored */
+    const json_t *observed; /* the existing state, whose values are accepted even when they are no longer
+                             * offered; or NULL */
+    const json_t *known;    /* the stored body, whose parts may stay although they exceed today's limits; or
+                             * NULL */
+    const char *name;       /* the name of the cluster of a PUT or PATCH, which the body may contain */
 };
 
 enum spec_use { SPEC_CREATE, SPEC_PUT };
@@ -33,15 +35,15 @@ void spec_check_body(const json_t *body, enum spec_use use, const struct spec_co
 /*
  * Checks for changes that an existing cluster does not allow (GA-8, GA-13; CL-22). `spec` has passed
  * spec_check_body with the same `observed`. Members that are absent in `spec` or in `observed` are not
- * compared. Each fault's detail names the remedy. The problem is PROBLEM_IMMUTABLE_FIELD when all faults are
- * "immutable", else PROBLEM_VALIDATION_FAILED.
+ * compared. The detail of each fault names the solution. The problem is PROBLEM_IMMUTABLE_FIELD when all
+ * faults are "immutable", else PROBLEM_VALIDATION_FAILED.
  */
 void spec_check_change(const json_t *spec, const json_t *observed, const struct spec_context *context,
                        struct problem **faults);
 /*
- * Whether a change of a pool replaces its nodes one by one (GA-13). Members absent in `wanted_pool` do not
- * change. A NULL `wanted_pool` changes nothing; a NULL `observed_pool` has no nodes yet. NULL versions are
- * not compared. *ret_reason is static text, or NULL when no node is replaced.
+ * Whether a change of a pool replaces its nodes one by one (GA-13). Members that are absent in `wanted_pool`
+ * do not change. When `wanted_pool` is NULL, nothing changes; when `observed_pool` is NULL, there are no
+ * nodes yet. NULL versions are not compared. *ret_reason is a static text, or NULL when no node is replaced.
  */
 bool spec_change_rolls_nodes(const json_t *wanted_pool, const json_t *observed_pool,
                              const char *wanted_version, const char *observed_version,
@@ -53,21 +55,22 @@ bool spec_name_is_valid(const char *name);
 const char *spec_label_key_fault(const char *key);
 bool spec_label_value_is_valid(const char *text, size_t len);
 
-/* The complete spec that a create sends, including `name`. Call only after spec_check_body found no
- * faults. */
+/* Returns the complete spec that a create sends, including `name`. Called only when spec_check_body has found
+ * no faults. */
 json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_context *context);
-/* The values that spec_resolve uses for absent members: the catalog's `defaults`. */
+/* Returns the values that spec_resolve uses for absent members: `defaults` of the catalog in the API. */
 json_t *spec_defaults(const struct spec_context *context);
 
 /* Returns one complete pool for a create or an update. */
 json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context);
-/* The version that "1.33" stands for now, borrowed from the catalog; NULL when none is offered. */
+/* Returns the version that "1.33" means at present, borrowed from the catalog; NULL when none is offered. */
 const char *spec_resolve_version(const char *wanted, const struct spec_context *context);
 
-/* How to treat a null member of `observed`: Cleura does not report the value, or not in a readable form. */
+/* How a null member of `observed` is treated. It is null when Cleura does not report the value, or not in a
+ * readable form. */
 enum spec_unknown {
-    SPEC_UNKNOWN_DIFFERS, /* as different from the wanted value, so it is sent */
-    SPEC_UNKNOWN_AGREES,  /* as equal to the wanted value */
+    SPEC_UNKNOWN_DIFFERS, /* the value counts as different from the wanted one, so it is sent */
+    SPEC_UNKNOWN_AGREES,  /* the value counts as equal to the wanted one */
 };
 /*
  * Compares the wanted state with the observed one. Members absent in `spec` are not compared; "1.33" equals
@@ -76,15 +79,14 @@ enum spec_unknown {
  */
 size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_unknown unknown,
                         json_t *differences);
-/* As spec_differences, for one pool, member by member, without its name. Returns whether there is no
- * difference. */
+/* Compares one pool member by member, except its name. Returns whether there is no difference. */
 bool spec_pool_is_met(const json_t *wanted, const json_t *observed, enum spec_unknown unknown);
 /*
- * Returns `observed` with its unreadable (null) members filled in. A null becomes the value in which `spec`
- * and `before` agree; `before` is the spec that was requested until now. A plan from the result therefore
- * does not request these values again. Pools that cannot be seen are added as far as the two specs agree. One
- * pool without a name stands for further pools that may exist. NULL when `observed` is NULL; `before` may be
- * NULL. The caller owns the result.
+ * Returns `observed` with its unreadable (null) members filled in. A null becomes the value that `spec` and
+ * `before` both have; `before` is the spec that was requested until now. Therefore a plan from the result
+ * does not request these values again. Pools that cannot be seen are added with the values that both specs
+ * have. One pool without a name means that more pools may exist. NULL when `observed` is NULL; `before` may
+ * be NULL. The caller owns the result.
  */
 json_t *spec_presumed(const json_t *observed, const json_t *before, const json_t *spec);
 /* True when every existing pool is known by name; false when the list cannot be read. */
@@ -104,18 +106,20 @@ json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_
 bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed,
                       enum spec_unknown unknown);
 /*
- * The body that a step has to send now, in shootd's format. For the cluster: the members that still differ,
- * with resolved versions. For a pool: the complete pool, observed values replaced by wanted ones.
+ * Returns the body that a step has to send now, in shootd's format. For the cluster it has the members that
+ * still differ, with resolved versions. For a pool it is the complete pool, in which wanted values replace
+ * the observed ones.
  */
 json_t *spec_step_body(enum step_type type, const char *target, const json_t *want, const json_t *observed,
                        const struct spec_context *context);
 
 /*
- * The most that these complete pools may use of the project's quota: {nodes, cores, memory_gib, volume_gib},
- * with `maximum` and `max_surge` of each. Cores and memory are null when the catalog lacks a machine type.
+ * Returns the greatest part of the project's quota that these complete pools may use, by `maximum` and
+ * `max_surge` of each: {nodes, cores, memory_gib, volume_gib}. Cores and memory are null when the catalog
+ * lacks a machine type.
  */
 json_t *spec_quota(const json_t *pools, const struct spec_context *context);
-/* As spec_quota, computed step by step for many clusters; starts with SPEC_QUOTA_NONE. */
+/* The same as spec_quota, added up for many clusters; it starts with SPEC_QUOTA_NONE. */
 struct spec_quota_sum {
     int64_t nodes, cores, memory_mib, volume_gib;
     bool types_known; /* the catalog contains all machine types */
@@ -128,19 +132,19 @@ json_t *spec_quota_of(const struct spec_quota_sum *sum);
  * state, NULL for a create. `pools` are complete, in the order of the spec's pools if it has any.
  */
 void spec_warnings(const json_t *spec, const json_t *observed, const json_t *pools, json_t *warnings);
-/* Adds a warning when the quota is exceeded. use: the sum of spec_quota for all clusters of the project;
- * limits: of the project, NULL when not known. */
+/* Adds a warning when the quota is exceeded. `use` is the sum of spec_quota for all clusters of the project;
+ * `limits` are those of the project, NULL when they are not known. */
 void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limits);
 /* Adds one warning. */
 void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
     ATTR_PRINTF(4, 5);
-/* The complete pools after `spec` has been applied. */
+/* Returns the complete pools as they will be when `spec` was applied. */
 json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context);
 
 /*
- * The versions to which a cluster can be upgraded: newer entries of the catalog that a write accepts, in the
- * catalog's order. For Kubernetes: versions of the same and the next minor. For an observed pool: versions of
- * its image. The caller owns the array.
+ * Return the versions to which a cluster can be upgraded: newer entries of the catalog that a write accepts,
+ * in the catalog's order. For Kubernetes these are versions of the same and the next minor version, for an
+ * observed pool they are versions of its image. The caller owns the array.
  */
 json_t *spec_version_offers(const char *present, const struct spec_context *context);
 json_t *spec_image_offers(const json_t *pool, const struct spec_context *context);
@@ -152,12 +156,13 @@ bool version_is_offered(const json_t *entry, wall_us now);
 /* Whether `wanted` is `version` or the beginning of it: "1.33" contains "1.33.7". */
 bool version_is_within(const char *wanted, const char *version);
 /*
- * The newest supported version within `wanted`, or of all entries when that is NULL; `wanted` itself when it
- * is listed. NULL: none. The entry owns the text.
+ * Returns the newest supported version within `wanted`, or of all entries when that is NULL; `wanted` itself
+ * when it is listed. NULL: there is none. The entry owns the text.
  */
 const char *version_newest(const json_t *versions, const char *wanted, wall_us now);
 enum { VERSION_LINE_BYTES = 32 };
-/* The major and minor number of a version, "1.33" for "1.33.7", and the next minor, "1.34". */
+/* Writes the major and minor number of a version ("1.33" for "1.33.7"), and the next minor version
+ * ("1.34"). */
 void version_minor(const char *version, char line[static VERSION_LINE_BYTES]);
 void version_next_minor(const char *version, char line[static VERSION_LINE_BYTES]);
 /* Compares dotted version numbers; the result is negative, 0 or positive. */

@@ -51,7 +51,7 @@ void spec_check_kubernetes_version(struct check *k, const char *pointer, const j
             line_found |= version_is_supported(entry, k->context->now);
         }
     }
-    if (!versions || is_kept || (listed ? found : line_found)) /* like version_newest */
+    if (!versions || is_kept || (listed ? found : line_found)) /* the same rule as in version_newest */
         return;
     const char *unsupported = first_within(valid, wanted);
     if (unsupported)
@@ -131,7 +131,8 @@ void spec_check_zones(struct check *k, const char *pointer, const json_t *value,
     }
 }
 
-/* Cleura's profile has one volume type. The catalog contains its smallest size, if Cleura reports it. */
+/* Checks the size of a volume. Cleura's profile has one volume type, and the catalog has its smallest size,
+ * if Cleura reports it. */
 void spec_check_volume_size(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
@@ -181,7 +182,7 @@ static void check_image_version(struct check *k, const char *pointer, const json
               "'%s' is not an offered version of this image", wanted);
 }
 
-/* Whether the pool already has the name and version of `image`, or `image` omits them. */
+/* Whether the pool already has the name and version of `image`, or `image` leaves them out. */
 static bool image_is_kept(const json_t *image, const json_t *there)
 {
     static const char *const members[] = {"name", "version"};
@@ -210,8 +211,8 @@ void spec_check_image(struct check *k, const char *pointer, const json_t *value,
         check_image_version(k, pointer, known, version);
 }
 
-/* Whether the version supports the architecture. Also true when this is unknown: `architecture` is NULL, or
- * the version lists none. */
+/* Whether the version supports the architecture. The result is also true when this is unknown, because
+ * `architecture` is NULL or the version lists none. */
 static bool runs_on(const json_t *version, const char *architecture)
 {
     const json_t *known = json_arr(version, "architectures");

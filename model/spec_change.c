@@ -10,7 +10,7 @@
 
 struct minor {
     unsigned long major, minor;
-    bool complete; /* false for "1", which names no minor */
+    bool complete; /* false for "1", which has no minor number */
 };
 
 static struct minor minor_of(const char *version)
@@ -29,7 +29,8 @@ static bool minors_differ(const char *wanted, const char *observed)
     return w.major != o.major || (w.complete && w.minor != o.minor);
 }
 
-/* The newest usable version of a minor: a supported version, else one that is still offered; or NULL. */
+/* Returns the newest usable version of a minor version: a supported one if possible, otherwise one that is
+ * still offered; or NULL. */
 static const char *best_of_minor(const struct spec_context *context, const char *minor)
 {
     const json_t *versions = json_arr(context->catalog, "kubernetes_versions");
@@ -121,8 +122,8 @@ static bool holds_all(const json_t *array, const json_t *items)
     return true;
 }
 
-/* Gardener decides the order of zones, and Cleura may show another order (CL-13). Only a removal is a
- * fault. */
+/* Checks that no zone is removed. The order does not matter, because Gardener decides it, and Cleura may show
+ * another one (CL-13). */
 static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const json_t *wanted = json_arr(pool, "zones");
@@ -135,8 +136,9 @@ static void check_zones(struct check *k, const char *pointer, const json_t *pool
           "name and remove this one");
 }
 
-/* Cleura accepts type and image of a pool only together. When the observed image cannot be read, shootd has
- * no image to send. A pool that was only requested has no image if the caller named none. */
+/* Checks a change of the machine type. Cleura accepts type and image of a pool only together. When the
+ * observed image cannot be read, shootd has no image to send. The same is true for a pool that was only
+ * requested, if the caller named no image. */
 static void check_machine(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const char *wanted = json_str(pool, "machine_type"), *old = json_str(observed, "machine_type");
@@ -196,7 +198,8 @@ static bool text_differs(const json_t *wanted, const json_t *observed, const cha
     return new &&strcmp(new, json_str_or(observed, name, "")) != 0;
 }
 
-/* GA-13: changes of other members are made in place, or concern only new nodes. */
+/* Returns why nodes are replaced, or NULL. Changes of other members are made in place, or concern only new
+ * nodes (GA-13). */
 static const char *rolling_reason(const json_t *wanted, const json_t *observed)
 {
     const json_t *image = json_obj(wanted, "image"), *old_image = json_obj(observed, "image");

@@ -1,7 +1,7 @@
 /*
- * Checks specs: iterates over the tables, the pools and the body. The tables list the members; checks of
- * single kinds of values are in separate files. Rules: GA-7 to GA-12, narrowed by Cleura's published patterns
- * (CL-10).
+ * Checks specs, by tables that list the members of the body, of the spec and of pools. The checks of single
+ * kinds of values are in separate files. The rules are GA-7 to GA-12, restricted by Cleura's published
+ * patterns (CL-10).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +100,8 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
 
 /* ---- node pools ---- */
 
-/* The value that the pool's member will have: the requested one, else the existing one, else the project's
- * default. */
+/* Returns the value that the pool's member will have: the requested one, otherwise the existing one,
+ * otherwise the project's default. */
 static int64_t pool_int(const struct check *k, const json_t *pool, const json_t *there, const char *name,
                         int64_t fallback)
 {
@@ -123,7 +123,7 @@ static const struct member pool_members[] = {
     {"image", MEMBER_OBJECT, 0, 0, NULL, spec_check_image},
     {"minimum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
     {"maximum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
-    /* not 0: Cleura sets max_unavailable to 0, and only one of the two may be 0 (GA-9) */
+    /* not 0, because Cleura sets max_unavailable to 0, and only one of the two may be 0 (GA-9) */
     {"max_surge", MEMBER_INTEGER, 1, 1000, NULL, NULL},
     {"volume_size_gib", MEMBER_INTEGER, 1, 65536, NULL, spec_check_volume_size},
     {"zones", MEMBER_ARRAY, 0, 0, NULL, spec_check_zones},
@@ -153,8 +153,8 @@ static struct pool_size pool_size(const struct check *k, const json_t *pool, con
 }
 
 /*
- * Cleura cannot keep the system components out of a pool. Every pool with nodes therefore runs them and must
- * reach all of its zones. A pool whose size does not change is not checked.
+ * Checks the size of a pool. At Cleura every pool with nodes runs the system components. Therefore its
+ * maximum must allow a node in each of its zones. A pool whose size does not change is not checked.
  */
 static void check_pool_size(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
 {

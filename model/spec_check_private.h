@@ -1,6 +1,7 @@
 /*
- * Declarations shared by the files of the spec check: the tables' row, the fault macro, the checks of single
- * values. Rules: GA-7 to GA-12, narrowed by Cleura's published patterns (CL-10). Pure; any thread.
+ * Declarations shared by the files of the spec check: the row of the tables, the macro for faults, the checks
+ * of single values. The rules are GA-7 to GA-12, restricted by Cleura's published patterns (CL-10). Pure; any
+ * thread.
  */
 #ifndef MODEL_SPEC_CHECK_PRIVATE_H
 #define MODEL_SPEC_CHECK_PRIVATE_H
@@ -27,9 +28,9 @@ enum member_kind { MEMBER_STRING, MEMBER_INTEGER, MEMBER_BOOL, MEMBER_OBJECT, ME
 struct member {
     const char *name;
     enum member_kind kind;
-    int64_t low, high;    /* range of integers, or of string lengths */
-    const char *pattern;  /* strings: POSIX extended, or NULL */
-    spec_check_fn *check; /* further check, or NULL */
+    int64_t low, high;    /* the range of integers, or of the lengths of strings */
+    const char *pattern;  /* for strings: a POSIX extended regular expression, or NULL */
+    spec_check_fn *check; /* another check, or NULL */
 };
 
 #define FAULT(k, pointer, code, valid, ...)                                                        \
@@ -38,8 +39,8 @@ struct member {
 
 /*
  * Checks the members of `object` by the table; null equals absent (HT-33). Members that exist only in `there`
- * are read-only. They are accepted when they are equal, so a document that was read can be edited and sent
- * back.
+ * are read-only. They are accepted when they are equal, so that a document that was read can be edited and
+ * sent back.
  */
 void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
                        const json_t *object, const json_t *there);
@@ -48,7 +49,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
 /* Adds a fault when `value` is not in `list`; a NULL list accepts every value. */
 void spec_check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
                        const char *what);
-/* The pointer of an item below `base`; the caller frees it. */
+/* Returns the pointer of an item below `base`; the caller frees it. */
 char *spec_pointer_at(const char *base, size_t index);
 /* Adds `key` to the set; false when the set contained it already. */
 bool spec_set_add(json_t *set, const char *key);
@@ -56,8 +57,8 @@ bool spec_set_add(json_t *set, const char *key);
 bool spec_zone_is_utc(const json_t *schedule);
 const json_t *spec_find_named(const json_t *array, const char *name);
 /*
- * The existing pool that matches `pool`, an item of `pools`: the pool with the same name. A single pool
- * without a name matches the cluster's single pool. NULL: the pool is new.
+ * Returns the existing pool with the name of `pool`, which is an item of `pools`. A single pool without a
+ * name means the cluster's only pool. NULL: the pool is new.
  */
 const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const json_t *observed_pools);
 
@@ -72,20 +73,20 @@ spec_check_fn spec_check_labels, spec_check_annotations, spec_check_taints;
 
 /* ---- spec_network.c ---- */
 /*
- * IPv4 networks as the caller writes them. They are read strictly: GA-10, narrowed by Cleura's P-CIDR
- * (CL-10), which accepts only IPv4 and requires the prefix length.
+ * An IPv4 network as the caller writes it. It is read strictly, by GA-10 and by Cleura's P-CIDR (CL-10),
+ * which accepts only IPv4 and requires the prefix length.
  */
 struct ipv4_net {
     uint32_t base; /* host byte order, host bits cleared */
     unsigned bits; /* 0..32 */
 };
 
-/* Accepts texts such as "10.250.0.0/16". *ret_canonical is true when all host bits were 0. False: not a
- * network. */
+/* Reads a text such as "10.250.0.0/16". *ret_canonical is true when all host bits were 0. False: the text is
+ * no network. */
 bool ipv4_net_parse(const char *text, struct ipv4_net *ret_net, bool *ret_canonical);
 /* Whether the two networks have an address in common. */
 bool ipv4_net_overlaps(const struct ipv4_net *left, const struct ipv4_net *right);
-/* The canonical text; the caller frees it. */
+/* Returns the canonical text; the caller frees it. */
 char *ipv4_net_text(const struct ipv4_net *net);
 spec_check_fn spec_check_networking, spec_check_allowed_cidrs;
 
@@ -93,7 +94,8 @@ spec_check_fn spec_check_networking, spec_check_allowed_cidrs;
 /* Returns NULL when both Gardener and Cleura accept the cron string. Otherwise returns its fault ("hour 24 is
  * ..."); the caller frees it. */
 char *cron_fault(const char *text);
-/* The schedule with the same start and end, if possible in the same time zone; NULL: none. */
+/* Returns the schedule with the same start and end, if possible in the same time zone; NULL: there is
+ * none. */
 const json_t *spec_schedule_there(const json_t *schedules, const json_t *schedule);
 spec_check_fn spec_check_schedules, spec_check_maintenance;
 

@@ -69,7 +69,7 @@ static bool is_empty(const json_t *value)
     return !value || json_is_null(value) || (json_is_string(value) && !json_string_length(value));
 }
 
-/* The time zone of a schedule. UTC has several names, and an absent zone means UTC. */
+/* Whether the member is the time zone of a schedule. UTC has several names, and an absent zone means UTC. */
 static bool is_zone(const char *key)
 {
     return !strcmp(key, "location");
@@ -96,7 +96,7 @@ static bool item_matches(const json_t *wanted, const json_t *found)
     return true;
 }
 
-/* The members that all desired items have. Matching items are found by these members. */
+/* Returns the members that all desired items have. Matching items are found by these members. */
 static json_t *common_members(const json_t *array)
 {
     json_t *common = json_is_object(json_array_get(array, 0)) ? json_copy(json_array_get(array, 0)) : NULL;
@@ -156,8 +156,8 @@ static void keyed_free(struct keyed *items, size_t count)
     free(items);
 }
 
-/* Whether a sorted item from `at` on has the text of `wanted` and matches it. *at moves to the first item
- * with that text. */
+/* Whether one of the sorted items from *at on has the text of `wanted` and matches it. *at moves to the first
+ * item with that text. */
 static bool has_match(const struct keyed *wanted, const struct keyed *items, size_t count, size_t *at)
 {
     enum { TWINS_MAX = 64 }; /* at most this many items with the same text are compared */
@@ -169,14 +169,15 @@ static bool has_match(const struct keyed *wanted, const struct keyed *items, siz
     return false;
 }
 
-/* Cleura may return these lists in any order (CL-13). Almost linear: both sides are sorted. */
+/* Whether two lists have the same items. Cleura may return these lists in any order (CL-13). Both are sorted
+ * first, so this takes almost linear time. */
 static bool same_set(const json_t *wanted, const json_t *found)
 {
     size_t count = json_array_size(wanted), at = 0;
     if (!json_is_array(found) || count != json_array_size(found))
         return false;
     if (json_equal(wanted, found))
-        return true; /* same order: the usual case, and cheap */
+        return true; /* the usual case: the order is the same, which is cheap to check */
     json_t *common CLEANUP_JSON = common_members(wanted);
     struct keyed *left = keyed_items(wanted, common), *right = keyed_items(found, common);
     bool same = true;
@@ -202,7 +203,7 @@ static bool is_set(const char *path)
     return false;
 }
 
-/* UUIDs may be in upper or lower case. */
+/* Whether two UUIDs are equal; they may be in upper or lower case. */
 static bool same_uuid(const char *path, const json_t *wanted, const json_t *found)
 {
     bool is_id = ends_with(path, ".network_id") || ends_with(path, ".router_id");
@@ -215,7 +216,7 @@ static bool is_exact_map(const char *path)
     return ends_with(path, ".labels") || ends_with(path, ".annotations");
 }
 
-/* High availability can only be switched on: no call of Cleura switches it off. */
+/* Whether no call can make this change. High availability can only be switched on, not off. */
 static bool cannot_be_sent(const char *path, const json_t *wanted)
 {
     return !strcmp(path, "high_availability") && json_is_false(wanted);
@@ -239,8 +240,8 @@ static size_t compare(const struct comparison *c, const char *path, const json_t
 }
 
 /*
- * Members that a spec may repeat but not change. They were equal when the spec was accepted, and Cleura may
- * change them later.
+ * Whether a spec may contain the member but not change it. Such a member was equal when the spec was
+ * accepted, and Cleura may change it later.
  */
 static bool is_read_only(const char *member)
 {

@@ -7,7 +7,7 @@
 
 enum { PREFIX_MAX = 253, NAME_MAX_LEN = 63, VALUE_MAX = 63, ANNOTATIONS_MAX = 256 * 1024 };
 
-/* Reserved by Gardener for nodes whose critical components have not started. */
+/* A taint that Gardener reserves for nodes whose critical components have not started. */
 #define RESERVED_TAINT "node.gardener.cloud/critical-components-not-ready"
 
 /* Whether the text has only letters, digits and `inner` characters, with a letter or digit at both ends. */
@@ -124,7 +124,7 @@ static void check_effect(struct check *k, const char *pointer, const json_t *val
     spec_check_listed(k, pointer, value, effects, "a taint effect");
 }
 
-/* The parts that must be unique among the taints; NULL when one is missing. */
+/* Returns the parts that must be unique among the taints; NULL when one of them is missing. */
 static char *taint_identity(const json_t *taint)
 {
     const char *key = json_str(taint, "key"), *effect = json_str(taint, "effect");

@@ -9,9 +9,10 @@
 #define POOL "spec/node_pools/*"
 
 /*
- * Names, labels and annotations: GA-7, GA-9. An update has at most 160 steps, hence 50 pools
- * (model/operation.h). Neither Cleura nor Gardener publishes limits for schedules, networks, labels, taints
- * and zones. The limits here exceed every known use, and checks within them take less than a millisecond.
+ * The limits of names, labels and annotations are those of GA-7 and GA-9. There are at most 50 pools, because
+ * an update has at most 160 steps (model/operation.h). Neither Cleura nor Gardener publishes limits for
+ * schedules, networks, labels, taints and zones. Their limits here are above every known use, and checks
+ * within them take less than a millisecond.
  */
 const struct spec_limit spec_limits[] = {
     {"name", LIMIT_BYTES, 15},
@@ -153,13 +154,13 @@ void spec_check_limits(const json_t *body, enum spec_part part, const json_t *kn
     for (const struct spec_limit *limit = spec_limits; limit->path && !found; limit++) {
         const struct walk w = {limit, &found};
         if (limit->kind != LIMIT_ITEMS && limit->kind != LIMIT_MEMBERS)
-            continue; /* the separate checks of strings report more */
+            continue; /* the separate checks of strings report better faults */
         if (part == SPEC_PART_BODY)
             go(&w, limit->path, "#", body, known);
         else if (!strncmp(limit->path, pool, strlen(pool)))
             go(&w, limit->path + strlen(pool), "#", body, known);
     }
-    /* Values that the table does not list are refused later as unknown. Here only their number is checked. */
+    /* Values that are not in the table are refused later as unknown. Here only their number is checked. */
     if (!found && count_values(body, SPEC_VALUES_MAX) > SPEC_VALUES_MAX)
         problem_add_fault(&found, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#", "too_many", NULL,
                           "must have at most %d values in all", SPEC_VALUES_MAX);

@@ -1,7 +1,7 @@
 /*
  * The limits of a caller's body: each array, each map and each string of a create, PUT or PATCH, in one
- * table. openapi.yaml repeats the table (a test compares them). Arrays and maps are checked before any other
- * code iterates over them, strings together with their form. Pure; any thread.
+ * table. openapi.yaml has the same limits (a test compares them). Arrays and maps are checked before any
+ * other code iterates over them; strings are checked together with their form. Pure; any thread.
  */
 #ifndef MODEL_SPEC_LIMITS_H
 #define MODEL_SPEC_LIMITS_H
@@ -19,22 +19,23 @@ enum spec_limit_kind {
 };
 
 struct spec_limit {
-    const char *path; /* members below the body, separated by '/'; '*' matches every item or member */
+    const char *path; /* the path below the body: names separated by '/'; '*' matches every item or member */
     enum spec_limit_kind kind;
     int64_t max;
 };
 
-/* Ends with a NULL path. An outer array or map has its row before the parts inside it. */
+/* The last row has a NULL path. The row of an outer array or map comes before the rows of the parts inside
+ * it. */
 extern const struct spec_limit spec_limits[];
 
-enum { SPEC_VALUES_MAX = 5000 }; /* values in a body; the loop needs 10 ms for this many */
+enum { SPEC_VALUES_MAX = 5000 }; /* the limit of values in a body; the loop needs 10 ms for this many */
 
 enum spec_part { SPEC_PART_BODY, SPEC_PART_POOL };
 
 /*
  * Adds a fault to *faults for the first array or map of a body, or of one pool, that has too many items.
- * `known` is the stored form of the same object, or NULL: a size that was accepted under earlier limits may
- * stay, or shrink.
+ * `known` is the stored form of the same object, or NULL: a size above the limit that was accepted earlier
+ * may stay, or become smaller.
  */
 void spec_check_limits(const json_t *body, enum spec_part part, const json_t *known, struct problem **faults);
 

@@ -54,7 +54,7 @@ char *ipv4_net_text(const struct ipv4_net *net)
                       net->base & 255, net->bits);
 }
 
-/* False after it added a fault. */
+/* Checks a network. False when a fault was added. */
 static bool check_network(struct check *k, const char *pointer, const json_t *value, struct ipv4_net *ret_net)
 {
     bool canonical;
@@ -70,7 +70,8 @@ static bool check_network(struct check *k, const char *pointer, const json_t *va
     return false;
 }
 
-/* Cleura offers no choice of the networks of pods and services, so they have Gardener's defaults. */
+/* Checks the network of the nodes. It must not overlap those of pods and services, which are always
+ * Gardener's defaults at Cleura. */
 static void check_nodes_cidr(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     static const struct {
@@ -97,7 +98,7 @@ static void check_nodes_cidr(struct check *k, const char *pointer, const json_t 
     }
 }
 
-/* The strings of a list as a set. */
+/* Returns the strings of a list as a set. */
 static json_t *set_of(const json_t *array)
 {
     json_t *set = json_object();

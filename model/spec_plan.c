@@ -1,7 +1,7 @@
 /*
- * Makes the calls that lead to a desired spec, one effect per step (CL-17): first the cluster, then its
- * pools: changed, created, removed. A step stores the wanted state. The body to send is made when the step's
- * turn comes, from the state at that time.
+ * Plans the calls that lead to a desired spec, one change per step (CL-17). The cluster comes first, then its
+ * pools: first those to change, then those to create, then those to remove. A step stores the wanted state.
+ * The body to send is made when the step's turn comes, from the state at that time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -53,8 +53,8 @@ static bool member_is_met(const char *member, const json_t *wanted, const json_t
     return spec_differences(one, observed, SPEC_UNKNOWN_DIFFERS, differences) == 0;
 }
 
-/* In networking only cilium's settings can be changed. The other members are equal: an earlier check made
- * sure of that. */
+/* Returns the part of a member that can be changed. In networking these are only cilium's settings; an
+ * earlier check has found the other members equal. */
 static json_t *changeable(const char *member, json_t *wanted)
 {
     if (strcmp(member, "networking") != 0)
@@ -95,8 +95,8 @@ static bool pool_is_wanted(const json_t *pools, const json_t *there, const char 
     return false;
 }
 
-/* The wanted pool without its image when the pool already has that image in any version: a newer version
- * would replace the nodes. */
+/* Returns the wanted pool. When the pool already has the wanted image in any version, the image is left out,
+ * because a newer version would replace the nodes. */
 static json_t *pool_want(const json_t *pool, const json_t *found)
 {
     json_t *want = json_deep_copy(pool), *image = json_obj(want, "image");
@@ -243,7 +243,7 @@ static bool machine_type_changes(const json_t *want, const json_t *there)
     return wanted && old && strcmp(wanted, old) != 0;
 }
 
-/* Existing zones keep their places, new ones follow (GA-9). */
+/* Returns the zones to send: existing zones keep their order, and new ones follow (GA-9). */
 static json_t *zones_body(const json_t *want, const json_t *there)
 {
     json_t *body = json_array();

@@ -1,7 +1,7 @@
 /*
  * Fills in values that Cleura's answer does not show in a readable form: values that were requested before
- * and are still wanted. A change then sends only the members that it changes, and an odd member causes no
- * further changes.
+ * and are still wanted. Then a change sends only the members that it changes, and an unreadable member causes
+ * no other changes.
  */
 #include "base/mem.h"
 #include "model/spec_check_private.h"
@@ -22,7 +22,7 @@ static json_t *presume(const json_t *there, const json_t *before, const json_t *
     return presumed;
 }
 
-/* The pool in `pools`, a list of a spec, that matches this pool of the cluster. */
+/* Returns the pool in `pools`, a list of a spec, that matches this pool of the cluster. */
 static const json_t *pool_of(const json_t *pools, const json_t *pool, const json_t *observed_pools)
 {
     const json_t *only = json_array_size(pools) == 1 ? json_array_get(pools, 0) : NULL;
@@ -31,7 +31,7 @@ static const json_t *pool_of(const json_t *pools, const json_t *pool, const json
     return spec_find_named(pools, json_str(pool, "name"));
 }
 
-/* A pool that cannot be seen: only its earlier requested values are known. */
+/* Makes a pool that cannot be seen, from the only known values: those that were requested earlier. */
 static json_t *presume_unseen(const json_t *before, const json_t *spec)
 {
     json_t *presumed = json_object();

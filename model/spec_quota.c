@@ -1,5 +1,5 @@
-/* The most that node pools may use of the project's quota: all nodes that the autoscaler may start, and the
- * additional ones during a replacement. */
+/* The greatest part of the project's quota that node pools may use: for all nodes that the autoscaler may
+ * start, and for the additional ones during a replacement. */
 #include "model/spec.h"
 
 #include <stdlib.h>

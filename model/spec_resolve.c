@@ -73,7 +73,7 @@ const char *version_newest(const json_t *versions, const char *wanted, wall_us n
     return best;
 }
 
-/* The smallest usable machine type that can run the system components: 2 CPUs. */
+/* Returns the smallest usable machine type that can run the system components, which need 2 CPUs. */
 static const char *default_machine_type(const struct spec_context *context)
 {
     const char *best = NULL;
@@ -177,7 +177,7 @@ static json_t *resolve_networking(const json_t *networking, const struct spec_co
     return resolved;
 }
 
-/* Both automatic updates are on by default, as in Cleura's own control panel. */
+/* Fills in the maintenance. Both automatic updates are on by default, as in Cleura's own control panel. */
 static json_t *resolve_maintenance(const json_t *maintenance)
 {
     json_t *resolved = json_deep_copy(maintenance);

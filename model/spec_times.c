@@ -20,8 +20,9 @@ static const struct cron_field {
 };
 
 /*
- * The descriptors of Cleura's list that Gardener's parser accepts. It does not know @reboot. It accepts
- * @every, but such an interval starts with Gardener's controller, so it gives no time of day.
+ * The descriptors of Cleura's list that Gardener's parser accepts. @reboot is unknown to Gardener. @every is
+ * not in this list although Gardener accepts it, because such an interval starts with Gardener's controller
+ * and has no time of day.
  */
 static const char *const shortcuts[] = {"@annually", "@yearly", "@monthly", "@weekly", "@daily", "@hourly"};
 
@@ -126,7 +127,7 @@ static bool same_text(const json_t *left, const json_t *right, const char *name)
     return !strcmp(json_str_or(left, name, ""), json_str_or(right, name, ""));
 }
 
-/* Gardener allows a schedule with only a start or only an end, so an existing cluster may have one. */
+/* Either start or end may be absent: Gardener allows such a schedule, so an existing cluster may have one. */
 const json_t *spec_schedule_there(const json_t *schedules, const json_t *wanted)
 {
     const json_t *found = NULL;
@@ -150,8 +151,8 @@ static void check_location(struct check *k, const char *pointer, const json_t *v
 }
 
 /*
- * Cleura replaces the whole list and stores no time zones. A schedule that stays would then run in UTC. A
- * caller that wants this must give UTC as its location.
+ * Checks that no schedule loses its time zone. Cleura replaces the whole list and stores no time zones, so a
+ * schedule that stays would run in UTC afterwards. A caller that wants this must give UTC as its location.
  */
 static void check_zones_stay(struct check *k, const char *pointer, const json_t *wanted, const json_t *there)
 {

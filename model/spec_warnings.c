@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "model/spec_check_private.h"
 
-/* Source address of Cleura's management service (CL-23). */
+/* The source address of Cleura's management service (CL-23). */
 #define CLEURA_ADDRESS "141.255.187.164/32"
 
 void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
@@ -26,7 +26,7 @@ void spec_warn(json_t *warnings, const char *pointer, const char *code, const ch
     free(detail);
 }
 
-/* Gardener distributes a pool's size and surge over its zones (GA-13), so some zone may get no surge. */
+/* Warns when a zone may get no surge: Gardener distributes a pool's size and surge over its zones (GA-9). */
 static void warn_of_surge(json_t *warnings, const json_t *pools, bool given)
 {
     size_t i;

@@ -8,9 +8,9 @@
 char **string_list_copy(char *const *list);
 /* NULL is allowed. */
 void string_list_free(char **list);
-/* As an array of strings; NULL is an empty array. */
+/* Makes an array of strings; NULL becomes an empty array. */
 json_t *string_list_to_json(char *const *list);
-/* The strings of an array; never NULL. The caller owns them. */
+/* Makes a list of the strings of an array; never NULL. The caller owns it. */
 char **string_list_from_json(const json_t *array);
 
 #endif

@@ -1,4 +1,4 @@
-/* Webhooks: subscriptions and deliveries. Stored structs, see model/cluster.h. */
+/* Webhooks: subscriptions and deliveries. These are stored structs, see model/cluster.h. */
 #ifndef MODEL_WEBHOOK_H
 #define MODEL_WEBHOOK_H
 
@@ -17,7 +17,7 @@ struct signing_key {
     enum signature_scheme scheme;
     uint8_t *sealed; /* "whsec_..." or "whsk_..." (base/seal.h); the unsealed key is only in memory */
     size_t sealed_len;
-    char *public_key; /* "whpk_..." of an Ed25519 key, else NULL */
+    char *public_key; /* the "whpk_..." of an Ed25519 key, otherwise NULL */
     wall_us created_at;
     wall_us expires_at; /* 0: this is the current key */
 };
@@ -34,16 +34,16 @@ enum { SUBSCRIPTION_MAX_KEYS = 3, SUBSCRIPTION_MAX_HEADERS = 10, SUBSCRIPTION_MA
 struct subscription {
     char id[40];
     char *url;
-    char **event_types; /* NULL-terminated; "*" and "cluster.*" are wildcards; empty: all */
-    char **projects;    /* NULL-terminated; empty: all */
+    char **event_types; /* NULL-terminated; "*" and "cluster.*" are wildcards; an empty list means all */
+    char **projects;    /* NULL-terminated; an empty list means all */
     char *description;
     struct signing_key keys[SUBSCRIPTION_MAX_KEYS]; /* the current key first */
     unsigned key_count;
     struct webhook_header headers[SUBSCRIPTION_MAX_HEADERS];
     unsigned header_count;
-    int max_in_flight;        /* limit of simultaneous deliveries, 1..SUBSCRIPTION_MAX_IN_FLIGHT */
-    char *created_by;         /* name of the token */
-    char created_by_id[40];   /* id of that token; "" for webhooks of earlier versions */
+    int max_in_flight;        /* the limit of simultaneous deliveries, 1..SUBSCRIPTION_MAX_IN_FLIGHT */
+    char *created_by;         /* the name of the token that made the webhook */
+    char created_by_id[40];   /* the id of that token; "" for webhooks of earlier versions */
     wall_us token_revoked_at; /* when that token was revoked; 0: not revoked */
     bool disabled;
     char *disabled_reason;
@@ -52,13 +52,14 @@ struct subscription {
     wall_us updated_at;
     wall_us enabled_at;      /* when the webhook was last enabled again, 0: never */
     bool unreadable;         /* the seal key does not open its secrets; not stored */
-    wall_us last_success_at; /* 0: none known; added by the store, not by subscription_to_json */
+    wall_us last_success_at; /* the last success; 0: none is known. Added by the store, not by
+                              * subscription_to_json */
 };
 
 void subscription_free(struct subscription *s);
 struct subscription *subscription_copy(const struct subscription *s);
 json_t *subscription_to_json(const struct subscription *s);
-/* Accepts also the form of earlier versions with one `sealed_secret`. */
+/* Reads the stored form, also that of earlier versions with one `sealed_secret`. */
 struct subscription *subscription_from_json(const json_t *doc);
 /* True when the subscription names no project, or "*". */
 bool subscription_is_of_all_projects(const struct subscription *s);
@@ -71,7 +72,7 @@ bool subscription_matches(const struct subscription *s, const struct event *e);
  * that are expired, and the oldest when there are too many, are removed.
  */
 void subscription_rotate(struct subscription *s, struct signing_key *key, wall_us now, int64_t grace_us);
-/* When the first of the older keys expires; 0: there is no older key. */
+/* Returns when the first of the older keys expires; 0: there is no older key. */
 wall_us subscription_next_end(const struct subscription *s);
 /* Removes expired keys; false when there was none. The current key never expires. */
 bool subscription_drop_expired(struct subscription *s, wall_us now);
@@ -86,8 +87,8 @@ enum delivery_status { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED, DE
 const char *delivery_status_name(enum delivery_status status);
 int delivery_status_from_name(const char *name);
 
-/* How an attempt ended: id, and the name that is stored in `error` and is the label `outcome`. A closed set
- * (WH-22). */
+/* The results of attempts: the id, and the name that is stored in `error` and is the value of the label
+ * `outcome`. This is a fixed list (WH-22). */
 #define ATTEMPT_RESULT_TABLE(X)             \
     X(DELIVERED, "delivered")               \
     X(REDIRECT, "redirect")                 \
@@ -134,25 +135,27 @@ struct delivery {
     char event_type[40];
     char subscription_id[40];
     enum delivery_status status;
-    int attempt;         /* attempts made so far */
-    int response_status; /* of the last attempt; 0: no answer */
+    int attempt;         /* the number of attempts so far */
+    int response_status; /* the status in the answer to the last attempt; 0: there was no answer */
     int64_t latency_ms;
-    char error[32];                       /* sanitized class of the last failure, "" when none */
-    char snippet[DELIVERY_SNIPPET_BYTES]; /* printable beginning of the last answer (WH-22) */
+    char error[32];                       /* the name of the last failure, "" when there was none */
+    char snippet[DELIVERY_SNIPPET_BYTES]; /* the beginning of the last answer in printable characters
+                                           * (WH-22) */
     wall_us next_attempt_at;              /* 0: the status is final */
     wall_us created_at;
     wall_us updated_at;
     struct delivery_attempt attempts[DELIVERY_ATTEMPTS]; /* the oldest first */
-    struct trace trace;                                  /* trace of the event's operation; never stored */
-    uint8_t attempts_known; /* like `attempt`; fewer in rows of earlier versions, which stored only the last
-                               attempt */
+    struct trace trace;                                  /* the trace of the event's operation; never
+                                                          * stored */
+    uint8_t attempts_known; /* the number of known attempts: equal to `attempt`, or less in rows of earlier
+                             * versions, which stored only the last attempt */
 };
 
 /* Adds an attempt that has ended. Attempts beyond the limit are discarded. */
 void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt);
 /*
- * The attempts as text for the store. It is "" when the other members of the delivery already say everything
- * about them, for example after a success at the first attempt. The caller frees it.
+ * Makes the attempts as text for the store. The text is "" when the other members of the delivery contain the
+ * same data, for example after a success at the first attempt. The caller frees it.
  */
 char *delivery_attempts_text(const struct delivery *d);
 /* Reads the stored form, after all other members are set. Any invalid text is treated as "". */

@@ -1,4 +1,5 @@
-/* Commands of the HTTP side: which function decides each type, and the checks before it. Loop thread. */
+/* Receives the commands of the HTTP side, makes the checks that all of them need, and calls the function that
+ * decides the type. Loop thread. */
 #include "reconcile/reconcile.h"
 
 #include <assert.h>

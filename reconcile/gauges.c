@@ -32,7 +32,7 @@ struct published {
     struct project_row *projects;
 };
 
-/* Guards the pointer, only while a scrape reads it and is counted as a user. */
+/* Protects the pointer for the short time in which a scrape reads it and is counted as a user. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct published *current;
 
@@ -91,7 +91,7 @@ void gauges_withdraw(void)
 
 static double age_s(mono_us at, mono_us now)
 {
-    return now > at ? (double)(now - at) / (double)US_PER_S : 0; /* NOT_OBSERVED gives 0 */
+    return now > at ? (double)(now - at) / (double)US_PER_S : 0; /* the result for NOT_OBSERVED is 0 */
 }
 
 static void write_breakers(struct buffer *out, const struct published *p)

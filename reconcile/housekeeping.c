@@ -28,7 +28,7 @@
 enum {
     HOUSEKEEPING_S = 5,
     PURGE_EVERY_TICKS = 720,
-    PURGE_SLICE = 5000, /* takes some tens of milliseconds */
+    PURGE_SLICE = 5000, /* one slice takes some tens of milliseconds */
     EXPIRY_EVERY_TICKS = 60
 };
 
@@ -62,14 +62,14 @@ static void purge_rows(struct reconcile *r)
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US, PURGE_SLICE);
     change_purge(save->set, CHANGE_AUDIT_PURGE, now - config->audit_keep_us, PURGE_SLICE);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - config->operations_keep_us, PURGE_SLICE);
-    /* The settled clock of the next start begins with this time. */
+    /* At the next start the settled clock begins with this time. */
     struct project_state *all = project_state_of_all(r);
     all->settled_at = now;
     change_put_project(save->set, project_state_copy(all));
     save_submit(save, false);
 }
 
-/* Operations that ended before this time are removed (AO-6). */
+/* The time limit for old operations: those that ended before it are removed (AO-6). */
 static wall_us operations_kept_since(struct reconcile *r)
 {
     return settled_clock_now(&r->settled) - r->o.config->operations_keep_us;

@@ -7,7 +7,7 @@
 
 #include "reconcile/world/world.h"
 
-/* Loop thread, or before it runs; the first run is at once. */
+/* Starts the timers; the first run follows at once. Loop thread, or before it runs. */
 void housekeeping_start(struct reconcile *r);
 /* Sets the number of unreadable stored rows. Any thread. */
 void housekeeping_quarantined(int64_t rows);

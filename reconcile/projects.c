@@ -111,7 +111,7 @@ void project_start(struct project *p)
     catalog_show(p);
 }
 
-/* A delete comes first, then the order of acceptance, which is the order of ids. */
+/* A delete comes first. The others are in the order of their acceptance, which is the order of ids. */
 static int by_turn(const void *left, const void *right)
 {
     const struct operation *const *a = left, *const *b = right;
@@ -128,8 +128,8 @@ void project_take_up_cluster(struct entity *e)
     struct cluster *c = e->cluster;
     assert(e->project->config);
     if (!c->upstream_exists && !e->op && !e->queued && c->phase != PHASE_FAILED) {
-        /* The row of its create could not be read, so no code continues the create. The cluster may be
-         * requested again. */
+        /* The row of its create could not be read, so nothing continues the create. A client may request the
+         * cluster again. */
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
         mem_set_str(&c->message,
@@ -180,7 +180,8 @@ static void answer_all(struct project *p)
     name_checks_forget_project(p);
 }
 
-/* Stops the cluster as a restart would: only the stored state of its step counts. */
+/* Stops the work on the cluster. Afterwards only the stored state of its step is known, as after a
+ * restart. */
 static unsigned put_to_rest(struct walk *w, struct entity *e)
 {
     (void)w;

@@ -1,8 +1,8 @@
 /*
- * Adds and removes projects: at the start, and when the configuration is read again. A project that the
- * configuration no longer names is retired. Its clusters and open operations stay in store and memory.
- * Nothing is read, sent or shown for it. It returns completely when it is named again. Loop thread, and
- * before it runs.
+ * Adds and removes projects, at the start and at a reload of the configuration. A project that the
+ * configuration no longer names is retired. Its clusters and open operations stay in store and memory, but
+ * nothing is read, sent or shown for it. When the configuration names it again, it returns completely. Loop
+ * thread, and before it runs.
  */
 #ifndef RECONCILE_PROJECTS_H
 #define RECONCILE_PROJECTS_H
@@ -16,7 +16,7 @@ struct project *project_add(struct reconcile *r, const struct config_project *co
 /* Returns the project of a row of the store. A project that the configuration does not name is made as a
  * retired one. */
 struct project *project_of_row(struct reconcile *r, const char *name);
-/* Called after all rows were read: sets the account; nothing is read from Cleura yet. */
+/* Called after all rows were read: sets the account of the project. Nothing is read from Cleura yet. */
 void project_start(struct project *p);
 /* Starts the work on a cluster: it is shown and read soon, and its open operation continues. */
 void project_take_up_cluster(struct entity *e);
@@ -26,14 +26,14 @@ void projects_free(struct reconcile *r);
 
 /* ---- when the configuration is read again ---- */
 
-/* Takes the new configuration of a project whose place at Cleura is the same. Returns whether its defaults
- * differ and the catalog was shown with them. */
+/* Takes the new configuration of a project whose location at Cleura is the same. Returns true when its
+ * defaults differ, and the catalog was therefore shown again. */
 bool project_rebind(struct project *p, const struct config_project *config);
 /*
- * Stops the work on a project because its account or its place at Cleura changes. Commands that wait for
- * Cleura get a problem that asks to try again. Calls are cancelled; a call that was sent is resolved by
- * reading back, as after a restart. New commands are refused until project_resume. Its clusters stay visible.
- * `done` runs when all work has stopped, possibly at once.
+ * Stops the work on a project because its account or its location at Cleura changes. Commands that wait for
+ * Cleura get a problem that asks to try again. Calls are cancelled. When a call was sent already, the shoot
+ * is read later to find its effect, as after a restart. New commands are refused until project_resume. Its
+ * clusters stay visible. `done` runs when all work has stopped, possibly at once.
  */
 void project_pause(struct project *p, void (*done)(struct project *p));
 /* As project_pause, for a project that the configuration no longer names; its clusters are hidden. */
@@ -43,8 +43,8 @@ void project_retire(struct project *p, void (*done)(struct project *p));
 void project_resume(struct project *p, const struct config_project *config, void (*done)(struct project *p));
 /*
  * Distributes the reads of an account's projects over time, in the order of the configuration. Called when
- * the account has all its projects, before a read of a project that is new or whose account or number of
- * neighbours changed.
+ * the account has all its projects, before the next read of a project that is new, has a new account, or
+ * shares the account with another number of projects.
  */
 void projects_spread(struct reconcile *r);
 

@@ -179,8 +179,8 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
 
 /* ---- start ---- */
 
-/* The row of its cluster could not be read: no code will continue the operation, and no client must wait for
- * it. */
+/* Ends an operation whose cluster's row could not be read. Nothing will continue the operation, so no client
+ * must wait for it. */
 static void end_orphan(struct reconcile *r, const struct operation *stored)
 {
     struct operation *op = operation_copy(stored);
@@ -225,7 +225,7 @@ static void attach_operations(struct reconcile *r)
     operations_settle(r);
 }
 
-/* Ready means that requests with the token from the file are accepted. */
+/* shootd is ready only when requests with the token from the file are accepted. */
 static void on_first_token_saved(struct save *save)
 {
     view_set_flags(save->r->o.view, true, save->r->stopping);
@@ -316,7 +316,7 @@ static void halt(struct reconcile *r)
     reply_stopping_all(&r->reload_waiters);
     fetches_stop(r->fetches);
     name_checks_stop(r);
-    /* answers with the current state: 200, not finished */
+    /* requests that wait get the current state: 200 with an operation that has not ended */
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
         waiters_answer(&entry->waiters);
     loop_timer_clear(r->o.loop, &r->housekeeping);
@@ -344,7 +344,7 @@ void reconcile_free(struct reconcile *r)
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
     if (r->started)
-        halt(r); /* after a failed start nothing was halted, and nothing is stored any more */
+        halt(r); /* after a failed start the work was not stopped before; nothing is stored any more */
     gauges_withdraw();
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)

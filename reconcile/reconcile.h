@@ -1,10 +1,11 @@
 /*
- * Makes the decisions: owns every cluster, operation and subscription in memory, polls Cleura, runs
- * operations step by step, emits events, and publishes the view. Everything runs on the loop thread.
+ * The reconciler makes all decisions. It owns every cluster, operation and subscription in memory, polls
+ * Cleura, runs operations step by step, emits events, and publishes the view. Everything runs on the loop
+ * thread.
  *
  * Data flow of a write: command -> check against memory -> change set -> storage writer (commit) -> back on
- * the loop: view, answer, webhooks -> next upstream call. Memory is ahead of the store by the queued changes.
- * Nothing is shown, acknowledged or sent to Cleura before it is committed.
+ * the loop: view, answer, webhooks -> next upstream call. Memory is newer than the store by the queued
+ * changes. Nothing is shown, acknowledged or sent to Cleura before it is committed.
  */
 #ifndef RECONCILE_RECONCILE_H
 #define RECONCILE_RECONCILE_H
@@ -19,12 +20,13 @@
 struct reconcile;
 
 struct reconcile *reconcile_new(const struct reconcile_options *options);
-/* The visitor with which storage_load fills the reconciler; before reconcile_start. */
+/* The visitor with which storage_load fills the reconciler. Used before reconcile_start. */
 struct store_visitor reconcile_visitor(struct reconcile *r);
 /*
  * Called after the load: publishes the first view and continues every open operation. Before the loop runs,
  * or on it. When the store has no API token, *ret_first_token is a new admin token (a secret; the caller
- * writes it to its file and frees it). Its row is committed before the first answer. Otherwise NULL.
+ * writes it to its file and frees it). Its row is committed before the first answer. Otherwise
+ * *ret_first_token is NULL.
  */
 void reconcile_start(struct reconcile *r, char **ret_first_token);
 /* Loop thread: decides a command; its answer is given now or later, exactly once. */
@@ -37,8 +39,9 @@ void reconcile_free(struct reconcile *r);
 
 /* Appends shootd_upstream_*, shootd_clusters, ... to a scrape, with ages at `now`. Any thread. */
 void reconcile_metrics(struct buffer *out, mono_us now);
-/* Conditions that an operator should know although the daemon works: rows in the quarantine, projects set
- * aside, webhooks whose secrets cannot be opened. "" when there are none. Any thread. */
+/* Writes the conditions that an operator should know although the daemon works: rows in the quarantine,
+ * projects that are set aside, webhooks whose secrets cannot be opened. "" when there are none. Any
+ * thread. */
 void reconcile_remarks(char *text, size_t size);
 /* The number of webhooks whose secrets the seal key does not open. After the load; loop thread. */
 unsigned reconcile_unreadable_webhooks(const struct reconcile *r);

@@ -20,7 +20,7 @@
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
-static _Atomic uint64_t ended[2]; /* number of reloads: [0] with faults, [1] without */
+static _Atomic uint64_t ended[2]; /* the number of reloads: [0] with faults, [1] without */
 static atomic_bool last_failed;
 
 /* ---- accounts ---- */
@@ -52,7 +52,8 @@ static void rebind_accounts(struct reconcile *r, const struct config *next)
     }
 }
 
-/* Removes the accounts that ended and adds the new ones. No project uses an account yet. */
+/* Removes the accounts that the configuration no longer has, and adds the new ones. At this time no project
+ * uses either of them. */
 static void replace_accounts(struct reconcile *r, const struct config *next)
 {
     struct account *a, *later;
@@ -77,9 +78,9 @@ static bool stays_as_it_is(const struct project *p, const struct config_project 
 }
 
 /*
- * Handles one project after the other. Expensive work gets a turn of its own: showing a catalog, a walk over
- * clusters, rows for the store. Projects without such work are skipped, a limited number per turn, because
- * each must be searched in the configuration.
+ * Projects are handled one after the other. Expensive work (to show a catalog, to visit clusters, to write
+ * rows to the store) gets a turn of its own. Other projects are skipped, a limited number per turn, because
+ * each one has to be searched in the configuration.
  */
 enum { PASSED_BY_IN_TURN = 64 };
 
@@ -93,7 +94,8 @@ static void on_moved(struct project *p)
     go_on_later(p->r);
 }
 
-/* Whether another turn must continue, now or after the project has stopped. */
+/* True when the work on this project goes on in another turn: the next one, or one after the project has
+ * stopped. */
 static bool bind_or_rest(struct project *p, const struct config_project *named)
 {
     const bool stays = named && stays_as_it_is(p, named);

@@ -1,7 +1,7 @@
 /*
- * Reads the configuration again (SIGHUP, POST /v1/reload). The main thread reads and compares it. This file
- * applies a valid configuration step by step, while all other work continues, and answers the commands that
- * requested the reload. Loop thread.
+ * Reloads of the configuration (SIGHUP, POST /v1/reload). The main thread reads and compares the new one.
+ * This file applies a valid configuration step by step, while all other work continues, and answers the
+ * commands that requested the reload. Loop thread.
  */
 #ifndef RECONCILE_RELOAD_H
 #define RECONCILE_RELOAD_H
@@ -14,7 +14,7 @@
 struct reload_outcome {
     uint64_t covers; /* commands up to this number of reconcile_options.ask_reload are answered */
     struct config_changes changes; /* the changes, when there were no faults */
-    const char *faults;            /* lines; NULL: no faults */
+    const char *faults;            /* the faults, one per line; NULL: there are none */
 };
 
 /*

@@ -1,6 +1,7 @@
 /*
- * The end of a turn: the only place that calls upwards. The files below leave results and facts in lists of
- * the reconciler; each list has one function here that takes them, one by one. Loop thread.
+ * The end of a turn. Only this file calls from lower folders into upper ones: the lower folders leave results
+ * and facts in lists of the reconciler, and each list has one function here that handles its items one by
+ * one. Loop thread.
  */
 #include "reconcile/turn.h"
 
@@ -38,7 +39,7 @@ static void take_save(struct reconcile *r, struct list *item)
     if (save->on_saved)
         save->on_saved(save);
     save_settle(save);
-    if (*save->key && !entity_by_key(r, save->key)) /* it may be gone only now */
+    if (*save->key && !entity_by_key(r, save->key)) /* the entity may have been removed by this save */
         fetches_forget(r->fetches, save->key);
 }
 
@@ -61,7 +62,7 @@ static void take_found(struct reconcile *r, struct list *item)
     store_query_free(s);
 }
 
-/* A read for a step showed the shoot. */
+/* Handles a shoot that was read for a step. */
 static void take_sighted(struct reconcile *r, struct list *item)
 {
     struct entity *e = CONTAINER_OF(item, struct entity, sighted);

@@ -1,6 +1,6 @@
 /*
- * Checks a large store while it is in use, because a start that read all of it would take seconds. A damaged
- * store is not written any more. A check without a result is repeated later.
+ * Checks a large store while it is in use, because a start that read all of it would take seconds. When the
+ * store is damaged, nothing is written to it any more. A check without a result is repeated later.
  */
 #include "storage/storage_private.h"
 
@@ -27,7 +27,7 @@ static enum store_status check_once(struct checker *c, char **ret_error)
 {
     void *conn = NULL;
     if (c->backend->open(c->location, false, &conn, ret_error) != STORE_OK)
-        return STORE_RETRY; /* no descriptor or no memory, which is no sign of damage */
+        return STORE_RETRY; /* there was no descriptor or no memory; this is no sign of damage */
     publish(c, conn);
     enum store_status status = c->backend->check(conn, ret_error);
     publish(c, NULL);

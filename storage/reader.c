@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-/* ---- waiting ---- */
+/* ---- the condition ---- */
 
 void signal_init(struct signal *s)
 {
@@ -163,7 +163,7 @@ static void *reader_main(void *arg)
     return NULL;
 }
 
-/* Takes over `q`, whose kind and answer are set. */
+/* Queues `q`, whose kind and answer function are set, and takes it over. */
 static void reader_post(struct reader *r, struct reader_request *q, void *ctx)
 {
     q->ctx = ctx;

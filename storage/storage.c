@@ -12,7 +12,7 @@
 
 /*
  * A killed process leaves its lease in the store. In a store with a file lock, a successful opening proves
- * that the old holder has ended. The start therefore does not wait for the lease to expire.
+ * that the old holder has ended. Therefore the start does not wait until the lease has expired.
  */
 static enum store_status take_lease(const struct store_backend *backend, void *conn, const char *holder,
                                     const struct env *env, struct store_lease *ret_lease, char **ret_error)
@@ -70,7 +70,8 @@ enum store_status storage_open(const struct store_backend *backend, const char *
 
 enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error)
 {
-    assert(!s->writer.started && !s->reader.started); /* until then the caller may use the connection */
+    assert(!s->writer.started && !s->reader.started); /* before the threads start, the caller may use the
+                                                       * connection */
     return s->writer.backend->load(s->writer.conn, visitor, ret_error);
 }
 

@@ -1,7 +1,8 @@
 /*
- * The interface of storage for all other folders: domain calls, no SQL. A backend (sqlite, fake, later pgsql)
- * is one const table of functions. The writer thread with its group commit and the reader thread do not
- * depend on the backend. One conformance suite (tests/storage) runs against every backend.
+ * The interface of storage for all other folders. Its functions are about clusters, operations and so on;
+ * there is no SQL. A backend (sqlite, fake, later pgsql) is one const table of functions. The writer thread
+ * with its group commit and the reader thread do not depend on the backend. One conformance suite
+ * (tests/storage) runs against every backend.
  *
  * Storage owns two threads. The writer applies change sets in the order of submission, many per transaction,
  * and reports each set after its commit is durable. The reader answers page queries on a connection of its
@@ -31,9 +32,9 @@
 enum store_status {
     STORE_OK,
     STORE_NONE,      /* not found */
-    STORE_CONFLICT,  /* a uniqueness rule, a stale version or a lease held by another */
+    STORE_CONFLICT,  /* a unique key exists already, the version is older, or another process has the lease */
     STORE_RETRY,     /* busy or serialization failure: the same call may succeed */
-    STORE_UNCERTAIN, /* the connection was lost during commit: read the result back (pgsql) */
+    STORE_UNCERTAIN, /* the connection was lost during a commit, so the result must be read (pgsql) */
     STORE_BROKEN,    /* disk full, I/O error, corruption: stop writing, continue reads */
     STORE_NEWER,     /* a newer version made the database: refuse to start */
     STORE_LOCKED,    /* another process owns the store */
@@ -43,25 +44,26 @@ const char *store_status_name(enum store_status status);
 /* ---- change sets ---- */
 
 enum change_kind {
-    CHANGE_CLUSTER_PUT, /* whole row; refused (STORE_CONFLICT) when a row with a higher version is stored */
-    CHANGE_CLUSTER_DELETE,  /* by id */
-    CHANGE_OPERATION_PUT,   /* whole row */
-    CHANGE_OPERATION_PURGE, /* finished before purge.before */
+    CHANGE_CLUSTER_PUT,    /* stores a whole row; refused (STORE_CONFLICT) when a row with a higher version is
+                            * stored */
+    CHANGE_CLUSTER_DELETE, /* deletes the row with this id */
+    CHANGE_OPERATION_PUT,  /* stores a whole row */
+    CHANGE_OPERATION_PURGE, /* deletes operations that ended before purge.before */
     CHANGE_EVENT_APPEND,    /* the store assigns the sequence and writes it into the event */
-    CHANGE_EVENT_PURGE,     /* see change_purge_events */
+    CHANGE_EVENT_PURGE,     /* deletes old events, see change_purge_events */
     CHANGE_SUBSCRIPTION_PUT,
-    CHANGE_SUBSCRIPTION_DELETE, /* by id; also deletes its deliveries */
+    CHANGE_SUBSCRIPTION_DELETE, /* deletes the row with this id, and its deliveries */
     CHANGE_DELIVERY_PUT,
-    CHANGE_DELIVERY_PURGE, /* final and updated before purge.before */
+    CHANGE_DELIVERY_PURGE, /* deletes ended deliveries that were updated before purge.before */
     CHANGE_TOKEN_PUT,
     CHANGE_TOKEN_DELETE, /* by id */
     CHANGE_ACCOUNT_PUT,
     CHANGE_PROJECT_PUT,
-    CHANGE_REPLAY_PUT,   /* whole row; replaces an older one with the same key */
-    CHANGE_REPLAY_PURGE, /* made before purge.before */
-    CHANGE_AUDIT_APPEND, /* the store assigns the sequence */
-    CHANGE_AUDIT_PURGE,  /* entries before purge.before, and all except the newest million */
-    CHANGE_SEAL_KEY_PUT, /* by id: the key under which the stored secrets are sealed */
+    CHANGE_REPLAY_PUT,   /* stores a whole row, and replaces an older one with the same key */
+    CHANGE_REPLAY_PURGE, /* deletes rows that were made before purge.before */
+    CHANGE_AUDIT_APPEND, /* adds an entry, whose sequence the store assigns */
+    CHANGE_AUDIT_PURGE,  /* deletes entries before purge.before, and all except the newest million */
+    CHANGE_SEAL_KEY_PUT, /* stores the id of the key with which the stored secrets are sealed */
     CHANGE_KIND_MAX_,
 };
 
@@ -81,11 +83,12 @@ struct change {
         char id[40];
         struct {
             wall_us before;
-            int64_t newest; /* of events: number that is kept */
-            int64_t limit;  /* limit of rows; further rows are left for the next purge */
+            int64_t newest; /* the number of events that are kept */
+            int64_t limit;  /* the greatest number of rows to delete; further rows are left for the next
+                             * purge */
         } purge;
     };
-    bool left_over; /* of a purge, set by the store: the limit was reached */
+    bool left_over; /* set by the store after a purge: the limit was reached */
 };
 
 /*
@@ -101,7 +104,7 @@ struct change_set {
      * Other sets stay queued in order and are retried until they succeed.
      */
     bool droppable;
-    /* Writer thread; the callee owns the set. */
+    /* Called on the writer thread; the callee owns the set. */
     void (*on_done)(struct change_set *set, enum store_status status);
     void *ctx;
     struct change_set *next; /* used by the queue */
@@ -127,10 +130,10 @@ void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
 void change_put_seal_key(struct change_set *set, const char *key_id);
 /*
- * Removes events before `before`, and all except the `newest` newest. An event that a pending delivery needs
- * stays, and so do all later events. The remaining events therefore have no gaps, except after a restore, so
- * the oldest number shows which events were removed. Removes at most `limit` rows, the oldest first, because
- * other transactions wait during a purge.
+ * Removes events before `before`, and all except the newest ones, whose number is `newest`. An event that a
+ * pending delivery needs stays, and so do all later events. Therefore the remaining events have no gaps,
+ * except after a restore, and the oldest number shows which events were removed. Removes at most `limit`
+ * rows, the oldest first, because other transactions wait during a purge.
  */
 void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit);
 /* kind: one of the other CHANGE_..._PURGE. */
@@ -151,9 +154,10 @@ struct event_query {
     int limit;       /* 1..1000 */
     char **types;    /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
     char **projects; /* NULL: all; account events (no project) are included only when NULL */
-    char *cluster;   /* name, or NULL */
+    char *cluster;   /* the name of a cluster, or NULL */
     char **actors;   /* names of tokens that caused the event; NULL: all */
-    char **targets;  /* subject of the event: cluster, webhook, account, token or scope; NULL: all */
+    char **targets;  /* the objects that the event is about: cluster, webhook, account, token or scope; NULL:
+                      * all */
     /*
      * Id of a subscription, or NULL. Selects only events from `since` that were not delivered to it and have
      * no pending delivery. Test events of webhooks are excluded.
@@ -164,12 +168,13 @@ struct event_query {
 };
 
 struct event_page {
-    struct event *events; /* array, in the requested order */
+    struct event *events; /* the events, in the requested order */
     size_t count;
-    int64_t cut;    /* not 0: the search limit was reached, and the page ends at this sequence */
-    int64_t oldest; /* smallest stored sequence, 0 when there is none */
-    int64_t newest; /* largest sequence assigned */
-    int64_t base; /* newest sequence at the last restore: lower numbers may exist twice; 0: never restored */
+    int64_t cut;    /* when the search limit was reached, the sequence at which the page ends; otherwise 0 */
+    int64_t oldest; /* the smallest stored sequence; 0: there is none */
+    int64_t newest; /* the largest sequence that was assigned */
+    int64_t base;   /* the newest sequence at the last restore, below which numbers may exist twice; 0: the
+                     * store was never restored */
 };
 void event_page_free(struct event_page *page);
 void event_query_done(struct event_query *q);
@@ -177,8 +182,8 @@ void event_query_done(struct event_query *q);
 /* Deliveries of a subscription, newest first. */
 struct delivery_query {
     char subscription_id[40];
-    char id[40];     /* only this delivery, or "" */
-    char before[40]; /* only deliveries before this id; "" for the first page */
+    char id[40];     /* selects only this delivery; "": all */
+    char before[40]; /* selects only deliveries before this id; "" for the first page */
     int status;      /* an enum delivery_status; negative: all */
     int limit;       /* 1..1000 */
 };
@@ -191,17 +196,17 @@ enum { STORE_RECENT_OPERATIONS = 1000 };
 /* Each function is called once per stored struct and takes it over. */
 struct store_visitor {
     void (*cluster)(void *ctx, struct cluster *c);
-    /* Open operations, the newest ended ones, and the one that each cluster names; called after the
-     * clusters. */
+    /* Called for open operations, the newest ended ones, and those that clusters name; after the clusters. */
     void (*operation)(void *ctx, struct operation *op);
-    /* Called before the operations: all ended operations newer than this id are loaded; "": all. */
+    /* Called before the operations. All ended operations that are newer than this id are loaded; "": all are
+     * loaded. */
     void (*operations_left_out)(void *ctx, const char *id);
     void (*subscription)(void *ctx, struct subscription *s);
-    void (*delivery)(void *ctx, struct delivery *d); /* pending ones only */
+    void (*delivery)(void *ctx, struct delivery *d); /* called for pending deliveries only */
     void (*token)(void *ctx, struct api_token *t);
     void (*account)(void *ctx, struct account_state *a);
     void (*project)(void *ctx, struct project_state *p);
-    /* The number of unreadable rows that were ever moved to the quarantine. */
+    /* Called with the number of unreadable rows in the quarantine. */
     void (*quarantined)(void *ctx, int64_t rows);
     void (*event_numbers)(void *ctx, int64_t oldest, int64_t newest); /* as in struct event_page */
     void *ctx;
@@ -221,7 +226,7 @@ struct store_copy {
     char id[STORE_ID_BYTES]; /* id of the store; "": it has none yet */
     int schema;
     int64_t bytes;
-    int64_t event_sequence; /* sequence of its last event; 0: none */
+    int64_t event_sequence; /* the sequence of its last event; 0: it has none */
     int64_t rows[STORE_COUNTS];
 };
 
@@ -232,7 +237,7 @@ struct store_lease {
     char name[64];
     char holder[40];
     wall_us until;
-    int64_t fence; /* grows with each change of holder */
+    int64_t fence; /* a number that grows with each change of the holder */
 };
 
 /*
@@ -246,29 +251,29 @@ struct store_backend {
     enum store_status (*open)(const char *location, bool writer, void **ret_conn, char **ret_error);
     void (*close)(void *conn);
     /*
-     * is_unchecked: whether the opening left a part unchecked because the store is large. check: checks
-     * everything, on a connection that is used for nothing else. STORE_BROKEN: damaged; STORE_RETRY: no
-     * result now. interrupt: another thread may call it while the connection is open. NULL: the opening
-     * always checks everything.
+     * is_unchecked returns whether the opening left a part unchecked because the store is large. check checks
+     * everything, on a connection that is used for nothing else; it returns STORE_BROKEN for a damaged store,
+     * and STORE_RETRY when it has no result now. interrupt ends a running check; another thread may call it
+     * while the connection is open. All three are NULL when the opening always checks everything.
      */
     bool (*is_unchecked)(void *conn);
     enum store_status (*check)(void *conn, char **ret_error);
     void (*interrupt)(void *conn);
     enum store_status (*begin)(void *conn, char **ret_error);
-    /* Between begin and commit. */
+    /* Applies a change, between begin and commit. */
     enum store_status (*apply)(void *conn, struct change *change, char **ret_error);
     /* Stores the number of the transaction, between begin and commit. */
     enum store_status (*mark)(void *conn, int64_t number, char **ret_error);
     enum store_status (*commit)(void *conn, char **ret_error);
     /*
-     * The number of the last marked transaction whose commit is durable; 0: none. Outside a transaction.
-     * After a failed commit the number shows whether the commit had an effect.
+     * Returns the number of the last marked transaction whose commit is durable; 0: there is none. Called
+     * outside a transaction. After a failed commit the number shows whether the commit had an effect.
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
     /* The store's id, made at random with the store. Copies have the same id, other stores have other ids. */
     enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
-    /* The id of the key (base/seal.h) in the last CHANGE_SEAL_KEY_PUT; "": none. */
+    /* Returns the id of the key (base/seal.h) in the last CHANGE_SEAL_KEY_PUT; "": there is none. */
     enum store_status (*seal_key)(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);
     enum store_status (*load)(void *conn, const struct store_visitor *visitor, char **ret_error);
     enum store_status (*events)(void *conn, const struct event_query *query, struct event_page *ret_page);
@@ -287,21 +292,22 @@ struct store_backend {
                                     struct operation_page *ret_page);
     /*
      * Takes or renews the lease `name` for `holder` until now + ttl. STORE_CONFLICT when the lease of another
-     * holder has not expired; *lease then names the holder. A change of holder increments the fence (DB-23).
-     * Own transaction.
+     * holder has not expired; *lease then names the holder. A change of the holder increments the fence
+     * (DB-23). This call has its own transaction.
      */
     enum store_status (*lease_take)(void *conn, const char *name, const char *holder, wall_us now,
                                     int64_t ttl_us, struct store_lease *ret_lease, char **ret_error);
     enum store_status (*lease_release)(void *conn, const char *name, const char *holder);
-    /* See storage_backup; any thread. NULL: the store makes no copies. */
+    /* Makes a copy, see storage_backup; any thread. NULL: the store cannot make copies. */
     enum store_status (*backup)(const char *location, const char *target, const atomic_bool *end,
                                 struct store_copy *ret, char **ret_error);
 };
 
-extern const struct store_backend store_sqlite; /* location: path of the database file */
-extern const struct store_backend store_fake;   /* location: names the shared in-memory state */
+extern const struct store_backend store_sqlite; /* its location is the path of the database file */
+extern const struct store_backend store_fake;   /* its location is the name of the shared state in memory */
 
-/* Makes the fake fail the n-th next apply or commit, once (1 = the next). 0 switches this off. Tests only. */
+/* Makes the n-th call of apply or commit from now on fail, once (1: the next one). 0 switches this off. Tests
+ * only. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);
 /* Whether a commit that store_fake_fail_nth fails has an effect nevertheless. Tests only. */
 void store_fake_failed_commits_have_effect(void *conn, bool have);
@@ -320,19 +326,19 @@ struct storage_metrics {
     uint64_t errors;
     uint64_t commit_us_total;
     uint64_t queue_depth;
-    uint64_t queries; /* queries without an answer yet; for tests on a virtual clock */
+    uint64_t queries; /* the number of queries without an answer; for tests with a virtual clock */
     bool broken;
 };
 
 /*
- * Opens the writer's and the reader's connection and takes the lease "daemon" for `holder`. STORE_NEWER,
- * STORE_LOCKED and STORE_BROKEN set a message in *ret_error (the caller frees it); then nothing was changed.
+ * Opens the writer's and the reader's connection and takes the lease "daemon" for `holder`. With STORE_NEWER,
+ * STORE_LOCKED and STORE_BROKEN, *ret_error is a message (the caller frees it), and nothing was changed.
  */
 enum store_status storage_open(const struct store_backend *backend, const char *location, const char *holder,
                                const struct env *env, struct storage **ret_storage, char **ret_error);
 /* Passes all stored structs to the visitor. Called before storage_start, on the caller's thread. */
 enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error);
-/* Starts the two threads, and the check that the opening left out. */
+/* Starts the two threads, and the thread that checks the part that the opening left unchecked. */
 void storage_start(struct storage *s);
 /* Commits all queued sets, joins the threads, closes the connections (reader first, DB-2). NULL is
  * allowed. */
@@ -340,8 +346,8 @@ void storage_close(struct storage *s);
 
 /* The store's id; valid as long as `s`. Any thread. */
 const char *storage_id(const struct storage *s);
-/* The id of the seal key that the store named when it was opened; "": not known. Valid as long as `s`. Any
- * thread. */
+/* The id of the seal key that was in the store when it was opened; "": there was none. Valid as long as `s`.
+ * Any thread. */
 const char *storage_seal_key(const struct storage *s);
 /*
  * Copies the store at one moment to the file `target`, which must not exist, and checks the copy. A damaged
@@ -350,7 +356,7 @@ const char *storage_seal_key(const struct storage *s);
  */
 enum store_status storage_backup(struct storage *s, const char *target, struct store_copy *ret,
                                  char **ret_error);
-/* Running copies end without a result, and so do copies that begin later. Any thread. */
+/* Ends running copies without a result; copies that begin later end in the same way. Any thread. */
 void storage_end_backups(struct storage *s);
 /* The number of the schema that this program writes. The program upgrades stores of every lower number, down
  * to 1. */
@@ -364,7 +370,7 @@ enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_soun
 
 /* The sealed content of a store, without the secrets of webhooks. */
 struct store_sealed {
-    char key_id[SEAL_KEY_ID_BYTES]; /* id of the key that the store names, "": none */
+    char key_id[SEAL_KEY_ID_BYTES]; /* the id of the key that the store names; "": there is none */
     size_t tokens;                  /* tokens of Cleura, at most one per account */
     size_t answers;                 /* stored answers for Idempotency-Keys */
 };
@@ -391,8 +397,8 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
  * Replaces the store with a copy of the backup and renames the old store to `kept`. STORE_LOCKED: a daemon
  * has the store open. A damaged or incomplete backup leaves the store unchanged. Event numbers continue above
  * all numbers that the old store has assigned, so no number is used twice. When the old numbers cannot be
- * read, the jump is larger than any number of events between two backups. *ret describes the backup, also
- * after a failed replacement; all zero when the backup cannot be used.
+ * read, the numbers continue so far ahead that no event can have had them. *ret describes the backup, also
+ * when the replacement failed; it is zeroed when the backup cannot be used.
  */
 enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
                                  struct store_copy *ret, char **ret_error);
@@ -419,12 +425,12 @@ void storage_query_deliveries(struct storage *s, const struct delivery_query *qu
                               void (*on_done)(void *ctx, enum store_status status, struct delivery *array,
                                               size_t count),
                               void *ctx);
-/* STORE_NONE, and NULL, when there is no stored answer for this key. */
+/* on_done gets STORE_NONE and NULL when there is no stored answer for this key. */
 void storage_query_replay(struct storage *s, const char *key,
                           void (*on_done)(void *ctx, enum store_status status, struct replay *replay),
                           void *ctx);
 
-/* As for events: the query is copied, on_done takes over the page. */
+/* The query is copied, and on_done takes over the page, as with events. */
 void storage_query_audit(struct storage *s, const struct audit_query *query,
                          void (*on_done)(void *ctx, enum store_status status, struct audit_page *page),
                          void *ctx);

@@ -12,12 +12,13 @@
 
 enum { STORE_PAGE_MAX = 1000 };
 
-/* For the backends: whether the query's type patterns include this type; and a limit clamped to 1..1000. */
+/* For the backends. The first function returns whether the query's type patterns include this type, the
+ * second one a limit that is clamped to 1..1000. */
 bool event_query_wants_type(const struct event_query *query, enum event_type type);
 int store_page_limit(int limit);
 /*
- * A page searches at most STORE_LOOKED_AT numbers of `all` after `place`, in the page's order. False: there
- * are none.
+ * Finds the numbers that a page searches: at most STORE_LOOKED_AT numbers of `all` after `place`, in the
+ * page's order. False: there are none.
  */
 struct number_range {
     int64_t from;
@@ -27,20 +28,21 @@ bool store_window(struct number_range all, int64_t place, bool newest_first, str
 /* `place` of the next page when this one is not full; 0: there is no next page. */
 int64_t store_window_end(struct number_range all, struct number_range window, bool newest_first);
 /*
- * Takes or renews the lease in `lease` (zeroed: never held; empty holder: released). False when the lease of
- * another holder has not expired; `lease` is then unchanged.
+ * Takes or renews the lease in `lease`. (It is zeroed when it was never held, and has an empty holder when it
+ * was released.) False when the lease of another holder has not expired; `lease` is then unchanged.
  */
 bool store_lease_claim(struct store_lease *lease, const char *name, const char *holder, wall_us now,
                        int64_t ttl_us);
 
-/* A mutex and a condition that waits on CLOCK_MONOTONIC, so a change of the wall clock delays nothing. */
+/* A mutex and a condition variable that uses CLOCK_MONOTONIC, so that a change of the wall clock delays
+ * nothing. */
 struct signal {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
 };
 void signal_init(struct signal *s);
 void signal_done(struct signal *s);
-/* The caller holds the lock. INT64_MAX: no time limit. */
+/* The caller holds the lock. A timeout of INT64_MAX means no time limit. */
 void signal_wait(struct signal *s, int64_t timeout_us);
 
 struct set_queue {
@@ -62,14 +64,17 @@ struct writer {
     bool stopping;
     bool condemned; /* the store is damaged: no more writes */
     struct storage_metrics metrics;
-    char trouble[STORE_TROUBLE_BYTES]; /* while broken */
+    char trouble[STORE_TROUBLE_BYTES]; /* the reason, while the store is broken */
 
     /* Used only by the writer thread. */
     struct set_queue backlog;
-    int64_t transaction; /* number of the last transaction that began; the store has the last committed one */
-    size_t unsure;       /* number of sets at the head whose commit failed but may have had an effect */
+    int64_t transaction; /* the number of the last transaction that has begun; the store contains the number
+                          * of the last committed one */
+    size_t unsure;       /* the number of sets at the head of the backlog whose commit failed but may have had
+                          * an effect */
     bool broken;
-    bool lost; /* another holder has the lease, or the store is damaged: broken until close */
+    bool lost; /* another holder has the lease, or the store is damaged: nothing is written until the store is
+                * closed */
     int64_t backoff_us;
     mono_us retry_at;
     mono_us renew_at;
@@ -103,7 +108,7 @@ struct reader {
     struct signal lock;
     struct reader_request *head;
     struct reader_request *tail;
-    uint64_t depth; /* including the query in progress */
+    uint64_t depth; /* the number of queries, including the one in progress */
     bool stopping;
 };
 
@@ -115,7 +120,7 @@ uint64_t reader_depth(struct reader *r);
 void reader_done(struct reader *r);
 
 /*
- * checker.c: a thread that checks the part that the start left out, and then ends. It uses a separate
+ * checker.c: a thread that checks the part that the start left unchecked, and then ends. It uses a separate
  * connection; other threads only interrupt it.
  */
 struct checker {

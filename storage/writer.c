@@ -1,16 +1,17 @@
 /*
  * The writer thread, the writing connection and the lease. The thread writes its whole queue in one
- * transaction (group commit), so many waiting clients share one fsync. Must not hold the lock while it writes
- * or calls back.
+ * transaction (group commit), so many waiting clients share one fsync. It must not hold the lock while it
+ * writes or calls a callback.
  *
  *   working --commit fails--> broken --a set or the lease is stored--> working
  *      |                        |
  *      +--another holds the lease--> lost (until close)
  *
  * While broken, droppable sets fail at once; the other sets keep their order at the head of the backlog. In
- * `lost` all sets fail at once, because they can never be stored. A failed commit may have had an effect
- * nevertheless (an I/O error at the last fsync, a lost connection). Its sets stay in the backlog until the
- * number of the store's last transaction shows the outcome. Only then are they dropped, repeated or reported.
+ * the state `lost` all sets fail at once, because they can never be stored. A commit that failed may still
+ * have had an effect (after an I/O error at the last fsync, or when the connection was lost). Its sets stay
+ * in the backlog until the number of the store's last transaction shows the outcome. Only then are they
+ * dropped, repeated or reported.
  */
 #include "storage/storage_private.h"
 
@@ -72,7 +73,8 @@ static void writer_report(struct writer *w, struct change_set *set, enum store_s
         w->metrics.change_sets++;
     (void)pthread_mutex_unlock(&w->lock.mutex);
     set->on_done(set, status);
-    /* The depth is reduced after the report. At a depth of 0 every caller thus has its result. */
+    /* The depth is reduced only after the report. Therefore every caller has its result when the depth is
+     * 0. */
     (void)pthread_mutex_lock(&w->lock.mutex);
     assert(w->metrics.queue_depth);
     w->metrics.queue_depth--;
@@ -97,7 +99,7 @@ static void drop_droppable(struct writer *w)
         writer_report(w, set, STORE_BROKEN);
 }
 
-/* Refuses sets that cannot be stored, or not soon enough for their callers. */
+/* Refuses the sets that cannot be stored, and those whose callers cannot wait until they can be stored. */
 static void refuse_waiting(struct writer *w)
 {
     if (!w->lost) {
@@ -111,7 +113,7 @@ static void refuse_waiting(struct writer *w)
 
 /* ---- states ---- */
 
-/* `why` is the reason as text; NULL: not broken. */
+/* Sets or ends the state `broken`. `why` is the reason as text; NULL: the store works. */
 static void set_broken(struct writer *w, const char *why)
 {
     w->broken = why != NULL;
@@ -231,7 +233,8 @@ static enum store_status writer_transact(struct writer *w, size_t count, char **
     return status;
 }
 
-/* Finds the outcome of a commit that failed with `failed`. STORE_BROKEN and `unsure` not 0: not known yet. */
+/* Finds out whether a commit that failed with `failed` had an effect. When the result is STORE_BROKEN and
+ * `unsure` is not 0, this is not known yet. */
 static enum store_status writer_outcome(struct writer *w, enum store_status failed)
 {
     int64_t last = 0;
@@ -270,7 +273,7 @@ static bool writer_settle(struct writer *w)
     if (w->unsure)
         return false;
     if (status != STORE_OK) {
-        drop_droppable(w); /* refused like other droppable sets while broken */
+        drop_droppable(w); /* droppable sets are refused while the store is broken */
         return true;
     }
     leave_broken(w);
@@ -289,7 +292,8 @@ static size_t batch_size(const struct writer *w)
     return n;
 }
 
-/* Sets without a change are only reported in order, after the sets before them. */
+/* Whether the first `count` sets contain no change. Such sets are not written, only reported, after the sets
+ * before them. */
 static bool is_without_change(const struct writer *w, size_t count)
 {
     const struct change_set *set = w->backlog.head;
@@ -343,7 +347,8 @@ static bool write_batch(struct writer *w)
     for (; count; count--) {
         if (status == STORE_OK)
             writer_report_head(w, STORE_OK);
-        else if (!write_one(w)) /* one bad set must not make the others fail */
+        else if (!write_one(w)) /* the sets are written one by one, so that one bad set does not make the
+                                 * others fail */
             return false;
     }
     return true;
@@ -351,7 +356,7 @@ static bool write_batch(struct writer *w)
 
 /* ---- the thread ---- */
 
-/* How long the writer may wait when no set arrives. */
+/* The time for which the writer may wait when no set arrives. */
 static int64_t idle_us(const struct writer *w)
 {
     if (w->lost)

@@ -11,7 +11,7 @@ enum { AVERAGE_OVER = 8 };
 
 struct flow {
     UT_hash_handle hh;
-    mono_us virtual_time; /* start time of its next call */
+    mono_us virtual_time; /* the virtual start time of its next call */
     unsigned queued;
     char key[];
 };

@@ -23,13 +23,13 @@
 
 #include "base/env.h"
 
-/* A call overtakes a call of the next lower priority unless the other call has waited at least this much
+/* A call overtakes a call of the next lower priority, unless that call has waited at least this many seconds
  * longer. */
 enum { LANE_HANDICAP_S = 8 };
 
 struct flow;
 
-/* The share of a queued call in its flow; zeroed: none. */
+/* The part of its flow's virtual time that a queued call has taken; zeroed: none. */
 struct fair_ticket {
     struct flow *flow;
     int64_t cost_us;
@@ -37,22 +37,22 @@ struct fair_ticket {
 
 struct fairness {
     struct flow *flows;  /* flows with queued calls */
-    int64_t duration_us; /* moving average of a call's duration */
+    int64_t duration_us; /* the moving average of the duration of calls */
 };
 
 /* Returns the call's turn. `cost_us`: see fairness_cost. Fills the ticket. */
 mono_us fairness_join(struct fairness *f, struct fair_ticket *ticket, const char *region,
                       const char *project_id, int priority, int64_t cost_us, mono_us now);
-/* Called when the call leaves the queue. A call that was not sent returns its cost. An empty ticket is
- * allowed. */
+/* Called when the call leaves the queue. When it was not sent, its flow gets the cost back. An empty ticket
+ * is allowed. */
 void fairness_leave(struct fairness *f, struct fair_ticket *ticket, bool sent);
 
 /* Adds the duration of a call to the average. */
 void fairness_measure(struct fairness *f, int64_t duration_us);
 /*
- * The time that a call occupies the lane: starts are at least `spacing_us` apart, and `max_in_flight` calls
- * run at the same time. The cost is at most one step of priority, so an outage with many timeouts does not
- * reverse the order.
+ * The time for which a call occupies the lane: starts are at least `spacing_us` apart, and `max_in_flight`
+ * calls run at the same time. The result is at most the handicap of one priority, so that an outage with many
+ * timeouts does not reverse the order.
  */
 int64_t fairness_cost(const struct fairness *f, int64_t spacing_us, int max_in_flight);
 

@@ -1,9 +1,11 @@
 /*
- * Cleura's API: both generations behind one model. All functions without another note: loop thread.
+ * Cleura's API: one interface for both generations. All functions are for the loop thread, unless their
+ * comment names another one.
  *
- * An account is one login. Its lane sends its calls one at a time (max_in_flight), spaced, by priority with
- * aging. This folder manages the tokens. A call is sent with a valid token, which is renewed once when Cleura
- * rejects it. The caller only gets the result, in one of a few classes (upstream/wire/classify.c).
+ * An account is one login. Its lane sends its calls one at a time (or max_in_flight), with a minimum spacing,
+ * ordered by priority and waiting time. This folder manages the tokens: a call is sent with a valid token,
+ * which is renewed once when Cleura rejects it. The caller only gets the result, which has one of a few
+ * classes (upstream/wire/classify.c).
  */
 #ifndef UPSTREAM_UPSTREAM_H
 #define UPSTREAM_UPSTREAM_H
@@ -34,7 +36,7 @@ enum upstream_op {
     UPSTREAM_CREATE,
     UPSTREAM_DELETE,
     UPSTREAM_KUBECONFIG,
-    UPSTREAM_PATCH,       /* members of the cluster itself; body: only the members to change */
+    UPSTREAM_PATCH,       /* changes members of the cluster itself; body: only the members to change */
     UPSTREAM_POOL_CREATE, /* body: the complete pool */
     UPSTREAM_POOL_UPDATE, /* item: the pool; body: the complete pool */
     UPSTREAM_POOL_DELETE, /* item: the pool */
@@ -52,7 +54,7 @@ enum upstream_op {
     UPSTREAM_UPGRADE_CHECK, /* item: the version */
     UPSTREAM_OWN_PROJECTS,  /* projects of the login, with their OpenStack domains */
     UPSTREAM_QUOTA,         /* item: the domain id */
-    UPSTREAM_NAME_TAKEN,    /* whether the name is used in the whole cloud; name */
+    UPSTREAM_NAME_TAKEN,    /* whether the name is used anywhere in the cloud; name: the name to check */
     UPSTREAM_OP_MAX_,
 };
 const char *upstream_op_name(enum upstream_op op);
@@ -65,11 +67,11 @@ enum upstream_class {
     UPSTREAM_ABSENT,       /* 404 */
     UPSTREAM_CONFLICT,     /* 409 */
     UPSTREAM_REFUSED,      /* 400, 422: the request itself is wrong; message gives the reason */
-    UPSTREAM_FORBIDDEN,    /* missing privilege */
-    UPSTREAM_LOGIN_FAILED, /* no usable login; retry_after_s: when the login guard opens */
-    UPSTREAM_THROTTLED,    /* 429, forbidden IP: no effect, try later */
+    UPSTREAM_FORBIDDEN,    /* a privilege is missing */
+    UPSTREAM_LOGIN_FAILED, /* there is no usable login; retry_after_s: until the login guard opens */
+    UPSTREAM_THROTTLED,    /* 429, or the IP address is not allowed: the call had no effect, try later */
     UPSTREAM_UNREACHABLE,  /* nothing was sent, or a read failed: try later */
-    UPSTREAM_UNCERTAIN,    /* a write whose effect is unknown: read back */
+    UPSTREAM_UNCERTAIN,    /* a write whose effect is unknown: the shoot must be read */
     UPSTREAM_GARBLED,      /* a read whose answer is not understood */
     UPSTREAM_OVERSIZED,    /* a read whose answer is larger than allowed for its kind */
     UPSTREAM_EXPIRED,      /* the deadline passed: nothing was sent, or a read was cut off */
@@ -82,17 +84,19 @@ const char *upstream_class_name(enum upstream_class class);
 enum { UNREAD_TOLD = 8, UNREAD_PATH_BYTES = 96 };
 struct unread {
     unsigned count;
-    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* JSON pointers of the first of them, cut */
+    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* the JSON pointers of the first ones, cut */
 };
 
 struct upstream_result {
     enum upstream_class class;
-    int status;               /* HTTP status, 0 when there was none */
-    char *message;            /* for people, without secrets; or NULL */
+    int status;               /* the HTTP status; 0: there was no answer */
+    char *message;            /* a text for people, without secrets; or NULL */
     int retry_after_s;        /* 0: not known */
-    const char *not_believed; /* GET: why the shoot in the answer is not accepted; static, or NULL */
+    const char *not_believed; /* GET: the reason why the shoot in the answer is not accepted, a static text;
+                               * or NULL */
     bool unexplained; /* refused without a message of Cleura, although other calls succeeded shortly before */
-    struct unread unread; /* of the answer; for lists see upstream/account/refused_rows.c */
+    struct unread unread; /* the unread members of the answer; for lists see
+                           * upstream/account/refused_rows.c */
     /* ---- payloads by operation; NULL or 0 when not applicable ---- */
     struct shoot *shoot;   /* GET; CREATE, PATCH and pools if the generation returns it */
     size_t shoot_count;    /* LIST: number of shoots passed to on_shoots and on_known */
@@ -126,7 +130,7 @@ enum call_state {
     CALL_IDLE,    /* not in the lane */
     CALL_WAITING, /* waits for its turn */
     CALL_SENT,    /* sent, and not answered yet */
-    CALL_REFUSED, /* its user gets the refusal in a separate turn */
+    CALL_REFUSED, /* the call is refused, and its user gets this result in a separate turn */
 };
 
 /*
@@ -137,29 +141,31 @@ struct known_row {
     uint8_t digest[ROW_DIGEST_BYTES]; /* as in struct shoot */
     char name[64];                    /* name of the shoot */
 };
-struct known_rows; /* one block of memory: release with free() */
+struct known_rows; /* one block of memory, which is released with free() */
 
 struct known_rows *known_rows_new(size_t most);
-/* Adds a row, at most `most` times. A row with a longer name is left out and decoded each time. Any
- * thread. */
+/* Adds a row; called at most `most` times. A row with a longer name is left out, so it is decoded each time.
+ * Any thread. */
 void known_rows_add(struct known_rows *known, const uint8_t digest[static ROW_DIGEST_BYTES],
                     const char *name);
 
-/* One call, embedded in its user. The strings are borrowed and must be valid until on_done. */
+/* One call. It is a member of its user's struct. The strings are borrowed and must be valid until on_done. */
 struct upstream_call {
     enum upstream_op op;
     const char *region;
     const char *project_id;
     const char *name;   /* name of the shoot, if the operation has one */
-    const char *item;   /* second subject of the operation, see enum upstream_op */
+    const char *item;   /* the second argument of the operation, see enum upstream_op */
     const json_t *body; /* CREATE: the resolved spec with `name`; others: see enum upstream_op */
     int ttl_seconds;    /* KUBECONFIG */
     enum lane_priority priority;
-    mono_us deadline;   /* time limit for sending; for a read of LANE_USER_WAITING: for the answer (UP-19) */
-    struct trace trace; /* trace of the call; none: nobody requested the call (HT-51) */
+    mono_us deadline;   /* the time by which the call must be sent; for a read of LANE_USER_WAITING, the time
+                         * by which it must be answered (UP-19) */
+    struct trace trace; /* the trace of the call; a call that no client requested has none (HT-51) */
     char request_id[UPSTREAM_REQUEST_ID_BYTES]; /* request id of the client, or "" (HT-50) */
-    bool retry; /* repeats a failed call: needs a token of the budget (UP-12) */
-    bool next;  /* the read that this call depends on just ended: goes before all waiting calls */
+    bool retry; /* the call repeats a failed call, and needs a token of the budget (UP-12) */
+    bool next;  /* the call is sent before all waiting calls, because the read on which it depends has just
+                 * ended */
 
     /*
      * LIST: called with a few shoots at a time, in separate turns, before on_done. Not called when the list
@@ -168,8 +174,10 @@ struct upstream_call {
     void (*on_shoots)(struct upstream_call *call, struct shoot **shoots, size_t count);
     /* LIST, in the same turns: called for rows that are in `known`. */
     void (*on_known)(struct upstream_call *call, const struct known_row *const *rows, size_t count);
-    struct known_rows *known; /* LIST: owned by the call until it is sent (then NULL); or NULL */
-    /* LIST, in the same turns: called for a row that is not accepted. Must not cancel the call. Or NULL. */
+    struct known_rows *known; /* LIST: rows that need not be decoded, or NULL. Owned by the call until it is
+                               * sent (then NULL) */
+    /* LIST, in the same turns: called for a row that is not accepted. It must not cancel the call. May be
+     * NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
     /* Runs once, on the loop thread, never inside upstream_submit. The result is valid only during the
      * call. */
@@ -182,14 +190,14 @@ struct upstream_call {
     struct list link;
     struct loop_timer expiry;
     struct upstream_account *account;
-    struct exchange *exchange; /* while the call is sent and its answer is read */
+    struct exchange *exchange; /* the running exchange, while the call is sent and its answer is read */
     mono_us queued_at;
-    mono_us started_at;          /* also for on_done: time of the last sending; 0: never sent */
+    mono_us started_at;          /* when the call was sent last; 0: never. On_done may read it, too */
     char span[TRACE_SPAN_BYTES]; /* span of the request */
     const char *method;          /* method of the request; static */
     int64_t timeout_us;          /* time limit of the transfer */
     uint64_t token_generation;
-    int variant; /* index of the endpoint that is tried (kubeconfig v3, then v2) */
+    int variant; /* the index of the endpoint that is tried (for kubeconfigs v3, then v2) */
     bool auth_retried;
     enum call_state state;
 };
@@ -204,7 +212,7 @@ enum login_state {
     LOGIN_UNKNOWN, /* no attempt yet */
     LOGIN_OK,
     LOGIN_REJECTED,   /* wrong password: the guard limits attempts */
-    LOGIN_TWO_FACTOR, /* a second factor is required: only upstream_login or a token file helps */
+    LOGIN_TWO_FACTOR, /* a second factor is required: only upstream_login or a token file gives a new token */
     LOGIN_UNREACHABLE,
     LOGIN_NO_PASSWORD, /* no password, and no usable token */
 };
@@ -212,14 +220,15 @@ const char *login_state_name(enum login_state state);
 
 struct upstream_account_events {
     void *ctx;
-    /* The stored state changed: a newly sealed token, or a new time of the guard. The state is borrowed. */
+    /* Called when the state to store has changed: there is a newly sealed token, or a new time of the guard.
+     * The state is borrowed. */
     void (*remember)(void *ctx, const struct account_state *state);
-    /* The login state changed. */
+    /* Called when the login state has changed. */
     void (*login_changed)(void *ctx, struct upstream_account *account, enum login_state state,
                           const char *message);
 };
 
-/* The seal context for the token of an account. The caller frees it. Any thread. */
+/* The context with which the token of an account is sealed. The caller frees it. Any thread. */
 char *upstream_token_context(const struct config_account *account);
 
 /* Borrows loop, transport, worker (reads the answers), config and key. `remembered` may be NULL. */
@@ -229,9 +238,9 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
                                               const struct account_state *remembered, int queue_length,
                                               const struct upstream_account_events *events);
 /*
- * Changes the configuration of the account. Limits apply from the next call. With another login, password or
- * token file, a new login is made, also for calls that wait. URL and generation do not change. The old
- * configuration may be freed after the call.
+ * Changes the configuration of the account. New limits apply from the next call on. When login, password or
+ * token file differ, a new login is made, also for calls that wait. URL and generation must be the same. The
+ * old configuration may be freed after this function.
  */
 void upstream_account_configure(struct upstream_account *a, const struct config_account *config,
                                 int queue_length);
@@ -257,8 +266,8 @@ enum login_outcome {
     LOGIN_OUTCOME_BUSY,       /* another manual login is in progress */
     LOGIN_OUTCOME_GUARDED,    /* the login guard is closed: see retry_after_s */
     LOGIN_OUTCOME_REFUSED,    /* Cleura refused login and password, or refused to send a code */
-    LOGIN_OUTCOME_NO_SMS,     /* only WebAuthn, which the API does not support (CL-5) */
-    LOGIN_OUTCOME_NOTHING,    /* no password, and no new token in token_file */
+    LOGIN_OUTCOME_NO_SMS,     /* the account has only WebAuthn, which the API does not support (CL-5) */
+    LOGIN_OUTCOME_NOTHING,    /* there is no password, and no new token in token_file */
     LOGIN_OUTCOME_WRONG_CODE, /* the code may be entered again */
     LOGIN_OUTCOME_NO_CODE,    /* no code was sent, it has expired, or shootd was restarted since */
     LOGIN_OUTCOME_UNREACHABLE,
@@ -271,7 +280,7 @@ struct upstream_login_end {
     int retry_after_s;   /* 0: not known */
 };
 
-/* Loop thread; runs once, possibly inside the function that begins the login. */
+/* Runs once, on the loop thread, perhaps inside the function that begins the login. */
 typedef void (*upstream_login_done)(void *ctx, const struct upstream_login_end *end);
 
 /*
@@ -286,40 +295,41 @@ void upstream_verify(struct upstream_account *a, int64_t code, mono_us deadline,
 
 struct upstream_account_status {
     enum login_state login;
-    const char *login_message; /* or NULL */
+    const char *login_message; /* the message of the last login, or NULL */
     bool sms, webauthn;        /* second factors that Cleura offers */
     bool verification_pending; /* a code was sent and can be entered */
     const char *token_source;  /* password, sms_code, token_file; NULL: no token */
     wall_us token_at;          /* 0: no token */
     unsigned queue_depth;
     unsigned in_flight;
-    wall_us last_contact_at; /* last complete answer; 0: none */
+    wall_us last_contact_at; /* the time of the last complete answer; 0: there was none */
     mono_us heard_at;        /* the same moment on the monotonic clock, for its age */
     wall_us next_login_at;   /* when the guard opens; 0: open */
-    wall_us away_since;      /* time from which Cleura has not answered; 0: it answers */
+    wall_us away_since;      /* since when Cleura has not answered; 0: it answers */
     const char *breaker;     /* "closed", "open", "half_open" */
     wall_us breaker_until;   /* earliest time of the next probe; 0 when closed */
 };
 void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret);
-/* While Cleura does not answer: host, time and reason as text for people. The caller owns it. */
+/* While Cleura does not answer: returns a sentence for people with host, time and reason. The caller owns
+ * it. */
 char *upstream_why_away(const struct upstream_account *a);
 
 /* Number of ended calls by operation and class, for /metrics. Any thread. */
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);
-/* Durations of the calls that were sent, from the request to the whole answer. After several attempts the
- * last attempt counts. */
+/* Durations of the calls that were sent, from the request to the end of the answer. When a call was sent
+ * several times, the last time is measured. */
 extern const struct histogram_edges upstream_edges;
 const struct histogram *upstream_durations(enum upstream_op op, enum upstream_class class);
 uint64_t upstream_logins_total(bool ok);
 /* How often a breaker opened, including after failed probes. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
-/* Numbers of rows of lists: refused rows, and rows that were already known and not decoded again. Any
- * thread. */
+/* The numbers of rows of lists: those that were refused, and those that were known already and not decoded
+ * again. Any thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
 /* Number of members of answers that could not be read. Any thread. */
 uint64_t upstream_members_unread_total(void);
-/* Number of retries without a token of the budget at their submission. Any thread. */
+/* The number of retries that found no token of the budget when they were submitted. Any thread. */
 uint64_t upstream_retries_delayed_total(void);
 /* Number of accounts whose breaker is open or half open. Any thread. */
 int upstream_breakers_open(void);

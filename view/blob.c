@@ -1,6 +1,6 @@
 /*
  * Resources in the view. The body of a cluster contains the time of its observation, the only member that
- * every poll changes. The texts are not rebuilt for that: readers insert the newer time.
+ * every poll changes. The text is not made again for that: a reader inserts the newer time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static bool has_time_at(const struct view_blob *b, const char *text, size_t at)
 
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief)
 {
-    assert(!b->brief && !b->key); /* before it is in the view */
+    assert(!b->brief && !b->key); /* called before the blob is in the view */
     assert(has_time_at(b, b->body, observed_in_body) && has_time_at(b, brief, observed_in_brief));
     b->brief = brief;
     b->brief_len = strlen(brief);
@@ -111,7 +111,8 @@ static struct view_blob *form_seen_at(const struct view_blob *b, wall_us at)
 
 /*
  * While this function reads `seen_at` and `again`, the loop thread may change the time, and another reader
- * may store a form with the older time. The caller then gets a separate form, so no thread waits.
+ * may store a form with the older time. Then the caller gets a form of its own, so that no thread has to
+ * wait.
  */
 struct view_blob *view_blob_as_seen(struct view_blob *b)
 {

@@ -1,6 +1,7 @@
 /*
- * The number of clusters in each state, for a run of neighbours. GET /v1/summary adds these numbers and reads
- * no cluster. They are made once for each chunk of the view and shared with it. Immutable; any thread.
+ * The number of clusters in each state, for the clusters of one chunk of the view. GET /v1/summary adds up
+ * these numbers and reads no cluster. They are made once for each chunk, and shared together with it.
+ * Immutable; any thread.
  */
 #ifndef VIEW_CLUSTER_COUNTS_H
 #define VIEW_CLUSTER_COUNTS_H

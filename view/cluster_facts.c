@@ -25,7 +25,7 @@ static int64_t version_number(const char *version)
     return number;
 }
 
-/* The separator is a byte that UTF-8 never contains, so no match spans two texts. */
+/* The separator is a byte that UTF-8 never contains, so that no searched text matches across two texts. */
 static void add_search_line(struct buffer *out, const char *text)
 {
     if (!text)
@@ -68,8 +68,8 @@ static size_t add_text(struct buffer *out, const char *text)
     return at;
 }
 
-/* Whether a document has this member, with this value. Its text exists also when its tree does not. A string
- * in it cannot look like a member, because its quotes are escaped. */
+/* Whether a document has this member with this value. The text of the document is searched, because its tree
+ * may not exist. A string in it cannot look like a member, because its quotes are escaped. */
 static bool has_member(const struct json_doc *doc, const char *member)
 {
     return doc && strstr(doc->text, member);
@@ -117,8 +117,8 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     memcpy(f->texts, texts.data, texts.len);
     set_flags(f, c);
     f->version_number = version_number(version);
-    /* A separate copy: many threads read it, and none may change the reference counts of the loop's
-     * objects. */
+    /* A separate copy, because many threads read it, and none of them may change the reference counts of the
+     * loop's objects. */
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
     f->project = f->texts + project;
     f->name = f->texts + name;

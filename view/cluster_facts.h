@@ -1,6 +1,6 @@
 /*
- * The facts of a cluster that filters, orders and counts use, in one block of memory. A list of ten thousand
- * clusters therefore reads no JSON. Code that needs more of one cluster parses its body. Immutable; any
+ * The facts of a cluster that filters, orders and counts use, in one block of memory. With them a list of ten
+ * thousand clusters needs no JSON. Code that needs other data of a cluster parses its body. Immutable; any
  * thread.
  */
 #ifndef VIEW_CLUSTER_FACTS_H
@@ -19,16 +19,18 @@ struct cluster_facts {
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
-    int64_t version_number; /* of Kubernetes: 1.33.7 as one number; 0: not known, sorts first */
+    int64_t version_number; /* the version of Kubernetes as one number; 0: it is not known, and comes first in
+                             * the order */
     wall_us created_at, updated_at;
-    wall_us expires_at; /* expiry of the first version in use to expire, 0: none known */
-    json_t *labels;     /* NULL: none */
+    wall_us expires_at; /* when the first version in use expires; 0: not known */
+    json_t *labels;     /* the labels; NULL: there are none */
     const char *project, *name;
-    const char *version;      /* of Kubernetes, "" when not known */
-    const char *version_line; /* "1.33", "unknown" */
+    const char *version;      /* the version of Kubernetes; "" when it is not known */
+    const char *version_line; /* the minor version such as "1.33", or "unknown" */
     const char *search;       /* all texts that `q` searches, in lower case */
-    const char *images;       /* name, version, ... of the pools, each followed by FACTS_SEPARATOR */
-    const char *issues;       /* text of issues_prepare; NULL: none */
+    const char *images;       /* the image of each pool: its name and its version, each followed by
+                               * FACTS_SEPARATOR */
+    const char *issues;       /* the text of issues_prepare; NULL: there is none */
     char texts[];
 };
 
@@ -42,15 +44,15 @@ static inline const struct cluster_facts *cluster_facts_of(const struct view_blo
     return blob->subject;
 }
 
-/* The images as in struct shoot, in one block that the caller frees. */
+/* Returns the images in the form of struct shoot, in one block that the caller frees. */
 char **cluster_facts_images(const struct cluster_facts *f);
 /* Whether the cluster has issues that its facts show without a catalog. */
 static inline bool cluster_facts_have_issues(const struct cluster_facts *f)
 {
     return f->issues || f->stale;
 }
-/* The issues of the cluster of this blob (model/issues.h). `catalog`: of the project, or NULL. The caller
- * owns them. */
+/* Returns the issues of the cluster of this blob (model/issues.h), which the caller owns. `catalog` is that
+ * of the project, or NULL. */
 json_t *cluster_issues(const struct view_blob *blob, const json_t *catalog, wall_us now);
 
 #endif

@@ -10,12 +10,13 @@
 #include "view/render.h"
 
 struct feed {
-    pthread_mutex_t lock; /* guards all members below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t woken;
     unsigned wakes;
     struct feed_numbers numbers;
-    struct feed_entry **ring; /* by sequence modulo max_entries */
-    size_t count;             /* number of entries in the ring: from newest - count + 1 to newest */
+    struct feed_entry **ring; /* the entries, by sequence modulo max_entries */
+    size_t count;             /* the number of entries in the ring; they have the numbers from newest - count
+                               * + 1 to newest */
     size_t bytes;
     size_t max_entries;
     size_t max_bytes;
@@ -68,13 +69,13 @@ struct feed *feed_new(size_t max_entries, size_t max_bytes)
     return f;
 }
 
-/* Under the lock. */
+/* Called while the lock is held. */
 static struct feed_entry **place_of(struct feed *f, int64_t sequence)
 {
     return &f->ring[(uint64_t)sequence % f->max_entries];
 }
 
-/* Under the lock: removes the oldest entry and returns it. */
+/* Removes the oldest entry and returns it. Called while the lock is held. */
 static struct feed_entry *take_first(struct feed *f)
 {
     struct feed_entry **place = place_of(f, f->numbers.newest - (int64_t)f->count + 1);
@@ -113,8 +114,8 @@ void feed_set_oldest(struct feed *f, int64_t oldest)
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-/* Under the lock. Removes one entry to make space for `e`, and returns the removed entry. NULL: there is
- * space enough. */
+/* Removes one entry to make space for `e`, and returns the removed entry. NULL: there is space enough. Called
+ * while the lock is held. */
 static struct feed_entry *make_room(struct feed *f, const struct feed_entry *e)
 {
     bool follows = e->sequence == f->numbers.newest + 1; /* otherwise the ring would have a gap */

@@ -1,8 +1,8 @@
 /*
- * The newest events, ready for streams: a bounded ring of immutable entries. The text of an entry is made
- * once for all readers (AO-19). The ring contains the latest numbers without a gap. The loop thread publishes
- * an event when it is durable and the view shows its effect; any thread reads. One short lock, under which
- * nothing is allocated or freed.
+ * The newest events for streams: a ring of limited size, whose entries never change. The text of an entry is
+ * made once for all readers (AO-19). The ring contains the latest numbers without a gap. The loop thread
+ * publishes an event when it is durable and the view shows its effect; any thread reads. There is one lock,
+ * which is held for a short time; nothing is allocated or freed meanwhile.
  */
 #ifndef VIEW_FEED_H
 #define VIEW_FEED_H
@@ -21,8 +21,8 @@ struct feed_entry {
     int64_t sequence;
     enum event_type type;
     char *project; /* NULL: an event of an account */
-    char *cluster; /* or NULL */
-    char *text;    /* as made by render_event_stream */
+    char *cluster; /* the name of the cluster, or NULL */
+    char *text;    /* the text that render_event_stream makes */
     size_t len;
 };
 
@@ -31,22 +31,22 @@ struct feed_entry *feed_entry_ref(struct feed_entry *e);
 void feed_entry_unref(struct feed_entry *e);
 
 struct feed_numbers {
-    int64_t oldest; /* smallest sequence in the store, 0: none */
-    int64_t newest; /* largest sequence assigned */
+    int64_t oldest; /* the smallest sequence in the store; 0: there is none */
+    int64_t newest; /* the largest sequence that was assigned */
     uint64_t published[EVENT_TYPE_MAX_];
 };
 
 struct feed;
 
 struct feed *feed_new(size_t max_entries, size_t max_bytes);
-/* No thread may use the feed any more; referenced entries stay valid. NULL is allowed. */
+/* Frees the feed, which no thread may use any more. Referenced entries stay valid. NULL is allowed. */
 void feed_free(struct feed *f);
 
 /* Sets the numbers of the store, before anything is published. */
 void feed_begin(struct feed *f, int64_t oldest, int64_t newest);
 /* Any thread: sets the oldest number in the store after a purge. */
 void feed_set_oldest(struct feed *f, int64_t oldest);
-/* Loop thread: publishes in the order of the numbers. Wakes feed_wait. */
+/* Loop thread: publishes an event, in the order of the numbers. Wakes feed_wait. */
 void feed_publish(struct feed *f, const struct event *e);
 
 int64_t feed_newest(struct feed *f);
@@ -63,8 +63,8 @@ enum feed_place feed_next(struct feed *f, int64_t after, struct feed_entry **ret
 size_t feed_batch(struct feed *f, int64_t after, struct feed_entry **ret_entries, size_t max);
 
 /*
- * Waits until an event is published or feed_wake is called after *wakes was set, at most `timeout_us` of real
- * time. Only one thread may wait.
+ * Waits until an event is published, or feed_wake is called after *wakes was set, but at most `timeout_us` of
+ * real time. Only one thread may wait.
  */
 void feed_wait(struct feed *f, unsigned *wakes, int64_t timeout_us);
 void feed_wake(struct feed *f);

@@ -177,13 +177,14 @@ static char *text_of_buffer(struct buffer *out)
     assert(!out->overflow);
     const size_t len = out->len;
     char *text = buffer_take(out, NULL);
-    return mem_realloc_array(text, len + 1, 1); /* callers may keep the text for long */
+    return mem_realloc_array(text, len + 1, 1); /* unused memory is freed, because callers may keep the text
+                                                 * for long */
 }
 
 static char *render_full(const struct cluster *c, const struct operation *op, size_t *ret_observed)
 {
     struct buffer out;
-    buffer_init(&out, SIZE_MAX / 2); /* its parts have limits */
+    buffer_init(&out, SIZE_MAX / 2); /* the buffer needs no limit, because its parts have limits */
     json_out_begin(&out, NULL);
     json_out_str(&out, "id", c->id);
     json_out_str(&out, "project", c->project);
@@ -290,7 +291,7 @@ json_t *render_subscription(const struct subscription *s)
     return doc;
 }
 
-/* The last ten characters. */
+/* Returns the last ten characters of the id. */
 static const char *id_end(const char *id)
 {
     const size_t len = strlen(id);
@@ -391,8 +392,9 @@ static char *text_of(json_t *doc)
 }
 
 /*
- * "id-number-digest". The digest covers everything from which the body is made. It includes times, because a
- * restored store counts versions again. It includes the build, because another build may use different texts.
+ * "id-number-digest". The digest includes everything from which the body is made. It also includes times,
+ * because a restored store uses version numbers again, and the build, because another build may use other
+ * texts.
  */
 static void make_etag(char etag[static 64], const char *id, int64_t number, const int64_t *state,
                       size_t state_bytes, const char *message)
@@ -413,8 +415,8 @@ static void make_etag(char etag[static 64], const char *id, int64_t number, cons
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
 {
-    /* Expiry: a new catalog may change the expiry dates without a change of the cluster. Message: the message
-     * of a cluster that is set aside is not stored. */
+    /* The expiry is included, because a new catalog may change it without a change of the cluster. The
+     * message is included, because the message of a cluster that is set aside is not stored. */
     const int64_t state[] = {c->version,    c->updated_at,           op ? op->version : 0,
                              c->expires_at, op ? op->updated_at : 0, c->stale};
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
@@ -473,7 +475,7 @@ struct view_blob *render_operation_blob(const struct operation *op)
 {
     char etag[64];
     struct operation shown = *op;
-    shown.body = NULL; /* the largest parts, which no reader needs */
+    shown.body = NULL; /* these parts are the largest, and no reader needs them */
     shown.notes = NULL;
     shown.note_count = 0;
     render_operation_etag(op, etag);
@@ -494,7 +496,7 @@ struct view_blob *render_api_token_blob(const struct api_token *t)
 
 struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t *catalog, wall_us fetched_at)
 {
-    /* A separate copy: many threads read it, and none may change the reference counts of the loop's
-     * objects. */
+    /* A separate copy, because many threads read it, and none of them may change the reference counts of the
+     * loop's objects. */
     return view_blob_new(etag, text, fetched_at, json_deep_copy(catalog), free_document);
 }

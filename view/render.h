@@ -1,7 +1,7 @@
 /*
- * The form of the domain's structs for API clients: pure functions from model structs to JSON, as a tree or,
- * for clusters, as text. Called mostly on the loop thread. They keep no state, so any thread that owns the
- * struct may call them. The caller owns the result.
+ * The form of the model's structs for API clients. These functions make JSON from a struct, as a tree or, for
+ * clusters, as text. They are pure, so any thread that owns the struct may call them; mostly it is the loop
+ * thread. The caller owns the result.
  */
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
@@ -18,7 +18,7 @@
 char *render_cluster(const struct cluster *c, const struct operation *op);
 /* The short form for tables of clusters. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
-/* Includes the messages, which the operation inside a cluster omits. */
+/* Renders an operation with its messages, which are left out of the operation inside a cluster. */
 json_t *render_operation(const struct operation *op);
 /* Renders a webhook without its secret. */
 json_t *render_subscription(const struct subscription *s);
@@ -28,13 +28,14 @@ json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
 /* {"id", "type", "timestamp", "data": ...}: the exact bytes that a webhook sends. */
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
-/* An item of GET /v1/events: the body and its number. */
+/* Appends an item of GET /v1/events: the body with its number. */
 void render_event_item(struct buffer *out, const struct event *e);
 /* Writes an event as a block of a text/event-stream, with its empty line (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
-/* Blobs for the view: ETag from id and version. The subject of a cluster is its facts, the subject of an
- * operation is a copy without its body. Every other subject is a copy. */
+/* Make blobs for the view, whose ETag is made of id and version. The subject of a cluster's blob is the
+ * cluster's facts, that of an operation's blob is a copy of the operation without its body. Every other
+ * subject is a copy. */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
@@ -45,9 +46,10 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
 
 /*
  * The quoted ETag of a cluster: "<id>-<generation>-<digest of everything else that is shown>", without
- * observed_at, which every read of Cleura changes. The tag identifies the state, not its age. If-None-Match
- * compares the whole tag. If-Match asks whether another caller has changed the cluster, so it compares only
- * id and generation. A poll or new progress between a client's read and its write then causes no 412.
+ * observed_at, which every read of Cleura changes. The tag stands for the state, not for its age.
+ * If-None-Match compares the whole tag. If-Match compares only id and generation, because it asks whether
+ * another caller has changed the cluster. Therefore a poll or new progress between a client's read and its
+ * write causes no 412.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);

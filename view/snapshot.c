@@ -16,19 +16,19 @@
 #include "view/cluster_counts.h"
 
 struct section {
-    unsigned refs; /* used by the loop thread, which also releases retired snapshots */
+    unsigned refs; /* used only by the loop thread, which also releases replaced snapshots */
     struct view_section_entries shown;
     struct view_chunk *chunks[];
 };
 
 struct snapshot {
-    struct view_snapshot shown; /* first member: the part for readers */
+    struct view_snapshot shown; /* the first member is the part for readers */
     struct section *sections[VIEW_SECTION_MAX_];
 };
 
 struct staged {
     char *key;
-    struct view_blob *blob; /* NULL: remove */
+    struct view_blob *blob; /* the new blob; NULL: the entry is removed */
     size_t order;
 };
 
@@ -41,7 +41,7 @@ struct staging {
 struct view {
     _Atomic(struct snapshot *) current;
     struct epoch *epoch;
-    struct staging staging[VIEW_SECTION_MAX_]; /* loop thread */
+    struct staging staging[VIEW_SECTION_MAX_]; /* used only by the loop thread */
     bool ready;
     bool draining;
     char left_out[40];
@@ -181,8 +181,8 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
     return (struct view_cursor){&s->sections[section], s->sections[section].chunk_count, 0};
 }
 
-/* Each subject is at a different place in memory. Without prefetching, a list of thousands would wait for
- * most of them. */
+/* Prefetches subjects. Each subject is at a different address in memory. Without prefetching, a list of
+ * thousands would wait for most of them. */
 static void fetch_ahead(const struct view_cursor *cursor)
 {
     enum { AHEAD = 12, LINE_BYTES = 64, LINES = 4 };
@@ -266,7 +266,8 @@ static void release_blob(void *blob)
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at)
 {
     assert(b->observed_at && at);
-    atomic_store(&b->heard_at, heard_at); /* stored first, so that a form with this time is not older */
+    atomic_store(&b->heard_at, heard_at); /* stored first, so that a form with the new time never has the
+                                           * older value */
     atomic_store(&b->seen_at, at);
     struct view_blob *older = atomic_exchange(&b->again, NULL);
     if (older)
@@ -296,7 +297,8 @@ static int staged_compare(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-/* The last of several changes for one key counts. Returns the number of remaining changes. */
+/* Sorts the changes. When there are several changes for one key, only the last one remains. Returns the
+ * number of remaining changes. */
 static size_t staging_sort(struct staging *staging)
 {
     size_t kept = 0;
@@ -314,7 +316,7 @@ static size_t staging_sort(struct staging *staging)
     return staging->count = kept;
 }
 
-/* A section while it is built: entries are gathered until there are enough for a chunk. */
+/* A section while it is being made: entries are collected until there are enough for a chunk. */
 struct merge {
     enum view_section which;
     struct section *section;
@@ -348,7 +350,7 @@ static void cut(struct merge *m)
     m->count = 0;
 }
 
-/* Merges the entries of an old chunk (NULL: none) and the changes that belong to it, in order. */
+/* Merges the entries of an old chunk (NULL: there is none) with the changes that belong to it, in order. */
 static void merge_chunk(struct merge *m, const struct view_chunk *old, const struct staged *items,
                         size_t count)
 {
@@ -366,8 +368,9 @@ static void merge_chunk(struct merge *m, const struct view_chunk *old, const str
 }
 
 /*
- * A chunk without changes is shared, unless the entries gathered before it are too few for a chunk of their
- * own. A change belongs to the last chunk that begins before its key.
+ * Makes a section from an old one and the changes. A chunk without changes is shared, unless the entries
+ * collected before it are too few for a chunk of their own. A change belongs to the last chunk that begins
+ * before its key.
  */
 static struct section *section_merge(enum view_section which, const struct section *old,
                                      struct staging *staging)
@@ -438,7 +441,8 @@ uint64_t view_published(const struct view *v)
 
 /* ---- former tokens ---- */
 
-/* Enough digits that a guess does not match by chance. Never 0, which marks an empty place. */
+/* Returns the first digits of a key as a number. They are so many that a guess does not match by chance. The
+ * result is never 0, which marks an empty place. */
 static uint64_t former_mark(const char *key)
 {
     char digits[17];
@@ -456,7 +460,8 @@ bool view_was_token(const struct view *v, const char *key)
 {
     const uint64_t mark = former_mark(key);
     bool found = false;
-    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* always all of them, so the duration reveals nothing */
+    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* all of them are compared each time, so that the
+                                                     * duration reveals nothing */
         found |= atomic_load_explicit(&v->former_tokens[i], memory_order_relaxed) == mark;
     return found;
 }

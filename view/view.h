@@ -1,7 +1,7 @@
 /*
  * The view: an immutable snapshot of all data for API reads, with prepared JSON and ETags. The loop thread
- * publishes it, HTTP threads read it without a lock (base/epoch.h). A snapshot never changes. A change makes
- * one new blob and a new snapshot that shares all other blobs.
+ * publishes it, HTTP threads read it without a lock (base/epoch.h). A snapshot never changes. For a change,
+ * one new blob is made, and a new snapshot that shares all other blobs.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -19,37 +19,41 @@
 struct view_blob {
     _Atomic unsigned refs;
     char *key;     /* set by view_set */
-    char etag[64]; /* quoted */
+    char etag[64]; /* the entity tag, in quotes */
     char *body;    /* compact JSON */
     size_t body_len;
-    _Atomic(struct http_coded *) coded; /* NULL until a reader needs it; set once, any thread; owned */
-    char *brief;                        /* clusters: the short form of the body; others: NULL */
+    _Atomic(struct http_coded *) coded; /* the gzip form, NULL until a reader needs it; set once, by any
+                                         * thread; owned */
+    char *brief;                        /* for clusters the short form of the body, for others NULL */
     size_t brief_len;
-    wall_us observed_at; /* clusters: the time of observation in the body, 0: none; catalogs: the time of the
-                            fetch; others: 0 */
+    wall_us observed_at; /* for clusters the time of observation in the body (0: there is none), for catalogs
+                          * the time when they were read, for others 0 */
     char observed_text[TIME_TEXT_BYTES];        /* observed_at as text, "" for 0 */
-    size_t observed_in_body, observed_in_brief; /* where the time begins */
-    _Atomic wall_us seen_at;  /* time of the newest observation, which found no change: view_seen_again */
-    _Atomic mono_us heard_at; /* the same moment on the monotonic clock, for its age; clusters only */
-    _Atomic(struct view_blob *) again; /* the form with the time seen_at, NULL until needed; owned */
+    size_t observed_in_body, observed_in_brief; /* where the time begins in both texts */
+    _Atomic wall_us seen_at;                    /* the time of the newest observation, which found no change
+                                                 * (view_seen_again) */
+    _Atomic mono_us heard_at; /* the same time on the monotonic clock, from which the age is computed; for
+                               * clusters only */
+    _Atomic(struct view_blob *) again; /* the form of the blob with the time seen_at, NULL until a reader
+                                        * needs it; owned */
     const void *subject; /* struct cluster_facts *, struct operation *, ... see enum view_section; owned by
                             the blob */
     void (*subject_free)(void *subject);
 };
 
-/* Takes over body and subject. */
+/* Makes a blob; takes over body and subject. */
 struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
                                 void (*subject_free)(void *));
-/* For a cluster, before it is in the view. Takes over `brief`. The numbers say where the time of observation
- * begins in both texts. */
+/* Sets the short form of a cluster, before its blob is in the view. Takes over `brief`. The numbers say where
+ * the time of observation begins in both texts. */
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief);
-/* For a cluster, before it is in the view: when Cleura last reported its state. */
+/* Sets when Cleura last reported the state of a cluster, before its blob is in the view. */
 void view_blob_set_heard(struct view_blob *b, mono_us heard_at);
-/* When Cleura last reported the state in the blob; 0: never. */
+/* Returns when Cleura last reported the state in the blob; 0: never. */
 wall_us view_blob_seen_at(const struct view_blob *b);
 /*
- * Between view_enter and view_leave: returns a reference to the blob, or to the form of it with the newest
- * time of observation. That form has neither key, brief nor subject.
+ * Called between view_enter and view_leave: returns a reference to the blob, or to a form of it with the
+ * newest time of observation. This form has no key, no brief and no subject.
  */
 struct view_blob *view_blob_as_seen(struct view_blob *b);
 /* Appends the body, or the brief, with the newest time of observation; returns that time. */
@@ -79,16 +83,17 @@ struct cluster_counts; /* view/cluster_counts.h */
 struct view_entry {
     const char *key; /* owned by the blob */
     struct view_blob *blob;
-    const void *subject; /* owned by the blob; a copy, so that long lists need not read the blob */
+    const void *subject; /* owned by the blob; a copy of its pointer, so that long lists need not read the
+                          * blob */
 };
 
 /*
- * A run of neighbouring entries. Successive snapshots share the chunks without changes, so a new snapshot
- * costs only as much as its changes.
+ * Entries that follow each other in a section. Successive snapshots share the chunks without changes, so the
+ * cost of a new snapshot depends only on its changes.
  */
 struct view_chunk {
     unsigned refs;                       /* loop thread */
-    const struct cluster_counts *counts; /* for VIEW_CLUSTERS; others: NULL */
+    const struct cluster_counts *counts; /* the counts, for chunks of VIEW_CLUSTERS; otherwise NULL */
     size_t count;
     struct view_entry entries[];
 };
@@ -106,9 +111,9 @@ struct view_section_entries {
 struct view_snapshot {
     struct view_section_entries sections[VIEW_SECTION_MAX_];
     bool ready;    /* the store was read and the loop runs */
-    bool draining; /* the daemon stops: /readyz is 503 */
-    /* The view contains all ended operations with a greater id, the store the others; "": the view contains
-     * all. */
+    bool draining; /* the daemon is stopping: /readyz is 503 */
+    /* The view contains all ended operations with a greater id than this; the others are only in the store.
+     * "": the view contains all. */
     char left_out[40];
 };
 
@@ -117,10 +122,12 @@ struct view;
 struct view *view_new(void);
 void view_free(struct view *v);
 
-/* Reader, any thread: the snapshot stays valid until view_leave. The caller must not block before it. */
+/* Called by a reader, on any thread: the snapshot stays valid until view_leave. The caller must not block
+ * before that. */
 const struct view_snapshot *view_enter(struct view *v);
 void view_leave(struct view *v);
-/* Between enter and leave: NULL when absent. Take a reference to keep the blob longer. */
+/* Called between enter and leave: finds a blob; NULL when it is absent. A caller that keeps the blob longer
+ * must take a reference. */
 struct view_blob *view_find(const struct view_snapshot *s, enum view_section section, const char *key);
 
 /* A place between two entries of a section. */
@@ -128,12 +135,12 @@ struct view_cursor {
     const struct view_section_entries *section;
     size_t chunk, index;
 };
-/* Between enter and leave: the place before the first entry whose key is >= key, and the place after all
- * entries. */
+/* Called between enter and leave: returns the place before the first entry whose key is >= key, or the place
+ * after all entries. */
 struct view_cursor view_seek(const struct view_snapshot *s, enum view_section section, const char *key);
 struct view_cursor view_end(const struct view_snapshot *s, enum view_section section);
-/* Between enter and leave: moves the place over the next or previous entry and returns it; NULL: there is
- * none. view_next prefetches the subjects of later entries. */
+/* Called between enter and leave: moves the place over the next or previous entry and returns this entry;
+ * NULL: there is none. view_next prefetches the subjects of later entries. */
 const struct view_entry *view_next(struct view_cursor *cursor);
 const struct view_entry *view_previous(struct view_cursor *cursor);
 
@@ -142,25 +149,25 @@ const struct view_snapshot *view_shown(const struct view *v);
 /* Loop thread: stages one change; blob NULL removes the entry. Takes over the reference. */
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
 /*
- * Loop thread: an observation found no change of the blob, which is in the view or staged. Makes no new
- * snapshot: readers write the new time when they need the blob.
+ * Loop thread: called when an observation found no change of the blob, which is in the view or staged. No new
+ * snapshot is made: readers write the new time when they need the blob.
  */
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at);
 /*
- * Tokens that were valid until recently, by the first digits of their digest's hex form. Used only for a
- * counter. The last VIEW_FORMER_TOKENS of this process; not staged. The loop thread adds them, any thread
- * reads them.
+ * Tokens that were valid until recently, by the first digits of the hex form of their digests. They are used
+ * only for a counter. There are the last VIEW_FORMER_TOKENS of this process. They are not staged: the loop
+ * thread adds them, and any thread reads them.
  */
 enum { VIEW_FORMER_TOKENS = 256 };
 void view_note_former_token(struct view *v, const char *key);
 bool view_was_token(const struct view *v, const char *key);
 void view_set_flags(struct view *v, bool ready, bool draining);
-/* Loop thread: the id only grows; visible with the next view_publish. */
+/* Loop thread: sets left_out, which only grows. It is visible after the next view_publish. */
 void view_set_left_out(struct view *v, const char *operation_id);
 /*
- * Loop thread: makes all staged changes visible at once. Does nothing when none are staged. Apart from the
- * changed entries it copies only their neighbours, at most VIEW_CHUNK_MOST of each; of the other chunks of a
- * changed section it copies the pointers.
+ * Loop thread: makes all staged changes visible at once. Does nothing when none are staged. Besides the
+ * changed entries it copies only the other entries of their chunks, at most VIEW_CHUNK_MOST for each chunk.
+ * For the other chunks of a changed section it copies the pointers.
  */
 void view_publish(struct view *v);
 /* Any thread: the number of snapshots that were published. */

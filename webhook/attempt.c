@@ -1,6 +1,7 @@
 /*
- * One attempt: body, signature, POST, verdict. Loop thread, except on_event_read, which runs on the store's
- * reader thread and only posts. Extra headers are unsealed only within sign_and_send.
+ * One attempt to send a delivery: its body, its signature, the POST, and the decision about its result. Loop
+ * thread, except on_event_read, which runs on the store's reader thread and only posts its result. Extra
+ * headers are unsealed only within sign_and_send.
  */
 #include "webhook/engine_private.h"
 
@@ -22,14 +23,15 @@ enum {
     CONNECT_TIMEOUT_S = 5,
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
-    SECRET_SHORTEST = 8,         /* masking a shorter value would hide ordinary words */
-    NOT_MADE_DELAY_S = 5,        /* delay before an attempt that was not made begins again */
-    GIVE_UP_AFTER_S = 5 * 86400, /* without a success, after a failed delivery (WH-15) */
+    SECRET_SHORTEST = 8,         /* shorter values are not masked, because that would hide ordinary words */
+    NOT_MADE_DELAY_S = 5,        /* an attempt that could not be made is tried again after this time */
+    GIVE_UP_AFTER_S = 5 * 86400, /* the endpoint is disabled when a delivery has failed and none succeeded for
+                                  * this time (WH-15) */
 };
 
 static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = ""};
 
-/* ---- verdict ---- */
+/* ---- the result ---- */
 
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
                    const struct subscription *s, const struct seal_key *key)
@@ -87,12 +89,13 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
 {
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {
-        /* A pause stays, because this attempt began before the receiver requested the pause. */
+        /* A pause goes on, because this attempt began before the receiver requested the pause. */
         p->last_success_at = now;
         p->throttled_in_a_row = 0;
         return;
     }
-    int64_t pause_us = retry_after_s * US_PER_S; /* also after other failures; negative: not requested */
+    int64_t pause_us = retry_after_s * US_PER_S; /* the receiver may request a pause with any failure;
+                                                  * negative: it did not */
     p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);
@@ -101,7 +104,7 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
         p->paused_until = until;
 }
 
-/* Why the whole endpoint must be disabled, or NULL. */
+/* Returns why the whole endpoint must be disabled, or NULL. */
 static const char *reason_to_disable(const struct endpoint *p, const struct delivery *row,
                                      enum attempt_result result)
 {
@@ -155,7 +158,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     write_result(pending, row, result, answer, now);
     delivery_move(row, verdict(row, result));
 
-    /* Plans the next attempt, and notes what this one shows about the receiver. */
+    /* Plans the next attempt, and records what this attempt shows about the receiver. */
     int64_t delay_us = 0;
     if (row->status == DELIVERY_PENDING) {
         delay_us = schedule_delay_us(e->env, row->attempt, retry_after_s);
@@ -181,7 +184,8 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         endpoint_disable(p, reason);
 }
 
-/* The attempt could not be made, and the receiver did not cause that: it does not count. */
+/* Called when the attempt could not be made for a reason that is not the receiver's. The attempt is not
+ * counted. */
 static void attempt_put_off(struct pending_delivery *pending)
 {
     pending_finish(pending, false, env_mono(pending->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
@@ -244,7 +248,8 @@ static void sign_and_send(struct pending_delivery *pending)
     struct endpoint *p = pending->endpoint;
     struct transport *transport = p->engine->o.transport;
     struct header_section headers CLEANUP(header_section_done) = {0};
-    /* The current configuration applies, not the one at the time when the webhook was created. */
+    /* The URL is checked with the current configuration, not with the one at the time when the webhook was
+     * created. */
     struct problem *faults CLEANUP_PROBLEM = NULL;
     webhook_check_url(p->engine->o.config, p->subscription->url, &faults);
     if (faults) {
@@ -265,7 +270,8 @@ static void sign_and_send(struct pending_delivery *pending)
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
         .timeout_us = TOTAL_TIMEOUT_S * US_PER_S,
         .max_body = ANSWER_MAX_BYTES,
-        .fresh_connection = true, /* so the address policy checks every connection (WH-19) */
+        .fresh_connection = true, /* with a new connection each time, the address policy checks every attempt
+                                   * (WH-19) */
     };
     pending->call = transport->start(transport, &request, on_receiver_answer, pending);
 }

@@ -1,6 +1,6 @@
 /*
  * Endpoints and their queues: waiting deliveries, due deliveries, and which endpoint may send now. Loop
- * thread. No attempt starts inside a function of the caller: a timer starts each.
+ * thread. An attempt never starts inside a function that the caller has called; a timer starts it.
  *
  *   enqueue -> waiting --due--> under way --final--> stored, freed
  *                 ^                 |
@@ -18,12 +18,14 @@
 #include "base/mem.h"
 #include "model/moves.h"
 
-/* Above this number of waiting deliveries per endpoint, bodies stay in the store until they are needed. */
+/* An endpoint has at most this number of bodies in memory; those of further deliveries are read from the
+ * store when they are needed. */
 enum { ENDPOINT_BODIES_KEPT = 256 };
 
 /*
- * ---- results for the store: made here. The writer thread returns them to on_stored, which uses no part of
- * the engine. When a result cannot be stored, the delivery is pending after a restart and sent again ----
+ * ---- results are stored in change sets, which the writer thread returns to on_stored; this function uses no
+ * part of the engine. When a result cannot be stored, the delivery is still pending after a restart, and is
+ * sent again ----
  */
 
 static void on_stored(struct change_set *set, enum store_status status)
@@ -102,8 +104,8 @@ static void endpoint_plan(struct endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
     const struct pending_delivery *next = pending_peek(p);
-    /* After a failure a receiver gets one attempt at a time, so unreachable receivers use only one place
-     * each. */
+    /* After a failure a receiver gets one attempt at a time, so an unreachable receiver uses only one of the
+     * places for attempts. */
     bool has_room = p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
     if (!next || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
@@ -211,8 +213,8 @@ void endpoint_disable(struct endpoint *p, const char *reason)
     s->disabled_reason = mem_strdup(reason);
     s->version++;
     s->updated_at = env_wall(e->env);
-    /* This order to the store matters: a crash in between leaves deliveries of a disabled webhook, which fail
-     * after the restart. */
+    /* The webhook is stored before its deliveries: after a crash in between, deliveries of a disabled webhook
+     * are pending, and fail after the restart. */
     if (e->o.subscription_changed)
         e->o.subscription_changed(e->o.ctx, subscription_copy(s));
     endpoint_fail_all(p, "disabled");
@@ -316,9 +318,9 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     if (!p) {
         p = endpoint_new(e, s->id);
     } else if (s->version < p->subscription->version) {
-        return; /* older than a change since then, for example after a 410 */
+        return; /* the engine has a newer version already, for example after a 410 */
     } else {
-        /* The answer of an earlier receiver does not apply to the new one. */
+        /* The answer of an earlier receiver says nothing about the new one. */
         if (!sends_the_same(p->subscription, s)) {
             endpoint_interrupt(p);
             engine_wake(e);
@@ -329,7 +331,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
         p->failing = false;
     }
     p->subscription = subscription_copy(s);
-    /* A new webhook, or one that was enabled again, also has 5 days (WH-15). */
+    /* A new webhook, or one that was enabled again, has 5 days from now on, too (WH-15). */
     p->last_success_at =
         later(later(p->last_success_at, s->last_success_at), later(s->created_at, s->enabled_at));
     webhook_count_endpoint(s->disabled, 1);

@@ -1,4 +1,4 @@
-/* The counters of webhooks. They are global, because scrapes run on any thread without access to an
+/* The counters of webhooks. They are global, because a scrape runs on any thread and has no access to the
  * engine. */
 #include "webhook/engine_private.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/metric.h"
 
-/* The edges: the usual short times, then the attempts of the schedule. */
+/* The edges are the usual short times, followed by the times of the attempts of the schedule. */
 static const struct histogram_edges delay_edges = {11,
                                                    {10000, 50000, 100000, 500000, 1000000, 5000000, 30000000,
                                                     600000000, 3600000000, 36000000000, 360000000000}};
@@ -17,7 +17,7 @@ static struct histogram delays;
 static _Atomic int64_t pending;
 static _Atomic int64_t in_flight;
 static _Atomic wall_us oldest;
-static _Atomic int64_t endpoints[2]; /* active, disabled */
+static _Atomic int64_t endpoints[2]; /* the numbers of active and of disabled webhooks */
 
 /* Changes a gauge, which is never below 0. */
 static void move_gauge(_Atomic int64_t *gauge, int delta)

@@ -13,7 +13,7 @@ static enum attempt_result result_of_status(int status)
         int to;
         enum attempt_result result;
     } rows[] = {
-        /* the first match applies */
+        /* the first matching row is used */
         {200, 299, ATTEMPT_DELIVERED},    {300, 399, ATTEMPT_REDIRECT},     {410, 410, ATTEMPT_GONE},
         {429, 429, ATTEMPT_THROTTLED},    {502, 502, ATTEMPT_THROTTLED},    {504, 504, ATTEMPT_THROTTLED},
         {400, 499, ATTEMPT_CLIENT_ERROR}, {500, 599, ATTEMPT_SERVER_ERROR},
@@ -47,7 +47,8 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
     case HTTP_ANSWERED:
         return result_of_status(answer->status);
     case HTTP_TOO_LARGE:
-        /* The status decides if the transport reports one; without a status the result is not known. */
+        /* If the transport reports a status, the status decides. Without one the size of the answer is the
+         * only thing that is known. */
         return answer->status ? result_of_status(answer->status) : ATTEMPT_ANSWER_TOO_LARGE;
     case HTTP_TIMEOUT:
         return ATTEMPT_TIMEOUT;

@@ -1,7 +1,7 @@
 /*
- * The meaning of an answer for a delivery (docs/webhooks.md), and the sanitized name of a failure (WH-22).
- * Only that name is stored, logged and counted. This file also decides when a delivery is tried again
- * (WH-14). Pure except for env's randomness; any thread.
+ * Decides what an answer means for a delivery (docs/webhooks.md), and gives a failure one name of a fixed
+ * list (WH-22). Only that name is stored, logged and counted. This file also decides when a delivery is tried
+ * again (WH-14). Pure except for env's randomness; any thread.
  */
 #ifndef WEBHOOK_OUTCOME_H
 #define WEBHOOK_OUTCOME_H
@@ -25,14 +25,15 @@ enum {
 /* Whether another attempt follows after `made` attempts. */
 bool schedule_goes_on(int made);
 /*
- * The delay after attempt number `made` (1..9), with jitter. At least the receiver's `retry_after_s` (already
- * clamped; negative: not requested).
+ * Returns the delay after attempt number `made` (1..9), with jitter. It is at least the receiver's
+ * `retry_after_s` (limited already; negative: not requested).
  */
 int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s);
-/* The time until a date that was stored at `planned_at`. Limited to the original delay and to the schedule's
- * longest delay, because the clock may jump between runs. */
+/* Returns the time until the date `at`, which was stored at `planned_at`. The result is at most the original
+ * delay and the schedule's longest delay, because the clock may jump between two runs of shootd. */
 int64_t schedule_until_us(wall_us at, wall_us planned_at, wall_us now);
-/* The pause after an answer that asks for less load, by the number of such answers in a row (1..). */
+/* Returns the pause after an answer that asks for less load; the argument is the number of such answers in a
+ * row (1..). */
 int64_t schedule_pause_us(int throttled_in_a_row);
 
 #endif

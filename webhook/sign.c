@@ -1,8 +1,8 @@
 /*
- * Signatures of Standard Webhooks 1.0 (WH-2 to WH-6), and the keys of webhooks. A key is made here, or its
- * owner gives it. A signature opens all valid keys and signs with each of them. Pure functions except for
- * randomness and the clock of env; any thread. A key is unsealed only within one function, and wiped after
- * use. This file logs nothing.
+ * Signatures of Standard Webhooks 1.0 (WH-2 to WH-6), and the keys of webhooks. A key is made here, or given
+ * by its owner. To sign a delivery, all valid keys are opened, and each makes a signature. Pure functions
+ * except for randomness and the clock of env; any thread. A key is unsealed only within one function, and
+ * wiped after use. This file logs nothing.
  *
  * Ed25519 (v1a) follows svix-server, which introduced the scheme: "whsk_" contains the seed and the public
  * key, 64 bytes, libsodium's form of a secret key. The published test vector is in test_webhook_sign.c. The
@@ -53,7 +53,7 @@ static void sign_ed25519(const uint8_t *key, size_t key_len, const struct signed
 {
     (void)key_len;
     size_t prefix_len = strlen(text->prefix);
-    /* Pure Ed25519 needs the message in one piece. */
+    /* Pure Ed25519 needs the whole message in one piece of memory. */
     uint8_t *message CLEANUP_FREE = mem_calloc(prefix_len + text->body_len, 1);
     memcpy(message, text->prefix, prefix_len);
     memcpy(message + prefix_len, text->body, text->body_len);
@@ -85,8 +85,8 @@ static char *secret_encode(const char *prefix, const uint8_t *bytes, size_t len)
     return text;
 }
 
-/* The bytes after "whsec_..." or "whsk_..."; false when the text is no secret of `scheme`. The caller wipes
- * them. */
+/* Decodes the bytes of a secret "whsec_..." or "whsk_..."; false when the text is no secret of `scheme`. The
+ * caller overwrites the bytes after use. */
 static bool secret_decode(const char *secret, enum signature_scheme scheme,
                           uint8_t ret_key[static SECRET_MAX_BYTES], size_t *ret_len)
 {

@@ -1,7 +1,7 @@
 /*
- * The allowed targets of webhooks (WH-18 to WH-20). The URL is checked when a webhook is created, with
- * libcurl's own parser, so checker and sender agree. The address is checked again for every connection,
- * because DNS may change. Reads only the configuration; any thread.
+ * Decides which targets of webhooks are allowed (WH-18 to WH-20). The URL is checked when a webhook is
+ * created, with libcurl's own parser, so that the check and the request read it in the same way. The address
+ * is checked again for every connection, because DNS may change. Reads only the configuration; any thread.
  */
 #include "webhook/webhook.h"
 
@@ -21,22 +21,24 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 /* The entry that webhooks.allow must contain before an address may be a target. */
 enum reach {
-    REACH_PUBLIC,   /* no entry */
-    REACH_PRIVATE,  /* a network or a host of webhooks.allow: addresses of private networks */
-    REACH_RESERVED, /* a network of webhooks.allow: unassigned, or special on the internet */
-    REACH_METADATA, /* a network of webhooks.allow no wider than the row: the address serves secrets */
+    REACH_PUBLIC,   /* no entry is needed */
+    REACH_PRIVATE,  /* a network or a host is needed: the address is in a private network */
+    REACH_RESERVED, /* a network is needed: the address is unassigned, or has a special purpose on the
+                     * internet */
+    REACH_METADATA, /* a network is needed that is not larger than the row: a service with secrets may be at
+                     * this address */
 };
 
 /*
- * The first row that contains the address applies; without a row the address is REACH_RESERVED. An address is
- * thus public when its first row is one of the public rows at the end. The rows contain all of the IANA
- * registries of special addresses (WH-20).
+ * The first row that contains the address is used; without a row the address is REACH_RESERVED. An address is
+ * public when its first row is one of the public rows at the end. The rows contain all of the IANA registries
+ * of special addresses (WH-20).
  */
 static const struct {
     const char *network;
     enum reach reach;
 } space[] = {
-    /* services for the machines of a cloud */
+    /* services for the machines of a cloud, such as metadata */
     {"169.254.0.0/16", REACH_METADATA},
     {"168.63.129.16/32", REACH_METADATA},
     {"100.100.100.200/32", REACH_METADATA},
@@ -45,7 +47,7 @@ static const struct {
     {"fd20:ce::254/128", REACH_METADATA},
     {"fd00:42::42/128", REACH_METADATA},
     {"fd00:c1::a9fe:a9fe/128", REACH_METADATA},
-    /* private */
+    /* private networks */
     {"10.0.0.0/8", REACH_PRIVATE},
     {"100.64.0.0/10", REACH_PRIVATE},
     {"127.0.0.0/8", REACH_PRIVATE},
@@ -55,7 +57,7 @@ static const struct {
     {"::1/128", REACH_PRIVATE},
     {"fc00::/7", REACH_PRIVATE},
     {"fec0::/10", REACH_PRIVATE},
-    /* special */
+    /* networks with a special purpose */
     {"0.0.0.0/8", REACH_RESERVED},
     {"192.0.0.0/24", REACH_RESERVED},
     {"192.0.2.0/24", REACH_RESERVED},
@@ -102,7 +104,7 @@ static bool is_in_allow_list(const struct config *config, const struct ip *ip, u
 static size_t host_len(const char *host)
 {
     size_t len = strlen(host);
-    return len && host[len - 1] == '.' ? len - 1 : len; /* a final dot (the DNS root) changes nothing */
+    return len && host[len - 1] == '.' ? len - 1 : len; /* a dot at the end (the DNS root) is ignored */
 }
 
 static bool host_is_listed(const struct config *config, const char *host)
@@ -143,7 +145,7 @@ bool webhook_allow_entry_is_valid(const char *entry)
     if (cidr_parse(entry, &cidr))
         return true;
     size_t len = strlen(entry);
-    /* An entry with only digits and dots is an address with a mistake, not a name. */
+    /* An entry with only digits and dots is a mistyped address, not a name. */
     return len && len <= 253 && strspn(entry, name_chars) == len && strspn(entry, "0123456789.") != len;
 }
 
@@ -153,12 +155,12 @@ struct target {
     const struct config *config;
     const char *url;
     char *scheme;
-    char *host; /* without brackets */
-    char *port; /* NULL: the default of the scheme */
+    char *host; /* the host, without brackets */
+    char *port; /* the port; NULL: the default of the scheme */
     char *user;
     char *password;
     bool is_literal;
-    struct ip ip; /* when is_literal */
+    struct ip ip; /* the address, if is_literal */
 };
 
 static void fault(struct problem **faults, const char *code, json_t *valid, const char *detail)
@@ -176,8 +178,8 @@ static void check_scheme(const struct target *t, struct problem **faults)
           http_ok ? "must begin with https:// or http://" : "must begin with https://");
 }
 
-/* Host names are not converted to ASCII. The owner must convert the name, and then sees whether it looks like
- * another host. */
+/* Host names are not converted to ASCII. The owner has to convert the name, and can then see whether it looks
+ * like another host. */
 static void check_host(const struct target *t, struct problem **faults)
 {
     for (const char *c = t->host; c && *c; c++)
@@ -242,8 +244,8 @@ static void (*const checks[])(const struct target *t, struct problem **faults) =
     check_scheme, check_host, check_userinfo, check_fragment, check_port, check_literal,
 };
 
-/* Recognizes all forms that a resolver reads as an address without DNS: also 0x7f.1, 2130706433,
- * 0177.0.0.1. */
+/* Recognizes all forms that a resolver reads as an address without asking DNS, for example 0x7f.1, 2130706433
+ * and 0177.0.0.1. */
 static bool parse_literal(const char *host, struct ip *ret_ip)
 {
     struct in_addr four;
@@ -295,7 +297,7 @@ void webhook_check_url(const struct config *config, const char *url, struct prob
     if (!parsed)
         abort();
     struct target t = {.config = config, .url = url};
-    /* Other schemes are parsed too, so the fault can name the scheme. */
+    /* Other schemes are parsed, too, so that the fault can name the scheme. */
     CURLUcode code = curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
     if (code == CURLUE_OK)
         split(parsed, &t);

@@ -1,9 +1,10 @@
 /*
  * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). In the model a webhook
- * is a struct subscription. All functions without another note: loop thread. Callers pass webhooks and
- * committed deliveries to the engine. The engine sends deliveries on a separate transport, so a slow receiver
- * never delays calls to Cleura, and stores the result of every attempt. A delivery without a stored final
- * result is sent again after a restart: at least once, same id, same bytes.
+ * is a struct subscription. All functions are for the loop thread, unless their comment names another one.
+ * Callers pass webhooks and committed deliveries to the engine. The engine sends deliveries on a separate
+ * transport, so a slow receiver never delays calls to Cleura, and stores the result of every attempt. A
+ * delivery without a stored final result is sent again after a restart, with the same id and the same bytes.
+ * Therefore each delivery is sent at least once.
  */
 #ifndef WEBHOOK_WEBHOOK_H
 #define WEBHOOK_WEBHOOK_H
@@ -27,27 +28,28 @@ enum { WEBHOOK_CONNECTIONS = 144 };
 
 struct webhook_options {
     struct loop *loop;
-    struct transport *transport; /* made with webhook_address_allowed as its address policy */
+    struct transport *transport; /* the transport, whose address policy must be webhook_address_allowed */
     struct storage *storage;
     const struct config *config;
     const struct seal_key *key;
     /*
-     * The engine changed a webhook (for example disabled it after 410): the owner stores and shows it. Takes
-     * over the copy. Must not call the engine before it returns.
+     * Called when the engine has changed a webhook (for example disabled it after a 410): the owner stores
+     * and shows it. Takes over the copy. Must not call the engine before it returns.
      */
     void (*subscription_changed)(void *ctx, struct subscription *s);
     void *ctx;
 };
 
 struct webhook_engine *webhook_engine_new(const struct webhook_options *options);
-/* Uses a new configuration from the next attempt. The old one may be freed after the call. */
+/* Sets a new configuration, which is used from the next attempt on. The old one may be freed after this
+ * function. */
 void webhook_engine_configure(struct webhook_engine *e, const struct config *config);
-/* Cancels running attempts, which do not count. NULL is allowed. */
+/* Cancels running attempts, which are not counted, and frees the engine. NULL is allowed. */
 void webhook_engine_free(struct webhook_engine *e);
 
 /*
- * Adds or changes a webhook; the engine copies it. A version lower than the engine's is ignored. When it is
- * disabled, its pending deliveries fail ("disabled"), and a running attempt does not count.
+ * Adds or changes a webhook; the engine copies it. A version lower than the engine's is ignored. When the
+ * webhook is disabled, its pending deliveries fail ("disabled"), and a running attempt is not counted.
  */
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
 /* Removes a webhook: its running and waiting deliveries are dropped. */
@@ -67,9 +69,9 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
 
 /*
- * Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. Allows public
- * addresses and those in a network (CIDR) of webhooks.allow. A `host` that webhooks.allow names may also have
- * private, shared and loopback addresses. It may never have link-local (metadata services), multicast,
+ * The address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. It allows public
+ * addresses, and addresses in a network (CIDR) of webhooks.allow. A `host` that webhooks.allow names may also
+ * have private, shared and loopback addresses, but never link-local (metadata services), multicast,
  * unspecified or reserved ones. Any thread.
  */
 bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address);
@@ -81,15 +83,16 @@ bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr 
 void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
 /* Whether an entry of webhooks.allow is a network, an address or a host name. Any thread. */
 bool webhook_allow_entry_is_valid(const char *entry);
-/* Whether both have the same scheme, host and port. False when one of them is no URL. Any thread. */
+/* Whether both URLs have the same scheme, host and port. False when one of them is no URL. Any thread. */
 bool webhook_same_origin(const char *url, const char *other);
 
-/* The seal context for a webhook's secrets. The caller frees it. */
+/* The context with which a webhook's secrets are sealed. The caller frees it. */
 char *webhook_seal_context(const char *webhook_id);
 /*
- * Makes a new sealed key for the webhook. *ret_secret: the "whsec_..." (24 random bytes, WH-4) to show once;
- * the caller frees it with mem_free_secret. NULL for v1a, whose secret is never shown: receivers need
- * ret_key->public_key. False, without a key, for an unknown scheme.
+ * Makes a new sealed key for the webhook. *ret_secret is the "whsec_..." (24 random bytes, WH-4) that is
+ * shown once; the caller frees it with mem_free_secret. It is NULL for v1a, whose secret is never shown,
+ * because receivers need only ret_key->public_key. For an unknown scheme no key is made, and the result is
+ * false.
  */
 bool webhook_key_new(const struct env *env, const struct seal_key *key, const char *webhook_id,
                      enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret);
@@ -100,19 +103,19 @@ bool webhook_key_given(const struct env *env, const struct seal_key *key, const 
 /* Whether the seal key opens everything needed to send: the webhook's current key and its header fields. */
 bool webhook_secrets_open(const struct subscription *s, const struct seal_key *key);
 /*
- * Seals all values again; older keys that do not open are dropped. False when webhook_secrets_open is false;
- * some values may then be changed.
+ * Seals all values again. Older keys that cannot be opened are removed. False when webhook_secrets_open is
+ * false; some values may have been changed then.
  */
 bool webhook_seal_again(struct subscription *s, const struct seal_change *change);
 /*
- * The signature of id.timestamp.body (WH-3): "v1,..." with a "whsec_..." (WH-4), "v1a,..." with a "whsk_..."
- * (WH-5). NULL when the secret has neither form, or is NULL. The caller frees it.
+ * Returns the signature of id.timestamp.body (WH-3): "v1,..." for a "whsec_..." (WH-4), "v1a,..." for a
+ * "whsk_..." (WH-5). NULL when the secret has neither form, or is NULL. The caller frees it.
  */
 char *webhook_sign(const char *secret, const char *id, int64_t timestamp_s, const char *body,
                    size_t body_len);
 /*
- * The value of `webhook-signature` at `now`: one signature for each valid key, newest first (WH-6). Keys that
- * cannot be opened are skipped; NULL when no key can be opened. The caller frees it.
+ * Returns the value of `webhook-signature` at `now`: one signature for each valid key, newest first (WH-6).
+ * Keys that cannot be opened are skipped. NULL when no key can be opened. The caller frees it.
  */
 char *webhook_sign_all(const struct subscription *s, const struct seal_key *key, const char *id, wall_us now,
                        const char *body, size_t body_len);
@@ -123,10 +126,11 @@ char *webhook_sign_all(const struct subscription *s, const struct seal_key *key,
  * every fault, at `pointer`, without name and value. Any thread.
  */
 void webhook_check_header(const char *name, const char *value, const char *pointer, struct problem **faults);
-/* Seals the field for a webhook. False when webhook_check_header finds a fault; then nothing is made. */
+/* Seals the field for a webhook. When webhook_check_header finds a fault, nothing is made and the result is
+ * false. */
 bool webhook_header_seal(const struct env *env, const struct seal_key *key, const char *webhook_id,
                          const char *name, const char *value, struct webhook_header *ret);
-/* The seal context for the field. The caller frees it. */
+/* The context with which the field is sealed. The caller frees it. */
 char *webhook_header_context(const char *webhook_id, const char *name);
 /* Opens the value; NULL when it cannot be opened. The caller frees it with mem_free_secret. */
 char *webhook_header_open(const struct seal_key *key, const char *webhook_id,

@@ -1,6 +1,6 @@
 /*
- * Accounts: a token may see the accounts of its projects, with only these projects. There are few accounts
- * and few reads of them, so the list is made for each caller.
+ * Accounts. A token may see the accounts of its projects, and in them only these projects. Accounts are few
+ * and seldom read, so the list is made for each caller.
  */
 #include "api/resources/handlers.h"
 
@@ -12,7 +12,8 @@
 #include "api/reads.h"
 #include "base/mem.h"
 
-/* The names of the account's projects that the caller may see; *ret_all says whether these are all. */
+/* Returns the names of the account's projects that the caller may see; *ret_all says whether these are all
+ * projects. */
 static json_t *visible_projects(const struct request *r, const struct config_account *account, bool *ret_all)
 {
     const struct config *config = api_config(r->api);
@@ -71,8 +72,8 @@ struct problem *handle_accounts(struct request *r)
 }
 
 /*
- * Parks the command for the account in the path. A login affects every project of the account and its owner's
- * phone. The caller must therefore be able to see all these projects.
+ * Posts the command for the account in the path. A login affects every project of the account, and sends an
+ * SMS to its owner. Therefore the caller must be able to see all these projects.
  */
 static struct problem *park_for_account(struct request *r, enum command_type type)
 {

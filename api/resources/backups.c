@@ -3,7 +3,7 @@
 #include "api/api_private.h"
 #include "api/commands.h"
 
-/* Limit for a copy of many gigabytes and its check, which take longer than other answers. */
+/* The time limit of this answer. A copy of many gigabytes and its check take longer than other requests. */
 enum { LONGEST_S = 600 };
 
 struct problem *handle_backup_create(struct request *r)

@@ -62,7 +62,8 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
            matches_text(c, p->texts[PARAM_Q]);
 }
 
-/* ---- pages in another order than the view's: one pass over the view, memory for one page ---- */
+/* ---- pages that are not in the order of the view: they need one pass over the view, and memory for one page
+ * ---- */
 
 /* The first rows found so far: a heap with the last of these rows on top. */
 struct selection {
@@ -104,7 +105,8 @@ static void consider(struct selection *s, const struct order_row *row)
     if (s->count < s->most) {
         size_t i = s->count++;
         s->rows[i] = *row;
-        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* moves the row up to its place */
+        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* moves the row up to its place in the
+                                                                    * heap */
             swap(s, (i - 1) / 2, i);
     } else if (order_compare(s->order, row, &s->rows[0]) < 0) {
         s->rows[0] = *row;
@@ -145,7 +147,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     char project[CURSOR_MAX_KEY + 1];
     json_t *valid CLEANUP_JSON = NULL;
     const char *fault = cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid);
-    assert(!fault); /* api/params.c has checked it */
+    assert(!fault); /* the text was checked in api/params.c */
     (void)fault;
     struct problem *p = list_place(r, &place);
     if (p)

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "view/cluster_facts.h"
 
-/* A sort key is a number or a text. A cursor contains the number; the text follows from project and name.
- */
+/* A sort key is a number or a text. A cursor contains only the number, because the text can be found by
+ * project and name. */
 struct order_key {
     const char *name;
     int64_t (*number)(const struct view_entry *e);
@@ -42,7 +42,7 @@ static const struct cluster_facts *facts(const struct view_entry *e)
     return e->subject;
 }
 
-/* Clusters with problems first, those without last. */
+/* Clusters with problems come first. */
 static int64_t number_phase(const struct view_entry *e)
 {
     static const int ranks[PHASE_MAX_] = {
@@ -84,7 +84,7 @@ static int64_t number_observed_at(const struct view_entry *e)
     return view_blob_seen_at(e->blob);
 }
 
-/* A cluster without an expiry sorts after all others. */
+/* A cluster without an expiry comes after all others. */
 static int64_t number_expires_at(const struct view_entry *e)
 {
     return facts(e)->expires_at ? facts(e)->expires_at : INT64_MAX;

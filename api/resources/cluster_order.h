@@ -1,6 +1,7 @@
 /*
- * Orders of clusters for ?sort: a table of keys, up to four together, each ascending or descending. Clusters
- * with equal keys are ordered by project and name, ascending. Pure; between view_enter and view_leave.
+ * The orders of clusters for ?sort. There is a table of keys; an order has up to four of them, each ascending
+ * or descending. Clusters with equal keys are ordered by project and name, ascending. Pure; between
+ * view_enter and view_leave.
  */
 #ifndef API_RESOURCES_CLUSTER_ORDER_H
 #define API_RESOURCES_CLUSTER_ORDER_H
@@ -23,14 +24,15 @@ struct cluster_order {
     unsigned count;
 };
 
-/* Returns NULL, or the fault of the text, static; *ret_valid gets the names of all keys when that helps. */
+/* Returns NULL, or the fault of the text, a static text. *ret_valid gets the names of all keys when the text
+ * has an unknown one. */
 const char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid);
 
 /* The values of one cluster that are compared; texts are borrowed. */
 struct order_row {
     const struct view_blob *blob; /* NULL: the row is the place of a cursor */
     const char *key;
-    size_t at; /* position in one pass over the view, ascending; 0: not from the pass */
+    size_t at; /* the position in a pass over the view, ascending; 0: the row is not from a pass */
     int64_t numbers[ORDER_MAX_KEYS];
     const char *texts[ORDER_MAX_KEYS];
 };
@@ -45,7 +47,7 @@ void order_row_of_place(const struct cluster_order *order, const struct config *
 /* Makes the place of a row. False when the key is too long for a cursor. */
 bool order_row_place(const struct cluster_order *order, const struct order_row *row,
                      struct cursor_place *ret);
-/* Negative, 0 or positive; 0 only for the same cluster. */
+/* Returns a negative number, 0 or a positive number; 0 only for the same cluster. */
 int order_compare(const struct cluster_order *order, const struct order_row *a, const struct order_row *b);
 
 #endif

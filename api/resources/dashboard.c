@@ -22,7 +22,7 @@
 
 enum { POLICY_BYTES = sizeof(POLICY_BEFORE POLICY_AFTER) + CONFIG_MAX_ISSUERS * 256 };
 
-/* Why there is no dashboard, or NULL. */
+/* Returns why there is no dashboard, or NULL. */
 static struct problem *check_dashboard(const struct request *r)
 {
     if (!api_config(r->api)->dashboard)
@@ -35,7 +35,7 @@ static struct problem *check_dashboard(const struct request *r)
     return NULL;
 }
 
-/* The form that the client prefers; of equally preferred forms the smallest. */
+/* Returns the form that the client prefers, and the smallest one of equally preferred forms. */
 static const struct dashboard_form *best_form(const struct request *r, const struct dashboard_file *file)
 {
     const char *accept_encoding = r->http.headers.values[HEADER_ACCEPT_ENCODING];
@@ -55,7 +55,7 @@ static struct problem *answer_form(struct request *r, const struct dashboard_fil
                                    const struct dashboard_form *form, const char *tag, const char *caching)
 {
     struct answer *a = &r->http.answer;
-    r->http.may_compress = false; /* the build made the compressed forms */
+    r->http.may_compress = false; /* the compressed forms were made at the build */
     answer_static(a, MHD_HTTP_OK, file->type, form->bytes, form->len);
     answer_field(a, "Cache-Control", caching);
     answer_field(a, "Vary", "Accept-Encoding");
@@ -76,8 +76,8 @@ static size_t origin_len(const char *url)
     return host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/") : 0;
 }
 
-/* Whether the page may call this issuer: it has a client for programs, and a policy can name its host. There
- * is no form for IPv6 addresses. */
+/* Whether the page may call this issuer. It must have a client_id, and a policy must be able to name its
+ * host, which is impossible for IPv6 addresses. */
 static bool is_called(const struct config_issuer *issuer)
 {
     return issuer->client_id && !memchr(issuer->issuer, '[', origin_len(issuer->issuer));
@@ -95,8 +95,8 @@ static bool is_named_before(const struct config *config, size_t at)
     return false;
 }
 
-/* The caller frees it. The check of the configuration allows no character in an issuer that has a meaning in
- * a policy. */
+/* Makes the policy, which the caller frees. The check of the configuration ensures that an issuer has no
+ * character with a special meaning in a policy. */
 static char *policy_of(const struct config *config)
 {
     struct buffer out CLEANUP_BUFFER;
@@ -112,8 +112,8 @@ static char *policy_of(const struct config *config)
     return buffer_take(&out, NULL);
 }
 
-/* The tag of the page also depends on its policy: a browser that has the page must not use the policy from
- * before a reload of the configuration. */
+/* Makes the tag of the page. It also depends on the policy, because after a reload of the configuration a
+ * browser must not use the old policy. */
 static void tag_of(const char *policy, const struct dashboard_form *form, char tag[static ETAG_DIGEST_BYTES])
 {
     char *both CLEANUP_FREE = mem_printf("%s %s", form->etag, policy);

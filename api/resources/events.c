@@ -62,7 +62,8 @@ static void read_types(struct request *r, struct command_events *events, struct 
     }
 }
 
-/* The requested projects that the caller may see. An empty list matches nothing; NULL matches everything. */
+/* Sets the requested projects that the caller may see. An empty list matches nothing; NULL matches
+ * everything. */
 static void read_projects(struct request *r, struct command_events *events)
 {
     if (r->project) {
@@ -81,7 +82,7 @@ static void read_projects(struct request *r, struct command_events *events)
     }
 }
 
-/* The place where the page begins: the cursor's place or `after`. */
+/* Sets the place where the page begins: that of the cursor, or `after`. */
 static struct problem *read_begin(struct request *r, struct command_events *ret)
 {
     const bool newest_first = param_asks_for(&r->params, PARAM_ORDER, ORDER_DESC);
@@ -111,7 +112,7 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
     return NULL;
 }
 
-/* The decider returns the number of the last event; lists continue with a cursor (HT-36). */
+/* The result has the number of the last event; the answer also gets a cursor, as every list has (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
     const struct command_events *page = &cmd->events;
@@ -163,8 +164,8 @@ static void check_form(struct request *r, struct problem **faults)
 }
 
 /*
- * The begin of a stream: the client's last event, `after`, or now (AO-22). Replacements for EventSource send
- * the last event as `lastEventId` and keep their first `after` before it.
+ * Returns where a stream begins: after the client's last event, after `after`, or now (AO-22). Libraries that
+ * replace EventSource send the last event as `lastEventId`, and still send their first `after`.
  */
 static int64_t read_position(struct request *r, struct problem **faults)
 {

@@ -1,7 +1,7 @@
 /*
  * The handlers of the route table, one per operation. Each runs on the worker of its request after all checks
- * that the table declares. It fills r->http.answer, parks the request (api/commands.h), or returns a problem.
- * None blocks.
+ * that the table declares. It fills r->http.answer, suspends the request (api/commands.h), or returns a
+ * problem. A handler never blocks.
  */
 #ifndef API_RESOURCES_HANDLERS_H
 #define API_RESOURCES_HANDLERS_H

@@ -1,7 +1,7 @@
 /*
- * Issues and their remedies: of one cluster, and of all clusters that a token may see. They are derived from
- * facts in the view on request. Most clusters have no issue, and their facts show this. The number of the
- * other clusters per page is limited, so a page takes at most about 2 ms of an HTTP thread.
+ * Issues and their solutions, of one cluster or of all clusters that a token may see. They are derived from
+ * facts in the view when a client asks. Most clusters have no issue, which their facts show. A page has a
+ * limited number of the other clusters, so it takes at most about 2 ms of an HTTP thread.
  */
 #include "api/resources/handlers.h"
 
@@ -48,11 +48,11 @@ struct problem *handle_issues(struct request *r)
 
 /* ---- all clusters ---- */
 
-/* Limit of the cost of one page, in units of about 2 us. */
+/* The limit of the cost of one page, in units of about 2 us. */
 enum { BUDGET = 1000, COST_OF_ISSUES = 25, COST_OF_VERSIONS = 3, VERDICTS = 64 };
 
-/* Whether a version of a catalog has issues. Neighbours usually have the same versions, so results are stored
- * for the page. */
+/* Whether a version of a catalog has issues. Many clusters have the same versions, so the results are kept
+ * for the rest of the page. */
 struct verdict {
     const json_t *catalog;
     const char *version, *images;
@@ -63,11 +63,11 @@ struct fleet {
     struct request *r;
     const struct view_snapshot *snapshot;
     wall_us now;
-    const char *project; /* project of the catalog */
+    const char *project; /* the project of the catalog */
     const json_t *catalog;
     struct verdict verdicts[VERDICTS];
     int budget;
-    int64_t left; /* rows left on the page */
+    int64_t left; /* the number of rows that the page can still take */
     struct list_body page;
     bool more;
     struct cursor_place next; /* the cluster, and how many of its rows were listed */
@@ -137,7 +137,7 @@ static void end_at(struct fleet *x, const char *key, int64_t listed)
     x->next.number_count = 1;
 }
 
-/* `skip`: number of the cluster's rows on earlier pages. */
+/* `skip`: the number of the cluster's rows that were on earlier pages. */
 static void add_cluster(struct fleet *x, const struct view_entry *e, int64_t skip)
 {
     const struct cluster_facts *f = e->subject;

@@ -1,7 +1,7 @@
 /*
- * Kubeconfigs: read by the loop thread, as JSON or as the file; never stored, never cached. Also kubeconfigs
- * without secrets: their user is a command that requests a credential from shootd when kubectl needs one
- * (client-go credential plugins, v1beta1 or v1). The worker of the request.
+ * Kubeconfigs, which the loop thread reads, as JSON or as the file. They are never stored and never cached.
+ * Also kubeconfigs without secrets: their user is a command that requests a credential from shootd when
+ * kubectl needs one (client-go credential plugins, v1beta1 or v1). The worker of the request.
  */
 #include "api/resources/handlers.h"
 
@@ -28,8 +28,8 @@
 #define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
 /*
  * kubectl sets no time limit for the command, so the command has its own. shootd answers within 32 s (limits
- * of api.c). `-q` must be the first argument: a ~/.curlrc could add output that is no credential, or print
- * the token.
+ * of api.c). `-q` must be the first argument, because a ~/.curlrc could add output that is no credential, or
+ * print the token.
  */
 #define CONNECT_TIMEOUT_S "10"
 #define MAX_TIME_S        "40"
@@ -129,7 +129,8 @@ struct problem *handle_credential(struct request *r)
 
 /* ---- the kubeconfig that calls shootd ---- */
 
-/* The client may only give the address of this server when the client is on the same machine. */
+/* Whether the server listens on loopback. Only then all clients are on the same machine, and the Host of a
+ * request may be used. */
 static bool listens_on_loopback(int fd)
 {
     union {
@@ -152,8 +153,9 @@ static void add_query_fault(struct problem **faults, const char *name, const cha
 }
 
 /*
- * The kubeconfig makes curl send the token of shootd to an address: the configured one. An attacker may have
- * given the client a wrong name for the Host of the request. That name is therefore used only on loopback.
+ * With this kubeconfig curl sends the token of shootd to an address. The address is the configured one. The
+ * Host of the request is used only on loopback, because an attacker may have given the client a wrong host
+ * name.
  */
 static void check_address(const struct request *r, struct problem **faults)
 {
@@ -164,7 +166,7 @@ static void check_address(const struct request *r, struct problem **faults)
                           json_pack("[s, s]", "json", "yaml"),
                           "exec needs the address of this server: the operator has to set `public_url` in "
                           "the configuration of shootd");
-    /* HTTP/1.0 allows an absent Host; http/message/headers.c has checked a present one. */
+    /* In HTTP/1.0 the Host may be absent. A present one was checked in http/message/headers.c. */
     else if (!r->http.headers.values[HEADER_HOST])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
                           "is needed: the kubeconfig contains the address at which you reach this server");
@@ -217,7 +219,7 @@ static char *credential_url(const struct request *r)
     return buffer_take(&url, NULL);
 }
 
-/* Writes a JSON string, which is a YAML scalar for every content. */
+/* Writes a JSON string, because this is a valid YAML scalar for any content. */
 static void add_scalar(struct buffer *out, const char *before, const char *text, const char *after)
 {
     json_t *value CLEANUP_JSON = json_string(text);
@@ -299,7 +301,7 @@ static bool answer_exec(struct request *r, const char *kubeconfig)
 /* The parameter has precedence over Accept. */
 static enum param_format wanted_format(const struct request *r)
 {
-    int64_t given = r->params.numbers[PARAM_FORMAT]; /* exactly one bit */
+    int64_t given = r->params.numbers[PARAM_FORMAT]; /* exactly one bit is set */
     if (r->params.given[PARAM_FORMAT])
         return given == 1 << FORMAT_EXEC   ? FORMAT_EXEC
                : given == 1 << FORMAT_YAML ? FORMAT_YAML

@@ -80,7 +80,7 @@ struct problem *handle_openapi_json(struct request *r)
     return answer_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
 }
 
-/* For programs that request their first token from an issuer. */
+/* The answer is for programs that request a token from an issuer. */
 struct problem *handle_auth(struct request *r)
 {
     const struct config *config = api_config(r->api);

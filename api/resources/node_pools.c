@@ -21,7 +21,7 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-/* The pools in the body of a cluster; NULL: none. */
+/* The pools in the body of a cluster. A member is NULL when the body has none. */
 struct pools {
     const json_t *wanted;
     const json_t *there;
@@ -33,7 +33,7 @@ static struct pools pools_of(const json_t *cluster)
                           json_arr(json_obj(cluster, "observed"), "node_pools")};
 }
 
-/* The desired pool with this name; a single desired pool without a name matches the existing one. */
+/* Returns the desired pool with this name. A single desired pool without a name means the existing one. */
 static const json_t *wanted_pool(const struct pools *pools, const char *name)
 {
     const json_t *only = json_array_get(pools->wanted, 0);
@@ -58,7 +58,7 @@ static json_t *names_of(const struct pools *pools)
     size_t i;
     json_t *pool;
     json_array_foreach (pools->there, i, pool)
-        if (json_str(pool, "name")) /* the name cannot be read: only the cluster shows such a pool */
+        if (json_str(pool, "name")) /* a pool whose name cannot be read is shown only in the cluster */
             (void)json_object_set_new(names, json_str(pool, "name"), json_null());
     json_array_foreach (pools->wanted, i, pool)
         if (json_str(pool, "name"))

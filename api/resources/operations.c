@@ -88,7 +88,7 @@ static struct problem *read_older(struct request *r, const struct cursor_place *
     return request_park(r, cmd);
 }
 
-/* The view contains all open operations. */
+/* Whether the request asks for open operations only. The view contains all of them. */
 static bool wants_open_only(const struct request *r)
 {
     unsigned wanted = wanted_statuses(r);
@@ -120,7 +120,7 @@ struct problem *handle_cluster_operations(struct request *r)
     return handle_operations(r);
 }
 
-/* Seconds to wait for the end; adds the answer's fields for the wait. */
+/* Returns for how many seconds to wait for the end; adds the answer's fields about the wait. */
 static int64_t wait_seconds(struct request *r)
 {
     int64_t wait = param_number(&r->params, PARAM_WAIT);
@@ -143,8 +143,8 @@ static struct problem *no_operation(void)
                        "There is no operation of this id that the token may see.");
 }
 
-/* The operation of the path, when the view has it. `ret_is_older`: the view does not have it, but the store
- * may have it. */
+/* Returns the operation of the path, if the view has it. *ret_is_older: the view does not have it, but the
+ * store may have it. */
 static struct view_blob *find_operation(const struct request *r, bool *ret_is_older)
 {
     assert(r->item);

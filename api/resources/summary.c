@@ -109,7 +109,8 @@ struct problem *handle_summary(struct request *r)
     const struct config *config = api_config(r->api);
     for (size_t i = 0; i < config->project_count; i++)
         if (is_asked_for(r, config->projects[i].name))
-            json_set_int(n.by_project, config->projects[i].name, 0); /* also projects without clusters */
+            json_set_int(n.by_project, config->projects[i].name, 0); /* projects without clusters are listed,
+                                                                      * too */
     const struct view_snapshot *s = view_enter(r->api->options.view);
     add_clusters(&n, r, s);
     const int64_t open = open_operations(r, s), frozen = frozen_projects(r, s);

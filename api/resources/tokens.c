@@ -1,6 +1,6 @@
 /*
- * API tokens, for admins. The view orders them by digest. Answers and cursors must not show digests, so this
- * list is ordered by id. There are few tokens.
+ * API tokens, for admins. In the view they are ordered by digest. Answers and cursors must not show digests,
+ * so this list is ordered by id, which is cheap because there are few tokens.
  */
 #include "api/resources/handlers.h"
 
@@ -21,7 +21,7 @@ static int by_id(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* Between view_enter and view_leave. The caller frees the array. */
+/* Called between view_enter and view_leave. The caller frees the array. */
 static const struct api_token **sorted_tokens(const struct view_snapshot *s, size_t *ret_count)
 {
     size_t count = s->sections[VIEW_TOKENS].count;

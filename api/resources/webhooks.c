@@ -1,4 +1,4 @@
-/* Webhooks. A token sees a webhook only if it may see all projects of the webhook. */
+/* Webhooks. A token can see a webhook only if it may see all projects of the webhook. */
 #include "api/resources/handlers.h"
 
 #include <assert.h>
@@ -29,7 +29,7 @@ struct problem *handle_webhook_create(struct request *r)
     return request_park(r, request_command(r, COMMAND_WEBHOOK_CREATE));
 }
 
-/* The webhook of the path. */
+/* Finds the webhook of the path. */
 static struct problem *find_webhook(struct request *r, struct view_blob **ret)
 {
     assert(r->item);

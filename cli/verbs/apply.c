@@ -34,7 +34,7 @@ static void wanted_done(struct all_wanted *all)
     *all = (struct all_wanted){0};
 }
 
-/* Refuses two documents for one cluster: their order would decide the result. */
+/* Refuses two documents for the same cluster, because their order would decide the result. */
 static int check_once(const struct all_wanted *all, const char *source)
 {
     const struct wanted *last = &all->items[all->count - 1];
@@ -80,7 +80,7 @@ static int read_wanted(struct cli *cli, struct all_wanted *all)
 /* The members that a PUT replaces. */
 static const char *const replaced[] = {"spec", "labels", "description", "deletion_protection"};
 
-/* Whether the value equals a missing member. */
+/* Whether the value has the same meaning as a missing member. */
 static bool is_empty(const json_t *value)
 {
     return !value || json_is_null(value) || json_is_false(value) ||
@@ -104,14 +104,14 @@ static bool has_same_operation(const json_t *a, const json_t *b)
 }
 
 /*
- * The word for the result of a PUT. "unchanged" needs the same operation as before: a new one repairs drift.
- * There is one exception. An operation that waits behind another is shown only by the PUT; then an equal
- * version means "unchanged".
+ * Returns the word for the result of a PUT. "unchanged" requires that the operation is the same as before,
+ * because a new one corrects drift. There is one exception: an operation that waits for another one is shown
+ * only by the answer to the PUT. Then an equal version means "unchanged".
  */
 static const char *result_of(const json_t *before, const json_t *after)
 {
     if (!before || !mem_same_str(json_str(before, "id"), json_str(after, "id")))
-        return "created"; /* another id: a new cluster replaced one that was never made */
+        return "created"; /* the id differs: a new cluster has replaced a record that was never created */
     bool adopted = !json_bool(before, "managed", true) && json_bool(after, "managed", true);
     bool same_version = json_int(before, "version", -1) == json_int(after, "version", -2);
     bool same = is_alike(before, after) && !adopted && (has_same_operation(before, after) || same_version);
@@ -136,8 +136,8 @@ static int confirm(struct cli *cli, const struct wanted *one, const struct api_t
     return change_refusal(cli);
 }
 
-/* After a 412: the cluster may already be as the document says, by an earlier attempt whose answer was lost
- * or by another user. Then the current cluster replaces the answer. */
+/* Called after a 412. The cluster may already have the values of the document, because of an earlier attempt
+ * whose answer was lost, or by another user. Then the current cluster replaces the answer. */
 static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct http_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
@@ -201,7 +201,7 @@ int verb_apply(struct cli *cli)
         int one = apply_one(cli, &all.items[i], &output);
         first = first == END_OK ? one : first;
         if (one == END_UNREACHABLE || one == END_NOT_ALLOWED)
-            code = one; /* the other documents would fail in the same way */
+            code = one; /* this ends the loop, because the other documents would fail in the same way */
     }
     if (code == END_OK && output_is_document(cli))
         (void)output_end(&output);

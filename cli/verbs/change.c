@@ -55,7 +55,7 @@ static void note_operation(struct change *change, const json_t *cluster)
     change->type = mem_strdup(json_str_or(operation, "type", "operation"));
 }
 
-/* Whether the value already is as the merge patch would make it. */
+/* Whether the value already equals the result of the merge patch. */
 static bool has_already(const json_t *value, const json_t *patch)
 {
     const char *name;
@@ -72,7 +72,7 @@ static bool has_already(const json_t *value, const json_t *patch)
 }
 
 /* A repeated PATCH fails with 412 if the first attempt was carried out and only its answer was lost. If the
- * cluster already has the patch, the current cluster replaces the answer. */
+ * cluster already has the values of the patch, the current cluster replaces the answer. */
 static void forgive_second_try(struct cli *cli, const char *project, const char *cluster, const char *patch,
                                struct http_answer *answer)
 {
@@ -133,7 +133,8 @@ static void print_line(const struct cli *cli, const struct change *change, bool 
         (void)fprintf(cli->out.file, "%s: %s accepted as %s\n", name, type, id);
 }
 
-/* The current cluster. If it no longer exists: the cluster of the answer, with its operation. */
+/* Returns the current cluster. If it no longer exists, returns the cluster of the answer, with its
+ * operation. */
 static json_t *document_of(struct cli *cli, const struct changes *changes, const struct change *change)
 {
     struct api_target target CLEANUP_TARGET;
@@ -148,7 +149,8 @@ static json_t *document_of(struct cli *cli, const struct changes *changes, const
 
 static void print_results(struct cli *cli, const struct changes *changes, const struct followed *followed)
 {
-    /* One name on the command line prints one document, several print a list, however many succeed. */
+    /* With one name on the command line one document is printed, with several names a list, whatever the
+     * number of successes. */
     bool documents = output_is_document(cli), one = cli->parsed->argument_count <= 1;
     struct output output;
     output_begin(&output, cli);

@@ -9,9 +9,10 @@
 
 struct change {
     char *cluster;
-    char *operation;  /* id; NULL: no operation is open */
-    char *type;       /* of the operation */
-    const char *done; /* printed when no operation is open: "unchanged", "already hibernated" */
+    char *operation;  /* the id of the operation; NULL: no operation is open */
+    char *type;       /* the type of the operation */
+    const char *done; /* the text that is printed when no operation is open: "unchanged", "already
+                       * hibernated" */
     json_t *document; /* the cluster in the answer, or NULL */
 };
 
@@ -22,9 +23,9 @@ struct changes {
 };
 
 /*
- * Sends a write for one cluster and adds its answer to `changes`. A 200 is printed as `done`. Reports a
- * failure; END_OK or an exit code. A repeated DELETE that finds no cluster has succeeded: the first answer
- * was lost.
+ * Sends a write for one cluster and adds its answer to `changes`. For a 200 the text `done` is printed.
+ * Reports a failure; returns END_OK or an exit code. When a repeated DELETE finds no cluster, the first
+ * attempt has succeeded and its answer was lost; this is a success.
  */
 int change_send(struct cli *cli, struct changes *changes, const char *cluster,
                 const struct api_target *target, const struct http_request *request, const char *done);
@@ -32,13 +33,14 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
  * code. */
 int changes_finish(struct cli *cli, struct changes *changes, int code);
 
-/* 32 hex digits for an Idempotency-Key, the same for every repetition of one write. */
+/* Makes an Idempotency-Key of 32 hex digits, which is the same for every repetition of one write. */
 enum { KEY_BYTES = 33 };
 const char *change_key(char key[static KEY_BYTES]);
-/* Asks "question [y/N]"; --yes answers it. When the user cannot be asked: false, after reporting that --yes
- * is missing. */
+/* Asks "question [y/N]", unless --yes is given. When the user cannot be asked, reports that --yes is missing
+ * and returns false. */
 bool change_confirmed(const struct cli *cli, const char *question);
-/* The exit code when change_confirmed returned false: --yes is missing, or the user refused. */
+/* Returns the exit code for the case that change_confirmed returned false: --yes is missing, or the user
+ * refused. */
 int change_refusal(const struct cli *cli);
 
 #endif

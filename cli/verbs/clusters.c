@@ -1,5 +1,5 @@
-/* The commands `list` and `get`: rows of clusters. The narrow columns are a contract: new columns are added
- * to the wide form only. */
+/* The commands `list` and `get`: rows of clusters. The columns of the narrow form never change; new columns
+ * are added to the wide form only. */
 #include "cli/verbs/clusters.h"
 
 #include <inttypes.h>
@@ -74,7 +74,8 @@ bool cluster_is_busy(const json_t *summary)
     return strcmp(status, "pending") == 0 || strcmp(status, "running") == 0;
 }
 
-/* The message; "(stale)" or, while an operation is open, its percentage stands before it. */
+/* Returns the message. Before it there is "(stale)" or, while an operation is open, the percentage of this
+ * operation. */
 static char *message_of(const json_t *summary)
 {
     const json_t *operation = json_obj(summary, "operation");
@@ -100,7 +101,7 @@ static void add_wide(const struct cli *cli, struct table *table, const json_t *s
     table_add_take(table, when_column(cli, json_str(summary, "observed_at")), STYLE_PLAIN);
 }
 
-/* Columns whose words change during --watch are as wide as their longest word. */
+/* The columns whose words change during --watch, which are as wide as their longest word. */
 enum { PHASE_COLUMN = 2, HEALTH_COLUMN = 3, LONGEST_PHASE = 11, LONGEST_HEALTH = 11 };
 
 struct table *clusters_table(bool is_wide)
@@ -149,7 +150,7 @@ struct listing {
     struct table *table; /* NULL: prints documents */
     struct output output;
     bool is_wide;
-    bool is_all; /* prints PROJECT/NAME, because two projects may have clusters of one name */
+    bool is_all; /* prints PROJECT/NAME, because two projects may have clusters with the same name */
 };
 
 static int list_one(struct listing *listing, const json_t *cluster)
@@ -173,8 +174,8 @@ static int finish_listing(struct listing *listing, int code)
     else if (table_rows(listing->table))
         table_print(listing->table, &cli->out);
     else if (!cli->out.is_terminal)
-        table_print(listing->table,
-                    &cli->out); /* no rows, but titles, so that a script always reads a table */
+        table_print(listing->table, &cli->out); /* without rows the titles are printed, so that a script
+                                                 * always reads a table */
     else
         cli_note("no clusters%s%s", cli->settings.project.value ? " in project " : "",
                  cli->settings.project.value ? cli->settings.project.value : "");

@@ -17,9 +17,9 @@ json_t *cluster_summary(const json_t *cluster);
 /* Whether an operation is open. */
 bool cluster_is_busy(const json_t *summary);
 
-/* The colour of the word of a phase. */
+/* Returns the colour in which a phase is printed. */
 enum style phase_style(const char *phase);
-/* "a=b,c=d"; the caller frees it. */
+/* Returns labels as "a=b,c=d"; the caller frees the text. */
 char *labels_text(const json_t *labels);
 /* Reads a cluster; reports a failure. The caller owns *ret_cluster. */
 int cluster_read(struct cli *cli, const char *project, const char *name, json_t **ret_cluster);
@@ -27,8 +27,8 @@ int cluster_read(struct cli *cli, const char *project, const char *name, json_t 
 /* A cluster as the user saw it, and its ETag. A write that sends the ETag changes this state of the cluster
  * only. */
 struct seen_cluster {
-    json_t *cluster; /* NULL: there is no such cluster */
-    char *etag;      /* NULL: the answer had none */
+    json_t *cluster; /* the cluster; NULL: it does not exist */
+    char *etag;      /* its ETag; NULL: the answer had none */
 };
 /* Reads a cluster and its ETag; reports a failure. With `may_be_absent` a missing cluster is not a failure.
  * The caller frees `ret` with seen_cluster_done in any case. */

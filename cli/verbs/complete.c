@@ -1,6 +1,6 @@
 /*
- * The command `__complete` lists the words that may end a command line; the scripts of the shells call it.
- * It prints lines "word<TAB>about", then ":BITS". It reports no failures: a failure means no words.
+ * The command `__complete` lists the words that may end a command line; the scripts of the shells call it. It
+ * prints lines "word<TAB>about", then ":BITS". It reports no failures: after a failure it prints no words.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,10 +29,10 @@ struct typed {
     const struct command *command; /* NULL: the line does not have a command yet */
     const char *arguments[2];      /* the first arguments */
     size_t argument_count;
-    const struct flag *flag; /* the word to complete is the value of this flag; NULL: it is no value */
+    const struct flag *flag; /* the flag whose value is the word to complete; NULL: the word is no value */
     bool ended;              /* a `--` was read */
-    bool lost;               /* no such command or flag: nothing is offered */
-    const char *word;        /* to complete; after `--flag=` only the value */
+    bool lost;               /* there is no such command or flag, so nothing is offered */
+    const char *word;        /* the word to complete; after `--flag=` only the value */
     char *before;            /* the part of the same word before it, or "" */
     int bits;
 };
@@ -74,7 +74,7 @@ static json_t *fetch(struct cli *cli, const struct api_target *target)
     struct http_answer answer CLEANUP_ANSWER = {0};
     const struct http_options options = {.url = cli->settings.url.value,
                                          .ca_file = cli->settings.ca_file.value};
-    /* Completion does not renew tokens, and repeats nothing. */
+    /* completion does not renew tokens, and repeats no request */
     const struct http_request request = {.method = "GET",
                                          .path = target->path.data,
                                          .token = cli->settings.token.value,
@@ -94,8 +94,8 @@ static json_t *fetch(struct cli *cli, const struct api_target *target)
     return names;
 }
 
-/* The cached names when they are fresh or the server does not answer, else the names from the server. The
- * caller owns the list. */
+/* Returns the names from the server, or the cached names when they are fresh or the server does not answer.
+ * The caller owns the list. */
 static json_t *names_of(struct cli *cli, const struct api_target *target)
 {
     struct buffer fault CLEANUP_BUFFER;
@@ -222,7 +222,7 @@ static void offer_health(struct typed *typed)
     offer_words(typed, words);
 }
 
-/* Flags with known values. The values of a FLAG_CHOICE are in the table of commands. */
+/* The functions for flags with known values. The values of a FLAG_CHOICE are in the table of commands. */
 static const struct {
     const char *flag;
     void (*offer)(struct typed *typed);
@@ -231,7 +231,7 @@ static const struct {
     {"health", offer_health},    {"for", offer_goals},
 };
 
-/* Arguments, by their name in the usage line. */
+/* The functions for arguments, by the name of the argument in the usage line. */
 static const struct {
     const char *arguments;
     void (*offer)(struct typed *typed);

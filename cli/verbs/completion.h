@@ -2,7 +2,7 @@
 #ifndef CLI_VERBS_COMPLETION_H
 #define CLI_VERBS_COMPLETION_H
 
-/* Ends with NULL. */
+/* The names of the shells; the last one is NULL. */
 extern const char *const completion_shells[];
 
 #endif

@@ -1,4 +1,4 @@
-/* The command `context`: lists the servers and chooses the server in use. */
+/* The command `context`: lists the servers and selects the one to use. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -37,7 +37,7 @@ static bool set_pool_word(json_t *pool, const char *word, const char *value)
     return false;
 }
 
-/* Parses "NAME,type=b.2c4gb,min=1,max=3". NULL after reporting a fault. */
+/* Parses "NAME,type=b.2c4gb,min=1,max=3". After a fault, reports it and returns NULL. */
 static json_t *pool_of(const char *text)
 {
     json_t *pool CLEANUP_JSON = json_object();
@@ -102,8 +102,8 @@ static bool add_flags(const struct cli *cli, json_t *body)
     return add_labels(cli, body);
 }
 
-/* Uses the project that the document names instead of that of environment or context. False after reporting
- * that --project names another. */
+/* Uses the project that the document names in place of that of environment or context. When --project names
+ * another project, reports that and returns false. */
 static bool take_project(struct cli *cli, const char *path, const char *named)
 {
     int code = END_OK;
@@ -114,8 +114,8 @@ static bool take_project(struct cli *cli, const char *path, const char *named)
     return true;
 }
 
-/* The body from the file of -f. Its name may stand on the command line instead. NULL after reporting a
- * fault. */
+/* Returns the body from the file of -f. The name of the cluster may be on the command line instead. After a
+ * fault, reports it and returns NULL. */
 static json_t *body_of_file(struct cli *cli, const char *path, const char *name)
 {
     struct documents documents;

@@ -1,7 +1,7 @@
 /*
- * The command `credential`, which kubectl runs as a plug-in. Standard output has only the JSON. The answer
- * is cached in our own directory: many kubectl at once make one request, and the last credential works while
- * the server is unreachable.
+ * The command `credential`, which kubectl runs as a plug-in. Standard output has only the JSON. The answer is
+ * cached in a directory of shootctl. Therefore many kubectl at the same time make only one request, and the
+ * last credential works while the server cannot be reached.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,15 +27,15 @@
 #define GROUP   "client.authentication.k8s.io/"
 #define DEFAULT "client.authentication.k8s.io/v1beta1"
 
-/* MARGIN_S: the printed expiry is earlier than the certificate's, because client-go runs the plug-in again
- * only after it; a long watch then does not break. */
+/* MARGIN_S: the printed expiry is this much earlier than that of the certificate. client-go runs the plug-in
+ * again only after the printed expiry, and a long watch would otherwise break. */
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
     AWAY_S =
-        10, /* time without another request to a server that failed, while a cached certificate is valid */
-    AWAY_TIMEOUT_MS =
-        5000, /* timeout of the only attempt while a cached certificate is valid, because kubectl waits */
+        10, /* while a cached certificate is valid, a server that failed is not asked again for this time */
+    AWAY_TIMEOUT_MS = 5000, /* while a cached certificate is valid, there is only one attempt with this
+                             * timeout, because kubectl waits */
     LOCK_MS = 15000,
     LOCK_PAUSE_MS = 50,
     MARGIN_S = 300,
@@ -44,7 +44,8 @@ enum {
     MESSAGE_BYTES = 64 * 1024
 };
 
-/* The version that kubectl asks for; NULL after reporting a fault. The caller frees it. */
+/* Returns the version that kubectl requests. After a fault, reports it and returns NULL. The caller frees
+ * it. */
 static char *wanted_version(void)
 {
     static const struct json_limits limits = {1024 * 1024, 10000, 10000};
@@ -64,13 +65,13 @@ static char *wanted_version(void)
 /* ---- the cache ---- */
 
 struct cache {
-    int directory; /* -1: without a cache */
+    int directory; /* the directory of the cache; -1: there is no cache */
     int lock;
     char name[TOKEN_HEX_BYTES + 8];
 };
 
-/* Waits while another shootctl asks the server. The lock only saves requests: after LOCK_MS we continue
- * without it. */
+/* Waits while another shootctl asks the server. The lock only saves requests, so shootctl continues without
+ * it after LOCK_MS. */
 static void take_lock(int lock)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
@@ -109,7 +110,7 @@ static void cache_close(const struct cache *cache)
         (void)close(cache->directory);
 }
 
-/* Reads the cached answer, whatever its age; a broken file counts as none. The caller owns it. */
+/* Reads the cached answer, whatever its age; a broken file counts as no answer. The caller owns it. */
 static json_t *cache_read(const struct cache *cache)
 {
     static const struct json_limits limits = {CACHE_BYTES, 1000, 100};
@@ -137,7 +138,8 @@ static void cache_put(const struct cache *cache, const json_t *kept)
         return;
     char *text CLEANUP_SECRET = json_text(kept);
     (void)private_file_write(cache->directory, cache->name, text,
-                             strlen(text)); /* a failure is ignored: the next run fetches it again */
+                             strlen(text)); /* a failure is ignored, because the next run requests the
+                                             * credential again */
 }
 
 static void cache_write(const struct cache *cache, const json_t *status, int code)
@@ -150,14 +152,14 @@ static void cache_write(const struct cache *cache, const json_t *status, int cod
     cache_put(cache, kept);
 }
 
-/* Seconds since the time in this member. */
+/* Returns the seconds since the time in this member. */
 static int64_t age_s(const json_t *kept, const char *member)
 {
     int64_t age = now_s() - json_int(kept, member, 0);
     return age < 0 ? INT64_MAX : age;
 }
 
-/* Seconds until the certificate expires; 0 when it has expired or its end is unknown. */
+/* Returns the seconds until the certificate expires; 0 when it has expired or its end is not known. */
 static int64_t left_s(const json_t *status)
 {
     const char *text = json_str(status, "expirationTimestamp");
@@ -168,7 +170,7 @@ static int64_t left_s(const json_t *status)
     return left > 0 ? left : 0;
 }
 
-/* Removes other cached answers that have expired: their cluster or token may no longer exist. */
+/* Removes other cached answers that have expired, because their cluster or token may no longer exist. */
 static void cache_sweep(const struct cache *cache)
 {
     int copy = cache->directory < 0 ? -1 : fcntl(cache->directory, F_DUPFD_CLOEXEC, 0);
@@ -216,7 +218,7 @@ static int print(const struct cli *cli, const char *version, const json_t *statu
     return END_OK;
 }
 
-/* Requests a credential. With a certificate at hand it makes one short attempt. */
+/* Requests a credential. When there is a valid cached certificate, it makes only one short attempt. */
 static int fetch(struct cli *cli, const char *project, const char *cluster, bool has_one,
                  struct http_answer *answer)
 {
@@ -236,7 +238,7 @@ static int fetch(struct cli *cli, const char *project, const char *cluster, bool
     return code;
 }
 
-/* Whether the server refused: this token gets no credential. Any other failure may be temporary. */
+/* Whether the server has refused to give this token a credential. Any other failure may be temporary. */
 static bool is_refusal(const struct http_answer *answer)
 {
     static const long refusals[] = {401, 403, 404, 409};

@@ -14,7 +14,7 @@
 
 enum { TITLE_WIDTH = 14, EVENTS_SHOWN = 8 };
 
-/* Prints one line with its title; nothing when the text is NULL or empty. */
+/* Prints one line with its title; prints nothing when the text is NULL or empty. */
 static void line(const struct cli *cli, const char *title, enum style style, const char *text)
 {
     if (!text || !*text)
@@ -217,8 +217,8 @@ static void print_events(const struct cli *cli, const json_t *events)
     table_print(table, &cli->out);
 }
 
-/* The items of a list about the cluster. When it cannot be read: an empty list, after reporting why, so that
- * the rest is still shown. */
+/* Returns the items of a list about the cluster. When the list cannot be read, reports why and returns an
+ * empty one, so that the rest is still shown. */
 static json_t *items_of(struct cli *cli, enum api_call call, const char *project, const char *name)
 {
     struct api_target target CLEANUP_TARGET;

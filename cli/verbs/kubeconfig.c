@@ -16,15 +16,15 @@
 #include "cli/signals.h"
 #include "cli/verbs/verbs.h"
 
-/* kubectl accepts v1beta1 with interactiveMode from version 1.20 on. An older kubectl that rewrites the file
- * does not break it. */
+/* kubectl accepts v1beta1 with interactiveMode from version 1.20 on. An older kubectl may write the file
+ * again without damage. */
 #define EXEC_VERSION "client.authentication.k8s.io/v1beta1"
 #define INSTALL_HINT "shootctl is in the package shootd"
 
 enum { MESSAGE_BYTES = 64 * 1024, FILE_BYTES = 1024 * 1024 };
 
-/* The common name of cluster, user and context. It differs for two servers, for two contexts of one server
- * and for two projects. */
+/* Returns the common name of cluster, user and context. Two servers, two contexts of one server and two
+ * projects have different names. */
 static char *entry_name(const struct cli *cli, const char *project, const char *cluster)
 {
     const struct settings *s = &cli->settings;
@@ -39,9 +39,9 @@ static void add_words(json_t *array, const char *flag, const char *value)
 }
 
 /*
- * The user whose credential comes from `shootctl credential`. The arguments hold everything that the command
- * needs. Only XDG_CONFIG_HOME, if it is set, goes into `env`. The arguments have the address beside the
- * context: if the context later leads to another server, its token does not go to this address.
+ * Makes the user whose credential comes from `shootctl credential`. The arguments have everything that the
+ * command needs; only XDG_CONFIG_HOME, if it is set, is in `env`. The arguments have the address in addition
+ * to the context: if the context later names another server, its token is not sent to this address.
  */
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
@@ -154,7 +154,7 @@ int verb_kubeconfig(struct cli *cli)
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 static volatile sig_atomic_t kubectl_pid;
 
-/* Passes a signal on to kubectl. Signals of the keyboard reach kubectl without us. */
+/* Passes a signal on to kubectl. Signals of the keyboard reach kubectl directly. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -170,8 +170,8 @@ static void become_kubectl(const char *kubeconfig, char *const *argv)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Runs kubectl. Returns its status as waitpid does, -1 after reporting that it cannot run. Signals are
- * blocked until kubectl runs, then they are passed on. */
+/* Runs kubectl. Returns its status as waitpid does; when it cannot run, reports that and returns -1. Signals
+ * are blocked until kubectl runs; then they are passed on. */
 static int run_kubectl(const char *kubeconfig, char *const *argv)
 {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO}, before;
@@ -201,7 +201,7 @@ static int run_kubectl(const char *kubeconfig, char *const *argv)
     return status;
 }
 
-/* The arguments of kubectl, after its name; the caller frees the array. */
+/* Returns the arguments of kubectl, with its name first; the caller frees the array. */
 static char **kubectl_line(const char *const *arguments)
 {
     static char name[] = "kubectl";
@@ -241,6 +241,6 @@ int verb_kubectl(struct cli *cli)
     if (status < 0)
         return END_REFUSED;
     if (WIFSIGNALED(status))
-        signals_die(WTERMSIG(status)); /* the shell sees the same signal */
+        signals_die(WTERMSIG(status)); /* shootctl ends by the same signal, so that the shell sees it */
     return WEXITSTATUS(status);
 }

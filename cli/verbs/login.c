@@ -18,7 +18,7 @@ enum { TOKEN_MAX_BYTES = 64 * 1024, MESSAGE_BYTES = 64 * 1024 };
 
 /* ---- a token that the user gives ---- */
 
-/* The first line, without blanks at its ends. */
+/* Returns the first line, without blanks at its ends. */
 static char *first_line(const char *text)
 {
     const char *begin = text + strspn(text, " \t");
@@ -28,7 +28,8 @@ static char *first_line(const char *text)
     return mem_strndup(begin, len);
 }
 
-/* The token from a file, or with NULL from standard input; NULL after reporting the reason. */
+/* Reads the token from a file, or with NULL from standard input. After a failure reports the reason and
+ * returns NULL. */
 static char *token_from_file(const char *path)
 {
     struct buffer bytes;
@@ -44,8 +45,8 @@ static char *token_from_file(const char *path)
     return token;
 }
 
-/* Asks for the token at the terminal. NULL after reporting the reason. If the server has an issuer, an empty
- * token means a login there. */
+/* Asks for the token at the terminal. After a failure reports the reason and returns NULL. If the server has
+ * an issuer, an empty token means a login at the issuer. */
 static char *token_from_prompt(const char *url, const struct issuer *issuer)
 {
     bool too_long = false;
@@ -79,7 +80,7 @@ struct login {
     const char *name, *url, *project, *ca_file;
     const char *id;       /* the identity of the token, as the server reports it */
     struct issuer issuer; /* its url is NULL when no issuer issued the token */
-    struct issued issued; /* secret */
+    struct issued issued; /* the tokens, which are secrets */
 };
 
 /* Gets a token by single sign-on. */
@@ -140,7 +141,7 @@ static void put_login(json_t *file, const struct login *login)
     }
     json_set_str(context, "url", login->url);
     json_set_str(context, "token", login->issued.token);
-    (void)json_object_del(context, "login"); /* it belonged to the old token */
+    (void)json_object_del(context, "login"); /* the login data belonged to the old token */
     if (kept) {
         json_set_str(kept, "id", login->id);
         (void)json_object_set_new(context, "login", kept);
@@ -196,7 +197,7 @@ static int try_and_store(struct login *login)
     return code;
 }
 
-/* An absolute path: later commands run in other directories. */
+/* Makes a path absolute, because later commands run in other directories. */
 static char *absolute(const char *path)
 {
     return path ? realpath(path, NULL) : NULL;

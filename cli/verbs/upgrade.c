@@ -74,7 +74,8 @@ int verb_upgrade(struct cli *cli)
     code = cluster_look(cli, project, name, false, &seen);
     if (code != END_OK)
         return code;
-    request.etag = seen.etag; /* the write is refused if the cluster changed after the plan */
+    request.etag = seen.etag; /* with this ETag the write is refused if the cluster was changed after the
+                               * plan */
     code = plan_get(cli, &target, &request, &plan);
     if (code != END_OK)
         return code;

@@ -42,8 +42,8 @@ static bool goal_of(const struct cli *cli, enum goal *ret_goal, const char **ret
 }
 
 /*
- * Finds the operation of a cluster, if the cluster exists. `ended` is set when the cluster has no operation:
- * then the wait is over at once.
+ * Finds the operation of a cluster, if the cluster exists. When the cluster has no operation, `ended` is set,
+ * because the wait is over at once.
  */
 static int find_operation(struct cli *cli, struct followed *one)
 {
@@ -111,7 +111,7 @@ int verb_wait(struct cli *cli)
             END_USAGE,
             "--allow-absent does not fit --for=deleted, which is reached when the cluster does not exist");
     int code = cli_connect(cli);
-    /* Operation ids need no project. */
+    /* a wait for the id of an operation needs no project */
     bool needs = false;
     for (size_t i = 0; i < count; i++)
         needs = needs || goal != GOAL_OPERATION || !is_operation_id(cli->parsed->arguments[i]);

@@ -13,8 +13,8 @@
 #include "cli/table.h"
 #include "cli/verbs/clusters.h"
 
-/* Events come in bursts: one request serves a burst, and there is at most one a second. Changes of labels
- * and messages make no events; the request every ANYWAY_MS shows them. */
+/* Several events often come together. They cause one request, and there is at most one request a second.
+ * Changes of labels and messages cause no events; a request every ANYWAY_MS finds them. */
 enum { BURST_MS = 150, EVERY_MS = 1000, ANYWAY_MS = 10000, AFTER_FAILURE_MS = 2000 };
 
 enum change { CHANGE_ADDED, CHANGE_CHANGED, CHANGE_LEFT, CHANGE_DELETED };
@@ -28,10 +28,10 @@ static const char *const change_words[] = {
 
 struct watch {
     struct cli *cli;
-    struct http *beside;           /* the connection that is not in use: cli->http is the stream's */
-    unsigned beside_retries;       /* of the connection that is not in use */
+    struct http *beside;           /* the connection that is not in use; the stream uses cli->http */
+    unsigned beside_retries;       /* the number of repetitions for the connection that is not in use */
     bool has_begun;                /* the stream is open, or was */
-    const struct api_target *list; /* NULL: watches the names of the command line */
+    const struct api_target *list; /* the list to watch; NULL: the clusters that the command line names */
     const char *project;
     json_t *known; /* the clusters as last shown, by id */
     struct output output;
@@ -158,7 +158,8 @@ static int read_one(struct watch *w, const char *project, const char *name, stru
     return code == END_OK ? api_check_object(w->cli, answer->json) : code;
 }
 
-/* Reads the clusters of the command line. All must exist at first; later one may be missing. */
+/* Reads the clusters that the command line names. At the first time all must exist; later one may be
+ * missing. */
 static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
 {
     for (const char **name = w->cli->parsed->arguments; *name; name++) {

@@ -7,10 +7,11 @@
 
 #include "cli/api.h"
 
-/* True when --watch is not given, or when the form of -o suits it. Else false after a report. */
+/* Whether --watch is not given, or is possible with the form of -o. If not, reports that and returns
+ * false. */
 bool watch_is_possible(const struct cli *cli);
-/* Watches the clusters in the list of `target`. `project` is the only project in it, or NULL. Returns an
- * exit code, after reporting why it cannot continue. */
+/* Watches the clusters in the list of `target`. `project` is the only project in it, or NULL. When it cannot
+ * continue, reports why and returns an exit code. */
 int watch_list(struct cli *cli, const struct api_target *target, const char *project);
 /* Watches the clusters that the command line names. */
 int watch_names(struct cli *cli, const char *project);

@@ -49,8 +49,8 @@ static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr 
 }
 
 /*
- * A worker without memory for a connection closes it without a report: `open` and `unseen` then stay one too
- * high. The process cannot work in that state anyway.
+ * When a worker has no memory for a connection, it closes the connection without a report, and `open` and
+ * `unseen` stay one too high. The process cannot work in that state anyway.
  */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
@@ -69,7 +69,8 @@ static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address
     complain(a, TROUBLE_DROPPED, "a connection was dropped", "libmicrohttpd did not accept it");
 }
 
-/* Errors of a single connection, see accept(2): they are ignored, and the next connection is accepted. */
+/* Whether the error concerns a single connection, see accept(2). Such an error is ignored, and the next
+ * connection is accepted. */
 static bool is_of_the_connection(int error)
 {
     static const int errors[] = {EINTR,     ECONNABORTED, EPROTO,       ENETDOWN,   ENOPROTOOPT,
@@ -86,8 +87,9 @@ static bool is_full(const struct acceptor *a)
 }
 
 /*
- * The first descriptor that connections may not use. Higher ones are reserved for calls to Cleura, webhooks
- * and the store. A new descriptor has the lowest free number. The limit may change at run time.
+ * Returns the first descriptor that connections may not use. It and all higher ones are reserved for calls to
+ * Cleura, webhooks and the store. (A new descriptor has the lowest free number.) The limit of descriptors may
+ * change at run time.
  */
 static int first_kept(void)
 {
@@ -107,7 +109,7 @@ static bool has_descriptors(const struct acceptor *a, int before)
     return next >= 0 && next < before;
 }
 
-/* Accepts waiting connections, at most a batch; true when a pause is needed. */
+/* Accepts waiting connections, at most a batch. Returns true when a pause is needed. */
 static bool accept_some(struct acceptor *a)
 {
     const int end = first_kept();

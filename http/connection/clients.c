@@ -66,8 +66,8 @@ static bool take_last(const char *list, const char **end, char text[static CLIEN
     return ip_parse(text, ret_ip);
 }
 
-/* Each proxy appends the address of its peer. An address that is not trusted may have sent the items on its
- * left. */
+/* Each proxy appends the address of its peer. The items to the left of an address that is not trusted may be
+ * forged. */
 const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
                               char text[static CLIENT_BYTES])
 {
@@ -106,7 +106,7 @@ void peers_done(struct peers *p)
     (void)pthread_mutex_destroy(&p->lock);
 }
 
-/* Returns 0 when the address is not counted. */
+/* Returns the key of the address; 0 when the address is not counted. */
 static uint64_t counted_network(const struct peers *p, const struct sockaddr *address)
 {
     struct ip ip;

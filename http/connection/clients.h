@@ -3,9 +3,9 @@
  * proxy, the address in X-Forwarded-For. That field is ignored from other peers, because they can write any
  * value.
  *
- * Also counts the connections of each client address, so one client cannot use all of them. An address is an
- * IPv4 address or the first half of an IPv6 address. Trusted proxies and Unix sockets are not counted,
- * because they serve many clients.
+ * This file also counts the connections of each client address, so that one client cannot use all
+ * connections. An address is an IPv4 address or the first half of an IPv6 address. Trusted proxies and Unix
+ * sockets are not counted, because they serve many clients.
  */
 #ifndef HTTP_CONNECTION_CLIENTS_H
 #define HTTP_CONNECTION_CLIENTS_H
@@ -19,7 +19,7 @@
 
 enum { CLIENT_BYTES = 48 };
 
-/* The address of a peer on a Unix socket; as a trusted proxy: every such peer. */
+/* The address of a peer on a Unix socket. In the list of trusted proxies it means every such peer. */
 #define CLIENT_LOCAL "unix"
 
 struct cidr;
@@ -42,14 +42,15 @@ bool trust_has(const struct trust *trust, const char *address);
  * none. */
 const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
                               char text[static CLIENT_BYTES]);
-/* The IPv4 address or the first half of the IPv6 address of a client; 0: none. */
+/* Returns the IPv4 address, or the first half of the IPv6 address, of a client as a number; 0: it has
+ * none. */
 uint64_t client_network(const char *address);
 
 /* ---- connections of each address; any thread ---- */
 
 struct peers {
-    pthread_mutex_t lock; /* guards `open` */
-    struct peer *open;    /* by network */
+    pthread_mutex_t lock; /* protects `open` */
+    struct peer *open;    /* the counters, by network */
     const struct trust *trust;
     unsigned limit; /* 0: no limit */
     _Atomic uint64_t refused;
@@ -58,10 +59,10 @@ struct peers {
 /* `trust` must stay valid as long as the struct. */
 void peers_init(struct peers *p, const struct trust *trust, unsigned limit);
 void peers_done(struct peers *p);
-/* Counts one more connection of the address. False, and a refusal is counted, when the address has reached
- * its limit. */
+/* Counts one more connection of the address. When the address has reached its limit, counts a refusal instead
+ * and returns false. */
 bool peers_enter(struct peers *p, const struct sockaddr *address);
-/* A counted connection was closed. */
+/* Called when a counted connection was closed. */
 void peers_leave(struct peers *p, const struct sockaddr *address);
 
 #endif

@@ -25,9 +25,10 @@ enum {
     LINGER_S = 5,
     PIECE = 16 * 1024,
     PIECES_AT_ONCE = 32,
-    RECEIVE_BUFFER = 64 * 1024, /* otherwise the kernel grows the buffer to megabytes for each fast sender */
+    RECEIVE_BUFFER = 64 * 1024, /* a fixed size, because the kernel otherwise enlarges the buffer to megabytes
+                                 * for each fast sender */
 };
-/* Pause between two reads of a lingering peer. It limits the peer's speed. */
+/* The pause between two reads of a lingering peer. It limits the peer's speed. */
 static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
 
 /* `due` of a connection that was shut down; no clock has this value. */
@@ -42,7 +43,7 @@ static int64_t phase_limit(const struct connection_limits *limits, enum connecti
     case PHASE_CONN_BODY:
         return limits->body_us;
     case PHASE_CONN_WORK:
-        return 0; /* no limit: handlers do not block and commands have deadlines */
+        return 0; /* there is no limit, because handlers do not block and commands have deadlines */
     case PHASE_CONN_SEND:
         return limits->send_us;
     case PHASE_CONN_IDLE:
@@ -62,7 +63,7 @@ bool connection_enter(struct connection *c, enum connection_phase phase, mono_us
     int64_t due = atomic_load(&c->due);
     int64_t next = due_in(c->reaper, phase, now);
     if (phase == PHASE_CONN_HEADER && atomic_load(&c->phase) == PHASE_CONN_NEW)
-        next = due; /* the time for the first request line is part of the header limit */
+        next = due; /* the time until the first request line is a part of the header limit */
     atomic_store(&c->phase, phase);
     while (due != REAPED)
         if (atomic_compare_exchange_weak(&c->due, &due, next))
@@ -77,7 +78,7 @@ void connection_expire(struct connection *c)
         ;
 }
 
-/* ---- lingering closes; all under the reaper's lock ---- */
+/* ---- lingering closes; these functions need the reaper's lock ---- */
 
 void connection_close_lingering(struct connection *c)
 {
@@ -168,7 +169,8 @@ void connection_close(struct connection *c)
 {
     struct reaper *reaper = c->reaper;
     (void)pthread_mutex_lock(&reaper->lock);
-    assert(!list_is_detached(&c->link)); /* neighbours write into it, under the lock */
+    assert(!list_is_detached(&c->link)); /* other members of the list may write into this link while they hold
+                                          * the lock */
     list_remove(&c->link);
     reaper->connection_count--;
     (void)pthread_mutex_unlock(&reaper->lock);
@@ -204,8 +206,8 @@ void problem_send(const struct env *env, int fd, gnutls_session_t tls, const cha
              LOG_INT(kind->status), "code", kind->code, "reason", problem->detail);
 }
 
-/* Only this code writes to the socket in the phases in which a problem is sent: a worker that comes later
- * finds `due` REAPED and stops. */
+/* In the phases in which a problem is sent, no other code writes to the socket: a worker that comes later
+ * finds REAPED in `due` and stops. */
 void connection_refuse(struct connection *c, struct problem *problem)
 {
     struct problem *owned CLEANUP_PROBLEM = problem;
@@ -227,7 +229,7 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
     if (due == REAPED || due > now || !atomic_compare_exchange_strong(&c->due, &due, REAPED))
         return;
     int phase = atomic_load(&c->phase);
-    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* answer the unfinished request */
+    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* the unfinished request gets an answer */
         struct problem *problem CLEANUP_PROBLEM =
             problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
         problem_send(reaper->env, c->tls ? -1 : c->fd, NULL, c->address, problem);
@@ -238,7 +240,7 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
 
 /*
  * Each checked connection moves to the end of the list, because the list may change while the lock is
- * released. Every connection that stays open is thus checked.
+ * released. In this way every connection that stays open is checked.
  */
 static void check_connections(struct reaper *reaper, mono_us now)
 {
@@ -260,7 +262,7 @@ static void check_connections(struct reaper *reaper, mono_us now)
 static void *reaper_run(void *arg)
 {
     struct reaper *reaper = arg;
-    /* Keeps its priority, because workers need its lock. */
+    /* The thread keeps its normal priority, because workers need its lock. */
     (void)pthread_setname_np(pthread_self(), "reaper");
     (void)pthread_mutex_lock(&reaper->lock);
     while (!reaper->stopping) {

@@ -24,11 +24,11 @@ struct problem;
 struct server_request;
 
 struct connection_limits {
-    int64_t header_us; /* from the first byte to the end of the header section (HT-15) */
-    int64_t body_us;   /* for the whole body */
-    int64_t idle_us;   /* between two requests of a connection */
-    int64_t send_us;   /* for the client to take the answer */
-    int64_t reap_us;   /* interval of the checks */
+    int64_t header_us; /* the time from the first byte to the end of the header section (HT-15) */
+    int64_t body_us;   /* the time for the whole body */
+    int64_t idle_us;   /* the time between two requests of a connection */
+    int64_t send_us;   /* the time in which the client must receive the answer */
+    int64_t reap_us;   /* the interval of the checks */
 };
 
 enum connection_phase {
@@ -41,11 +41,11 @@ enum connection_phase {
 };
 
 /*
- * Closing without a reset. An answer may end a connection before the whole request was read (a body that is
- * too large, wrong credentials). A plain close would then make the kernel send a reset for the remaining
- * bytes. The reset may make the client, or a proxy, lose the answer; a proxy then reports a bad gateway. The
- * socket therefore stays open for a short time after libmicrohttpd has closed its own descriptor, and input
- * is discarded (RFC 9112, 9.6). There is a limit of such sockets.
+ * Connections that are closed without a reset. An answer may end a connection before the whole request was
+ * read (a body that is too large, wrong credentials). After a plain close the kernel would answer the
+ * remaining bytes with a reset, and the client, or a proxy, may lose the answer because of it; a proxy then
+ * reports a bad gateway. Therefore the socket stays open for a short time after libmicrohttpd has closed its
+ * own descriptor, and received bytes are discarded (RFC 9112, 9.6). The number of such sockets is limited.
  */
 enum { LINGERING_CLOSES_MAX = 256 };
 
@@ -57,28 +57,32 @@ struct lingering_closes {
     } items[LINGERING_CLOSES_MAX];
 };
 
-/* Memory of the application in a connection; zero at first. Only used by its worker. */
+/* The size of the memory that a connection has for the application. It is zero at first, and only the
+ * connection's worker uses it. */
 enum { CONNECTION_USER_BYTES = 96 };
 
 struct connection {
-    struct list link; /* guarded by the reaper's lock */
+    struct list link; /* protected by the reaper's lock */
     struct reaper *reaper;
     struct MHD_Connection *mhd;
     int fd;
     struct gnutls_session_int *tls; /* the library's session; NULL: plain HTTP */
-    struct handshakes *handshakes;  /* with TLS */
-    struct list handshake;          /* in the list of waiting handshakes; guarded by their lock */
+    struct handshakes *handshakes;  /* the handshakes, when there is TLS */
+    struct list handshake;          /* in the list of waiting handshakes; protected by their lock */
     bool handshake_ended;           /* used by the worker */
-    bool is_held; /* waits, or its worker has not noticed the end of the wait; used by the worker */
+    bool is_held; /* the handshake waits, or its worker has not noticed the end of the wait; used by the
+                   * worker */
     struct tls_client client; /* valid when knows_client is set */
     bool knows_client;
-    char address[CLIENT_BYTES]; /* address of the peer; "unix" for a local one */
-    bool is_proxy;              /* a trusted proxy */
-    size_t target_len;          /* length in the current request line */
+    char address[CLIENT_BYTES]; /* the address of the peer; "unix" for a peer on a Unix socket */
+    bool is_proxy;              /* the peer is a trusted proxy */
+    size_t target_len;          /* the length of the target in the current request line */
     _Alignas(max_align_t) unsigned char user[CONNECTION_USER_BYTES];
     struct server_request *spare;          /* memory for the next request, or NULL */
-    struct response_cache *response_cache; /* of the last answer with shared bytes, or NULL (http/send.c) */
-    _Atomic int64_t due;                   /* mono_us; INT64_MAX: no limit; REAPED: shut down */
+    struct response_cache *response_cache; /* the response of the last answer with shared bytes, or NULL
+                                            * (http/send.c) */
+    _Atomic int64_t due;                   /* when the connection is shut down; INT64_MAX: there is no limit;
+                                            * REAPED: it was shut down */
     _Atomic int phase;
 };
 
@@ -89,7 +93,7 @@ struct reaper {
     void (*tick)(void *ctx, mono_us now);
     void *tick_ctx;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards all members below except `reaped` */
+    pthread_mutex_t lock; /* protects all members below except `reaped` */
     pthread_cond_t wake;
     struct list connections;
     size_t connection_count;
@@ -109,14 +113,14 @@ unsigned reaper_unread(struct reaper *reaper);
 size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
-/* The client certificate of the handshake; verified once for the same authorities. The worker's thread, in a
- * request. */
+/* Returns the client certificate of the handshake. It is verified once, and again only when the authorities
+ * have changed. The worker's thread, in a request. */
 const struct tls_client *connection_client(struct connection *c, struct tls *tls);
-/* The caller has freed the content of `response_cache` before. */
+/* Called when the connection is closed. The caller must have freed `response_cache`. */
 void connection_close(struct connection *c);
-/* Any thread, as long as the connection is open: ends its time limit now. */
+/* Makes the time limit of an open connection end now. Any thread. */
 void connection_expire(struct connection *c);
-/* Called before a connection is closed with an incomplete request, so its client still gets the answer
+/* Called before a connection with an incomplete request is closed, so that its client still gets the answer
  * (struct lingering_closes). The worker's thread. */
 void connection_close_lingering(struct connection *c);
 /* Answers with the problem, which is taken over, and ends the connection: for faults found before the library
@@ -124,16 +128,16 @@ void connection_close_lingering(struct connection *c);
 void connection_refuse(struct connection *c, struct problem *problem);
 /*
  * Writes a problem as an answer without libmicrohttpd, which must have nothing to write. Writes only the
- * bytes that the socket accepts at once. The answer announces the end of the connection; the caller must end
- * it. `client` is for the log line. Any thread; with TLS (`tls` is the session) only the worker's. fd -1:
- * only logs, because nothing can be written on this thread.
+ * bytes that the socket accepts at once. The answer says that the connection ends; the caller must end it.
+ * `client` is for the log line. Any thread; with TLS (`tls` is the session) only the worker's thread. With an
+ * fd of -1 the problem is only logged, because this thread cannot write it.
  */
 void problem_send(const struct env *env, int fd, struct gnutls_session_int *tls, const char *client,
                   const struct problem *problem);
-/* Whether the connection was shut down: too slow, or refused. */
+/* Whether the connection was shut down, because it was too slow or was refused. */
 bool connection_is_reaped(const struct connection *c);
-/* Enters a phase, whose time starts at `now`. False when the connection was shut down in the meantime. The
- * worker's thread. */
+/* Enters a phase, whose time limit starts at `now`. False when the connection was shut down in the meantime.
+ * The worker's thread. */
 bool connection_enter(struct connection *c, enum connection_phase phase, mono_us now);
 
 #endif

@@ -16,11 +16,11 @@
 
 enum { EVENTS_AT_ONCE = 64 };
 
-/* Pause after each batch. A resume makes the library check all suspended connections of a worker. Connections
- * whose bytes come within one millisecond are therefore resumed together. */
+/* The pause after each batch. After a resume the library checks all suspended connections of the worker.
+ * Therefore connections whose bytes come within one millisecond are resumed together. */
 static const struct timespec gather = {.tv_nsec = 1000000};
 
-/* The worker uses the connection again, or closes it. */
+/* Called when the worker uses the connection again, or closes it. */
 static void notice(struct connection *c)
 {
     if (!c->is_held)
@@ -31,13 +31,15 @@ static void notice(struct connection *c)
     (void)before;
 }
 
-/* Suspends and watches the connection under the lock, so no thread resumes it before. */
+/* Suspends the connection and adds it to epoll while the lock is held, so that no thread resumes it before it
+ * is suspended. */
 static void hold(struct handshakes *h, struct connection *c)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
     (void)pthread_mutex_lock(&h->lock);
     if (!h->stopping && epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) {
-        (void)shutdown(c->fd, SHUT_RDWR); /* no memory: a retry would repeat without a pause */
+        (void)shutdown(c->fd, SHUT_RDWR); /* there is no memory; without this shutdown the library would try
+                                           * the handshake again and again */
     } else if (!h->stopping) {
         assert(!c->is_held && list_is_detached(&c->handshake));
         c->is_held = true;
@@ -48,9 +50,9 @@ static void hold(struct handshakes *h, struct connection *c)
     (void)pthread_mutex_unlock(&h->lock);
 }
 
-/* The thread of the handshakes. After the resume the worker may free the connection, so all references are
- * removed before. The library's lock and its write to the worker must not be inside the lock of the
- * handshakes. */
+/* Called on the thread of the handshakes. After the resume the worker may free the connection, so all
+ * references to it are removed before. The resume is made without the lock of the handshakes, because it
+ * takes the library's lock and writes to the worker. */
 static void resume(struct handshakes *h, struct connection *c)
 {
     struct MHD_Connection *mhd = c->mhd;
@@ -61,8 +63,8 @@ static void resume(struct handshakes *h, struct connection *c)
     MHD_resume_connection(mhd);
 }
 
-/* GnuTLS reads with this function. During the handshake the connection does no other reads; after it the
- * library detects missing data itself. */
+/* The function with which GnuTLS reads. When it finds no bytes during a handshake, the handshake waits. After
+ * the handshake the library itself detects that there is no data. */
 static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
 {
     struct connection *c = ptr;
@@ -75,7 +77,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
     return n;
 }
 
-/* The client's Finished is the last message of a handshake that is read. */
+/* Called for the client's Finished, the last message of a handshake that the server reads. */
 static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                        const gnutls_datum_t *message)
 {
@@ -111,7 +113,7 @@ static void *handshakes_run(void *arg)
         int count = epoll_wait(h->epoll_fd, events, EVENTS_AT_ONCE, -1);
         for (int i = 0; i < count; i++) {
             if (!events[i].data.ptr) {
-                resume_all(h); /* resumes also the connections after it in this batch */
+                resume_all(h); /* the connections after this one in the batch are resumed, too */
                 return NULL;
             }
             resume(h, events[i].data.ptr);

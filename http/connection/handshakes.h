@@ -1,10 +1,10 @@
 /*
  * Handshakes that wait for their client. libmicrohttpd 0.9.75 with epoll does not detect that a handshake has
- * read all available bytes, and calls it again at once. A client that sends half a hello then keeps a
- * processor busy, and so does each handshake while a packet is on its way. A connection without further bytes
- * in its handshake is therefore suspended. One thread with its own epoll set resumes it when bytes arrive, or
- * when it was shut down. The other direction needs no suspension: the server's handshake messages fit into
- * the socket's buffer (TLS_NAMES_MAX).
+ * read all available bytes, and calls the handshake again at once. A client that sends half a hello would
+ * then keep a processor busy, and each handshake would do so while it waits for a packet. Therefore a
+ * connection whose handshake has no more bytes is suspended. One thread with its own epoll set resumes it
+ * when bytes arrive, or when it was shut down. The other direction needs no suspension: the server's
+ * handshake messages fit into the socket's buffer (TLS_NAMES_MAX).
  */
 #ifndef HTTP_CONNECTION_HANDSHAKES_H
 #define HTTP_CONNECTION_HANDSHAKES_H
@@ -20,11 +20,12 @@ struct connection;
 struct handshakes {
     pthread_t thread;
     int epoll_fd;
-    int wake_fd;          /* readable: the thread must resume all and end */
-    pthread_mutex_t lock; /* guards all members below except `held` */
-    struct list waiting;  /* connections; only the thread removes them */
+    int wake_fd;          /* when it is readable, the thread must resume all connections and end */
+    pthread_mutex_t lock; /* protects all members below except `held` */
+    struct list waiting;  /* the waiting connections; only the thread removes them */
     bool stopping;        /* no connection is suspended any more */
-    atomic_uint held;     /* counted until the worker of a resumed connection has noticed (MH-13) */
+    atomic_uint held;     /* the number of suspended connections; each is counted until its worker has noticed
+                           * the resume (MH-13) */
 };
 
 /* Starts the thread; negative errno on failure. */

@@ -1,6 +1,7 @@
 /*
- * The certificates: the one for new connections, and recently replaced ones, which handshakes may still use.
- * A handshake takes no longer than the limit for a header section (http_limits_default).
+ * The certificates of the server: the current one for new connections, and recently replaced ones, which
+ * running handshakes may still use. A handshake takes no longer than the limit for a header section
+ * (http_limits_default).
  */
 #include "http/connection/tls.h"
 
@@ -52,11 +53,11 @@ struct certificate {
 
 struct tls {
     const struct env *env;
-    char *paths[FILES]; /* NULL: not configured */
+    char *paths[FILES]; /* the paths of the files; NULL: not configured */
     struct version seen[FILES];
-    char *authorities;    /* of clients, as at the start */
+    char *authorities;    /* the authorities of clients at the start */
     bool was_faulty;      /* the last check found a fault that is not reported yet */
-    pthread_mutex_t lock; /* guards `current` */
+    pthread_mutex_t lock; /* protects `current` */
     struct certificate *current;
     _Atomic uint64_t clients_generation;
 };
@@ -203,7 +204,7 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     static bool (*const take[FILES])(struct certificate * c, const char *path, const gnutls_datum_t *pem,
                                      char **ret_error) = {take_chain, take_key, take_client_ca};
     bool good = true;
-    /* The versions are read before the files, so a write in between counts as a change. */
+    /* The versions are read before the files, so that a write in between is seen as a change. */
     for (int i = 0; i < FILES; i++)
         (void)look_at(tls->paths[i], &tls->seen[i]);
     c->clients_version = tls->seen[OF_CLIENT_CA];
@@ -214,7 +215,7 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     return good;
 }
 
-/* Stores the versions of the files also when it fails. */
+/* Reads the certificate. The versions of the files are stored also when this fails. */
 static struct certificate *read_certificate(struct tls *tls, char **ret_error)
 {
     gnutls_datum_t pems[FILES] = {{0}, {0}, {0}};
@@ -275,7 +276,7 @@ void tls_free(struct tls *tls)
     free(tls);
 }
 
-/* Whether a file was replaced. A missing file does not count: it is being replaced, or stays missing. */
+/* Whether a file was replaced. A missing file is ignored: somebody is replacing it, or it stays missing. */
 static bool has_changed(const struct tls *tls)
 {
     bool changed = false;
@@ -314,7 +315,7 @@ enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error)
         replace(tls, next);
         return TLS_TAKEN;
     }
-    /* During a renewal the two files may not fit for a moment. They are therefore read once more before a
+    /* During a renewal the two files may not match for a moment. Therefore they are read once more before a
      * fault is reported. */
     if (changed || !tls->was_faulty) {
         tls->was_faulty = true;
@@ -368,7 +369,7 @@ const char *tls_client_authorities(const struct tls *tls)
     return tls->authorities;
 }
 
-/* Returns a certificate that is trusted for clients; NULL: none. The caller frees it. */
+/* Returns the client's certificate if it is trusted; otherwise NULL. The caller frees it. */
 static gnutls_x509_crt_t trusted_client(struct certificate *c, gnutls_session_t session)
 {
     unsigned count = 0, status = ~0U;
@@ -400,7 +401,7 @@ static bool is_printable(const char *text, size_t len)
     return len > 0;
 }
 
-/* The names of known kinds, only printable ASCII without blanks. */
+/* Returns the names of the kinds that shootd uses, if they are printable ASCII without blanks. */
 static char **names_of(gnutls_x509_crt_t client)
 {
     char **names = mem_calloc(CLIENT_NAMES_MAX + 1, sizeof(*names));
@@ -427,7 +428,7 @@ void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *re
 {
     *ret = (struct tls_client){.generation = tls_clients_generation(tls)};
     (void)pthread_mutex_lock(&tls->lock);
-    struct certificate *current = tls->current; /* stays valid for a minute after a replacement */
+    struct certificate *current = tls->current; /* it stays valid for a minute after it was replaced */
     (void)pthread_mutex_unlock(&tls->lock);
     gnutls_x509_crt_t client = tls->authorities ? trusted_client(current, session) : NULL;
     if (!client)

@@ -15,7 +15,7 @@
 enum {
     TLS_FILE_MAX = 256 * 1024,
     TLS_CHAIN_MAX = 16,
-    TLS_NAMES_MAX = 16 * 1024, /* bytes of the names of client_ca's authorities, in DER */
+    TLS_NAMES_MAX = 16 * 1024, /* the limit of bytes of the authorities' names in client_ca, in DER */
 };
 
 #define TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
@@ -24,8 +24,8 @@ struct tls;
 
 struct tls_files {
     const char *certificate; /* PEM: the server's certificate, then the certificates up to its authority */
-    const char *key;         /* PEM; not readable by everyone */
-    const char *client_ca;   /* PEM; NULL: no client certificates */
+    const char *key;         /* PEM; the file must not be readable by everyone */
+    const char *client_ca;   /* PEM; NULL: no client certificates are accepted */
 };
 
 /* Reads the files, whose names are copied. NULL: *ret_error (the caller frees it) is the reason. */
@@ -36,7 +36,8 @@ void tls_free(struct tls *tls);
 enum tls_refresh_result {
     TLS_SAME,  /* the files did not change, or are being changed */
     TLS_TAKEN, /* new connections use the new content */
-    TLS_FAULTY /* not usable: *ret_error gives the reason, once for each change; the old content stays */
+    TLS_FAULTY /* the new content is not usable; *ret_error has the reason, once for each change, and the old
+                * content stays */
 };
 /* Reads the files again if they changed. Blocking; one thread, about every second. */
 enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error);
@@ -46,21 +47,23 @@ wall_us tls_ends_at(struct tls *tls);
 
 /* A client with a certificate. */
 struct tls_client {
-    char **names;    /* alternative names, "dns:..." and "uri:...", NULL-terminated; NULL: none valid */
-    char *authority; /* distinguished name of its issuer */
+    char **names;    /* the alternative names, "dns:..." and "uri:...", NULL-terminated; NULL: there is no
+                      * valid certificate */
+    char *authority; /* the distinguished name of its issuer */
     wall_us ends_at;
-    uint64_t generation; /* of the authorities by which it was verified */
+    uint64_t generation; /* the generation of the authorities with which it was verified */
 };
 
-/* Changes with the file of client authorities; certificates are then verified again. Any thread. */
+/* Returns a number that changes with the file of client authorities; certificates are then verified again.
+ * Any thread. */
 uint64_t tls_clients_generation(struct tls *tls);
 
-/* The client of a session after its handshake; the caller frees *ret with tls_client_done. Its worker's
+/* Finds the client of a session after its handshake; the caller frees *ret with tls_client_done. The worker's
  * thread. */
 void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *ret);
 void tls_client_done(struct tls_client *client);
-/* The client authorities at the start, for libmicrohttpd, which sends their names; NULL: no client
- * certificates. */
+/* Returns the client authorities at the start, for libmicrohttpd, which sends their names; NULL: client
+ * certificates are not used. */
 const char *tls_client_authorities(const struct tls *tls);
 
 /* For libmicrohttpd: chooses the certificate of the server in tls_serve. */

@@ -11,7 +11,7 @@
 #include "http/message/headers.h"
 #include "model/problem.h"
 
-/* Operations without a body ignore a small one, because some clients always send "{}". */
+/* Operations without a body ignore a body up to this size, because some clients always send "{}". */
 enum { IGNORED_BODY = 16 * 1024 };
 
 /* ---- Accept ---- */
@@ -36,8 +36,8 @@ unsigned item_weight(const char *p, const char *end)
     return value;
 }
 
-/* How exactly a range matches the type: 3 for the whole type, 2 for its first half, 1 for any type, 0 for no
- * match. */
+/* Returns how exactly a range matches the type: 3 for the whole type, 2 for its first half, 1 for any type, 0
+ * for no match. */
 static int specificity(const char *range, size_t len, const char *type)
 {
     size_t main_len = strcspn(type, "/");
@@ -98,8 +98,8 @@ static struct problem *check_length(const struct headers *h, const struct conten
                        limit);
 }
 
-/* Accepts application/json (or a merge patch if allowed), without a charset or with utf-8 (also written
- * utf8). */
+/* Whether the type is application/json (or a merge patch, if the rules allow it), without a charset or with
+ * utf-8 (also written utf8). */
 static bool is_json_type(const struct content_rules *rules, const char *type)
 {
     size_t len = strcspn(type, "; \t");
@@ -150,7 +150,7 @@ bool content_prefers_stream(const struct headers *h, const struct content_rules 
            accept_quality(accept, TYPE_STREAM) > accept_quality(accept, TYPE_JSON);
 }
 
-/* Media types beside JSON. */
+/* The media types that an operation may offer in addition to JSON. */
 static const struct {
     unsigned flag;
     const char *type;
@@ -230,7 +230,7 @@ struct http_coded *compress_bytes(const char *bytes, size_t len, int level)
         return NULL;
     }
     z.next_out = (Bytef *)coded->bytes;
-    z.avail_out = (uInt)len - 1; /* a form that does not fit saves nothing */
+    z.avail_out = (uInt)len - 1; /* a form that is not smaller than the body is useless */
     int r = deflate(&z, Z_FINISH);
     coded->len = z.total_out;
     (void)deflateEnd(&z);

@@ -75,7 +75,8 @@ static void keep(struct headers *h, enum header_id id, const char *value, size_t
     }
 }
 
-/* Blanks around a value do not belong to it (RFC 9110 5.5). The library removes only those before it. */
+/* Returns the length without blanks at the end. Blanks around a value do not belong to it (RFC 9110 5.5), but
+ * the library removes only those before it. */
 static size_t length_without_blanks(const char *value, size_t len)
 {
     while (len && (value[len - 1] == ' ' || value[len - 1] == '\t'))
@@ -84,17 +85,18 @@ static size_t length_without_blanks(const char *value, size_t len)
 }
 
 /*
- * The library has read these fields including their blanks, and has decided where the body ends. It answers
- * such a length itself. It treats a body of `chunked ` as one that ends with the connection. shootd refuses
- * both, because a proxy in front might see a different end.
+ * Whether the field decides where the body ends. The library has already read these fields, and did not
+ * remove blanks after their values. It refuses a length with such a blank itself, and treats a body of
+ * `chunked ` as one that ends with the connection. shootd refuses such a request, because a proxy in front of
+ * it might see another end of the body.
  */
 static bool is_framing(enum header_id id)
 {
     return id == HEADER_TRANSFER_ENCODING || id == HEADER_CONTENT_LENGTH;
 }
 
-/* The library finds this field before any Cookie field of the client, so it parses no cookies. collect()
- * recognizes the field by its address. */
+/* A Cookie field that the library finds before those of the client, so that it parses no cookies. collect()
+ * recognizes it by its address. */
 static const char no_cookie_name[] = MHD_HTTP_HEADER_COOKIE;
 static const char no_cookie_value[] = "-";
 
@@ -138,10 +140,10 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
 
 /*
  * libmicrohttpd 0.9.75 accepts a bare LF, a folded line and a NUL, which other programs read differently. The
- * texts that the library returns do not show them. But the library parses in place: texts stay where they
- * were received, with a NUL in place of each byte of a line end. A complete line that ended with CR LF
- * therefore ends two bytes before the next one begins. The last line ends four bytes before the end of the
- * section. Newer libraries refuse such lines themselves, and their texts may be placed differently.
+ * texts that the library returns do not show these faults. But the library parses in place: texts stay where
+ * they were received, with a NUL in place of each byte of a line end. Therefore a line that ended with CR LF
+ * ends two bytes before the next one begins. The last line ends four bytes before the end of the section.
+ * Newer libraries refuse such lines themselves, and their texts may be placed differently.
  */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version)
 {
@@ -212,7 +214,8 @@ static bool escapes_are_whole(const char *text)
     return true;
 }
 
-/* Accepts host[:port], or [address][:port] (RFC 3986 3.2), because the value may become part of a URL. */
+/* Whether the value is host[:port] or [address][:port] (RFC 3986 3.2). It is checked because it may become a
+ * part of a URL. */
 static bool host_is_valid(const char *host)
 {
     size_t len = host_length(host, false);
@@ -229,7 +232,7 @@ static bool host_is_valid(const char *host)
     return len && has_end && escapes_are_whole(host);
 }
 
-/* The fault of a field that is repeated but must not be; NULL: none. */
+/* Returns the fault of a field that must not be repeated but is; NULL: there is none. */
 static const char *duplicate_fault(const struct headers *h)
 {
     static const struct {
@@ -274,8 +277,9 @@ static struct problem *check_coding(const struct headers *h, bool is_http_1_0)
 struct framing framing_of(const struct headers *h)
 {
     const char *length = h->values[HEADER_CONTENT_LENGTH];
-    /* The library reads some chunks differently from other programs (a bare LF in an extension, for example).
-     * For a proxy, the bytes after the end may belong to the body, so they are not parsed. */
+    /* The library reads some chunks differently from other programs (for example a bare LF in an extension).
+     * For a proxy, bytes that the library sees after the end may belong to the body. Therefore they are not
+     * parsed. */
     return (struct framing){
         .has_body = h->values[HEADER_TRANSFER_ENCODING] || (length && length[strspn(length, "0")] != '\0'),
         .must_close =

@@ -1,6 +1,6 @@
 /*
- * The request header fields that are used, collected in one pass over libmicrohttpd's list (MH-4), and the
- * end of the request by these fields. Values are valid as long as the request; most of them point into the
+ * Collects the request header fields that are used, in one pass over libmicrohttpd's list (MH-4), and decides
+ * by them where the request ends. Values are valid as long as the request; most of them point into the
  * connection's memory.
  */
 #ifndef HTTP_MESSAGE_HEADERS_H
@@ -36,27 +36,28 @@ enum header_id {
 };
 
 struct headers {
-    const char *values[HEADER_MAX_]; /* NULL: absent; no blanks around it; repeated lists are joined */
+    const char *values[HEADER_MAX_]; /* the values, without blanks around them; NULL: the field is absent.
+                                      * Repeated lists are joined */
     unsigned counts[HEADER_MAX_];
     char *joined[HEADER_MAX_]; /* owns the values outside the connection's memory */
     bool has_joined;           /* one of `joined` is set */
     unsigned field_count;
     size_t bytes;
-    const char *fault;  /* the malformed part, or NULL */
+    const char *fault;  /* the part of the header section that is malformed, or NULL */
     bool lines_checked; /* each line was checked: it ends with CR LF and contains no NUL */
     const char *next;   /* while collecting: where the next line must begin */
 };
 
 /*
- * Prevents libmicrohttpd from parsing cookies, which are not used. When its memory does not suffice for
- * cookies, the library would close the connection without an answer. Called before the header section is
- * read.
+ * Prevents libmicrohttpd from parsing cookies, which shootd does not use. When its memory is too small for
+ * them, the library would close the connection without an answer. Called before the header section is read.
  */
 void headers_refuse_cookies(struct MHD_Connection *mhd);
-/* `method` and `version` are the pointers from libmicrohttpd, which point into the received bytes. */
+/* Collects the fields. `method` and `version` are the pointers from libmicrohttpd, which point into the
+ * received bytes. */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version);
 void headers_done(struct headers *h);
-/* Iterates a comma-separated list: the next item without white space around it; false at the end. */
+/* Returns the next item of a comma-separated list, without white space around it; false at the end. */
 bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_len);
 /* Whether the item equals `word`, ignoring case. */
 bool header_item_is(const char *item, size_t len, const char *word);

@@ -38,7 +38,7 @@ static size_t utf8_length(const unsigned char *p)
             continue;
         for (size_t n = 1; n < forms[i].len; n++)
             if (p[n] < (n == 1 ? forms[i].second_min : 0x80) || p[n] > (n == 1 ? forms[i].second_max : 0xbf))
-                return 0; /* also for the terminating NUL */
+                return 0; /* this includes the NUL at the end */
         return forms[i].len;
     }
     return 0;
@@ -75,8 +75,8 @@ bool percent_decode(char *text)
     return is_utf8(text);
 }
 
-/* Whether the segment is printable ASCII without an escape. Such a segment needs no decoding and no check,
- * except for dots. */
+/* Whether the segment is printable ASCII without an escape. Such a segment needs no decoding, and only the
+ * check for dots. */
 static bool is_plain(const char *segment)
 {
     for (const unsigned char *p = (const unsigned char *)segment; *p; p++)
@@ -112,7 +112,7 @@ const char *path_split(char *path, struct path_segments *ret)
         if (fault)
             return fault;
         if (ret->count == PATH_MAX_SEGMENTS) {
-            ret->count = 0; /* longer than every route: such a path is unknown */
+            ret->count = 0; /* the path has more segments than any route, so it is unknown */
             return NULL;
         }
         ret->items[ret->count++] = segment;
@@ -189,7 +189,7 @@ static void read_number(struct reading *in, unsigned id, const char *text)
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    bool is_number = *text >= '0' && *text <= '9' && !*end; /* no sign, no white space */
+    bool is_number = *text >= '0' && *text <= '9' && !*end; /* a sign or white space is not accepted */
     if (is_number && rule->kind == QUERY_CLAMPED && (errno || number > rule->max)) {
         errno = 0;
         number = rule->max;

@@ -1,7 +1,7 @@
 /*
  * The target of a request. The path is split into segments without allocation. The query is read by a table
- * of names and kinds, some of which an operation knows. All faults are reported at once (HT-4), including
- * unknown names (HT-38). Pure, except for libmicrohttpd's data.
+ * of names and kinds; an operation accepts some of these names. All faults are reported at once (HT-4),
+ * including unknown names (HT-38). Pure, except for libmicrohttpd's data.
  */
 #ifndef HTTP_MESSAGE_TARGET_H
 #define HTTP_MESSAGE_TARGET_H
@@ -18,12 +18,13 @@
 enum { PATH_MAX_SEGMENTS = 8 };
 
 struct path_segments {
-    const char *items[PATH_MAX_SEGMENTS]; /* decoded */
-    unsigned count;                       /* 1 for "/", with an empty item; 0: a path with more segments */
+    const char *items[PATH_MAX_SEGMENTS]; /* the decoded segments */
+    unsigned count;                       /* the number of segments; 1 for "/", with an empty item; 0: the
+                                           * path has too many */
 };
 
-/* Accepts origin-form, or absolute-form without its authority (6.5); NULL for any other form. Points into
- * `target`. */
+/* Returns the path of a target in origin-form, or in absolute-form without its authority (6.5); NULL for any
+ * other form. The result points into `target`. */
 const char *path_of_target(const char *target);
 /* Splits a path, in place. Returns the fault of the path; NULL when it is valid. */
 const char *path_split(char *path, struct path_segments *ret);
@@ -34,11 +35,11 @@ bool percent_decode(char *text);
 
 enum query_kind {
     QUERY_TEXT,
-    QUERY_NUMBER,  /* out of range: a fault */
-    QUERY_CLAMPED, /* above the maximum: the maximum */
-    QUERY_BOOL,    /* true, false; an empty value is true */
+    QUERY_NUMBER,  /* a number; a value out of range is a fault */
+    QUERY_CLAMPED, /* a number; a value above the maximum becomes the maximum */
+    QUERY_BOOL,    /* true or false; an empty value means true */
     QUERY_ENUM,    /* one or more names, comma-separated; see `single` */
-    QUERY_FLAG,    /* any value */
+    QUERY_FLAG,    /* a flag that is set by any value */
     QUERY_TIME,    /* a time (query_time) */
     QUERY_PAST,    /* a time in the past (query_past) */
 };
@@ -50,18 +51,20 @@ struct query_rule {
     int64_t min, max, fallback;
     int (*from_name)(const char *name);
     const char *(*to_name)(int value);
-    /* For texts: returns NULL, or the fault, static; may return the valid values. */
+    /* For texts: returns NULL or the fault, a static text; may also return the valid values. */
     const char *(*check)(const char *text, json_t **ret_valid);
-    bool repeats; /* may be given several times */
-    bool single;  /* enums: only one name, because several have no meaning together */
+    bool repeats; /* the parameter may be given several times */
+    bool single;  /* for enums: only one name is accepted, because several have no meaning together */
 };
 
 enum { QUERY_MAX_RULES = 48 };
 
 /* The given values, by the index of their rule. */
 struct query_values {
-    char *texts[QUERY_MAX_RULES];     /* decoded; NULL: absent; repeated ones joined by commas */
-    int64_t numbers[QUERY_MAX_RULES]; /* numbers, booleans, times (wall_us); enums: bits */
+    char *texts[QUERY_MAX_RULES];     /* the decoded texts; NULL: absent; repeated ones are joined by
+                                       * commas */
+    int64_t numbers[QUERY_MAX_RULES]; /* the values of numbers, booleans and times (wall_us); for enums a set
+                                       * of bits */
     bool given[QUERY_MAX_RULES];
     bool has_texts; /* one of `texts` may be set */
 };
@@ -69,9 +72,9 @@ struct query_values {
 struct problem;
 
 /*
- * libmicrohttpd stores a record of each parameter in the memory of the connection. When that memory is full,
- * the library continues with a request that it has already answered, and reports nothing. Queries that might
- * fill the memory are therefore refused before parsing. Returns the problem, or NULL. The caller owns it.
+ * Refuses queries that might fill the connection's memory, in which libmicrohttpd stores a record of each
+ * parameter. When that memory is full, the library continues with a request that it has already answered, and
+ * reports nothing. Called before the query is parsed. Returns the problem, which the caller owns, or NULL.
  */
 struct problem *query_refuse_target(const char *target);
 /*

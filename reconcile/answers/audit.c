@@ -1,10 +1,10 @@
 /*
  * The audit log (AU-18, AU-19). The entry for a change is stored in the transaction of the change. Refused
- * requests, failed writes, returned secrets and effects outside the store have no transaction. Their entry
- * gets a transaction of its own; no request waits for it, and it is left out while the store accepts no
- * changes. At most NOT_DONE_MAX refusals and failures of a token are audited in a minute; one more entry
- * counts the others. A request without effect (an equal PUT, a dry run, a repetition of a keyed request that
- * returns no secret) is not audited. Loop thread.
+ * requests, failed writes, returned secrets and effects outside the store have no transaction. Their entries
+ * get transactions of their own. No request waits for these, and while the store accepts no changes the
+ * entries are left out. At most NOT_DONE_MAX refused and failed requests of a token get an entry in a minute;
+ * one more entry counts the others. A request without effect gets no entry: an equal PUT, a dry run, a
+ * repetition with an Idempotency-Key that returns no secret. Loop thread.
  */
 #include "reconcile/answers/audit.h"
 
@@ -34,7 +34,7 @@ struct audit_limit {
     char token_id[40];
     char *token_name;
     char *issuer, *subject;
-    mono_us since; /* begin of the minute */
+    mono_us since; /* when the minute began */
     unsigned noted;
     unsigned left_out;
 };
@@ -61,7 +61,8 @@ static bool add_member(json_t *names, const char *prefix, const char *name)
     return true;
 }
 
-/* The names of the members that the caller sent, never their values; members of the spec separately. */
+/* The names of the members that the caller sent, never their values. Each member of the spec is listed,
+ * too. */
 static json_t *members_of(const json_t *body)
 {
     json_t *names = json_array();
@@ -101,16 +102,16 @@ static const char *cluster_of(const struct command *cmd)
     return cmd->type == COMMAND_CLUSTER_CREATE ? json_str(cmd->body, "name") : NULL;
 }
 
-/* The facts of an entry, borrowed. Each text may be NULL; "" means none, too. */
+/* The facts of an entry, borrowed. Each text may be NULL or "", which both mean that there is none. */
 struct facts {
     const char *action;
     const char *token_id, *token_name, *issuer, *subject, *address;
     const char *project, *cluster, *target;
     const char *operation_id, *request_id, *trace_id;
-    const json_t *body; /* of the request, or NULL */
-    int status;         /* of the answer; 0: there is no answer */
-    const char *code;   /* of the problem in the answer */
-    unsigned left_out;  /* number of entries that this entry counts; 0: it counts none */
+    const json_t *body; /* the body of the request, or NULL */
+    int status;         /* the status of the answer; 0: there is no answer */
+    const char *code;   /* the code of the problem in the answer */
+    unsigned left_out;  /* the number of left-out entries that this entry counts; 0 for an ordinary entry */
     enum audit_outcome outcome;
 };
 
@@ -199,8 +200,8 @@ void audit_daemon(struct reconcile *r, const char *what)
     append_alone(r, audit_entry_new(env_wall(r->env), &facts));
 }
 
-/* ---- refusals and failures: a faulty client can neither fill the disk nor hide the entries of others
- * ---- */
+/* ---- refusals and failures are limited, so a faulty client can neither fill the disk nor hide the entries
+ * of others ---- */
 
 static void note_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
@@ -316,7 +317,7 @@ static struct problem *on_audit_page(struct store_query *s)
     buffer_init(&out, MAX_BYTES);
     const bool lines = cmd->audit.as_lines;
     (void)buffer_add_str(&out, lines ? "" : "[");
-    for (size_t i = 0; i < page->count; i++) /* the stored text, with its number as first member */
+    for (size_t i = 0; i < page->count; i++) /* each stored text gets its number as first member */
         (void)buffer_printf(&out, "%s{\"sequence\":%lld,%s%s", i && !lines ? "," : "",
                             (long long)page->entries[i].sequence, page->entries[i].body + 1,
                             lines ? "\n" : "");

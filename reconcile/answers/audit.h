@@ -12,8 +12,8 @@ void audit_accepted(struct save *save, struct command *cmd);
 void audit_answered(struct command *cmd);
 /* Adds the entry for an action of the daemon itself; `what` is static. */
 void audit_daemon(struct reconcile *r, const char *what);
-/* Ends the counting for minutes that have passed, or for all minutes. If entries were left out in a minute,
- * one entry counts them. */
+/* Ends the count of each minute that has passed, or of all minutes. If entries were left out in a minute,
+ * adds one entry with their number. */
 void audit_tick(struct reconcile *r, bool all);
 void audit_free(struct reconcile *r);
 struct problem *command_audit(struct reconcile *r, struct command *cmd);

@@ -25,7 +25,7 @@ struct problem *problem_unreadable_operations(void)
 
 /* ---- pages ---- */
 
-/* Renders operations as in lists, and the place of the next page. */
+/* Renders operations in the form of lists, and the cursor of the next page. */
 static void render_page(struct command_operations *c, const struct operation_page *page)
 {
     struct buffer items, tags;

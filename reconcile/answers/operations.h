@@ -1,4 +1,4 @@
-/* Operations for callers: from memory, or from the store. Loop thread. */
+/* Answers commands about operations, from memory or from the store. Loop thread. */
 #ifndef RECONCILE_ANSWERS_OPERATIONS_H
 #define RECONCILE_ANSWERS_OPERATIONS_H
 

@@ -3,7 +3,8 @@
  * while requests are in progress. That may happen between the header section of a request and its body, or
  * while a command waits for Cleura, the store or an operation. On the loop these changes are in order with
  * the commands. Each command is checked before it is decided, and again before an answer that only reports
- * something (reply.c). The HTTP side has checked earlier, against the state committed then.
+ * something (reply.c). The HTTP side has made the same check earlier, with the state that was committed at
+ * that time.
  */
 #include "reconcile/answers/permission.h"
 
@@ -38,9 +39,9 @@ static struct problem *no_project(const struct command *cmd)
 }
 
 /* Whether the command concerns projects that the caller may not see any more. A read without a project in its
- * path concerns the projects that its query lists, else all projects that the caller could see when the read
- * began. A command that waits for an operation is checked again when the operation, and with it the project,
- * is found. */
+ * path concerns the projects in its query. Without such a query it concerns all projects that the caller
+ * could see when the read began. A command about an operation is checked again when the operation is found,
+ * because only then its project is known. */
 static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
 {
     if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_reads(cmd->type))

@@ -1,8 +1,8 @@
 /*
  * Requests with an Idempotency-Key (HT-46 to HT-49). The effect of a POST is stored together with its answer,
- * so a repeated request finds both or neither. Refusals have no effect and are not stored: they are decided
- * again. While a request is being decided its key is reserved in memory; after the commit the row replaces
- * the reservation. Loop thread, except for the reader's callback.
+ * so a repeated request finds both or neither. Answers to refused requests are not stored, because these had
+ * no effect: a repetition is decided again. While a request is being decided, its key is reserved in memory;
+ * after the commit the stored row replaces the reservation. Loop thread, except for the reader's callback.
  */
 #include "reconcile/answers/replay.h"
 
@@ -70,7 +70,7 @@ void replay_keep(struct save *save, const struct command *cmd)
 
 /* ---- look-up ---- */
 
-/* False when the stored answer cannot be opened, because the key of the installation was replaced. */
+/* False when the stored answer cannot be opened, because the seal key was replaced. */
 static bool replay_answer(struct reconcile *r, struct command *cmd, const struct replay *p)
 {
     char *context CLEANUP_FREE = replay_context(p->key);

@@ -1,6 +1,6 @@
 /*
- * Answers commands, also those that wait for the end of an operation. After each of these functions the
- * command belongs to the HTTP side again.
+ * Answers commands, also commands that wait for the end of an operation. When one of these functions returns,
+ * the command belongs to the HTTP side again.
  */
 #include "reconcile/answers/reply.h"
 
@@ -48,8 +48,8 @@ void command_keep(struct save *save, struct command *cmd)
     audit_accepted(save, cmd);
 }
 
-/* Whether the answer to the command reports the current state, or returns a secret again. A change keeps the
- * answer that was prepared when it was accepted. */
+/* Whether the command only reads: its answer reports the current state, or repeats a secret. A change is
+ * answered as it was prepared at its acceptance. */
 static bool only_reads(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
@@ -235,7 +235,8 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
     bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
     cmd->wait_until = 0;
     if (permission_is_lost(r, cmd)) {
-        reply_give_back(cmd); /* sends the answer from the acceptance, when the caller had the right */
+        reply_give_back(cmd); /* sends the 202 that was prepared at the acceptance, when the caller had the
+                               * right */
     } else if (!operation_status_is_final(op->status) && is_same) {
         reply_prepare_cluster(cmd, 202, e, op);
         reply_give_back(cmd);

@@ -22,11 +22,11 @@ void reply_problem_all(struct list *waiters, const struct problem *problem);
 void reply_stopping_all(struct list *waiters);
 /* Adds the id of the operation that the problem concerns. */
 void reply_name_operation(struct problem *problem, const struct operation *op);
-/* Adjusts the pointers of faults to the caller's body. */
+/* Changes the pointers of faults so that they match the caller's body. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 /* Answers and returns the command; takes over the body. */
 void reply_json(struct command *cmd, int status, json_t *body);
-/* Prepares the answer. It is sent when the change is durable. Takes over the body. */
+/* Prepares the answer, which is sent later, when the change is durable. Takes over the body. */
 void reply_prepare(struct command *cmd, int status, json_t *body);
 void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
                            const struct operation *op);
@@ -42,11 +42,11 @@ void reply_saved(struct save *save, const char *failure);
 void reply_give_back(struct command *cmd);
 /* Gives back the commands that were answered in this turn. */
 void replies_give_back(struct reconcile *r);
-/* Sends the prepared answer of a request that changed nothing. With an Idempotency-Key, the answer is first
- * stored for the key (HT-48). */
+/* Sends the prepared answer of a request that changed nothing. If the request has an Idempotency-Key, the
+ * answer is first stored under the key (HT-48). */
 void reply_unchanged(struct reconcile *r, struct command *cmd);
-/* As reply_unchanged, with a cluster as the answer. `op` is the operation for this caller; NULL: the entity's
- * own. */
+/* Does the same as reply_unchanged, with the cluster as the body. `op` is the operation that the body shows;
+ * NULL: the entity's own operation. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
 /* For an accepted request: stores its prepared answer for repeated requests, and adds an audit entry. */

@@ -26,7 +26,7 @@ struct store_query {
     struct replay *replay;
     struct operation_page *operations;
     struct delivery *deliveries;
-    size_t count; /* number of deliveries */
+    size_t count; /* the number of deliveries */
 };
 
 /*

@@ -1,6 +1,7 @@
 /*
- * Accounts: handles the reports of their lanes (states to store, login states to announce), and manual
- * logins. A login command waits until Cleura has sent a code, or until the new token is stored. Loop thread.
+ * Accounts: handles the reports of their lanes (states to store, login states to report by events), and
+ * logins that a person makes. A login command waits until Cleura has sent a code, or until the new token is
+ * stored. Loop thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -143,7 +144,7 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
             project_show(p);
     if (failed == a->remembered->failure_announced || (!failed && state != LOGIN_OK))
         return;
-    /* The event and the note about it are one change. A restart in between therefore repeats nothing. */
+    /* The event is stored together with the note that it was sent, so a restart never repeats it. */
     a->remembered->failure_announced = failed;
     struct save *save = save_new(a->r, NULL, NULL);
     emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
@@ -157,7 +158,7 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
 
 static const struct {
     enum problem_code problem;
-    int retry_after_s; /* used when the lane gives no time */
+    int retry_after_s; /* the value of Retry-After when the lane gives no time */
 } outcomes[LOGIN_OUTCOME_MAX_] = {
     [LOGIN_OUTCOME_OK] = {PROBLEM_INTERNAL_ERROR, 0}, /* these two outcomes are not problems */
     [LOGIN_OUTCOME_CODE_SENT] = {PROBLEM_INTERNAL_ERROR, 0},
@@ -191,7 +192,7 @@ static void reply_login(struct list *waiters, const struct account *a, int statu
     }
 }
 
-/* NULL when a reload removed the account meanwhile, which answered all that waited. */
+/* NULL when a reload has removed the account meanwhile. The reload has then answered all waiting commands. */
 static struct account *account_of_save(const struct save *save)
 {
     const struct change *change = &save->set->changes[0];
@@ -275,14 +276,15 @@ struct problem *command_account_login(struct reconcile *r, struct command *cmd)
     log_info("manual login requested", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->login_waiters, on_login_late);
-    if (first) /* otherwise a running login also answers this command */
+    if (first) /* otherwise a login is running, and its result answers this command, too */
         upstream_login(a->lane, deadline, on_login_end, a);
     return NULL;
 }
 
 enum { CODE_MAX_DIGITS = 10 };
 
-/* Cleura needs an integer; people paste text, possibly with leading zeros. False for any other value. */
+/* Cleura needs an integer, but people paste text, perhaps with leading zeros. Accepts both; false for any
+ * other value. */
 static bool read_code(const json_t *value, int64_t *ret_code)
 {
     const char *text = json_string_value(value);
@@ -305,7 +307,8 @@ struct problem *command_account_verify(struct reconcile *r, struct command *cmd)
     if (faults)
         return faults;
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
-    if (!read_code(json_object_get(cmd->body, "code"), &code)) /* a fault never quotes the code */
+    if (!read_code(json_object_get(cmd->body, "code"), &code)) /* the text of a fault never contains the
+                                                                * code */
         BODY_FAULT(&faults, "#/code", "wrong_form", NULL,
                    "is required: the digits of the SMS, as text or as an integer");
     if (!faults && !list_is_empty(&a->verify_waiters))

@@ -13,7 +13,8 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
 
-/* A repeated action is answered with the open or waiting operation of the same kind. */
+/* Returns the open or waiting operation of the same kind, with which a repeated action is answered; or
+ * NULL. */
 static const struct operation *same_under_way(const struct entity *e, enum operation_type type)
 {
     const struct operation *waiting = entity_queue_find(e, type);
@@ -22,8 +23,8 @@ static const struct operation *same_under_way(const struct entity *e, enum opera
     return entity_open_type(e) == (int)type && !e->queued ? e->op : NULL;
 }
 
-/* Whether the result of the action exists. While an operation is open or waits, this may change: the answer
- * is false, and the action is queued. */
+/* Whether the result of the action exists already. Always false while an operation is open or waits, because
+ * this operation may change the result; the action is then queued. */
 static bool is_done(const struct entity *e, const struct action_kind *action)
 {
     return action->is_done && !entity_has_open_operation(e) && !e->queued && !e->cluster->guard_since &&

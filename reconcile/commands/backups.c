@@ -27,12 +27,13 @@
 
 #define PREFIX             "shootd-"
 #define SUFFIX             ".db"
-#define DRAFT              SUFFIX ".tmp" /* name during writing and checking */
+#define DRAFT              SUFFIX ".tmp" /* the name of a backup while it is written and checked */
 #define BACKUP_DESCRIPTION ".json"
 
 enum {
     AGAIN_AFTER_S = 3600,
-    DRAFT_LEFT_AFTER_S = 3600, /* a draft that was not written for this long has lost its process */
+    DRAFT_LEFT_AFTER_S = 3600, /* a draft whose last write is older than this belongs to a process that has
+                                * ended */
 };
 
 enum backup_end { BACKUP_NOT_DUE, BACKUP_MADE, BACKUP_FAILED, BACKUP_END_MAX_ };
@@ -46,9 +47,9 @@ struct backup_job {
     int64_t every_us;
     size_t keep;
     wall_us now;
-    /* ---- used by the worker ---- */
+    /* ---- the following members belong to the worker ---- */
     enum backup_end end;
-    wall_us newest; /* time of the newest backup; 0: none */
+    wall_us newest; /* the time of the newest backup; 0: there is none */
     int64_t newest_bytes;
     char name[TIME_TEXT_BYTES + sizeof(PREFIX SUFFIX)];
     struct store_copy copy;
@@ -87,7 +88,7 @@ static int is_draft(const struct dirent *entry)
     return name_is_ours(entry->d_name, DRAFT, &at);
 }
 
-/* Finds the backups in the order of time. Returns the number of names, or -1. */
+/* Finds the backups, ordered by time. Returns the number of names, or -1. */
 static int find_backups(const char *directory, struct dirent ***ret_names)
 {
     return scandir(directory, ret_names, is_backup, alphasort);
@@ -174,7 +175,7 @@ static void on_work(struct worker_job *job)
     find_newest(b);
     if (!is_due(b))
         return;
-    remove_drafts(b); /* first, because the copy may need their space */
+    remove_drafts(b); /* done first, because the copy may need the space of the drafts */
     (void)snprintf(b->name, sizeof(b->name), PREFIX "%s" SUFFIX, time_for_name(b->now, text));
     char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, b->name);
     b->end = BACKUP_FAILED;
@@ -278,11 +279,12 @@ struct list_job {
     struct command *cmd;
     char *directory;
     json_t *items; /* set by the worker */
-    int error;     /* set by the worker: why the directory cannot be read; 0: readable, or absent */
+    int error;     /* set by the worker: the error of reading the directory; 0: it was read, or does not
+                    * exist */
 };
 
-/* A backup without a description (of an earlier version, or not yet described) is shown with name and size.
- * NULL: the backup was removed in the meantime, because a newer one was made. */
+/* Returns the description of a backup. A backup without one (made by an earlier version, or just now) is
+ * shown with name and size. NULL: the backup was removed meanwhile, because a newer one was made. */
 static json_t *read_description(int directory, const char *name, wall_us made_at)
 {
     enum { DESCRIPTION_MAX = 4096 };

@@ -16,9 +16,9 @@ void body_check_projects(struct reconcile *r, const struct command *cmd, const c
                          struct problem **faults);
 /* Checks a list of event types and families such as "cluster.*"; null is allowed. */
 void body_check_event_types(const json_t *body, const char *member, struct problem **faults);
-/* Checks a member that is a string of at most `max` characters, or null, or absent. */
+/* Checks that a member is a string of at most `max` characters, or null, or absent. */
 void body_check_text(const json_t *body, const char *member, size_t max, struct problem **faults);
-/* Checks a member that is a whole number, or absent; null when `nullable`. */
+/* Checks that a member is a whole number, or absent, or (if `nullable`) null. */
 void body_check_number(const json_t *body, const char *member, int64_t min, int64_t max, bool nullable,
                        struct problem **faults);
 /* Prepares an answer with a secret (taken over, may be NULL) that is shown only once; takes over `doc`. */

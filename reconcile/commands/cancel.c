@@ -34,14 +34,14 @@ static void prepare_cancelled(struct command *cmd, const struct operation *op)
     reply_prepare_operation(cmd, is_final ? 200 : 202, op);
 }
 
-/* The cancellation was requested before. */
+/* Answers when the cancellation was requested before. */
 static void repeat(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
     prepare_cancelled(cmd, op);
     reply_unchanged(r, cmd);
 }
 
-/* Whether a call was not sent, or was possibly not sent. */
+/* Whether some call of the operation was not sent, or was perhaps not sent. */
 static bool can_be_stopped(const struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++)
@@ -68,7 +68,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
     operation_free(op);
 }
 
-/* The current operation ends at its next safe point, which may be now. */
+/* The current operation ends at its next safe point; this point may be reached already. */
 static void cancel_current(struct entity *e, struct command *cmd)
 {
     assert(entity_has_open_operation(e) && !e->op->cancelled_by);

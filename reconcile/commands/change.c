@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* The newest accepted change that is open: it brings about the spec. */
+/* The newest accepted change that is open. It carries out the stored spec. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -51,8 +51,8 @@ static const json_t *asked_before(const struct entity *e)
     return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
 }
 
-/* The present state in the form of a spec: as Cleura shows it, or as it was requested. A part that cannot be
- * read is taken from `spec` if it repeats the earlier request. The caller owns it. */
+/* The present state in the form of a spec. A part that cannot be read at Cleura is taken from `spec`, if the
+ * earlier request had the same value. The caller owns it. */
 static json_t *present_state(const struct entity *e, const json_t *spec)
 {
     const json_t *there = NULL;
@@ -63,7 +63,7 @@ static json_t *present_state(const struct entity *e, const json_t *spec)
     return spec_presumed(there, asked_before(e), spec);
 }
 
-/* The spec that the running update brings about. */
+/* The spec that will be in effect when the running update has ended. */
 static const json_t *goal_of_running(const struct entity *e)
 {
     return entity_open_type(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
@@ -112,7 +112,8 @@ struct problem *command_size_faults(const json_t *body, enum spec_part part, con
     return faults;
 }
 
-/* A copy of the spec without the members that faults name: a whole member, or one member of a pool. */
+/* A copy of the spec without the members that the faults name. Such a member is one of the spec, or one of a
+ * pool. */
 static json_t *without_faults(const json_t *spec, const struct problem *faults)
 {
     json_t *rest = json_deep_copy(spec);
@@ -144,7 +145,7 @@ struct change_request {
     const json_t *body;
     json_t *spec;                      /* the requested spec */
     const struct operation *under_way; /* the open change that carries out the stored spec; or NULL */
-    bool is_same_spec;                 /* the stored spec is requested again */
+    bool is_same_spec;                 /* the requested spec equals the stored one */
     json_t *present;                   /* the spec that is in effect at Cleura */
     json_t *goal;                      /* the part of `spec` that can be carried out */
     json_t *plan;

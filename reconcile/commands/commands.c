@@ -1,6 +1,6 @@
 /*
- * Code shared by all commands about clusters, and the acceptance of operations. Everything is decided against
- * memory; answers to accepted writes are given when the change is durable. Loop thread.
+ * Code shared by all commands about clusters, and the acceptance of operations. Decisions use the state in
+ * memory. Accepted writes are answered when the change is durable. Loop thread.
  */
 #include "reconcile/commands/commands.h"
 
@@ -66,9 +66,9 @@ static void on_barrier_passed(struct save *save)
 }
 
 /*
- * Whether another caller's change of this cluster is still being stored. A decision now could show a state
- * that may still be lost. Therefore the command waits, and is decided again when that change is durable (the
- * store retains the order).
+ * Whether another caller's change of this cluster is still being stored. That change could still be lost, and
+ * a decision now could show it. Therefore the command waits, and is decided again when that change is durable
+ * (the store writes changes in their order).
  */
 bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
@@ -153,8 +153,9 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 /*
  * ---- preconditions (HT-17, HT-18) ----
  *
- * A tag names a cluster in the state that a caller saw: only id and generation are compared, so a poll in
- * between is no conflict (view/render.h). For node pools "*" refers to the pool, and tags are the cluster's.
+ * A tag stands for the state of a cluster that a caller has seen. Only id and generation are compared, so a
+ * poll in between is no conflict (view/render.h). In requests about a node pool, "*" refers to the pool, and
+ * tags are those of the cluster.
  */
 
 static bool is_any(const char *list)

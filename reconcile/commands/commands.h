@@ -22,12 +22,13 @@ struct problem *command_busy(const struct entity *e, const char *why);
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
-/* The entity of a caller's change that returned from the store; NULL when it no longer exists. */
+/* The entity of a caller's change, when the change has returned from the store; NULL when the entity no
+ * longer exists. */
 struct entity *command_settled(struct save *save);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or a problem when nothing was
  * stored. */
 void command_reply_saved(struct save *save);
-/* As command_reply_saved; then the open operation continues. */
+/* Does the same as command_reply_saved; then the open operation continues. */
 void command_saved_go_on(struct save *save);
 
 /* Takes labels, description and deletion protection from a body. PUT replaces, so absent members get their
@@ -63,7 +64,8 @@ bool create_is_leftover(const struct entity *e);
 struct problem *create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                                enum spec_use use);
 
-/* ---- dry_run.c: each answers with the effects of a write. Only the command is taken over. ---- */
+/* ---- dry_run.c: each function answers with the effects of a write, and takes over the command, nothing
+ * else. ---- */
 
 /* A command with these faults: returns them, or answers a dry run with them as not valid and returns NULL. */
 struct problem *dry_run_faults(struct command *cmd, struct problem *faults);

@@ -33,8 +33,8 @@ static void on_create_saved(struct save *save)
     entity_touch(e);
 }
 
-/* `replaced`: the id of a record of that name that is replaced, or "". The store must not refuse the create
- * of a replacement, because the record would be lost for nothing. */
+/* `replaced` is the id of a record with the same name that this create replaces, or "". When there is one,
+ * the store must not refuse the create, because the old record would be lost without a new one. */
 static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                           const char *replaced)
 {
@@ -102,7 +102,7 @@ struct problem *create_or_wait(struct reconcile *r, struct project *p, struct co
     if (cmd->write.dry_run)
         return dry_run_create(p, cmd);
     char replaced[sizeof(e->cluster->id)] = "";
-    if (e) { /* never created at Cleura: its failed record is replaced */
+    if (e) { /* the cluster was never created at Cleura: the new create replaces its failed record */
         assert(create_is_leftover(e) && !e->saves.asked_for);
         memcpy(replaced, e->cluster->id, sizeof(replaced));
         fetches_forget(r->fetches, e->key);

@@ -61,9 +61,9 @@ void account_remove(struct account *a);
 void accounts_free(struct reconcile *r);
 void account_show(struct account *a);
 
-/* ---- location.c: where at Cleura a project is ---- */
+/* ---- location.c: the location of a project at Cleura ---- */
 
-/* Detects at the start that the project is at another place than before. */
+/* Called at the start: detects that the project is at another location than before. */
 void location_check(struct project *p);
 
 /* ---- freeze.c ---- */
@@ -75,7 +75,7 @@ void freezes_check(struct reconcile *r);
 
 /* ---- backups.c ---- */
 
-/* Makes a due backup. Called by every housekeeping. */
+/* Begins a scheduled backup when it is due. Called in every run of the housekeeping. */
 void backups_check(struct reconcile *r);
 void backups_metrics(struct buffer *out);
 
@@ -84,22 +84,22 @@ void backups_metrics(struct buffer *out);
 /* Makes a token, which the caller owns until it is stored; *ret_secret is the secret. */
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
-/* Watches the end of the old secret after a rotation. */
+/* Sets the timer for the end of the old secret after a rotation. */
 void token_watch(struct token_entry *entry);
-/* Emits token.expiring for tokens that end soon, once 14 days and once 1 day ahead for each, and removes
- * those that ended 30 days ago. */
+/* Emits token.expiring for tokens that expire soon: for each token once 14 days and once 1 day before.
+ * Removes tokens that expired 30 days ago. */
 void tokens_check(struct reconcile *r);
 
 /* ---- event_log.c ---- */
 
-/* A purge has ended: the feed gets the oldest remaining event. */
+/* Called when a purge has ended: reports the oldest remaining event to the feed. */
 void event_log_purged(struct reconcile *r);
 
 /* ---- webhooks.c ---- */
 
-/* The engine disabled a webhook; takes over the engine's copy. */
+/* Called when the engine has disabled a webhook; takes over the engine's copy of it. */
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
-/* Adds a stored webhook to memory, and watches the end of its old keys. */
+/* Adds a stored webhook to memory, and sets the timer for the end of its old keys. */
 struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s);
 void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry);
 

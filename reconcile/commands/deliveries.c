@@ -1,6 +1,6 @@
 /*
- * The delivery log of a webhook, and its repair: one delivery again, all missed events, a test. The store's
- * answer returns as a task; by then the webhook may be removed or disabled. Loop thread.
+ * The delivery log of a webhook, and new deliveries: one delivery again, all missed events, a test. The
+ * store's answer returns as a task; meanwhile the webhook may have been removed or disabled. Loop thread.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-enum { RECOVER_MAX = 500 /* limit of deliveries in one recovery */ };
+enum { RECOVER_MAX = 500 /* the limit of deliveries in one recovery */ };
 
 static struct problem *unreadable(void)
 {
@@ -144,7 +144,8 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
 static void expedite(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
     if (!webhook_engine_expedite(r->webhooks, d->id)) {
-        deliver_again(r, cmd, d); /* its last attempt ended just now */
+        deliver_again(r, cmd, d); /* it was pending when it was read, and its last attempt has ended
+                                   * meanwhile */
         return;
     }
     d->next_attempt_at = env_wall(r->env);
@@ -263,7 +264,8 @@ struct problem *command_webhook_recover(struct reconcile *r, struct command *cmd
     if (entry->recovering) /* two recoveries at once would find the same missed events */
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is starting");
     entry->recovering = true;
-    /* Older events are about to be purged, and the log of their deliveries is purged first. */
+    /* Older events will be purged soon. Their deliveries are purged before them, so they would seem to be
+     * missed. */
     const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
     const struct subscription *s = entry->subscription;
     const struct event_query query = {

@@ -36,7 +36,7 @@ static void reply_forecast(struct command *cmd, bool valid, const struct forecas
     reply_json(cmd, 200, doc);
 }
 
-/* The most that the pools may use, before and after. Takes over `after`. */
+/* The greatest part of the quota that the pools may use, before and after the change. Takes over `after`. */
 static json_t *quota_effect(const struct project *p, const json_t *before, json_t *after)
 {
     struct spec_context context;
@@ -101,12 +101,13 @@ static void preview_step(json_t *steps, const char *type, const char *target, bo
     (void)json_array_append_new(steps, step);
 }
 
-/* All pools of the project at their maximum, including those of the new cluster. */
+/* The use of the quota when all pools of the project are at their maximum, including those of the new
+ * cluster. */
 struct worst_case {
     struct walk walk;
     struct project *p;
     struct command *cmd;
-    json_t *limits; /* of the project, or NULL */
+    json_t *limits; /* the limits of the project, or NULL */
     struct spec_quota_sum use;
 };
 

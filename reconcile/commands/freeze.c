@@ -1,8 +1,8 @@
 /*
- * Freezes: an admin forbids changes of clusters of a project, or of all projects, for a time. Commands that
- * change clusters are refused with the reason. Reads, kubeconfigs, dry runs and cancellations are allowed,
- * and operations that were accepted before continue. A freeze is stored with the project's state. Loop
- * thread.
+ * Freezes: an admin forbids changes of clusters of a project, or of all projects, for a time. Meanwhile
+ * commands that change clusters are refused with the reason of the freeze. Reads, kubeconfigs, dry runs and
+ * cancellations are allowed, and operations that were accepted before continue. A freeze is stored with the
+ * project's state. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "reconcile/world/save.h"
 
 #define SCOPE_ALL     "all"
-#define SCOPE_PROJECT "project" /* needs the member `project` */
+#define SCOPE_PROJECT "project" /* this scope needs the member `project` */
 
 enum { REASON_MAX = 500 };
 
@@ -98,8 +98,8 @@ static void set_freeze(struct save *save, struct project_state *state, json_t *f
 
 /* ---- commands ---- */
 
-/* {"scope": "project", "project": "team-a"} means that project; a scope alone is `all`, or the name of a
- * project. */
+/* {"scope": "project", "project": "team-a"} means that project. Without the member `project`, the scope is
+ * `all` or the name of a project. */
 static const char *asked_scope(const json_t *body)
 {
     const char *project = json_str(body, "project");

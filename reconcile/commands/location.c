@@ -1,9 +1,9 @@
 /*
- * The place of a project at Cleura: account, base URL, region and project id, remembered in the store. The
- * configuration at a start may have another place, or the store may have none. Then the stored clusters may
- * belong elsewhere: a cluster with the same name at the new place is foreign. The clusters are set aside with
- * their open operations. Nothing is read or sent for the project until an admin confirms the place to which
- * they belong. Loop thread.
+ * The location of a project at Cleura: account, base URL, region and project id. The store has it. At a start
+ * the configuration may name another location, or the store may have none. Then the stored clusters may
+ * belong to the old location, and a cluster with the same name at the new location is foreign. The clusters
+ * are set aside with their open operations: nothing is read or sent for the project until an admin decides to
+ * which location they belong. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static json_t *configured_location(const struct project *p)
     return doc;
 }
 
-/* State that was read at the old place does not apply to the new one. */
+/* Data that was read at the old location is not valid at the new one. */
 static void settle_here(struct project *p)
 {
     struct project_state *state = p->state;
@@ -74,7 +74,8 @@ void location_check(struct project *p)
     assert(!p->place.set_aside);
     project_count(p, &clusters, &open);
     if (!p->state->location) {
-        /* The project has clusters but its row was lost (quarantine): {} equals no place. */
+        /* When the project has clusters but its row was lost (quarantine), the stored location is {}, which
+         * equals no location. */
         p->state->location = p->unremembered && clusters ? json_object() : json_incref(now);
         project_store(p);
     }
@@ -89,7 +90,7 @@ void location_check(struct project *p)
     project_store(p);
 }
 
-/* ---- an admin confirms the place ---- */
+/* ---- an admin confirms the location ---- */
 
 static unsigned take_up_cluster(struct walk *w, struct entity *e)
 {
@@ -113,12 +114,12 @@ static void on_place_saved(struct save *save)
     catalog_fetch(p);
     p->poll.discovery_due = env_mono(save->r->env);
     schedule_rearm(p);
-    walk_stop(&p->place.confirmation); /* of an earlier confirmation */
+    walk_stop(&p->place.confirmation); /* this walk may be running for an earlier confirmation */
     p->place.confirmation = (struct walk){.name = "taking up a project", .visit = take_up_cluster};
     walk_project(p, &p->place.confirmation);
 }
 
-/* The project is at this place from now on. The clusters to keep or remove are stored already. */
+/* From now on the project is at this location. The kept clusters and the removals are stored already. */
 static void confirm_place(struct project *p, struct command *cmd)
 {
     assert(p->place.set_aside && !p->place.confirming);

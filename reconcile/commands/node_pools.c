@@ -1,7 +1,8 @@
 /*
- * Node pools as separate resources: each write becomes a change of the cluster's desired spec, so it is
- * checked, planned, queued and reported like any other. A spec without pools gets the existing ones, by name
- * only: members that no caller requested stay unmanaged. Loop thread.
+ * Node pools as separate resources. Each write of a pool becomes a change of the cluster's desired spec, so
+ * it is checked, planned, queued and reported like any other change. When the spec has no pools yet, the
+ * existing pools are added to it by name only. Their members stay unmanaged, because no caller has requested
+ * values for them. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -35,8 +36,8 @@ static json_t *wanted_pools(const struct cluster *c)
     return pools;
 }
 
-/* Whether the list would be made from existing pools that are not all known. A pool missing in the list would
- * be removed. */
+/* Whether the list of pools would be made from the existing pools, although not all of them are known. A pool
+ * that is missing in the list would be removed. */
 static bool pools_are_guesswork(const struct cluster *c)
 {
     return c->shoot && !json_arr(json_doc_tree(c->spec), "node_pools") &&

@@ -20,7 +20,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* How many days ahead token.expiring is emitted; the last value is the nearest. */
+/* How many days before the end token.expiring is emitted, in descending order. */
 static const int announced_ahead[] = {14, 1};
 
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
@@ -45,7 +45,7 @@ enum {
     DESCRIPTION_MAX = 500,
     DAYS = 90 /* AU-4 */,
     DAYS_MAX = 3650,
-    SHOWN_DAYS = 30 /* after the end */,
+    SHOWN_DAYS = 30 /* expired tokens are listed for this many days */,
     GRACE_S = 24 * 3600
 };
 
@@ -85,7 +85,8 @@ static void check_name_and_projects(struct reconcile *r, const struct command *c
     body_check_text(cmd->body, "description", DESCRIPTION_MAX, faults);
 }
 
-/* When the token expires, by the days in the body; 0: never. A body without days gives `otherwise`. */
+/* When the token expires, by the number of days in the body; 0: never. `otherwise` is the result for a body
+ * without this number. */
 static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
 {
     const json_t *days = json_object_get(body, "expires_in_days");
@@ -94,7 +95,7 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
     return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
 }
 
-/* The due announcement, in days before the end; 0: no new one is due. */
+/* The warning that is due now, in days before the end; 0: no new warning is due. */
 static int days_to_announce(const struct api_token *t, wall_us now)
 {
     int days = 0;
@@ -104,8 +105,8 @@ static int days_to_announce(const struct api_token *t, wall_us now)
     return !t->announced_days || days < t->announced_days ? days : 0;
 }
 
-/* An announcement that is already due at `since` is not made, because the caller has just chosen this short
- * life. */
+/* A warning that is already due at `since` is not emitted, because the caller has just chosen this short
+ * lifetime. */
 static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 {
     t->expires_at = expires_at;
@@ -188,8 +189,8 @@ static bool rules_everything(const struct api_token *t, wall_us now)
            (!t->expires_at || t->expires_at > now);
 }
 
-/* Whether the token is the last one that can create tokens for all projects. A new token counts after it is
- * stored, because the store may refuse it. */
+/* Whether the token is the last one that can create tokens for all projects. A new token counts only when it
+ * is stored, because the store may refuse it. */
 static bool is_last_admin(struct reconcile *r, const struct api_token *t)
 {
     wall_us now = env_wall(r->env);

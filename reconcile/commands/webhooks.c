@@ -44,7 +44,7 @@ static void watch_keys(struct subscription_entry *entry, wall_us now)
     overlap_set(entry->r->o.loop, &entry->overlap, subscription_next_end(entry->subscription), now);
 }
 
-/* Keys whose grace time has ended no longer sign, and are not stored. */
+/* Keys whose grace time has ended do not sign any more, and are removed from the store. */
 static void on_overlap_over(struct loop_timer *timer)
 {
     struct subscription_entry *entry = CONTAINER_OF(timer, struct subscription_entry, overlap.timer);
@@ -90,8 +90,8 @@ static bool is_made_with(const struct subscription *s, const struct api_token *t
                                : s->created_by && !strcmp(s->created_by, t->name);
 }
 
-/* The token that created the webhook was revoked. The webhook shows that, and is disabled when the caller
- * asked for that. */
+/* The token that created the webhook was revoked. The webhook shows this fact, and is disabled if the caller
+ * requested that. */
 static void emit_disabled(struct save *save, struct subscription *s, const struct token_entry *maker)
 {
     bool switched_off = maker->switches_off && !s->disabled;
@@ -286,13 +286,13 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, s->id, entry);
-    /* The owner has removed the webhook, or changed its URL. That change counts, and reaches the engine when
-     * it is stored. */
+    /* The owner has removed the webhook, or changed its URL. The report of the engine is ignored, because the
+     * owner's change reaches the engine when it is stored. */
     if (!entry || strcmp(entry->subscription->url, s->url) != 0) {
         subscription_free(s);
         return;
     }
-    /* The store may still be writing other changes. This change is made on top of them. */
+    /* The store may still be writing other changes. This change includes them. */
     struct subscription *now = entry->subscription;
     now->disabled = true;
     free(now->disabled_reason);

@@ -1,8 +1,8 @@
 /*
- * The catalog of Cleura's offers in a region: read once an hour for all projects of an account, stored over
- * restarts. Also the expiry of its versions: an event when a version that a cluster uses has 30, 14, 7 and 1
- * days left, and when it has expired. Each event is emitted once per cluster and version, also over restarts.
- * After the expiry Cleura forces an upgrade (CL-20). Loop thread.
+ * The catalog of Cleura's offers in a region. It is read once an hour for all projects of an account, and
+ * stored. This file also emits the events about the expiry of versions: when a version that a cluster uses
+ * expires in 30, 14, 7 and 1 days, and when it has expired. Each event is emitted once per cluster and
+ * version, also when shootd restarts. After the expiry Cleura forces an upgrade (CL-20). Loop thread.
  */
 #include "reconcile/lookups/catalog.h"
 
@@ -28,7 +28,8 @@
 
 #define DAY_US (24 * 3600 * US_PER_S)
 
-/* The due warning, by the days that are left; -1: none yet. 0: the version has expired. */
+/* The warning that is due, in days until the expiry; 0: the version has expired, -1: no warning is due
+ * yet. */
 static int due_warning(int64_t left_us)
 {
     static const int days[] = {0, 1, 7, 14, 30};
@@ -40,8 +41,8 @@ static int due_warning(int64_t left_us)
 
 struct look {
     struct entity *e;
-    json_t *announced; /* warnings that are emitted for the versions in use */
-    struct save *save; /* made for the first event */
+    json_t *announced; /* the last warning that was emitted for each version in use */
+    struct save *save; /* NULL until the first event */
 };
 
 static void expiry_of_version(void *ctx, const struct version_in_use *v)
@@ -136,7 +137,7 @@ void catalog_show(struct project *p)
 static void take_catalog(struct project *p, const json_t *catalog)
 {
     assert(!project_is_at_rest(p));
-    /* After a start the catalog is read again. An equal catalog is not stored again. */
+    /* After a start the catalog is read again, and is stored only when it differs. */
     bool news = !json_equal(p->state->catalog, catalog);
     json_decref(p->state->catalog);
     p->state->catalog = json_deep_copy(catalog);
@@ -156,7 +157,7 @@ static bool shares_catalog(const struct project *p, const struct project *from)
            !strcmp(p->region, from->region);
 }
 
-/* One project per turn, because each copies and stores the catalog. */
+/* One project is handled per turn, because each one copies and stores the catalog. */
 static void share_catalog(struct project *from)
 {
     struct project *p = from->catalog.share_next;

@@ -7,14 +7,14 @@
 #include "reconcile/world/project.h"
 
 void catalog_init(struct project *p);
-/* The project is about to leave r->projects: it reads and shares no catalog any more. */
+/* Called before the project is removed from r->projects: it then reads and shares no catalog any more. */
 void catalog_stop(struct project *p);
 /* Shows the known catalog, with the defaults of the configuration. */
 void catalog_show(struct project *p);
 /* Reads the catalog, unless a read is running. */
 void catalog_fetch(struct project *p);
-/* Parks the command until a catalog exists, then decides it again; false (and nothing done) when there is
- * one. */
+/* Keeps the command until a catalog exists, and then decides it again. When there is one already, returns
+ * false and does nothing. */
 bool catalog_wait(struct project *p, struct command *cmd);
 struct problem *command_catalog(struct reconcile *r, struct command *cmd);
 /* Emits the due events about the versions that the project's clusters use. */

@@ -1,7 +1,7 @@
 /*
- * Documents that are read from Cleura on request: one fetch for all waiting commands (UP-17), cancelled when
- * the last of them has left (UP-19). Kept in memory as long as their kind says, never stored, never logged.
- * Loop thread.
+ * Documents that are read from Cleura on request. One fetch serves all waiting commands (UP-17); it is
+ * cancelled when the last of them has left (UP-19). A document stays in memory for the time that its kind
+ * defines. It is never stored and never logged. Loop thread.
  */
 #ifndef RECONCILE_LOOKUPS_FETCH_H
 #define RECONCILE_LOOKUPS_FETCH_H
@@ -17,7 +17,7 @@ struct fetch;
 
 struct fetch_kind {
     size_t size;      /* size of the struct that begins with the fetch */
-    const char *late; /* message for people: Cleura did not answer in time */
+    const char *late; /* the message for people when Cleura did not answer in time */
     /* Whether the fetched data may still be returned. */
     bool (*is_kept)(struct fetch *f);
     /* The fetch failed or is late: decides a command that can do without the data. Returns the problem with
@@ -34,25 +34,26 @@ struct fetch {
     const struct fetch_kind *kind;
     struct reconcile *r;
     struct project *project;
-    char entity_key[ENTITY_KEY_BYTES]; /* "": the fetch concerns the project */
-    char *shoot;                       /* name for the calls; or NULL */
+    char entity_key[ENTITY_KEY_BYTES]; /* the key of the cluster; "": the fetch concerns the project */
+    char *shoot;                       /* the name of the shoot for the calls; or NULL */
     struct upstream_call call;
     struct list waiters;
 };
 
 struct fetches *fetches_new(struct reconcile *r);
-/* Answers all waiting commands: shootd is stopping. */
+/* Answers all waiting commands, because shootd is stopping. */
 void fetches_stop(struct fetches *all);
 void fetches_free(struct fetches *all);
-/* The cluster no longer exists: answers the waiting commands. */
+/* Answers the waiting commands, because the cluster no longer exists. */
 void fetches_forget(struct fetches *all, const char *entity_key);
-/* The project stops: answers waiting commands with a copy of the problem. */
+/* Answers the waiting commands with a copy of the problem, because the project stops. */
 void fetches_forget_project(struct project *p, const struct problem *problem);
 /* Calls `visit` for each fetch of a kind about a cluster. */
 void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
                   void (*visit)(struct fetch *f));
 
-/* `key` is unique among all kinds. A new fetch is zeroed except for the members above; `e` may be NULL. */
+/* Finds the fetch with this key, which is unique among all kinds, or makes one. A new fetch is zeroed except
+ * for the members above. `e` may be NULL. */
 struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind, const struct entity *e,
                                 const char *key);
 /* Adds a command that waits until `until`. True when the command is the only one and no call is running: the

@@ -1,7 +1,7 @@
 /*
- * Kubeconfigs: bearer secrets, per caller, only in memory. They are kept until shortly before their expiry or
- * until the caller's token ends. Requests for the same kubeconfig share a call. They are never in the store,
- * the view, a log or an event. Loop thread.
+ * Kubeconfigs. They are bearer secrets, separate for each caller, and are only in memory: never in the store,
+ * the view, a log or an event. They are kept until shortly before their expiry or until the caller's token
+ * ends. Requests for the same kubeconfig share a call. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -22,14 +22,15 @@
 enum { CALL_DEADLINE_S = 60, DEFAULT_LIFETIME_S = 600 };
 
 struct kubeconfig {
-    struct fetch fetch; /* its key: entity key, '\n', token id, '\n', ttl */
+    struct fetch fetch; /* the key is: entity key, '\n', token id, '\n', ttl */
     char token_id[40];
-    wall_us jwt_ends_at; /* of the caller's JWT; 0: the caller has a token of shootd */
+    wall_us jwt_ends_at; /* the end of the caller's JWT; 0: the caller has a token of shootd */
     int ttl_seconds;
-    char *text; /* secret; NULL while none was fetched */
+    char *text; /* the kubeconfig, a secret; NULL until it was fetched */
     wall_us expires_at;
     bool expiry_known;
-    bool drop_answer; /* the running call may return invalid credentials: its answer is discarded */
+    bool drop_answer; /* the answer of the running call is discarded, because its credentials may be
+                       * invalid */
 };
 
 static bool caller_lives(struct reconcile *r, const struct kubeconfig *k, wall_us now)

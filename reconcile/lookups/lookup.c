@@ -22,13 +22,14 @@
 enum { CALL_DEADLINE_S = 30 };
 
 struct lookup {
-    struct fetch fetch; /* its key: kind, '\n', entity key or project */
+    struct fetch fetch; /* the key is: kind, '\n', entity key or project */
     const struct lookup_rule *rule;
     json_t *items;   /* items to request, one call for each item; NULL: one call without an item */
-    json_t *answers; /* in the order of the items; null for a failed call, if the rule permits it */
+    json_t *answers; /* the answers in the order of the items; null for a failed call, if the rule permits
+                      * that */
     json_t *document;
     wall_us fetched_at;
-    /* Continue the decisions that need the document: of a stage, of a quota. */
+    /* Functions that continue a decision: one gets the stage of a rotation, the other the quota. */
     stage_known *on_stage;
     quota_known *on_quota;
 };
@@ -168,7 +169,7 @@ static void next_call(struct lookup *l)
             return;
         }
     } else if (l->items ? !item : asked >= 1) {
-        /* That was the last call: the document is made from the answers. */
+        /* The last call has ended: the document is made from the answers. */
         json_t *document = l->rule->compose(l->fetch.project, fetch_entity(&l->fetch), l->answers);
         forget_document(l);
         l->document = document;

@@ -24,19 +24,20 @@ struct problem *command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */
 
-/* Earlier kubeconfigs are invalid: the next request reads a new one. Answers waiting commands. */
+/* Discards the kubeconfigs, because they are invalid: the next request reads a new one. Answers waiting
+ * commands. */
 void kubeconfigs_drop(struct entity *e);
 struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd);
 
 /* ---- name_check.c: whether the name of a new cluster is free ---- */
 
 /*
- * Asks Cleura within a short time limit, then decides the command again. False (and nothing done) when the
- * name was checked already, or cannot be checked.
+ * Asks Cleura within a short time limit, then decides the command again. When the name was checked already,
+ * or cannot be checked, returns false and does nothing.
  */
 bool name_check_wait(struct project *p, struct command *cmd, const char *name);
 void name_checks_stop(struct reconcile *r);
-/* The project stops: the commands are decided without the check. */
+/* Decides the waiting commands without the check, because the project stops. */
 void name_checks_forget_project(struct project *p);
 
 #endif

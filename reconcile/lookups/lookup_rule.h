@@ -9,15 +9,17 @@
 
 struct lookup_rule {
     enum lookup_kind kind;
-    const char *what; /* name for people */
+    const char *what; /* the name in messages for people */
     enum upstream_op op;
     int keep_s;  /* how long a document is returned without a new call */
-    bool secret; /* overwritten before it is freed, and sent with no-store */
-    /* A failed part is reported in the document instead of failing the whole. */
+    bool secret; /* the document is a secret: it is overwritten before it is freed, and sent with no-store */
+    /* When one call fails, the document reports that, and the lookup does not fail. */
     bool parts_may_fail;
-    /* Items to request, one call for each; NULL: one call. The caller owns the array. */
+    /* Returns the items to request, one call for each; the caller owns the array. NULL: there is only one
+     * call. */
     json_t *(*items)(const struct project *p, const struct entity *e);
-    /* A second call. Its item comes from the answer of the first call; borrowed, NULL when there is none. */
+    /* A second call, after the first. The function below returns its item from the answer of the first call
+     * (borrowed), or NULL when there is none. */
     enum upstream_op then;
     const char *(*then_item)(const struct project *p, const json_t *first);
     /* Makes the document from all answers, without sharing data with them; `e` is NULL for projects. The

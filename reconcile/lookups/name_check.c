@@ -1,8 +1,8 @@
 /*
  * Names are unique in the whole cloud (CL-21). shootd asks Cleura before it accepts a create, so the caller
- * gets the answer at once. The wait is short. A create is accepted also while Cleura cannot be reached; it
- * then ends as name_taken if necessary. A taken name may belong to an own cluster that was not seen yet, so
- * the project is read before the answer. Loop thread.
+ * gets the answer at once. The wait is short. A create is also accepted while Cleura cannot be reached; it
+ * then fails as name_taken if the name is not free. A taken name may belong to a cluster of the same project
+ * that shootd has not seen yet, so the project is read before the answer. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -21,7 +21,7 @@
 enum { PATIENCE_MS = 2500 };
 
 struct name_check {
-    struct list link; /* while Cleura is asked for the name */
+    struct list link; /* in the list of checks, while Cleura is asked for the name */
     struct reconcile *r;
     struct project *project;
     struct command *cmd;
@@ -31,7 +31,7 @@ struct name_check {
     struct fresh_reader listing; /* the name is taken: the project is read to find its owner */
 };
 
-/* Cleura is not asked for the name any more. */
+/* Ends the question to Cleura. */
 static void stop_asking(struct name_check *n)
 {
     assert(n->cmd && !list_is_detached(&n->link));
@@ -40,7 +40,7 @@ static void stop_asking(struct name_check *n)
     list_remove(&n->link);
 }
 
-/* The caller owns the command. */
+/* Frees the check and returns its command, which the caller owns. */
 static struct command *name_check_free(struct name_check *n)
 {
     struct command *cmd = n->cmd;

@@ -20,7 +20,7 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-enum { MARKING_MS = 1000 }; /* less than the time that api/ waits after a deadline */
+enum { MARKING_MS = 1000 }; /* less than the time for which api/ waits after a deadline */
 
 /* ---- the wait of a reader ---- */
 
@@ -80,8 +80,8 @@ static void on_marked_stale(struct walk *w)
     end_all(&p->fresh.failed, FRESH_FAILED);
 }
 
-/* With ten thousand clusters on a slow machine, marking takes long. The reader does not wait for all
- * marks. */
+/* With ten thousand clusters on a slow machine, it takes long to mark all of them as stale. After this time
+ * the reader does not wait any longer. */
 static void on_marking_late(struct loop_timer *timer)
 {
     reader_end(CONTAINER_OF(timer, struct fresh_reader, deadline), FRESH_FAILED);
@@ -143,8 +143,9 @@ void fresh_call_for(const struct project *p, struct upstream_call *call)
     upstream_call_for(call, first ? first->trace : NULL, first ? first->request_id : NULL);
 }
 
-/* Whether the read may show an older state of the cluster: a call about the cluster is running, so the read
- * may be older than its effect, or the cluster's row was refused. */
+/* Whether the read may not show the newest state of the cluster. This is so when a call about the cluster is
+ * running, because the read may be older than the effect of that call, or when the cluster's row was
+ * refused. */
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
@@ -194,7 +195,8 @@ void fresh_read(struct project *p, struct fresh_reader *reader)
     assert(reader->done && reader->dropped && reader->until && list_is_detached(&reader->link));
     reader->project = p;
     if (project_is_at_rest(p)) {
-        reader->done(reader, FRESH_FAILED); /* only the stored state is available */
+        reader->done(reader, FRESH_FAILED); /* the project may not be read, so only the stored state is
+                                             * available */
     } else if (reader->accepts_recent && was_read_moments_ago(p, reader->name)) {
         reader->done(reader, FRESH_RECENT);
     } else {
@@ -212,13 +214,14 @@ static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
     reply_give_back(cmd);
 }
 
-/* A request has a reader for its project, or one for each project that the caller may see, and one answer. */
+/* A request for fresh data. It has a reader for its project, or one for each project that the caller may see,
+ * and one answer. */
 struct fresh_request {
     struct command *cmd;
     size_t left;
     bool was_read; /* Cleura was read for at least one project */
     bool failed;
-    const struct project *refused_by; /* or NULL */
+    const struct project *refused_by; /* the project whose read was refused, or NULL */
 };
 
 struct part {
@@ -234,7 +237,7 @@ static struct fresh_request *part_end(struct fresh_reader *reader)
     return request;
 }
 
-/* One reader less; answers when it was the last one. */
+/* Called when one reader has ended; answers when it was the last one. */
 static void request_leave(struct fresh_request *request)
 {
     assert(request->left > 0);
@@ -294,7 +297,7 @@ struct problem *command_fresh(struct reconcile *r, struct command *cmd)
         return problem_no_project(cmd);
     struct fresh_request *request = MEM_NEW(struct fresh_request);
     request->cmd = cmd;
-    request->left = 1; /* until all readers wait */
+    request->left = 1; /* one more than the readers, so that no answer is given until all readers wait */
     if (p) {
         ask_project(p, request);
     } else {

@@ -13,10 +13,11 @@ struct fresh_reader {
     /* ---- set by the caller; texts are borrowed ---- */
     const char *name; /* only this cluster is needed; NULL: all clusters of the project */
     mono_us until;
-    bool accepts_recent;       /* the result of a read that ended moments ago is sufficient */
-    const struct trace *trace; /* this and `request_id`: of the request that waits, or NULL */
+    bool accepts_recent;       /* the result of a read that has just ended is sufficient */
+    const struct trace *trace; /* this and `request_id` are those of the request that waits, or NULL */
     const char *request_id;
-    /* The wait has ended. The changes of the read are durable and shown, unless it failed or was refused. */
+    /* Called when the wait has ended. The changes of the read are then durable and shown, unless the read
+     * failed or was refused. */
     void (*done)(struct fresh_reader *reader, enum fresh_outcome outcome);
     /* Called in place of `done` after the loop has ended: the project does not exist any more. */
     void (*dropped)(struct fresh_reader *reader);
@@ -32,11 +33,11 @@ void fresh_read(struct project *p, struct fresh_reader *reader);
 /* The read that starts now serves all waiting readers. Returns the one shoot that all of them want, or
  * NULL. */
 const char *fresh_take_up(struct project *p);
-/* Gives a call the trace and request of the first reader that the read serves. */
+/* Sets trace and request of a call to those of the first reader that the read serves. */
 void fresh_call_for(const struct project *p, struct upstream_call *call);
-/* That read has ended: ends the readers' wait. */
+/* Called when that read has ended: ends the wait of its readers. */
 void fresh_answer(struct project *p, bool ok);
-/* Ends all waits as refused: the project stops, or shootd does. */
+/* Ends all waits as refused, because the project or shootd stops. */
 void fresh_refuse(struct project *p);
 struct problem *command_fresh(struct reconcile *r, struct command *cmd);
 

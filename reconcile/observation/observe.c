@@ -1,11 +1,11 @@
 /*
- * The effects of an answer of Cleura: the cluster's phase and health, the events about them, the end of a
- * waiting step. An answer that changes nothing causes no write.
+ * Applies an answer of Cleura: it may change the cluster's phase and health, cause events about them, and end
+ * a waiting step. An answer that changes nothing causes no write.
  *
- * Clusters that Cleura does not show: an empty list or a 404 can be a temporary fault of Cleura or of a
- * gateway. Absence is therefore accepted only when it lasts (polling.absent_for) or when a deletion was seen
- * running. Until then the cluster is `unknown`, with the reason and the time. A record that ends without a
- * deletion is kept (world/departed.h). Loop thread.
+ * This file also handles clusters that Cleura does not show. An empty list or a 404 can be a temporary fault
+ * of Cleura or of a gateway. Therefore the absence is accepted only when it lasts (polling.absent_for) or
+ * when Cleura showed a running deletion. Until then the cluster is `unknown`, with the reason and the time.
+ * When a record ends without a deletion, it is kept for some days (world/departed.h). Loop thread.
  */
 #include "reconcile/observation/observe.h"
 
@@ -66,7 +66,7 @@ static bool follow_progress(struct entity *e)
     bool is_run = c->shoot->has_operation && !c->guard_since && !is_missing;
     int of_run = is_run ? c->shoot->progress : 0;
     int progress = of_run == SHOOT_PROGRESS_UNKNOWN ? op->progress : overall_progress(op, of_run);
-    /* 100 is reserved for the end, so an outdated success does not look like one. */
+    /* 100 is reserved for the end, so that an outdated success does not look like the end */
     if (progress > 99)
         progress = 99;
     if (op->progress == progress && mem_same_str(op->message, message))
@@ -77,10 +77,11 @@ static bool follow_progress(struct entity *e)
 }
 
 /*
- * Whether the answer is older than the known state. Nodes of Cleura with separate caches may alternate in
- * answering lists, for minutes after a change (CL-8). When the newer answer is not confirmed for
- * OBSERVE_LAG_S, an older answer counts again, because the clock of the newer one may have been wrong. An
- * answer without an operation is from before the first operation. Not every answer has a time.
+ * Whether the answer is older than the known state. Servers of Cleura with separate caches may answer lists
+ * alternately, for minutes after a change (CL-8). When no answer has confirmed the newer state for
+ * OBSERVE_LAG_S, an older answer is accepted again, because the clock of the newer one may have been wrong.
+ * An answer without an operation is from before the first operation. Some answers have no time; they are
+ * never older.
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)
 {
@@ -90,8 +91,8 @@ static bool is_older(const struct entity *e, const struct shoot *seen)
 }
 
 /*
- * Another uid: a delayed list may show the shoot that was deleted before. A new uid is accepted after as many
- * sightings as an absence needs.
+ * Handles an answer with another uid. A delayed list may show a shoot that was deleted before. Therefore a
+ * new uid is accepted only when it was seen in as many reads as an absence needs.
  */
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
@@ -103,22 +104,24 @@ static void observe_another(struct entity *e, const struct shoot *seen)
     entity_gone(e);
 }
 
-/* Whether the answer counts: it is about this cluster, and not older than the known state. */
+/* Whether the answer is used: it must be about this cluster, and not older than the known state. */
 static bool answer_counts(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    const bool was_deleted = deleted_shoot_is_known(e->project, seen); /* an earlier shoot with this name */
+    const bool was_deleted = deleted_shoot_is_known(e->project, seen); /* whether this is an earlier shoot
+                                                                        * with the same name */
     if (!was_deleted) {
-        /* the create's answer or read-back decides whether the shoot is shootd's own */
+        /* only the answer to the create, or the read after a lost answer, decides whether the shoot is
+         * shootd's own */
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
             return false;
         bool unproven =
             !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, seen);
-        /* nothing shows that the answer is about this cluster: the known state becomes stale */
+        /* nothing shows that the answer is about this cluster, so the known state becomes stale */
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
             return false;
-        /* Others deleted the cluster and created one of the same name. It is not the cluster of the
-         * record. */
+        /* Somebody else deleted the cluster and created a new one with the same name. The new one is not the
+         * cluster of the record. */
         bool another = c->upstream_exists && shoot_is_another(c->shoot, seen);
         if (another)
             observe_another(e, seen);
@@ -130,8 +133,8 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
     return false;
 }
 
-/* Whether nothing happened to the cluster since the last answer, and nothing is requested. The same answer
- * then changes nothing. */
+/* Whether nothing has happened to the cluster since the last answer, and nothing is requested for it. Then an
+ * equal answer changes nothing. */
 static bool is_settled(const struct entity *e)
 {
     const struct cluster *c = e->cluster;
@@ -155,14 +158,14 @@ static bool is_of_a_list(const struct shoot *s)
     return memcmp(s->row, none, sizeof(none)) != 0;
 }
 
-/* Saves a change of the cluster: the events, and the step that it ends, in one change set. */
+/* Saves a change of the cluster in one change set, together with its events and the step that it ends. */
 static void save_observed(struct entity *e, const struct decision *d, enum phase before, bool is_foreign)
 {
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, NULL, NULL);
     bool was_open = entity_has_open_operation(e);
-    /* The create was refused because the name exists in this project. The shoot with the name therefore
-     * belongs to others. */
+    /* The create was refused because the name exists in this project. Therefore the shoot with this name
+     * belongs to somebody else. */
     if (is_foreign) {
         c->managed = false;
         json_doc_set(&c->spec, NULL);
@@ -214,11 +217,11 @@ bool observe(struct entity *e, struct shoot *shoot)
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
     bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
 
-    /* The message is borrowed from the new shoot, which replaces the old one directly after. */
+    /* The message is borrowed from the new shoot, which replaces the old one right after this call. */
     changed |= assess_apply(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
-    /* an answer with an older time was accepted */
+    /* an answer with an older time was accepted, so its time is the newest now */
     if (shoot->operation_at < e->seen.newest_at)
         e->seen.newest_at = shoot->operation_at;
     entity_note_newest(e, shoot);
@@ -227,7 +230,7 @@ bool observe(struct entity *e, struct shoot *shoot)
     c->upstream_exists = true;
     if (guard_over)
         c->guard_since = 0;
-    /* others may have hibernated or woken the cluster */
+    /* somebody may have hibernated or woken the cluster outside of shootd */
     if (d.operation_finished && !entity_has_open_operation(e) && !shoot->hibernated_unknown)
         c->wants_hibernated = shoot->hibernated;
     e->step.tries.absent_reads = 0;
@@ -255,7 +258,7 @@ void observe_row(struct entity *e, const uint8_t *row)
     const struct shoot *s = e->cluster->shoot;
     assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
     if (!s || memcmp(s->row, row, sizeof(s->row)) != 0)
-        return; /* a newer answer came meanwhile */
+        return; /* a newer answer has come meanwhile */
     if (!is_settled(e))
         (void)observe(e, shoot_copy(s));
     else if (answer_counts(e, s))
@@ -302,8 +305,8 @@ static bool deletion_was_taken(const struct entity *e)
 }
 
 /*
- * Only time counts in which Cleura was read and did not show the cluster. An outage, or time in which the
- * daemon did not run, does not count.
+ * Only time in which Cleura was read and did not show the cluster is counted. Time of an outage, and time in
+ * which the daemon did not run, are not counted.
  */
 static int64_t absence_left_us(struct entity *e)
 {
@@ -335,7 +338,7 @@ static void begin_absence(struct entity *e)
     log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
                 c->message);
     assess_settle(e, save);
-    if (c->phase == before) /* a deletion waits for the absence, and no other event reports it */
+    if (c->phase == before) /* a deletion waits for this absence, and its own event reports it */
         emit_cluster(save, EVENT_CLUSTER_UNREACHABLE, e, before, c->message);
     save_entity(save, e);
     save_submit(save, false);
@@ -353,7 +356,7 @@ void absence_noted(struct entity *e)
     }
     if (!ours && !e->absence.missing_in_list) {
         e->project->poll.discovery_due =
-            env_mono(e->r->env); /* one 404 may come from a gateway: read a list */
+            env_mono(e->r->env); /* one 404 may come from a gateway, so a list is read, too */
     } else if (++e->absence.reads < ABSENT_READS) {
         e->absence.read_alone = true;
     } else {

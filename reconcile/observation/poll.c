@@ -1,12 +1,12 @@
 /*
- * Decides when each cluster and project is read. Each cluster has a due time in its project's heap. The first
- * due cluster triggers a read. One list call serves every cluster of the project, so all of them get their
- * next due time together. A single active cluster among many is read alone. Lists also discover clusters.
- * Failures double the wait up to a limit. A refused answer does not count as a failure.
+ * Reads each cluster and project when it is due. Each cluster has a due time in its project's heap, and the
+ * first due cluster causes a read. One list call reads every cluster of the project, so all of them get their
+ * next due time together. When only one of many clusters is active, it is read alone. Lists also discover
+ * clusters. Failures double the wait up to a limit. A refused answer does not count as a failure.
  *
- * Regular lists, of projects without activity, follow a grid: the projects of an account have slots evenly
- * distributed over the interval. They are therefore never due together. A slow call or an extra read does not
- * move the slots.
+ * In projects without activity, lists are read at regular times. Each project of an account has its own slot,
+ * and the slots are evenly distributed over the interval, so the projects are never due together. A slow call
+ * or an extra read does not move the slots.
  */
 #include "reconcile/observation/poll.h"
 
@@ -31,10 +31,10 @@
 #include "reconcile/world/world.h"
 
 enum {
-    POLL_DEADLINE_S = 120, /* a poll that cannot be sent by then is requested again */
+    POLL_DEADLINE_S = 120, /* a poll that was not sent in this time is requested again */
     POLL_FAILURE_CAP_S = 300,
     POLL_JITTER_PERCENT = 5,
-    POLL_SINGLE_ABOVE = 4, /* smaller projects are always listed */
+    POLL_SINGLE_ABOVE = 4, /* projects with fewer clusters are always read by a list */
 };
 
 static int64_t backed_off(int64_t interval, unsigned failures)
@@ -56,8 +56,8 @@ static int64_t steady_interval(const struct project *p)
 }
 
 /*
- * The last slot of the project's grid before now + about_us + a quarter of its interval. An extra read
- * shortly before a slot replaces that slot's read, so one wait may be longer by a quarter of an interval.
+ * The project's last slot before now + about_us + a quarter of its interval. An extra read shortly before a
+ * slot replaces the read of that slot, so one wait may be longer by a quarter of an interval.
  */
 static mono_us last_slot(const struct project *p, int64_t about_us)
 {
@@ -68,7 +68,8 @@ static mono_us last_slot(const struct project *p, int64_t about_us)
     return latest - ((latest - phase) % interval + interval) % interval;
 }
 
-/* `percent` is the jitter of this round: the same for all clusters of a list, so they stay together. */
+/* `percent` is the jitter of this round. It is the same for all clusters of a list, so that they are due at
+ * the same time. */
 static void schedule_next(struct entity *e, int64_t percent)
 {
     struct project *p = e->project;
@@ -139,8 +140,8 @@ static bool waits_to_be_gone(const struct entity *e)
 }
 
 /*
- * The answer about the cluster is refused. The cluster exists, so its known state stays. housekeeping.c marks
- * it stale after a while.
+ * Called when the answer about the cluster was refused. The cluster exists, so its known state stays. After
+ * some time housekeeping.c marks it as stale.
  */
 static void keep_as_it_was(struct entity *e, int64_t jitter)
 {
@@ -149,8 +150,9 @@ static void keep_as_it_was(struct entity *e, int64_t jitter)
 }
 
 /*
- * A list may lag behind (CL-18): only a read of the shoot itself proves that it no longer exists. A cluster
- * that Cleura does not have yet, or never had, is correctly missing in the list.
+ * Handles clusters that are missing in a list. A list may be outdated (CL-18): only a read of the shoot
+ * itself proves that the shoot no longer exists. A cluster that Cleura does not have yet, or never had, is
+ * rightly missing in the list.
  */
 static void suspect_absent(struct project *p, int64_t jitter)
 {
@@ -176,7 +178,7 @@ static bool is_under_way(const struct entity *e)
     return entity_is_committing(e) || upstream_call_is_active(&e->step.call);
 }
 
-/* The observation may have removed the entity. */
+/* Finds the entity by its name, because the observation may have removed it. */
 static void mark_listed(struct project *p, const char *name, int64_t jitter)
 {
     struct entity *e = find_in_project(p, name);
@@ -193,19 +195,19 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     struct entity *e = find_in_project(p, name);
     bool leaving = shoot_is_deletion(shoot) && shoot_state_is(shoot, "Succeeded");
     bool twice = e && is_listed(e);
-    /* a list that lags behind a deletion, or has two rows with one name */
+    /* the list is older than a deletion, or has two rows with the same name */
     if (twice || (!e && (leaving || deleted_shoot_is_known(p, shoot))))
         shoot_free(shoot);
     else if (!e)
         discover(p, shoot);
     else if (is_under_way(e))
-        shoot_free(shoot); /* a write is in progress: this row may be older */
+        shoot_free(shoot); /* a write is in progress, and this row may be older */
     else
         (void)observe(e, shoot);
     mark_listed(p, name, jitter);
 }
 
-/* The row contains nothing new. */
+/* Handles a row that contains nothing new. */
 static void take_known(struct project *p, const struct known_row *row, int64_t jitter)
 {
     struct entity *e = find_in_project(p, row->name);
@@ -236,7 +238,7 @@ static void on_known(struct upstream_call *call, const struct known_row *const *
     }
 }
 
-/* The row shows at least that the shoot exists. Another row of the list may show more. */
+/* A refused row shows at least that the shoot exists. Another row of the list may show its state. */
 static void on_refused(struct upstream_call *call, const char *name)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll.call);
@@ -259,7 +261,7 @@ static void end_list(struct project *p)
 
 /* ---- results ---- */
 
-/* Called when the project may be read again. */
+/* Ends a poll; from now on the project may be read again. */
 static void end_poll(struct project *p, bool ok)
 {
     project_show(p);
@@ -318,11 +320,11 @@ static void single_result(struct project *p, struct upstream_result *result)
 static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll.call);
-    /* Shoots are moved out of the result; the lane frees the others. */
+    /* The shoots that are used are moved out of the result; the lane frees the rest. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
     assert((call->op == UPSTREAM_GET) == (p->poll.name != NULL));
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll.name);
-    if (p->poll.name && result->not_believed) { /* the fault concerns only the shoot, not the project */
+    if (p->poll.name && result->not_believed) { /* the fault concerns only this shoot, not the project */
         struct entity *e = find_in_project(p, p->poll.name);
         if (e)
             keep_as_it_was(e, draw_jitter(p));
@@ -377,7 +379,7 @@ static enum lane_priority poll_priority(struct project *p, mono_us now)
     return priority;
 }
 
-/* Readers wait: when all of them want one known cluster, it is read alone. */
+/* Called when readers wait: when all of them want the same known cluster, it is read alone. */
 static struct entity *single_wanted(struct project *p, enum lane_priority *priority)
 {
     const char *name = fresh_take_up(p);
@@ -387,7 +389,8 @@ static struct entity *single_wanted(struct project *p, enum lane_priority *prior
     return e && e->cluster->upstream_exists && p->poll.discovery_due > env_mono(p->r->env) ? e : NULL;
 }
 
-/* A list of idle clusters mostly contains known rows. The caller owns the result. */
+/* The digests of the known rows, because most rows of a list of idle clusters have not changed. The caller
+ * owns the result. */
 static struct known_rows *known_rows_of(const struct project *p)
 {
     struct known_rows *known = known_rows_new(p->cluster_count);

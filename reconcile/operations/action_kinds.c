@@ -26,7 +26,7 @@ static struct problem *unless_hibernation_possible(const struct cluster *c)
         if (strcmp(json_str_or(constraint, "type", ""), "HibernationPossible") != 0 ||
             !strcmp(json_str_or(constraint, "status", "True"), "True") ||
             !strcmp(json_str_or(constraint, "status", ""),
-                    "Progressing")) /* not checked since the last run */
+                    "Progressing")) /* Gardener has not checked the constraint since the last run */
             continue;
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "Cleura reports that hibernation is not possible: %s",
                            json_str_or(constraint, "message", json_str_or(constraint, "reason", "")));

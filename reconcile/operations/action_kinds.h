@@ -1,4 +1,4 @@
-/* Actions on clusters: one row for each, with everything that is particular to it. Loop thread. */
+/* Actions on clusters: each has one row, with all its properties. Loop thread. */
 #ifndef RECONCILE_OPERATIONS_ACTION_KINDS_H
 #define RECONCILE_OPERATIONS_ACTION_KINDS_H
 

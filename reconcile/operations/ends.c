@@ -1,8 +1,8 @@
 /*
- * The end of operations, the begin of the next one, and the end of clusters with their last change sets. A
- * delete interrupts other operations at the next safe point. A change replaces the waiting change before it,
- * because its spec is complete. Hibernate and wake replace each other. Each operation ends with its own
- * result. Loop thread.
+ * Ends operations, begins the next waiting one, and ends clusters with their last change sets. A delete
+ * interrupts other operations at the next safe point. A change replaces a waiting change, because its own
+ * spec is complete. Hibernate and wake replace each other. Each operation ends with its own result. Loop
+ * thread.
  */
 #include "reconcile/operations/ends.h"
 
@@ -98,7 +98,7 @@ static void end_badly(struct entity *e, enum operation_status status, struct pro
     struct save *save = save_new(e->r, NULL, NULL);
     operation_finish(e, save, e->op, status, problem);
     if (!c->upstream_exists && e->op->type == OPERATION_CREATE) {
-        /* The shoot was never created: the record stays to show the reason. */
+        /* The shoot was never created. The record stays, so that it shows the reason. */
         enum phase before = c->phase;
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
@@ -168,7 +168,7 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
     }
 }
 
-/* An operation that was accepted in advance may be impossible when its turn comes. */
+/* Checks an operation when its turn comes, because the operations before it may have made it impossible. */
 static struct problem *why_impossible(const struct entity *e, const struct operation *op)
 {
     struct problem *faults = NULL;
@@ -185,7 +185,7 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     project_spec_context(e->project, &context);
     context.observed = present;
     json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
-    context.known = body; /* the size was checked at the acceptance */
+    context.known = body; /* the limits were checked at the acceptance */
     spec_check_body(body, SPEC_PUT, &context, &faults);
     spec_check_change(json_obj(op->body, "spec"), present, &context, &faults);
     return faults;
@@ -196,7 +196,8 @@ void queue_promote(struct entity *e)
     assert(queue_is_due(e));
     struct save *save = save_new(e->r, NULL, NULL);
     struct operation *op = entity_queue_take(e, 0);
-    /* The deletion was planned while another operation was open; now the state is known. */
+    /* The deletion was planned while another operation was open. Now the result of that operation is
+     * known. */
     if (op->type == OPERATION_DELETE)
         plan_delete_after_create(e, op);
     if (entity_has_open_operation(e)) {
@@ -229,7 +230,7 @@ static void on_gone_saved(struct save *save)
     struct project *p = e->project;
     assert(e->saves.last && e->cluster->deleted);
     if (save->status != STORE_OK) {
-        /* The deletion is not stored: the absence will be found once more. */
+        /* The end of the record was not stored. A later read will find the absence again. */
         e->cluster->deleted = false;
         e->cluster->departed_at = 0;
         e->saves.last = false;
@@ -243,12 +244,11 @@ static void on_gone_saved(struct save *save)
     bool replaced = e->seen.other_uid_reads > 0;
     entity_remove(e);
     if (replaced)
-        schedule_list_soon(p); /* a new shoot has its name */
+        schedule_list_soon(p); /* a new shoot may have its name */
     project_show(p);
 }
 
-/* Whether the shoot must be looked up once more, because a create with a lost answer may still take
- * effect. */
+/* Whether the shoot must be read once more, because a create with a lost answer may still have an effect. */
 static bool may_still_appear(struct entity *e)
 {
     if (e->cluster->upstream_exists || entity_open_type(e) != OPERATION_DELETE ||
@@ -260,8 +260,8 @@ static bool may_still_appear(struct entity *e)
 }
 
 /*
- * Removes the row; its operation and events stay. A cluster without a visible deletion may return, because
- * access to a project can be lost for a while.
+ * Removes the cluster's row; its operation and events stay. When Cleura did not show a deletion, the cluster
+ * may return, because access to a project can be lost for a while.
  */
 static void end_record(struct entity *e, bool deleting, const char *message)
 {
@@ -310,7 +310,8 @@ void entity_gone(struct entity *e)
 {
     if (entity_is_committing(e) || e->cluster->deleted)
         return;
-    /* A delete was accepted while another operation ran, so the absence is its effect. */
+    /* A delete was accepted while another operation ran. Therefore the absence is the effect of the
+     * delete. */
     if (e->queued && e->queue[0]->type == OPERATION_DELETE)
         queue_promote(e);
     /* A retry of a failed deletion ends like the deletion. */

@@ -4,19 +4,21 @@
 
 #include "reconcile/world/save.h"
 
-/* Sets the final state of `op`, with its steps and event. Takes over the problem, which all results except
- * success have. */
+/* Sets the final state of `op` and its steps, and emits the event. Takes over the problem, which is NULL only
+ * for a success. */
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
                       struct problem *problem);
 /* Fails the current operation and stores that. Takes over the problem. */
 void entity_fail_operation(struct entity *e, struct problem *problem);
-/* Ends the current operation before its next step, as op->cancelled_by requested, and stores that. */
+/* Ends the current operation before its next step, because of the cancellation in op->cancelled_by, and
+ * stores that. */
 void entity_cancel_operation(struct entity *e);
 struct problem *operation_cancelled_problem(const struct operation *op);
 struct problem *cluster_failed_problem(const struct entity *e);
-/* The shoot no longer exists (404 confirmed): ends a delete, or reports a loss. Frees the entity. */
+/* Called when the shoot no longer exists (a second read confirmed the 404): ends a delete, or reports the
+ * loss. Frees the entity. */
 void entity_gone(struct entity *e);
-/* Ends the record without a statement about the shoot. Frees the entity. */
+/* Ends the record, and reports nothing about the shoot. Frees the entity. */
 void entity_forget(struct entity *e);
 /* Ends the record and fails its operation, because nothing proves that the shoot with this name is shootd's
  * own; nothing was deleted. */
@@ -26,7 +28,7 @@ void entity_disown(struct entity *e);
 
 /* Whether the first waiting operation may begin: the current operation ended, or must be interrupted. */
 bool queue_is_due(const struct entity *e);
-/* Ends the waiting operations that `by` replaces, each with its own result, in the same change set. */
+/* Ends the waiting operations that `by` replaces, in the same change set. */
 void queue_supersede(struct entity *e, struct save *save, const struct operation *by);
 /* Makes the first waiting operation, which is due, the current one. */
 void queue_promote(struct entity *e);

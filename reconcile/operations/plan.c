@@ -27,7 +27,8 @@ static const struct operation_step *create_step(const struct entity *e)
     return NULL;
 }
 
-/* False after a definite refusal: a shoot with that name is then foreign, and must not be deleted. */
+/* Whether the create may have made a shoot. False when it was clearly refused: a shoot with that name is then
+ * foreign, and must not be deleted. */
 static bool plan_may_have_been_made(const struct entity *e)
 {
     const struct operation_step *step = create_step(e);
@@ -39,7 +40,7 @@ bool plan_is_foreign(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
-/* Whether the two values are the same. An unreadable value counts as the same, unless the likeness must be
+/* Whether the two values are the same. An unreadable value counts as the same, unless the result must be
  * `proven`. */
 static bool is_same(const json_t *wanted, const json_t *there, bool proven)
 {
@@ -65,8 +66,9 @@ static bool same_pools(const json_t *wanted, const json_t *there, bool proven)
 }
 
 /*
- * A foreign shoot with the same name has a history or a different shape. A shoot is certainly shootd's own
- * when its history can be read, and the version or all pools are the same. Only then may it be deleted.
+ * A foreign shoot with the same name has an older history, or another version or other pools. A shoot is
+ * certainly shootd's own when its history can be read, and its version or all its pools are as requested.
+ * Only such a shoot may be deleted.
  */
 enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot)
 {
@@ -113,7 +115,8 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     }
 }
 
-/* The state after the open operations, because Cleura shows the state requested so far. */
+/* The state from which a new plan starts. It includes the open operations, because Cleura shows the spec that
+ * was requested last. */
 static const json_t *base_of(const struct entity *e)
 {
     if (e->cluster->shoot)

@@ -1,5 +1,4 @@
-/* Decides for the waiting step after an observation: the step continues, has ended, or had no effect. Loop
- * thread. */
+/* Decides after an observation whether the waiting step goes on, has ended, or had no effect. Loop thread. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -18,14 +17,15 @@
 
 enum {
     DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this */
-    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* as DELETE_AGAIN_S, if it is unclear whether the deletion runs */
-    EFFECT_AGAIN_S = 60,                  /* for changes and actions without a visible effect */
+    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same, when it is unclear whether the deletion runs */
+    EFFECT_AGAIN_S = 60,                  /* a change or an action is made again when its effect is not
+                                           * visible after this */
 };
 
 /*
- * The delete was accepted, or found nothing, but the shoot exists: a create took effect late, or the delete
- * was lost. Without proof the deletion counts as missing after a time limit, because a second deletion of the
- * same shoot does no harm.
+ * Whether the shoot exists although the delete was accepted, or found nothing to delete. The reason is a
+ * create that had its effect late, or a lost delete. When Cleura's answer does not show whether the deletion
+ * runs, the result is true after a time limit, because a second deletion of the same shoot does no harm.
  */
 static bool deletion_is_missing(const struct entity *e)
 {
@@ -51,8 +51,8 @@ static void delete_again(struct entity *e)
     e->op->steps[0].uncertain = false;
 }
 
-/* The change was accepted, but the spec has not changed: the call had no effect in spite of its 2xx. No run
- * will follow. */
+/* Whether the change was accepted, but the spec has not changed. The call then had no effect in spite of its
+ * 2xx, and no run will follow. */
 static bool change_is_missing(const struct entity *e)
 {
     const struct operation_step *step = current_step(e);
@@ -98,7 +98,8 @@ static void ask_again(struct entity *e)
     step_send_again(e);
 }
 
-/* Cleura is done, but the requested effect is not visible. Flags may lag a little (GA-3). */
+/* Called when Cleura has ended its run, but the requested effect is not visible. Flags may change a little
+ * later (GA-3). */
 static void effect_not_met(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);

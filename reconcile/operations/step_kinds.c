@@ -56,7 +56,7 @@ static void create_refused(struct entity *e, struct operation_step *step,
         entity_fail_operation(e, problem);
         return;
     }
-    /* An earlier attempt may be the reason: read the shoot before deciding. */
+    /* An earlier attempt of shootd may be the reason, so the shoot is read before the decision. */
     problem_free(e->step.refusal);
     e->step.refusal = problem;
     step_lost(e);
@@ -104,7 +104,8 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     (void)save;
     struct cluster *c = e->cluster;
     bool absent = result->class == UPSTREAM_ABSENT;
-    /* A deletion that failed earlier is visible for a while. Its failure is not the end of this deletion. */
+    /* A deletion that failed earlier stays visible for a while. Its failure is not the end of this
+     * deletion. */
     c->guard_since = env_wall(e->r->env);
     c->guard_until = 0;
     c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
@@ -182,7 +183,8 @@ static enum finding action_found(const struct entity *e, const struct shoot *sho
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     bool met = kind->is_met && step_is_met(e, step, shoot);
-    /* A run that began after the write belongs to this write, because nothing is sent during another run. */
+    /* A run that began after the write is the run of this write, because nothing is sent during another
+     * run. */
     bool began = shoot_is_in_progress(shoot) || shoot->operation_at > e->cluster->guard_seen_at;
     return met || began ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
@@ -201,9 +203,9 @@ static void wake_accepted(struct entity *e, const struct upstream_result *result
     e->cluster->wants_hibernated = false;
 }
 
-/* CL-19: the table has seven names and the meaning of each in both halves of a rotation. An empty name is the
- * first stage. Any other name means that the rotation is in progress, because Gardener has more stages than
- * Cleura's contract. */
+/* The table has the seven stages of CL-19, and the meaning of each in both halves of a rotation. An empty
+ * name is the first stage. Any other name means that the rotation is in progress, because Gardener has more
+ * stages than Cleura's contract. */
 static void ca_probed(const struct operation_step *step, const json_t *document, struct probe_finding *ret)
 {
     enum progress { NOTHING, GOES_ON, DONE };
@@ -233,8 +235,8 @@ static void credentials_rotated(struct entity *e)
     entity_touch(e);
 }
 
-/* The old authority's certificates stop working when the completion begins. A kubeconfig read during the
- * completion may have either authority. */
+/* When the completion begins, certificates of the old authority stop working. A kubeconfig that is read
+ * during the completion may be of the old or the new authority. */
 static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     (void)result;
@@ -253,7 +255,7 @@ static void ca_ended(struct entity *e, const struct operation_step *step)
 
 static const struct step_kind kinds[STEP_TYPE_MAX_] = {
     [STEP_BOOTSTRAP] = {.op = UPSTREAM_BOOTSTRAP,
-                        .idempotent = true, /* CL-16: repetition does no harm */
+                        .idempotent = true, /* a repetition does no harm (CL-16) */
                         .is_needless = bootstrap_is_needless,
                         .refused = bootstrap_refused,
                         .accepted = bootstrap_accepted},
@@ -288,7 +290,8 @@ static const struct step_kind kinds[STEP_TYPE_MAX_] = {
                           .exclusive = true,
                           .shows_at_once = true,
                           .is_met = change_is_met},
-    /* An action that is requested twice does nothing the second time, or is refused while the first runs. */
+    /* When an action is requested twice, the second request has no effect, or is refused while the first one
+     * runs. */
     [STEP_HIBERNATE] = {.op = UPSTREAM_HIBERNATE,
                         .exclusive = true,
                         .found = action_found,

@@ -1,4 +1,4 @@
-/* Reading back: Cleura is read for the effect of a call with a lost answer. Loop thread. */
+/* Reads Cleura to find out whether a call with a lost answer had an effect. Loop thread. */
 #include <assert.h>
 
 #include "reconcile/operations/ends.h"
@@ -34,8 +34,8 @@ static bool may_show_later(struct entity *e)
     return entity_doubt_us(e) < GUARD_BLIND_US;
 }
 
-/* The answer was lost, and Cleura does not show whether the call had an effect: the step is neither repeated
- * nor treated as done. */
+/* Called when the answer was lost and Cleura does not show whether the call had an effect. The step is
+ * neither repeated nor treated as done. */
 static void step_unclear(struct entity *e)
 {
     struct operation_step *step = current_step(e);
@@ -82,7 +82,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
-        /* counts the sightings until the uid is accepted */
+        /* the shoot is observed, because a new uid is accepted only after several reads */
         entity_sight(e, shoot_copy(result->shoot));
         life_pause(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK && deleted_shoot_is_known(e->project, result->shoot)) {
@@ -96,7 +96,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     } else if (result->class == UPSTREAM_ABSENT) {
         life_pause(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_GARBLED && kind->probed) {
-        step_unclear(e); /* a word that cannot be read */
+        step_unclear(e); /* Cleura's word for the state cannot be read */
     } else {
         step_not_sent(e, result);
     }

@@ -1,11 +1,11 @@
 /*
  * Runs operations step by step; the moves of a step are in model/moves.c. The intent to make a call is stored
- * before the call. After a crash or a lost answer the shoot is read; a call is never repeated before that
- * read. A call that had an effect counts as answered, a call without effect is sent again. Before each call
- * that changes or destroys a shoot, the shoot is read and its uid is compared. At most LOOK_WINDOW_S pass
- * between that answer and the call leaving the lane, usually a few milliseconds. After a longer time the
- * shoot is read again. Changes and actions are also exclusive: they are sent only while Cleura is idle. A 409
- * because Cleura is busy makes them wait again. Loop thread.
+ * before the call. After a crash or a lost answer the shoot is read, and the call is never repeated before
+ * that read. If the call had an effect, it counts as answered; if not, it is sent again. Before each call
+ * that changes or destroys a shoot, the shoot is read and its uid is compared. The call must leave the lane
+ * at most LOOK_WINDOW_S after the answer to that read (usually it takes a few milliseconds); otherwise the
+ * shoot is read again. Changes and actions are also exclusive: they are sent only while Cleura is idle, and
+ * wait again after a 409 because Cleura is busy. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -30,16 +30,18 @@
 #include "reconcile/world/schedule.h"
 
 enum {
-    STEP_DEADLINE_S = 120, /* time limit for leaving the lane */
-    STEP_MAX_ATTEMPTS = 6, /* lost answers or 5xx after STEP_BUDGET_S, before the step is given up */
+    STEP_DEADLINE_S = 120, /* a call must leave the lane within this time */
+    STEP_MAX_ATTEMPTS = 6, /* the step fails after this many lost answers or 5xx, but not before
+                            * STEP_BUDGET_S */
     LOOK_FRESH_S = 5,      /* maximum age of a read when a call begins */
     LOOK_WINDOW_S = 30,    /* maximum age of the read when the call leaves the lane */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
-    UNEXPLAINED_MAX = 8, /* refusals of this call without a message of Cleura, while other calls succeed */
-    CONFLICTS_LONGEST_S = 3600, /* a delete is refused for this long before its refusals are counted */
-    CONFLICTS_MAX = 24,         /* after this many 409 of an idle cluster, "busy" is not the reason */
+    UNEXPLAINED_MAX = 8, /* the step fails after this many refusals without a message of Cleura, while other
+                          * calls succeed */
+    CONFLICTS_LONGEST_S = 3600, /* refusals of a delete are counted only after this time */
+    CONFLICTS_MAX = 24,         /* after this many 409 for an idle cluster, "busy" cannot be the reason */
 };
 
 /* ---- delays ---- */
@@ -93,7 +95,7 @@ void step_lost(struct entity *e)
     try_again(e, 0);
 }
 
-/* Whether Gardener neither works on the shoot nor is about to try again by itself. */
+/* Whether Gardener does not work on the shoot, and will not try again by itself. */
 static bool seems_idle(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
@@ -143,7 +145,7 @@ void step_send_again(struct entity *e)
 
 /* ---- calls ---- */
 
-/* Whether the shoot must be read just before the call. Otherwise the call may reach another shoot with the
+/* Whether the shoot must be read just before the call, so that the call cannot reach another shoot with the
  * same name. */
 static bool needs_look(const struct step_kind *kind)
 {
@@ -169,7 +171,7 @@ void step_submit(struct entity *e, enum step_life life, enum upstream_op op, ste
                                    : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
     if (looked)
         e->step.looked_at = 0; /* each read is valid for one call */
-    /* Only a write that is sent again is a retry. A first call and a read are not. */
+    /* Only a write that is sent again is a retry. A first call is none, and a read is none. */
     e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->step.call.on_done = on_done;
     /* Reads before the begin of the step do not belong to the step. */
@@ -191,7 +193,8 @@ void step_end(struct entity *e, enum step_status end)
     e->step.tries = (struct step_tries){0};
 }
 
-/* The step's run at Cleura begins. Until a newer run is seen, the visible run is an earlier one. */
+/* Called when the step's run at Cleura begins. Until a newer run is seen, the run that Cleura shows is an
+ * earlier one. */
 static void begin_run(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     struct cluster *c = e->cluster;
@@ -209,7 +212,7 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
         cluster_observed_now(c, e->r->env);
-        /* An answer without an operation, or with an older operation, contains nothing new. */
+        /* An answer without an operation, or with an older one, contains nothing new. */
         if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
     }
@@ -246,8 +249,8 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     entity_touch(e);
 }
 
-/* Handles a definite refusal. After a lost answer, the reason may be an earlier attempt that had an
- * effect. */
+/* Handles a definite refusal. When an earlier answer was lost, the reason of the refusal may be that the
+ * earlier attempt had an effect. */
 static void step_refused(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
@@ -261,7 +264,8 @@ static void step_refused(struct entity *e, const struct upstream_result *result)
         e->step.refusal = upstream_problem(result);
         step_lost(e);
     } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
-        /* Already deleted, or a gateway's 404: the shoot is read, and a second 404 is accepted. */
+        /* The shoot is deleted already, or the 404 came from a gateway. The shoot is read, and a second 404
+         * is accepted. */
         step_move(e->op, step, STEP_PENDING);
         e->step.looked_at = 0;
         try_again(e, LOOK_AGAIN_S * US_PER_S);
@@ -318,7 +322,7 @@ static void on_intent_saved(struct save *save)
     assert(e->step.life == LIFE_STORING);
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    /* A reload may have forgotten the look meanwhile. */
+    /* Meanwhile a reload may have discarded the result of the read. */
     const bool is_void = (needs_look(kind) && !e->step.looked_at) || queue_is_due(e) || e->op->cancelled_by ||
                          e->r->stopping || project_is_at_rest(e->project);
     if (e->cluster->deleted) {
@@ -339,7 +343,7 @@ static void on_intent_saved(struct save *save)
     }
 }
 
-/* First makes the intent to send durable. */
+/* Stores the intent to send first; the call is made when the intent is durable. */
 static void begin_call(struct entity *e)
 {
     struct operation_step *step = current_step(e);
@@ -360,10 +364,10 @@ static void begin_call(struct entity *e)
 
 /* ---- reading the shoot before it is changed or destroyed ---- */
 
-/* A read that does not count (observe.c) sends nothing: the shoot is read again. */
+/* When the answer was ignored (observe.c), nothing is sent, and the shoot is read again. */
 void steps_looked(struct entity *e, bool counts, bool has_uid)
 {
-    if (e->step.life != LIFE_LOOKED) /* a read-back, or the operation was replaced */
+    if (e->step.life != LIFE_LOOKED) /* the read was made for a lost answer, or the operation was replaced */
         return;
     life_move(e, LIFE_RESTING);
     if (counts) {
@@ -379,10 +383,10 @@ void steps_looked(struct entity *e, bool counts, bool has_uid)
 }
 
 /*
- * The create's answer was lost, and the shoot with its name cannot be the requested one. The create had no
- * effect, or other people changed its cluster. shootd must not delete that shoot. A shoot that was deleted
- * before is visible for a while. A shoot may be shootd's own when too little of it can be read: it is read
- * again for as long as after a lost create.
+ * Called when the create's answer was lost, and the shoot with its name cannot be the requested one. Either
+ * the create had no effect, or somebody has changed its cluster. shootd must not delete such a shoot. It may
+ * be an earlier shoot that was deleted and is still visible. When too little of the shoot can be read, it may
+ * be shootd's own: it is read again for the same time as after a lost create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
@@ -409,7 +413,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
-        /* The poller decides whether the shoot still exists, because it reads in several ways. */
+        /* The poller decides whether the shoot still exists, because it also reads lists. */
         if (!e->cluster->absent_since)
             e->project->poll.discovery_due = env_mono(e->r->env);
         schedule_rearm(e->project);
@@ -420,7 +424,8 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     life_answered(e, LIFE_LOOKING);
 }
 
-/* Whether the deletion failed for good at Gardener. Then only a retry, or another delete, helps (CL-18). */
+/* Whether Gardener reports the deletion as failed for good. Then only a retry or another delete continues it
+ * (CL-18). */
 static bool deletion_gave_up(const struct shoot *s)
 {
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));
@@ -544,9 +549,9 @@ bool step_is_unsent(const struct operation_step *step)
 }
 
 /*
- * Fails the step when the account's generation of Cleura's API lacks its call. The step was accepted while
- * the account used another generation. A call that was sent then is still read back and observed, if that
- * needs no call of its own. False when the step can continue.
+ * Fails the step when the account's generation of Cleura's API lacks the call. (The step was accepted while
+ * the account used another generation.) When the call was sent before, its effect is still read and observed,
+ * if this needs no call that is lacking, too. False when the step can continue.
  */
 static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {

@@ -7,19 +7,20 @@
 
 /* Begins or continues the entity's open operation; may be called at any time. */
 void steps_advance(struct entity *e);
-/* The shoot that a read for the step showed was observed: whether it counts (observe), and has a uid. */
+/* Called when the shoot of a read for the step was observed. `counts`: the answer was not ignored (observe);
+ * `has_uid`: it has a uid. */
 void steps_looked(struct entity *e, bool counts, bool has_uid);
-/* Called for an observation: may end the waiting step, and with it the operation. Adds its changes to the
- * save. */
+/* Called for each observation that changed something: may end the waiting step, and with it the operation.
+ * Adds its changes to the save. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
 /* Whether steps_observed must be called although the observation changed nothing. */
 bool steps_want(const struct entity *e, const struct decision *d);
-/* The message for a step whose call Cleura accepted without a visible effect; else NULL. The caller owns
- * it. */
+/* The message for a step whose call was accepted although the effect cannot be seen; NULL: there is none. The
+ * caller owns it. */
 char *steps_remark(const struct entity *e);
 /* Whether the step is done, or was not needed. */
 bool step_is_over(const struct operation_step *step);
-/* Whether the step makes a call and has not sent it: the operation can still end without it. */
+/* Whether the step has a call that was not sent yet, so the operation can still end without the call. */
 bool step_is_unsent(const struct operation_step *step);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* ---- the events of a phase ---- */
 
-/* The event when a cluster becomes ready, by the previous phase. */
+/* The event that is emitted when a cluster becomes ready, by the previous phase. */
 static const enum event_type ready_from[PHASE_MAX_] = {
     [PHASE_PENDING] = EVENT_CLUSTER_READY,      [PHASE_CREATING] = EVENT_CLUSTER_READY,
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
@@ -26,7 +26,8 @@ static const enum event_type ready_from[PHASE_MAX_] = {
     [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
-/* The event when a cluster is hibernated before and after a change, by the previous phase. */
+/* The event that is emitted when a hibernated cluster is hibernated again after another phase, by that
+ * phase. */
 static const enum event_type asleep_from[PHASE_MAX_] = {
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
     [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,
@@ -69,7 +70,7 @@ static enum event_type event_of(const struct entity *e, enum phase from)
         return event;
     if (op->type == OPERATION_RETRY)
         return EVENT_CLUSTER_RECOVERED;
-    /* A failed or cancelled operation did not update the cluster. */
+    /* an operation that failed or was cancelled did not update the cluster */
     return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? EVENT_NONE : event;
 }
 
@@ -99,7 +100,7 @@ static void emit_change(struct entity *e, struct save *save, enum phase from)
     enum event_type event = event_of(e, from), first = EVENT_NONE;
     if (works && is_first_success(e))
         first = EVENT_CLUSTER_READY;
-    else if (works && c->slept) /* schedules and other people wake clusters, too */
+    else if (works && c->slept) /* a schedule or somebody else may have woken the cluster */
         first = EVENT_CLUSTER_WOKEN;
     if (c->phase == PHASE_RETRYING && !retrying_is_news(c))
         event = EVENT_NONE;

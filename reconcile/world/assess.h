@@ -4,13 +4,14 @@
 
 #include "reconcile/world/save.h"
 
-/* Copies the decision into the cluster; true when that changed something. */
+/* Copies the decision into the cluster; returns true when the cluster has changed. */
 bool assess_apply(struct cluster *c, const struct decision *d);
 /* Decides again from the same observation, after an operation began or ended. */
 void assess_again(struct entity *e);
-/* Compares a managed cluster with its spec, while no operation changes it; true when the drift changed. */
+/* Compares a managed cluster with its spec, if no operation is changing it; returns true when the drift has
+ * changed. */
 bool assess_drift(struct entity *e, struct save *save);
-/* As assess_again and assess_drift together, and emits the events. */
+/* Calls assess_again and assess_drift, and emits the events. */
 void assess_settle(struct entity *e, struct save *save);
 
 /* Emits the events for a change of phase since `*before`, once. Sets `*before` to the current phase. */

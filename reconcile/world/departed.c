@@ -20,7 +20,7 @@
 
 enum { DEPARTED_DAYS = 30, DEPARTED_MAX = 20000, DEPARTED_SLICE = 500 };
 
-/* The same uid in another project means another record. */
+/* The key has the project, because the same uid in another project means another record. */
 struct departed_key {
     struct project *project;
     uuid_t uid;
@@ -76,7 +76,7 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
     c->departed_at = 0;
     c->absent_since = 0;
     c->deleted = false;
-    c->operation_id[0] = '\0'; /* its operations are from before the disappearance */
+    c->operation_id[0] = '\0'; /* its last operation is from before the disappearance */
     return c;
 }
 

@@ -65,7 +65,7 @@ static void begin_afresh(struct entity *e)
         entity_note_newest(e, e->cluster->shoot);
 }
 
-/* Keeps two facts: that an intent is being stored, and when the step began. */
+/* Two facts are not reset: that an intent is being stored, and when the step began. */
 void entity_forget_tries(struct entity *e)
 {
     const enum step_life life = e->step.life;
@@ -175,8 +175,9 @@ void entity_rest(struct entity *e)
     /* Readers of the operation get the notes from the stored copy (world/operation_table.h). */
     if (e->op && e->saves.operation_ended)
         operation_forget_notes(e->op);
-    /* The body of a create is kept while there is no shoot, because it can show whether a shoot is shootd's
-     * own. The body of a failed change shows which spec was requested before it (operations/plan.h). */
+    /* The body of a create is needed while there is no shoot, because it can show whether a shoot is shootd's
+     * own. The body of a failed change is needed, because it has the spec that was requested before it
+     * (operations/plan.h). */
     if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot && !entity_change_was_in_vain(e))
         operation_trim(e->op);
 }

@@ -12,19 +12,20 @@
 enum {
     ENTITY_KEY_BYTES = VIEW_CLUSTER_KEY_BYTES,
     ABSENT_READS = 2,    /* how many reads must miss a shoot before its absence is accepted */
-    LOOK_AGAIN_S = 3,    /* seconds between two such reads: an effect may become visible a little late */
+    LOOK_AGAIN_S = 3,    /* seconds between two such reads, because an effect may become visible a little
+                          * late */
     OBSERVE_LAG_S = 300, /* how long an answer may show an earlier state */
 };
 
-/* Tries and findings since the current step began. */
+/* Counters and findings since the current step began. */
 struct step_tries {
     int retries;         /* consecutive failures of the step, for the back-off */
     int conflicts;       /* consecutive 409 answers to the current step while the cluster seems idle */
     int unexplained;     /* consecutive refusals of its calls without a message of Cleura */
     int absent_reads;    /* consecutive reads back that found nothing */
-    mono_us unmet_since; /* time from which Cleura has been idle without a visible effect of the step; 0: not
-                            so */
-    mono_us lost_at;     /* first read back of the current step; 0: none */
+    mono_us unmet_since; /* since when Cleura has been idle without a visible effect of the step; 0: it has
+                          * not */
+    mono_us lost_at;     /* the first read after a lost answer of the current step; 0: none */
     char unheard[48];    /* last unknown word about its run; or "" */
 };
 
@@ -35,10 +36,11 @@ struct step_run {
     json_t *body;            /* body of the running call, when it was made for that call */
     struct loop_timer retry; /* when the step continues */
     struct step_tries tries;
-    mono_us begun_at;  /* begin of the current step; 0: before the start, or not begun */
-    bool unread;       /* a read could not show whether a step of the last operation had an effect */
+    mono_us begun_at;  /* when the current step began; 0: before this start of shootd, or not yet */
+    bool unread;       /* the last operation failed because no read could show whether a step had an effect */
     mono_us looked_at; /* when the shoot was read for the step, with the right uid; 0: it must be read */
-    struct problem *refusal; /* definite refusal after a lost answer; used if the read-back finds nothing */
+    struct problem *refusal; /* a definite refusal after a lost answer; it is used if no read finds an
+                              * effect */
 };
 
 /* Facts from Cleura's answers, in addition to the shoot. */
@@ -47,17 +49,19 @@ struct sightings {
     mono_us newest_since;     /* when an answer last contained that time */
     mono_us passed_over_at;   /* last answer about the cluster that was ignored; 0: none */
     int other_uid_reads;      /* consecutive reads that found another uid */
-    unsigned unchanged_polls; /* consecutive; the idle interval grows with them */
-    int64_t settled_version;  /* at this version an equal answer needs no processing; 0: none */
+    unsigned unchanged_polls; /* consecutive polls without a change; the interval grows with them */
+    int64_t settled_version;  /* while the cluster has this version, an equal answer needs no processing; 0:
+                               * there is no such version */
     unsigned listed_in;       /* number of the last list of the project that contained the cluster */
     unsigned refused_in;      /* number of the last list with a refused row of the cluster's name */
 };
 
-/* The cluster is missing in Cleura's answers. */
+/* The state of a cluster that is missing in Cleura's answers. */
 struct absence {
     int reads;            /* consecutive single reads that did not find the cluster */
     bool missing_in_list; /* the last list did not contain the cluster */
-    bool read_alone;      /* not found by a list or a read: read it alone before accepting the absence */
+    bool read_alone;      /* a list or a read did not find the cluster: it is read alone before its absence is
+                           * accepted */
     mono_us read_at;      /* last read that confirmed the absence; 0: Cleura could not be read since */
     int64_t confirmed_us; /* how long consecutive reads have confirmed it */
 };
@@ -65,28 +69,28 @@ struct absence {
 /* The entity's change sets that are being stored. */
 struct entity_saves {
     unsigned under_way;
-    unsigned asked_for;   /* requested changes that are not durable yet */
+    unsigned asked_for;   /* the number of changes requested by callers that are not durable yet */
     bool first;           /* the new record: nothing is sent to Cleura before it is durable */
-    bool last;            /* the end of the record: it does not change any more */
+    bool last;            /* the end of the record, after which the record does not change any more */
     bool operation_ended; /* the final state of `op` is being stored, or is stored */
 };
 
 struct entity {
     UT_hash_handle hh;
-    char key[ENTITY_KEY_BYTES]; /* project/name */
+    char key[ENTITY_KEY_BYTES]; /* the key has the form project/name */
     struct reconcile *r;
     struct project *project;
     struct list in_project;
     struct list touched; /* in the reconciler's list, until the end of the turn */
-    struct list sighted; /* the same; the shoot that a read for its step showed */
+    struct list sighted; /* also until the end of the turn; used with the next member */
     struct shoot *sighting;
-    bool credentials_are_old; /* kubeconfigs that were read before are discarded at the end of the turn */
+    bool credentials_are_old; /* at the end of the turn, kubeconfigs that were read before are discarded */
     struct cluster *cluster;
     struct view_blob *shown;  /* the blob in the view, or in the next snapshot; NULL: none */
     struct operation *op;     /* the open operation, or the last one until the next; may be NULL */
     struct operation **queue; /* accepted operations that wait for their turn, in order */
     size_t queued;
-    struct heap_item due; /* in the project's heap */
+    struct heap_item due; /* its place in the project's heap of due times */
     struct step_run step;
     struct sightings seen;
     struct absence absence;
@@ -94,7 +98,7 @@ struct entity {
 };
 
 struct entity *entity_find(struct reconcile *r, const char *project, const char *name);
-/* The same by its key, `project/name`. */
+/* Returns the entity with this key (`project/name`), or NULL. */
 struct entity *entity_by_key(struct reconcile *r, const char *key);
 /* Takes over the cluster. */
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
@@ -103,8 +107,8 @@ void entity_remove(struct entity *e);
 /* Called when something happened to the cluster. At the end of this turn its open operation continues, or its
  * next operation begins, if possible (turn.c). */
 void entity_touch(struct entity *e);
-/* Called when a read for the step showed the shoot, which is taken over. At the end of this turn it is
- * observed, and the step learns whether it counts (steps_looked). */
+/* Called when a read for the step has shown the shoot, which is taken over. At the end of this turn the shoot
+ * is observed, and steps_looked is called with the result. */
 void entity_sight(struct entity *e, struct shoot *shoot);
 /* Removes the cluster from the view; it stays in memory. */
 void entity_hide(struct entity *e);
@@ -126,14 +130,14 @@ void entity_set_operation(struct entity *e, struct operation *op);
 /* Frees data that can be made again (cluster_rest), and data that only the planning of an ended operation
  * needed. */
 void entity_rest(struct entity *e);
-/* Removes the last operation from memory when it ended before `before`. False when it did not, or is still
- * needed. */
+/* Removes the last operation from memory if it ended before `before` and is not needed any more; otherwise
+ * returns false. */
 bool entity_forget_operation(struct entity *e, wall_us before);
 bool entity_has_open_operation(const struct entity *e);
 /* The type of the open operation, or -1. */
 int entity_open_type(const struct entity *e);
-/* Whether the first or last change set, or a step's intent, is being stored. In that time nothing is begun,
- * and answers of Cleura are ignored. */
+/* Whether the first or last change set, or the intent of a step, is being stored. During this time nothing is
+ * begun, and answers of Cleura are ignored. */
 bool entity_is_committing(const struct entity *e);
 /* Whether the project's last list had only a refused row with the cluster's name. */
 bool entity_row_was_refused(const struct entity *e);
@@ -144,7 +148,7 @@ bool entity_change_was_in_vain(const struct entity *e);
 bool entity_is_active(const struct entity *e);
 /* Whether the cluster is deleted, or a deletion is in progress or waits. */
 bool entity_is_leaving(const struct entity *e);
-/* Whether Cleura's last operation is a deletion, also a failed one. */
+/* Whether the last operation that Cleura shows is a deletion, also a failed one. */
 bool entity_is_deleted_at_cleura(const struct entity *e);
 /* Stores the time of an answer about the shoot: older answers are ignored for OBSERVE_LAG_S. */
 void entity_note_newest(struct entity *e, const struct shoot *shoot);

@@ -1,6 +1,6 @@
 /*
- * Events: an event and its deliveries are part of the change set of the change that they report (WH-17), so
- * they are stored together or not at all.
+ * Events. An event and its deliveries are part of the change set of the change that they report (WH-17).
+ * Therefore all of them are stored, or none.
  */
 #include "reconcile/world/events.h"
 
@@ -99,7 +99,8 @@ static json_t *cluster_errors(const struct cluster *c)
             break;
         model_append_errors(errors, error);
     }
-    while (json_array_size(errors) > EVENT_ERRORS_MAX) /* one error may have many codes */
+    while (json_array_size(errors) > EVENT_ERRORS_MAX) /* one error of Cleura may have many codes, each of
+                                                        * which is an entry here */
         (void)json_array_remove(errors, EVENT_ERRORS_MAX);
     return errors;
 }
@@ -110,7 +111,7 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
     json_t *data = cluster_data(e, previous, e->op, message);
     if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
         json_set_take(data, "errors", cluster_errors(e->cluster));
-    /* The events of an operation are emitted at its end or before. */
+    /* an event belongs to the operation when it is emitted before the operation has ended, or at its end */
     const bool is_of_op =
         e->op && (!e->op->finished_at || e->op->finished_at >= env_wall(e->r->env) - US_PER_S);
     emit_of(save, type, e->cluster->project, e->cluster->name, is_of_op ? e->op : NULL, data);

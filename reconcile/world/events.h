@@ -14,13 +14,14 @@ void emit_operation(struct save *save, enum event_type type, const struct entity
 struct expiring {
     const char *what; /* "kubernetes", or the name of a machine image */
     const char *version;
-    const char *expires_at; /* RFC 3339 */
+    const char *expires_at; /* a time of RFC 3339 */
     int64_t days_left;
 };
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
 void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left);
-/* Emits that a freeze of a project began or ended; NULL: of all projects. `freeze` is that freeze. */
+/* Emits that a freeze of the project began or ended; NULL: a freeze of all projects. `freeze` is the
+ * freeze. */
 void emit_freeze(struct save *save, enum event_type type, const char *project, const json_t *freeze);
 /* Makes a delivery that is due at once; the caller owns it. */
 struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,

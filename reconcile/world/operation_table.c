@@ -14,8 +14,8 @@
 #include "reconcile/world/entity.h"
 #include "view/render.h"
 
-/* Limits for one removal. An operation with many steps or messages counts as several, because it needs more
- * memory. */
+/* Limits for one call that removes operations from memory. An operation with many steps or messages counts as
+ * several, because it needs more memory. */
 enum { ENDED_SLICE = 250, FORGET_SLICE = 500, STEPS_OF_ONE = 8, NOTES_OF_ONE = 32 };
 
 struct operation_entry *operation_entry(struct reconcile *r, const char *id)
@@ -99,7 +99,8 @@ void operations_leave_to_store(struct reconcile *r)
     for (unsigned left = ENDED_SLICE;
          left && r->ended_weight > STORE_RECENT_OPERATIONS && (shown = view_next(&place));) {
         struct operation_entry *entry = operation_entry(r, shown->key);
-        /* Waiters are answered at the end of an operation. The published view may be older than that end. */
+        /* Commands that wait are answered when the operation ends. The published view may be older than this
+         * end. */
         if (!entry || !has_ended(entry) || !list_is_empty(&entry->waiters))
             continue;
         leave_to_store(r, entry);

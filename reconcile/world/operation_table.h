@@ -10,8 +10,8 @@
 struct operation_entry {
     UT_hash_handle hh;
     char id[40];
-    struct operation *op; /* last committed state, trimmed */
-    struct list waiters;  /* struct waiting */
+    struct operation *op; /* the last committed state, without the parts that no reader needs */
+    struct list waiters;  /* commands that wait for the end (struct waiting) */
 };
 
 /* Returns NULL when the operation is not in memory. */
@@ -19,7 +19,8 @@ struct operation_entry *operation_entry(struct reconcile *r, const char *id);
 /* Stores the committed state `op`, which is taken over. Returns the previous one, which the caller owns;
  * NULL: none. */
 struct operation *operation_remember(struct reconcile *r, struct operation *op);
-/* Whether an ended operation with this id may be only in the store. */
+/* Whether an ended operation with this id may have been removed from memory, so that only the store has
+ * it. */
 bool operation_has_left(const struct reconcile *r, const char *id);
 /* Called at the start, after clusters have taken their operations. Keeps only the operations that belong in
  * memory. */

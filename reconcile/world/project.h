@@ -17,7 +17,8 @@ struct account {
     char *name;
     struct reconcile *r;
     const struct config_account *config;
-    bool ends; /* the configuration that is being applied lacks the account, or has it at another place */
+    bool ends; /* the configuration that is being applied lacks the account, or has another server or API for
+                * it */
     unsigned projects; /* number of its projects in the configuration, set by projects_spread */
     struct upstream_account *lane;
     struct account_state *remembered; /* the state last stored; has failure_announced */
@@ -29,30 +30,31 @@ struct account {
     char *shown;                      /* last published JSON, to publish only changes */
 };
 
-#define NOT_OBSERVED INT64_MAX /* value of a mono_us */
+#define NOT_OBSERVED INT64_MAX /* for a mono_us: there is no observation */
 
 /* Reads of the project's clusters (observation/poll.c). */
 struct project_poll {
-    struct heap due; /* entities by next poll */
+    struct heap due; /* entities, ordered by the time of their next poll */
     struct loop_timer timer;
     struct upstream_call call;
     char *name;     /* shoot of a single read, NULL for a list */
-    unsigned lists; /* number of lists requested; struct sightings refers to it */
+    unsigned lists; /* the number of lists requested so far; struct sightings refers to it */
     mono_us discovery_due;
     bool list_again;        /* the running list began too early for a waiting reader */
     mono_us listed_at;      /* end of the last complete list of this run; 0: none */
-    int64_t jitter;         /* of this round, in percent */
+    int64_t jitter;         /* the jitter of this round, in percent */
     unsigned phase, phases; /* its position among the projects of its account */
     unsigned failures;
-    struct walk failure; /* handles a failed list */
+    struct walk failure; /* handles each cluster after a failed list */
     char *last_error;
 };
 
 /* Lists of readers that wait for a fresh read (observation/fresh.h). */
 struct project_fresh {
-    struct list next;   /* for a read that has not begun */
-    struct list now;    /* for the running read */
-    struct list failed; /* answered after stale_marks */
+    struct list next;   /* readers that wait for a read that has not begun */
+    struct list now;    /* readers that wait for the running read */
+    struct list failed; /* readers whose read failed; they are answered when all clusters are marked as
+                         * stale */
     struct walk stale_marks;
 };
 
@@ -64,16 +66,18 @@ struct project_catalog {
     json_t *shared;      /* a catalog that is being copied to the other projects; or NULL */
     struct project *share_next;
     struct loop_timer share;
-    struct walk expiry; /* versions that expire */
+    struct walk expiry; /* emits the events about versions that expire */
 };
 
-/* Where the project is at Cleura, and its way to a new place (reconcile/projects.h, commands/location.c). */
+/* The location of the project at Cleura, and the state of a move (reconcile/projects.h,
+ * commands/location.c). */
 struct project_place {
-    bool resting;   /* retired, or its account or place is about to change */
-    bool set_aside; /* the configuration has another place than the stored clusters */
+    bool resting;   /* nothing is read or sent: the project is retired, or its account or location is about to
+                     * change */
+    bool set_aside; /* the configuration names another location than that of the stored clusters */
     struct walk moving;
-    void (*moved)(struct project *p); /* called after `moving` */
-    struct walk confirmation;         /* an admin confirmed the place of the clusters */
+    void (*moved)(struct project *p); /* called when the walk `moving` has ended */
+    struct walk confirmation;         /* handles the clusters after an admin has decided where they belong */
     struct command *confirming;       /* the admin's command while clusters are removed; or NULL */
 };
 
@@ -82,14 +86,15 @@ struct project {
     char *name;
     struct reconcile *r;
     const struct config_project *config; /* NULL: the project is retired (reconcile/projects.h) */
-    char *region, *project_id;           /* its place; used by running calls */
+    char *region, *project_id;           /* its location; running calls use these texts */
     struct account *account;             /* NULL: the project is retired */
     struct project_state *state;
     bool unremembered;    /* the store contained no row of the project */
     struct list clusters; /* struct entity */
     size_t cluster_count;
-    mono_us oldest_observation; /* of its clusters, at the last walk; NOT_OBSERVED: none was observed */
-    mono_us oldest_until_now;   /* oldest observation in the current walk so far */
+    mono_us oldest_observation; /* the oldest observation of its clusters at the last walk; NOT_OBSERVED: none
+                                 * was observed */
+    mono_us oldest_until_now;   /* the same in the current walk, so far */
     struct project_poll poll;
     struct project_fresh fresh;
     struct project_catalog catalog;
@@ -100,13 +105,14 @@ struct project {
 
 /* Returns a project of the configuration; NULL when there is none. */
 struct project *project_find(struct reconcile *r, const char *name);
-/* The state for all projects together; made at the first use. */
+/* The state that belongs to all projects together. It is made at the first use. */
 struct project_state *project_state_of_all(struct reconcile *r);
 /* Whether nothing is read or sent for the project: it is set aside or retired. */
 bool project_is_at_rest(const struct project *p);
 void project_spec_context(const struct project *p, struct spec_context *ret);
 struct upstream_account *project_lane(const struct project *p);
-/* The active freeze of the project: its own, or that of all projects; NULL: none. */
+/* The freeze that is in force for a project: its own, or that of all projects. in_force is NULL when there is
+ * none. */
 struct freeze {
     const char *scope; /* "all", or the project's name */
     const json_t *in_force;
@@ -118,8 +124,8 @@ const json_t *freeze_in_force(const struct project_state *state, wall_us now);
 json_t *freeze_document(const char *scope, const json_t *freeze);
 /* The project in the form for readers; the caller owns it. */
 json_t *project_document(const struct project *p);
-/* Publishes its current state. A project that a reload has stopped has no account: it is published when it is
- * resumed. */
+/* Publishes the current state of the project. A project that a reload has stopped has no account, and is
+ * published when it is resumed. */
 void project_show(struct project *p);
 void project_store(struct project *p);
 json_t *time_or_null(wall_us at);

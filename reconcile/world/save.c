@@ -46,7 +46,8 @@ static const struct event *event_in_set(const struct change_set *set, const char
     return NULL;
 }
 
-/* The stored form of the operation that the cluster names. The entity keeps the last ended one. */
+/* The stored form of the operation that the cluster names. When it is not in the table any more, it is the
+ * entity's last operation. */
 static const struct operation *operation_of(struct reconcile *r, const struct cluster *c)
 {
     const struct operation_entry *entry = operation_entry(r, c->operation_id);
@@ -90,7 +91,7 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
     (void)set;
     struct operation *op = change->operation;
     operation_trim(op);
-    /* NULL for a new operation: no client waits for its end yet */
+    /* the result is NULL for a new operation; no client waits for the end of a new one */
     change->operation = operation_remember(r, op);
     view_set(r->o.view, VIEW_OPERATIONS, op->id, render_operation_blob(op));
 }
@@ -131,7 +132,7 @@ static void committed_delivery(struct reconcile *r, const struct change_set *set
         webhook_engine_enqueue(r->webhooks, change->delivery, event ? event->body : NULL);
 }
 
-/* NULL: no token has this digest any more. */
+/* Shows the token under this digest; NULL: no token has this digest any more. */
 static void show_digest(struct reconcile *r, const uint8_t *digest, const struct api_token *t)
 {
     char hex[TOKEN_HEX_BYTES];
@@ -144,7 +145,7 @@ static void show_old_secret(struct reconcile *r, const struct api_token *t)
 {
     struct api_token *old = api_token_copy(t);
     old->is_old = true;
-    /* streams and tickets of the old secret end with it */
+    /* streams and tickets that began with the old secret end with it */
     memcpy(old->digest, t->old_digest, sizeof(old->digest));
     if (!old->expires_at || old->expires_at > old->old_ends_at)
         old->expires_at = old->old_ends_at;
@@ -177,7 +178,8 @@ void token_entry_free(struct reconcile *r, struct token_entry *entry)
     free(entry);
 }
 
-/* Removes the token's digests from the view, except those that `t` still has; NULL: none. */
+/* Removes the token's digests from the view, except those that `t` still has. `t` is NULL when the token was
+ * removed. */
 static void hide_digests(struct reconcile *r, struct token_entry *entry, const struct api_token *t)
 {
     static const uint8_t none[sizeof(entry->shown[0])];
@@ -227,7 +229,8 @@ static void committed_token_delete(struct reconcile *r, const struct change_set 
     token_entry_free(r, entry);
 }
 
-/* Functions that show a committed change to the other parts of the process; kinds without a row need none. */
+/* Functions that show a committed change to the other parts of the process. A kind of change without a
+ * function here is not shown. */
 static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struct change_set *,
                                                  struct change *) = {
     [CHANGE_CLUSTER_PUT] = committed_cluster,
@@ -267,7 +270,7 @@ void save_show(struct save *save)
     } else {
         if (e)
             e->seen.settled_version =
-                0; /* readers have the old state: the next observation shows the new one */
+                0; /* readers have the old state, so the next observation must show the new one */
         log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
                   save->key);
     }
@@ -369,7 +372,8 @@ static void show_seen(struct entity *e)
     entity_rest(e);
 }
 
-/* Whether readers have the whole cluster, except perhaps the time of the newest observation. */
+/* Whether readers have the present state of the cluster, except perhaps the time of the newest
+ * observation. */
 static bool is_shown(const struct entity *e)
 {
     char etag[64];
@@ -390,7 +394,8 @@ void entity_show_stored(struct entity *e)
     }
 }
 
-/* A running save will show the entity; showing it now would show an uncommitted state. */
+/* When a save of the entity is running, it will show the entity. To show it now would show a state that is
+ * not committed. */
 void entity_show(struct entity *e)
 {
     if (!e->saves.under_way)

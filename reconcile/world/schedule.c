@@ -7,8 +7,8 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/walk.h"
 
-/* After a change more changes may follow: the interval doubles with every unchanged answer, up to the idle
- * one. */
+/* After a change, more changes may follow soon. Therefore the interval begins short, and doubles with every
+ * unchanged answer, up to the idle interval. */
 int64_t schedule_interval(const struct entity *e)
 {
     const struct config *config = e->r->o.config;

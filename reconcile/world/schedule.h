@@ -10,7 +10,7 @@ int64_t schedule_interval(const struct entity *e);
 /* Makes the cluster due within this many microseconds. */
 void schedule_soon(struct entity *e, int64_t in_us);
 void schedule_forget(struct entity *e);
-/* Lists the project soon, even when a running list began earlier. */
+/* Reads a list of the project soon, also when a list that began earlier is running. */
 void schedule_list_soon(struct project *p);
 /* Sets the project's timer to the first due item. */
 void schedule_rearm(struct project *p);

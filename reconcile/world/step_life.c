@@ -9,7 +9,8 @@
 static const struct {
     const char *name;
     bool calls, is_timed;
-    unsigned statuses; /* bits of the stored states in which the step may be; 0: any, also no step at all */
+    unsigned statuses; /* a bit for each stored state in which the step may be; 0: any state, also no step at
+                        * all */
 } lives[LIFE_MAX_] = {
     [LIFE_RESTING] = {.name = "resting"},
     [LIFE_LOOKING] = {.name = "looking", .calls = true, .statuses = 1U << STEP_PENDING},

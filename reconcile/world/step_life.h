@@ -1,5 +1,5 @@
 /*
- * The life of the current step in memory: what happens for it at the moment. Its stored states are in
+ * The state of the current step in memory: the activity for it at the moment. Its stored states are in
  * model/moves.h. docs/architecture.md draws the moves. Loop thread.
  */
 #ifndef RECONCILE_WORLD_STEP_LIFE_H
@@ -12,14 +12,14 @@
 struct entity;
 
 enum step_life {
-    LIFE_RESTING,      /* nothing: the end of a turn continues the step, if possible */
+    LIFE_RESTING,      /* nothing happens: the end of a turn continues the step, if possible */
     LIFE_LOOKING,      /* the shoot is read before the step's call */
-    LIFE_LOOKED,       /* the shoot of that read is observed at the end of this turn */
+    LIFE_LOOKED,       /* the shoot was read, and is observed at the end of this turn */
     LIFE_STORING,      /* the intent to make the call is being stored: no other call begins meanwhile */
     LIFE_CALLING,      /* the call waits in the lane, or was sent */
-    LIFE_READING_BACK, /* the answer was lost: Cleura is read for the effect of the call */
-    LIFE_CONFIRMING,   /* the run has ended: Cleura is read for its effect */
-    LIFE_PAUSED,       /* the step continues after a while */
+    LIFE_READING_BACK, /* the answer was lost, and the shoot is read to find the effect of the call */
+    LIFE_CONFIRMING,   /* the run has ended, and Cleura is read to see its effect */
+    LIFE_PAUSED,       /* the step continues after some time */
     LIFE_MAX_,
 };
 
@@ -29,15 +29,15 @@ enum step_life {
  * the move, for example after the call was submitted.
  */
 void life_move(struct entity *e, enum step_life to);
-/* The call of this state was answered, and its handler is done: the step rests, unless the handler moved it.
- */
+/* Called when the call of this state was answered, and its handler has returned: the step becomes resting,
+ * unless the handler has moved it to another state. */
 void life_answered(struct entity *e, enum step_life from);
 /* The step continues after this time. */
 void life_pause(struct entity *e, int64_t wait_us);
 /* Ends a pause, if there is one. */
 void life_end_pause(struct entity *e);
-/* Ends everything that happens for the step except a save, for example before a stop. The effect of a call
- * that was sent is found later by reading back. */
+/* Ends every activity for the step except a save, for example before a stop. When a call was sent, its effect
+ * is found later by reading the shoot. */
 void life_stop(struct entity *e);
 
 #endif

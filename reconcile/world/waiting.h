@@ -33,11 +33,11 @@ struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us unt
                            wait_end *on_deadline);
 /* Gives a call the trace and request of the first waiting command; neither when no command waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
-/* The command need not wait any longer: it is decided again at the end of the turn. */
+/* Called when the command need not wait any longer: it is decided again at the end of the turn. */
 void command_is_ready(struct command *cmd);
 /* Removes and frees the entry; returns the command. */
 struct command *wait_take(struct waiting *w);
-/* All waiting commands are answered at the end of the turn, each by its own on_deadline. */
+/* Ends the wait of all commands: each is answered at the end of the turn, by its own on_deadline. */
 void waiters_answer(struct list *waiters);
 
 #endif

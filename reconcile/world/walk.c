@@ -1,6 +1,6 @@
 /*
- * Visits each cluster, a limited number in each turn of the loop. Visiting ten thousand clusters in one turn
- * may take seconds, when all of them change. Loop thread.
+ * Visits each cluster, a limited number in each turn of the loop. To visit ten thousand clusters in one turn
+ * may take seconds when all of them change. Loop thread.
  */
 #include "reconcile/world/walk.h"
 
@@ -55,7 +55,7 @@ struct entity *walk_next(struct walk *w)
 
 enum walk_state walk_end_slice(struct walk *w)
 {
-    if (w->was_stopped) { /* perhaps by a visit, which made it due again */
+    if (w->was_stopped) { /* a visit may have stopped the walk, and made it due again */
         list_remove(&w->due);
         w->was_stopped = false;
         return WALK_STOPPED;

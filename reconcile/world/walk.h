@@ -10,45 +10,46 @@ struct project;
 struct reconcile;
 
 /*
- * A walk over every cluster, or over the clusters of one project, in slices of WALK_TURN, each at the end of
- * a turn. Each visit returns its cost. The visited entity may be removed. Clusters that are added meanwhile
- * to the current project are visited, too.
+ * A walk calls a function for every cluster, or for every cluster of one project. It is done in slices with a
+ * total cost of WALK_TURN, each at the end of a turn. Each visit returns its cost, and may remove the visited
+ * entity. Clusters that are added to the current project meanwhile are visited, too.
  */
 struct walk {
     const char *name;                                    /* static, for the watchdog */
     unsigned (*visit)(struct walk *w, struct entity *e); /* returns a WALK_... value */
-    /* Called at the end of the turn, when all were visited; NULL: no action. May free the walk. */
+    /* Called at the end of the turn in which the last cluster was visited; it may free the walk. NULL:
+     * nothing is called. */
     void (*on_end)(struct walk *w);
-    /* The same in its place, when shootd stops or the project leaves. */
+    /* Called in place of on_end, when shootd stops or the project is removed; it may free the walk. */
     void (*on_stop)(struct walk *w);
     /* Used only by walk.c. */
     struct list link; /* in the reconciler's list of running walks */
-    struct list due;  /* in its list of those whose slice, or on_stop, is due */
+    struct list due;  /* in the reconciler's list of walks whose next slice, or on_stop, is due */
     struct reconcile *r;
     struct project *only; /* visits only its clusters; NULL: all */
     struct entity *next;
     struct loop_timer timer;
-    unsigned spent; /* in this slice */
+    unsigned spent; /* the cost of this slice so far */
     bool under_way;
     bool was_stopped; /* on_stop is due */
 };
 
-/* Costs. A turn takes a few milliseconds: sixteen clusters that are rendered again, or a thousand that are
- * skipped. */
+/* Costs. A slice takes a few milliseconds, for sixteen clusters that are rendered again, or a thousand that
+ * are skipped. */
 enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
 
 /* Each begins a walk, or begins it again; the first slice runs at the end of this turn. */
 void walk_project(struct project *p, struct walk *w);
 void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
-/* Begins a slice of a walk that is due; a stopped walk has none to visit. */
+/* Begins a slice of a walk that is due. A stopped walk visits no more clusters. */
 void walk_begin_slice(struct walk *w);
-/* The next cluster to visit; NULL when the slice has ended, or the walk. */
+/* The next cluster to visit; NULL when the slice or the walk has ended. */
 struct entity *walk_next(struct walk *w);
 enum walk_state { WALK_GOES_ON, WALK_ENDED, WALK_STOPPED };
 /* Ends a slice. WALK_ENDED: on_end is to be called now, WALK_STOPPED: on_stop. */
 enum walk_state walk_end_slice(struct walk *w);
-/* Ends a running walk where it is. A walk without on_stop may be freed after that. */
+/* Ends a running walk before its end. A walk without on_stop may be freed after this call. */
 void walk_stop(struct walk *w);
 /* Ends all walks, at a stop. */
 void walks_stop(struct reconcile *r);

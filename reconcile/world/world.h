@@ -1,7 +1,7 @@
 /*
  * The whole state of the reconciler. Each folder of reconcile/ includes only the folders below it
- * (docs/architecture.md). Nothing here calls upwards: results and facts are put into lists, and the end of
- * the turn (reconcile/turn.h) passes them on. Loop thread.
+ * (docs/architecture.md). Nothing in this folder calls a folder above it: results and facts are put into
+ * lists, and the end of the turn (reconcile/turn.h) handles them. Loop thread.
  */
 #ifndef RECONCILE_WORLD_WORLD_H
 #define RECONCILE_WORLD_WORLD_H
@@ -30,11 +30,12 @@ struct token_entry {
     UT_hash_handle hh;
     char id[40];
     struct api_token *token;
-    uint8_t shown[2][32]; /* digests in the view: of the secret, and of the old one; zeros: none */
-    bool is_leaving;      /* its row is being removed; the entry is removed with it */
-    bool switches_off;    /* as is_leaving, and its webhooks are disabled, too */
+    uint8_t shown[2][32]; /* the digests in the view: that of the secret, and that of the old one; zeros:
+                           * none */
+    bool is_leaving;      /* its row is being removed, and the entry is removed afterwards */
+    bool switches_off;    /* its webhooks are disabled together with the removal */
     struct reconcile *r;
-    struct overlap overlap; /* end of the old secret, once it is watched */
+    struct overlap overlap; /* the end of the old secret */
 };
 
 struct subscription_entry {
@@ -43,7 +44,7 @@ struct subscription_entry {
     struct subscription *subscription;
     bool recovering; /* a query for its missed events is running */
     struct reconcile *r;
-    struct overlap overlap; /* of the old keys */
+    struct overlap overlap; /* the end of the old keys */
 };
 
 /* A configuration that is being applied (reconcile/reload.h). */
@@ -52,14 +53,14 @@ struct reload {
     struct project *next;        /* next project to bind or to stop; NULL: all are handled */
     bool all_at_rest;            /* all projects that must stop have stopped */
     size_t at;                   /* next project of the configuration to resume */
-    struct loop_timer turn;      /* continues in the next turn of the loop */
+    struct loop_timer turn;      /* a timer that continues the work in the next turn of the loop */
     void (*done)(void *ctx);
     void *ctx;
 };
 
 /* Lists of what happened in this turn of the loop; reconcile/turn.h passes it on at the end. */
 struct turn {
-    struct list touched;   /* entities whose operation goes on */
+    struct list touched;   /* entities whose operation is continued */
     struct list returned;  /* saves whose on_saved is due */
     struct list committed; /* saves whose events are published */
     struct list late;      /* waiting commands whose on_deadline is due */
@@ -95,19 +96,20 @@ struct reconcile {
     struct list walks; /* running walks */
     struct reload reload;
     struct list reload_waiters; /* struct waiting */
-    json_t *last_reload;        /* its outcome, in the form of GET /v1/reload; NULL: none */
+    json_t *last_reload;        /* the outcome of the last reload, in the form of GET /v1/reload; NULL: there
+                                 * was none */
     struct loop_timer housekeeping;
     unsigned ticks;
-    struct walk look_over;       /* used by the housekeeping */
-    uint64_t phases[PHASE_MAX_]; /* counted so far by the current walk */
+    struct walk look_over;       /* the walk of the housekeeping */
+    uint64_t phases[PHASE_MAX_]; /* clusters by phase, counted so far by the current walk */
     uint64_t open_operations;
     bool purge_again;
     struct {
         wall_us look_at; /* when the next backup may be due */
-        bool under_way;  /* a scheduled backup */
+        bool under_way;  /* a scheduled backup is running */
     } backups;
     mono_us started_at;
-    struct settled_clock settled; /* since the start */
+    struct settled_clock settled; /* the wall clock without its jumps, since the start */
     bool started;
     bool stopping;
 };

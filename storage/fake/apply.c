@@ -1,5 +1,5 @@
-/* Applies each kind of change to the fake's tables, with the rules that SQL enforces. Under fake.c's
- * mutex. */
+/* Applies each kind of change to the fake's tables, with the rules that SQL enforces. The caller holds the
+ * mutex of fake.c. */
 #include "storage/fake/fake_private.h"
 
 #include "base/mem.h"
@@ -93,7 +93,8 @@ static bool is_needed(const struct fake_rows *deliveries, const struct event *e)
     return false;
 }
 
-/* The last event to remove, by all conditions of the purge. Rows are in the order of their numbers. */
+/* The number of the last event to remove, by all conditions of the purge. Rows are in the order of their
+ * numbers. */
 static int64_t last_purged(const struct fake_tables *t, const struct change *change)
 {
     const struct fake_rows *rows = &t->table[FAKE_EVENTS];

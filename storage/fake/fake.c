@@ -1,11 +1,11 @@
 /*
  * The in-memory backend for tests. Connections with the same location share one state as long as any of them
- * is open. The state's mutex guards everything, so connections may be used on different threads. A
- * transaction changes a snapshot, which a commit makes current. Readers therefore never see a part of a
- * transaction, and a rollback discards the snapshot.
+ * is open. The state's mutex protects everything, so connections may be used on different threads. A
+ * transaction changes a copy (snapshot) of the tables, and a commit makes this copy the current state.
+ * Readers therefore never see a part of a transaction, and a rollback discards the snapshot.
  *
- * The fake represents a store that replicas share: several writers may be open, they take turns, and leases
- * decide which one writes.
+ * The fake behaves like a store that several daemons share: several writers may be open, only one has a
+ * transaction at a time, and leases decide which one may write.
  */
 #include "storage/storage.h"
 
@@ -23,7 +23,7 @@ enum { FAKE_LEASES = 8 };
 struct fake_state {
     struct list link;
     char *location;
-    unsigned refs; /* under the registry's mutex, like `link` and `location` */
+    unsigned refs; /* protected by the registry's mutex, like `link` and `location` */
 
     pthread_mutex_t mutex;
     pthread_cond_t turn;
@@ -38,7 +38,7 @@ struct fake_state {
 
 struct fake_conn {
     struct fake_state *state;
-    struct fake_tables working; /* inside a transaction */
+    struct fake_tables working; /* the copy that the open transaction changes */
 };
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -118,7 +118,7 @@ static enum store_status fake_begin(void *arg, char **ret_error)
     return STORE_OK;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void end_transaction(struct fake_conn *conn)
 {
     fake_tables_done(&conn->working);
@@ -126,7 +126,7 @@ static void end_transaction(struct fake_conn *conn)
     (void)pthread_cond_signal(&conn->state->turn);
 }
 
-/* Under the lock: the failure that a test ordered for this call, or STORE_OK. */
+/* Under the lock: returns the failure that a test has ordered for this call, or STORE_OK. */
 static enum store_status ordered_failure(struct fake_state *state)
 {
     if (!state->fail_in || --state->fail_in)

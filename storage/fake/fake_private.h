@@ -1,7 +1,7 @@
 /*
  * Shared only by the files of the fake backend: its tables, the effect of changes on them, and reads. The
- * tables are sorted arrays of shared rows that never change, so a snapshot is a copy of pointers. Not
- * thread-safe; fake.c guards them with its mutex.
+ * tables are sorted arrays of shared rows that never change, so a snapshot is a copy of pointers. The
+ * functions are not thread-safe; fake.c calls them while it holds its mutex.
  */
 #ifndef STORAGE_FAKE_FAKE_PRIVATE_H
 #define STORAGE_FAKE_FAKE_PRIVATE_H
@@ -26,8 +26,8 @@ struct fake_row {
     unsigned refs;
     char *key;
     char *unique;   /* a second key that must be unique in the table, or NULL */
-    int64_t number; /* cluster: version; operation: finished_at; replay: created_at; audit: at;
-                       subscription: last_success_at */
+    int64_t number; /* a number of the row: the version of a cluster, finished_at of an operation, created_at
+                     * of a replay, `at` of an audit entry, last_success_at of a subscription */
     char *doc;      /* the stored form, if the table has one */
     struct event *event;
     struct delivery *delivery;
@@ -42,7 +42,7 @@ struct fake_rows {
 
 struct fake_tables {
     struct fake_rows table[FAKE_TABLE_MAX_];
-    int64_t sequence; /* the last one assigned */
+    int64_t sequence; /* the last sequence that was assigned */
     int64_t audit_sequence;
     int64_t marked;
     char seal_key[SEAL_KEY_ID_BYTES];
@@ -50,7 +50,7 @@ struct fake_tables {
 
 void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);
 void fake_tables_done(struct fake_tables *t);
-/* NULL when there is none. */
+/* Returns the row with this key; NULL when there is none. */
 struct fake_row *fake_find(const struct fake_rows *rows, const char *key);
 /* Inserts or replaces; takes over the row. False when another row has the same `unique`; the row is then
  * freed. */
@@ -73,7 +73,7 @@ void fake_read_deliveries(const struct fake_tables *t, const struct delivery_que
 
 /* NULL when there is none. The caller owns it. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);
-/* The first stored answer after `key`; sets `key` to its key. NULL when there is none. */
+/* Returns the first stored answer after `key`, and sets `key` to its key. NULL when there is none. */
 struct replay *fake_read_replay_behind(const struct fake_tables *t, char key[static REPLAY_DIGEST_BYTES]);
 void fake_read_operations(const struct fake_tables *t, const struct operation_query *query,
                           struct operation_page *ret_page);

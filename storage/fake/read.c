@@ -1,4 +1,4 @@
-/* Reads the fake's tables: everything at start, and pages. Under fake.c's mutex. */
+/* Reads the fake's tables: everything at start, and pages. The caller holds the mutex of fake.c. */
 #include "storage/fake/fake_private.h"
 
 #include "base/mem.h"
@@ -158,7 +158,7 @@ static bool wants_event(const struct fake_tables *t, const struct event_query *q
            wants_of_whom(query, e);
 }
 
-/* The numbers that a search covers. False: none. */
+/* Finds the range of numbers that a search reads. False: there are none. */
 static bool search_window(const struct fake_rows *rows, const struct event_query *q,
                           struct number_range *ret_all, struct number_range *ret_window)
 {

@@ -65,7 +65,7 @@ static enum store_status next_sequence(struct sqlite_conn *conn, int64_t *ret_se
     if (status != STORE_OK)
         return status == STORE_NONE ? STORE_BROKEN : status;
     *ret_sequence = sqlite3_column_int64(b.stmt, 0);
-    /* An UPDATE with RETURNING is complete only when the statement has run to its end. */
+    /* The statement is run to its end, because an UPDATE with RETURNING is complete only then. */
     return statement_run(&b, ret_error);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Copies of a database: the copy before a migration, `shootd backup`, and the restore. A copy is one file.
- * SQLite's backup calls make it inside one read transaction, so it shows one moment and does not block the
- * writer. It is checked and synced before it gets its name (DB-13).
+ * SQLite's backup calls make it inside one read transaction. Therefore it contains the store at one moment,
+ * and does not block the writer. It is checked and synced before it gets its name (DB-13).
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -45,7 +45,7 @@ static int64_t number_in(struct sqlite_conn *conn, const char *sql)
 static void describe(struct sqlite_conn *conn, int version, struct store_copy *ret)
 {
     *ret = (struct store_copy){.schema = version};
-    (void)sqlite_identity(conn, ret->id); /* "": made by a version without store ids */
+    (void)sqlite_identity(conn, ret->id); /* the id is "" when a version without store ids made the file */
     ret->event_sequence = number_in(conn, "SELECT value FROM meta WHERE key = 'event_sequence'");
     ret->bytes = number_in(conn, "PRAGMA page_count") * number_in(conn, "PRAGMA page_size");
     for (size_t i = 0; i < STORE_COUNTS; i++) {
@@ -70,7 +70,7 @@ static void close_existing(struct sqlite_conn *conn)
     free(conn->path);
 }
 
-/* Whether the caller has cancelled the copy. */
+/* Whether the caller has requested the end of the copy. */
 static bool is_to_end(const atomic_bool *end)
 {
     return end && atomic_load(end);
@@ -109,8 +109,9 @@ enum store_status sqlite_examine(const char *path, struct store_copy *ret, char 
 /* ---- making a copy ---- */
 
 /*
- * Copies in pieces and syncs each piece before the next. Otherwise a commit of the daemon would wait for all
- * unsynced pages of the copy. One read transaction around all pieces keeps the copy at one moment.
+ * Copies in pieces and syncs each piece before the next. Otherwise a commit of the daemon would wait until
+ * all pages of the copy are on the disk. All pieces are in one read transaction, so the copy contains the
+ * store at one moment.
  */
 static bool copy_pages(sqlite3 *from, sqlite3 *to, int fd, const atomic_bool *end)
 {
@@ -138,8 +139,8 @@ static bool write_copy(sqlite3 *from, const char *path, const atomic_bool *end)
     if (fd < 0)
         return false;
     sqlite3 *to = NULL;
-    /* The copy is not used before it is synced as a whole, so no page needs a journal. Outside WAL mode the
-     * copy is one file: no other file has to be renamed with it. */
+    /* The copy is used only after it was synced as a whole, so no page needs a journal. It is not in WAL
+     * mode, because it then has only one file to rename. */
     bool written =
         sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
         sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL) ==
@@ -193,7 +194,8 @@ enum store_status backup_make(sqlite3 *db, const char *path, int version, char *
     const char *slash = strrchr(path, '/');
     assert(version > 0 && version < migrate_newest());
     char *CLEANUP_FREE folder = folder_of(path);
-    /* The name does not begin with that of the database: a user who deletes shootd.db* keeps the copies. */
+    /* The name does not begin with that of the database, so that a user who deletes shootd.db* does not
+     * delete the copies. */
     char *CLEANUP_FREE target = mem_printf("%sbackup-v%d-%s", folder, version, slash ? slash + 1 : path);
     struct store_copy copy;
     char *CLEANUP_FREE why = NULL;
@@ -237,8 +239,7 @@ static void settle(const char *location)
     (void)sqlite3_close(db);
 }
 
-/* Gives the old store another name. The old store also keeps its own name until the new store takes that
- * name. */
+/* Gives the old store a second name. It also keeps its own name until the new store gets that name. */
 static bool put_away(const char *location, const char *kept)
 {
     static const char *const beside[] = {"-wal", "-shm"};
@@ -271,7 +272,7 @@ static int64_t newest_event(const char *location)
 /*
  * Consumers may have received event numbers that the backup does not contain; none of them may be assigned
  * again. The jump grows with the age of the backup, so a second restore of the same backup begins at a
- * different number. No journal on disk: the draft has no value before it gets its name.
+ * different number. The draft needs no journal on the disk, because it is useless before it gets its name.
  */
 static bool jump_ahead(const char *draft, int64_t newest_before)
 {

@@ -1,7 +1,7 @@
 /*
- * Opens an SQLite handle: settings (DB-6), the checks before the first change, migration. Runs on the opening
- * thread, or on the writer's thread when a suspect handle is opened again. Nothing is written before the file
- * is recognized and found sound.
+ * Opens an SQLite handle: settings (DB-6), the checks before the first change, migration. Runs on the thread
+ * that opens the store, or on the writer's thread when a suspect handle is opened again. Nothing is written
+ * before the file was recognized as a store of shootd and was checked.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -82,8 +82,8 @@ static enum store_status first_int(struct sqlite_conn *conn, const char *sql, in
 static enum store_status set_up(struct sqlite_conn *conn, char **ret_error)
 {
     (void)sqlite3_extended_result_codes(conn->db, 1);
-    /* Until the file is recognized as a store of shootd, closing must not checkpoint the WAL of another
-     * application. */
+    /* Until the file is recognized as a store of shootd, it may belong to another application. Then closing
+     * it must not checkpoint the WAL. */
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
@@ -119,7 +119,8 @@ static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, c
     return STORE_OK;
 }
 
-/* Why a check gave no result: STORE_BROKEN when the error itself shows damage, else STORE_RETRY. */
+/* Returns the status for a check that had no result: STORE_BROKEN when the error itself shows damage,
+ * otherwise STORE_RETRY. */
 static enum store_status no_verdict(const struct sqlite_conn *conn)
 {
     int rc = sqlite3_errcode(conn->db) & 0xff;
@@ -150,7 +151,7 @@ static enum store_status check_whole(struct sqlite_conn *conn, char **ret_error)
                   : STORE_OK;
 }
 
-/* The start needs these tables. The tables that may be large are checked later: events, deliveries,
+/* Checks the tables that the start needs. The tables that may be large are checked later: events, deliveries,
  * operations, the audit log. */
 static enum store_status check_small_tables(struct sqlite_conn *conn, char **ret_error)
 {
@@ -212,7 +213,8 @@ char *handle_text(struct sqlite_conn *conn, const char *sql)
     return first_text(conn, sql, &text, NULL) == STORE_OK ? text : NULL;
 }
 
-/* A store gets its id once, when a version that knows ids first opens it for writing. */
+/* A store gets its id once, when a version of shootd that supports ids opens it for writing for the first
+ * time. */
 static enum store_status give_identity(struct sqlite_conn *conn, char **ret_error)
 {
     uuid_t id;
@@ -231,7 +233,8 @@ enum store_status sqlite_identity(void *arg, char ret_id[static STORE_ID_BYTES])
     return text ? STORE_OK : STORE_BROKEN;
 }
 
-/* A different store in the same place would lack the data that this process has stored. */
+/* Checks that the file is still the same store. A different store with the same path would not contain the
+ * data that this process has stored. */
 static enum store_status check_identity(struct sqlite_conn *conn, char **ret_error)
 {
     char id[STORE_ID_BYTES];
@@ -295,7 +298,8 @@ enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
     int version = 0;
     assert(!conn->db);
     if (conn->writer && !conn->was_open) {
-        /* SQLite would create the file with the mode of the umask; -wal and -shm copy that mode. */
+        /* The file is created here, because SQLite would use the mode of the umask. The files -wal and -shm
+         * get the same mode. */
         int fd = open(conn->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
             (void)close(fd);

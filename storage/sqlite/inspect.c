@@ -1,7 +1,7 @@
 /*
- * The report of `shootd check-store`: integrity of the file, rows, unreadable rows in the quarantine, and
- * advice. Only reads, on a separate connection, also while a daemon runs (DB-4). It reads a store of each
- * schema as it is: only the daemon upgrades older schemas.
+ * Prints the report of `shootd check-store`: integrity of the file, rows, unreadable rows in the quarantine,
+ * and advice. It only reads, on a separate connection, also while a daemon runs (DB-4). It reads a store of
+ * any schema without changing it: only the daemon upgrades older schemas.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -31,7 +31,7 @@ struct inspection {
     bool found[FINDING_MAX_];
 };
 
-/* Prints why a statement ended early; nothing when it did not. */
+/* Prints the error of a statement that ended early; prints nothing when there was none. */
 static void print_failure(struct inspection *look, const char *label, int rc)
 {
     if (rc == SQLITE_DONE)
@@ -52,7 +52,7 @@ static void print_escaped(FILE *out, const unsigned char *text, int len)
 
 /* ---- checks of SQLite ---- */
 
-/* Runs a PRAGMA whose rows are faults, except "ok". */
+/* Runs a PRAGMA that returns one row for each fault, or one row "ok". */
 static void print_faults(struct inspection *look, const char *label, const char *sql, const char *what)
 {
     sqlite3_stmt *stmt = NULL;
@@ -141,7 +141,8 @@ static void print_put_aside(struct inspection *look)
     (void)sqlite3_finalize(stmt);
 }
 
-/* A store of this program's own schema has everything that the program's statements need. */
+/* Checks that a store of this program's own schema has all tables and columns that the program's statements
+ * need. */
 static void print_schema(struct inspection *look)
 {
     char *CLEANUP_FREE lack = NULL;

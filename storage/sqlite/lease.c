@@ -1,8 +1,8 @@
 /*
- * Decides who may write: the lock file beside a database, and the lease rows in it with the fence that grows
- * with each change of holder (DB-23). flock() belongs to the open file. The lock therefore ends with the
- * process in every case, and excludes a second opening inside one process too. The file is never removed,
- * because a removal would race.
+ * Decides which process may write, with two means: the lock file beside a database, and the lease rows in the
+ * database, whose fence grows with each change of the holder (DB-23). A lock of flock() belongs to the open
+ * file. Therefore the lock always ends with its process, and also prevents a second opening inside the same
+ * process. The file is never removed, because another process may be opening it at the same time.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -46,7 +46,7 @@ enum store_status lock_take(const char *database, int *ret_fd, char **ret_error)
     if (status == STORE_BROKEN) {
         lock_describe(ret_error, "cannot lock", path, error);
     } else if (ret_error) {
-        char owner[24]; /* process id as its owner wrote it, or "" */
+        char owner[24]; /* the process id that the owner of the lock wrote into it, or "" */
         ssize_t n = pread(fd, owner, sizeof(owner) - 1, 0);
         owner[n > 0 ? n : 0] = '\0';
         owner[strspn(owner, "0123456789")] = '\0';

@@ -1,6 +1,7 @@
 /*
- * The schema: numbered migrations, forward only, never edited after a release. Each runs in one immediate
- * transaction together with its number (DB-10). Runs on the opening thread, on the writing connection.
+ * The schema, as numbered migrations. They go forward only, and are never edited after a release. Each runs
+ * in one immediate transaction, which also stores its number (DB-10). Runs on the opening thread, on the
+ * writing connection.
  *
  * STRICT tables with CHECKs (DB-9). Times are microseconds since 1970; `doc` is the stored form of the model.
  */
@@ -71,11 +72,11 @@ static const char tables[] =
     " fence INTEGER NOT NULL CHECK (fence > 0)"
     ") STRICT, WITHOUT ROWID;"
     "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;"
-    /* The counter stays when events are purged: a number is never assigned twice. */
+    /* The counter does not change when events are purged, so a number is never assigned twice. */
     "INSERT INTO meta (key, value) VALUES ('event_sequence', 0);";
 
-/* Filtered pages read an index in the order of sequence; purges and the start find their rows without a
- * scan. */
+/* With these indexes, filtered pages read rows in the order of sequence, and purges and the start find their
+ * rows without a scan. */
 static const char page_indexes[] =
     "CREATE INDEX events_of_cluster ON events (cluster, sequence) WHERE cluster IS NOT NULL;"
     "CREATE INDEX events_of_project ON events (project, sequence) WHERE project IS NOT NULL;"
@@ -83,7 +84,7 @@ static const char page_indexes[] =
     "CREATE INDEX deliveries_pending ON deliveries (event_id) WHERE status = 'pending';"
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';";
 
-/* Answers of keyed requests: found by key, purged by age. */
+/* Answers to requests with an Idempotency-Key. They are found by key and purged by age. */
 static const char replays[] = "CREATE TABLE replays ("
                               " key TEXT NOT NULL PRIMARY KEY CHECK (length(key) = 64),"
                               " created_at INTEGER NOT NULL,"
@@ -103,7 +104,8 @@ static const char audit[] = "CREATE TABLE audit ("
                             ") STRICT;"
                             "CREATE INDEX audit_at ON audit (at);";
 
-/* Columns for a delivery log that people can read, for redelivery, and for the last success. */
+/* These columns are for the delivery log that clients read, for redelivery, and for the time of the last
+ * success. */
 static const char delivery_log[] =
     "ALTER TABLE deliveries ADD COLUMN event_type TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE deliveries ADD COLUMN snippet TEXT NOT NULL DEFAULT '';"
@@ -128,9 +130,9 @@ static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transact
                                 ") STRICT;";
 
 /*
- * Operations are read from this table on request, a page at a time. Clusters are read without parsing
- * documents whose digest is right. The digest is empty for rows of earlier versions. A row that is not JSON
- * is not changed here; the load moves it to the quarantine.
+ * From this version on, operations are read from this table on request, a page at a time. Documents of
+ * clusters are not parsed when their digest is right; rows of earlier versions have an empty digest. A row
+ * that is not JSON is not changed here; the load moves it to the quarantine.
  */
 static const char fast_start[] =
     "ALTER TABLE operations ADD COLUMN cluster TEXT NOT NULL DEFAULT '';"
@@ -190,10 +192,11 @@ static const char lean_deliveries[] =
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';"
     "CREATE INDEX deliveries_failed ON deliveries (subscription, id) WHERE status = 'failed';";
 
-/* All attempts; empty when the other columns contain them (delivery_attempts_text). */
+/* All attempts of a delivery; empty when the other columns contain the same data (delivery_attempts_text). */
 static const char attempts[] = "ALTER TABLE deliveries ADD COLUMN attempts TEXT NOT NULL DEFAULT '';";
 
-/* Finds where a period begins and ends in the audit log without reading all entries (AUDIT_RANGE). */
+/* With this column, the begin and the end of a period in the audit log are found without reading all entries
+ * (AUDIT_RANGE). */
 static const char audit_by_time[] =
     "ALTER TABLE audit ADD COLUMN latest INTEGER NOT NULL DEFAULT 0;"
     "UPDATE audit SET latest = upto.latest FROM"

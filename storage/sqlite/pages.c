@@ -1,5 +1,5 @@
 /*
- * Reads pages: events with filters, and one event by id; the audit log, the newest first. Runs on the
+ * Reads pages of events with filters, one event by its id, and pages of the audit log. Runs on the
  * connection's thread. Events and the numbers of their page come from one snapshot.
  */
 #include <assert.h>
@@ -74,7 +74,7 @@ static char *wanted_types(const struct event_query *query)
     return json_text(names);
 }
 
-/* Returns the statement whose index fits the filter best, and the value for that index. */
+/* Returns the statement whose index is best for the filter, and the value for that index. */
 static enum statement choose_page(const struct event_query *query, const char **ret_selected)
 {
     if (query->undelivered_to) {
@@ -93,7 +93,7 @@ static enum statement choose_page(const struct event_query *query, const char **
     return query->newest_first ? STATEMENT_EVENTS_NEWEST : STATEMENT_EVENTS_PAGE;
 }
 
-/* The sequence numbers of a period; from = 0: none. */
+/* Reads the range of sequence numbers of a period; from = 0: there are none. */
 static enum store_status read_range(struct sqlite_conn *conn, enum statement which, wall_us since,
                                     wall_us until, struct number_range *ret_range)
 {

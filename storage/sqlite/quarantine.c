@@ -1,7 +1,7 @@
 /*
- * The quarantine is a table for unreadable rows, which are moved there unchanged. An unreadable row thus does
- * not prevent a start, and a person can still examine it. Runs on the writing connection, in the transaction
- * that loads the store.
+ * The quarantine is a table for unreadable rows, which are moved there unchanged. Therefore an unreadable row
+ * does not prevent a start, and a person can still examine it. Runs on the writing connection, in the
+ * transaction that loads the store.
  */
 #include "storage/sqlite/sqlite_private.h"
 

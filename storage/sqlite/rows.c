@@ -14,7 +14,7 @@
 /* Builds the struct from a document and passes it to the visitor; false when the document is invalid. */
 typedef bool (*doc_visit)(const struct store_visitor *visitor, const json_t *doc);
 
-/* A NULL function means that the visitor ignores this kind. */
+/* When the visitor's function is NULL, rows of this kind are ignored. */
 #define DEFINE_VISIT(member, type, from_json)                                          \
     static bool visit_##member(const struct store_visitor *visitor, const json_t *doc) \
     {                                                                                  \
@@ -297,7 +297,8 @@ static enum store_status read_replay(struct sqlite_conn *conn, const char *key, 
     json_t *CLEANUP_JSON doc = row_doc(b.stmt, &fault);
     *ret_replay = doc ? replay_from_json(doc) : NULL;
     statement_end(&b);
-    return *ret_replay ? STORE_OK : STORE_BROKEN; /* it is not known whether the request was answered */
+    return *ret_replay ? STORE_OK : STORE_BROKEN; /* the row cannot be read, so it is not known whether the
+                                                   * request was answered */
 }
 
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay)

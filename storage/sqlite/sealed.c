@@ -1,6 +1,6 @@
 /*
- * Reads the sealed content of a store, or of a backup, of each schema as it is: these rows have been
- * documents in every schema. Only reads, on a separate connection.
+ * Reads the sealed content of a store, or of a backup, of any schema. This needs no upgrade, because these
+ * rows are documents in every schema. It only reads, on a separate connection.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -51,7 +51,7 @@ static enum store_status each_doc(struct sqlite_conn *conn, struct sealed_look *
 
 static enum store_status read_all(struct sqlite_conn *conn, struct sealed_look *look, char **ret_error)
 {
-    /* Schemas before the third have no table of stored answers; the number is then 0. */
+    /* Schemas 1 and 2 have no table of stored answers; the number is then 0. */
     char *CLEANUP_FREE key_id = handle_text(conn, "SELECT value FROM meta WHERE key = 'seal_key'");
     char *CLEANUP_FREE answers = handle_text(conn, "SELECT count(*) FROM replays");
     (void)snprintf(look->sealed->key_id, sizeof(look->sealed->key_id), "%s", key_id ? key_id : "");

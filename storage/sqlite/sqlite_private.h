@@ -10,7 +10,7 @@
 
 #include "storage/storage.h"
 
-enum { SQLITE_STORE_APPLICATION_ID = 0x73687464 }; /* "shtd" */
+enum { SQLITE_STORE_APPLICATION_ID = 0x73687464 }; /* the letters "shtd" */
 
 enum statement {
 #define STATEMENT(name, sql) STATEMENT_##name,
@@ -23,21 +23,23 @@ struct sqlite_conn {
     sqlite3 *db; /* NULL after a reopening failed */
     sqlite3_stmt *statements[STATEMENT_MAX_];
     char *path;
-    int lock_fd; /* -1 on a reader */
+    int lock_fd; /* -1 for a reader */
     bool writer;
-    bool was_open;           /* opened before: the damage may be anywhere in the file */
-    char id[STORE_ID_BYTES]; /* id of the store at the first opening; a later opening must find the same id */
+    bool was_open;           /* the file was opened before, so damage may be anywhere in it */
+    char id[STORE_ID_BYTES]; /* the id of the store at the first opening; a later opening must find the same
+                              * id */
     bool unchecked;          /* the store is large, and only the tables for the start were checked */
-    bool needs_checkpoint;   /* the content of the log may not be on the disk (sqlite_last_marked) */
+    bool needs_checkpoint;   /* the content of the write-ahead log may not be on the disk
+                              * (sqlite_last_marked) */
     bool suspect; /* after an I/O error or corruption: reopen and check before the next transaction (DB-14) */
 };
 
 /* ---- handle.c: opening, settings, checks ---- */
 
-/* Opens and verifies. After a failure nothing is open and nothing was changed. Only the first opening creates
- * a store. */
+/* Opens and checks the file. After a failure nothing is open and nothing was changed. A new store is created
+ * only when the connection is opened for the first time. */
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
-/* As handle_open, for a reader of a database of any known version, returned in *ret_version. Prepares no
+/* Opens a database of any known version only to read it, and returns the version in *ret_version. Prepares no
  * statements and checks nothing. */
 enum store_status handle_open_to_read(struct sqlite_conn *conn, int *ret_version, char **ret_error);
 void handle_close(struct sqlite_conn *conn);
@@ -47,7 +49,7 @@ void handle_explain(char **ret_error, const char *what);
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
 enum store_status sqlite_check(void *conn, char **ret_error);
-void sqlite_stop_check(void *conn); /* any thread */
+void sqlite_stop_check(void *conn); /* may be called on any thread */
 /* The first column of the first row as text, NULL when there is no row or it cannot be read. The caller frees
  * it. */
 char *handle_text(struct sqlite_conn *conn, const char *sql);
@@ -124,19 +126,19 @@ struct binder statement_start(struct sqlite_conn *conn, enum statement which);
 void bind_text(struct binder *b, const char *text);
 void bind_blob(struct binder *b, const void *bytes, size_t len);
 void bind_int(struct binder *b, int64_t value);
-/* STORE_OK: there is a row. STORE_NONE: there are no more rows, and the statement was reset. Any other status
- * is a failure, and the statement was reset. */
+/* Returns STORE_OK when there is a row, and STORE_NONE when there are no more rows. Any other status is a
+ * failure. The statement was reset unless there is a row. */
 enum store_status statement_step(struct binder *b, char **ret_error);
 /* Resets a statement before its end. */
 void statement_end(struct binder *b);
 /* For statements that return no rows. */
 enum store_status statement_run(struct binder *b, char **ret_error);
-/* A plain description of an error that users can correct; NULL: use SQLite's message. */
+/* Returns a description of an error that users can correct; NULL: the caller uses SQLite's message. */
 const char *sqlite_trouble(int rc, int os_error);
 /* Maps a result code to a status, marks a suspect connection, and describes the error. */
 enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what, char **ret_error);
 
-/* Column text: copied for the caller, or into a fixed id. */
+/* Returns the text of a column: as a copy that the caller owns, or in an id of fixed size. */
 char *column_text(sqlite3_stmt *stmt, int column);
 void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size);
 

@@ -1,6 +1,6 @@
 /*
  * Prepares, binds and steps statements, and maps result codes. Runs on the connection's thread. Every
- * statement must be reset, because an open one would pin the WAL (DB-8).
+ * statement must be reset, because an open one would prevent a checkpoint of the WAL (DB-8).
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -37,8 +37,8 @@ static const struct rc_meaning meanings[] = {
     {SQLITE_MISMATCH, STORE_CONFLICT, false},   {SQLITE_FULL, STORE_BROKEN, false},
 };
 
-/* SQLite grows the index of its WAL by writing to it. A failure of that write means a full disk, whatever its
- * code is. */
+/* SQLite enlarges the index of its WAL by writing to it. When that write fails, the disk is full, whatever
+ * the error code is. */
 const char *sqlite_trouble(int rc, int os_error)
 {
     if (rc == SQLITE_FULL || rc == SQLITE_IOERR_SHMSIZE || os_error == ENOSPC)
@@ -50,7 +50,8 @@ const char *sqlite_trouble(int rc, int os_error)
     return os_error == EFBIG ? "file size limit reached" : NULL;
 }
 
-/* SQLite forgets the error of a commit; the file object still has it. */
+/* Returns the system's error of a failed commit, which SQLite itself does not keep. The file object still has
+ * it. */
 static int os_error_of(sqlite3 *db)
 {
     static const int files[] = {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER};

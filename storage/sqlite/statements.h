@@ -1,6 +1,6 @@
 /*
- * Every statement that runs in a transaction of shootd: X(name, sql). All are prepared when a connection
- * opens, so a wrong schema fails at start. No include guard: the file is included once per expansion.
+ * Every statement that runs in a transaction of shootd, as X(name, sql). All are prepared when a connection
+ * opens, so a wrong schema is found at the start. No include guard: the file is included once per expansion.
  */
 STATEMENT(CLUSTER_PUT,
           "INSERT INTO clusters (id, project, name, version, deleted, operation_id, doc, digest)"
@@ -30,7 +30,7 @@ STATEMENT(OPERATION_PUT,
           " doc = excluded.doc")
 STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE id IN (SELECT id FROM operations WHERE finished_at "
                            "> 0 AND finished_at < ? LIMIT ?)")
-/* Ids grow with time. The unary plus prevents the use of the other index. ? is the number of ended operations
+/* Ids grow with time. The unary plus prevents the use of another index. ? is the number of ended operations
  * to load. */
 STATEMENT(OPERATION_LEFT_OUT,
           "SELECT id FROM operations WHERE +finished_at > 0 ORDER BY id DESC LIMIT 1 OFFSET ?")
@@ -72,9 +72,9 @@ STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_se
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
 /*
- * ?1 before, ?2 number of events to keep, ?3 limit. Removes from the oldest, so the remaining events have no
- * gaps. Only the first ?3 rows are searched for the last one that is too old. The unary plus prevents the use
- * of events_at, which would read all.
+ * ?1 before, ?2 number of events to keep, ?3 limit. Removes the oldest events first, so the remaining ones
+ * have no gaps. Only the first ?3 rows are searched for the last event to remove. The unary plus prevents the
+ * use of the index events_at, with which all rows would be read.
  */
 STATEMENT(EVENT_PURGE,
           "DELETE FROM events WHERE sequence <= max("
@@ -144,7 +144,7 @@ STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
 #undef EVENTS_PAGE_TAIL
 #undef EVENTS_PAGE_TAIL_NEWEST
 
-/* Not REPLACE, which would first delete the row and its deliveries. */
+/* This is not a REPLACE, because that would first delete the row and its deliveries. */
 STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
                             " ON CONFLICT (id) DO UPDATE SET doc = excluded.doc")
 STATEMENT(SUBSCRIPTION_DELETE, "DELETE FROM subscriptions WHERE id = ?")
@@ -181,7 +181,7 @@ STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +d
                                              "', ?2), x'ffffffffffffffffffffffffffffffffff')"
 STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS DELIVERIES_NEWEST
           " AND (?3 IS NULL OR status = ?3) ORDER BY deliveries.id DESC LIMIT ?4")
-/* No ?3: with a parameter for the status, SQLite would not use the index of failed deliveries. */
+/* There is no ?3: with a parameter for the status, SQLite would not use the index of failed deliveries. */
 STATEMENT(DELIVERIES_FAILED,
           DELIVERY_COLUMNS DELIVERIES_NEWEST " AND status = 'failed' ORDER BY deliveries.id DESC LIMIT ?4")
 STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS
@@ -221,10 +221,10 @@ STATEMENT(EVENTS_RANGE, "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM
                         " CASE WHEN ?2 = 9223372036854775807 THEN (SELECT max(sequence) FROM events)"
                         " ELSE (SELECT max(+sequence) FROM events WHERE at < ?2) END")
 /*
- * As EVENTS_RANGE, for the audit log, in a number of steps that does not depend on its length. `latest` never
- * decreases with the number, so the period begins at the first entry whose `latest` is in it. The period ends
- * at the last entry whose `latest` is before its end, or at a later entry that was written after the clock
- * was set back. Such entries are few and have their own index.
+ * The same for the audit log, in a number of steps that does not depend on the length of the log. `latest`
+ * never decreases with the number, so the period begins at the first entry whose `latest` is in it. The
+ * period ends at the last entry whose `latest` is before its end, or at a later entry that was written after
+ * the clock was set back. Such entries are few and have their own index.
  */
 STATEMENT(AUDIT_RANGE,
           "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM audit)"

@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* After an I/O error or corruption the handle may be wrong. The new handle checks the file first (DB-14). */
+/* Opens the file again after an I/O error or corruption, because the handle may have a wrong state. The new
+ * handle checks the file first (DB-14). */
 static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_error)
 {
     if (!conn->suspect)
@@ -26,7 +27,8 @@ static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_err
     return STORE_BROKEN;
 }
 
-/* SQLite continues to use a file that was removed; all its writes would be lost with the process. */
+/* Checks that the file still has its name. SQLite continues to use a file that was removed, and all its
+ * writes would be lost when the process ends. */
 static enum store_status check_in_place(struct sqlite_conn *conn, char **ret_error)
 {
     int moved = 0;
@@ -63,8 +65,8 @@ enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error)
 }
 
 /*
- * After an I/O error the number is in the write-ahead log, but perhaps not on the disk: a failed fsync is not
- * repeated. The checkpoint writes it to the database file, with another fsync.
+ * After an I/O error the number is in the write-ahead log, but perhaps not on the disk, because a failed
+ * fsync cannot be repeated. The checkpoint writes it to the database file, with a new fsync.
  */
 enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
 {

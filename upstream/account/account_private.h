@@ -1,7 +1,6 @@
 /*
- * The inside of an account, shared by lane.c (which call is next), health.c (whether a request may be sent
- * now), auth.c (with which token), by_hand.c (manual logins) and token_file.c (tokens from a file). Loop
- * thread.
+ * The members of an account, shared by lane.c (the next call), health.c (whether a request may be sent now),
+ * auth.c (its token), by_hand.c (manual logins) and token_file.c (tokens from a file). Loop thread.
  */
 #ifndef UPSTREAM_ACCOUNT_ACCOUNT_PRIVATE_H
 #define UPSTREAM_ACCOUNT_ACCOUNT_PRIVATE_H
@@ -27,37 +26,39 @@ struct by_hand {
     mono_us deadline;
     upstream_login_done on_done;
     void *ctx;
-    /* ---- the code that was sent, valid for more than one request ---- */
+    /* ---- the code that was sent by SMS; it stays valid for several requests ---- */
     char *verification; /* secret; NULL: none */
     mono_us verification_until;
-    wall_us next_check_at; /* a wrong code also closes the guard for the next one */
+    wall_us next_check_at; /* after a wrong code, the next code is accepted only from this time on */
 };
 
-/* The calls that wait or are under way (lane.c). */
+/* The calls that wait or are in progress (lane.c). */
 struct account_lane {
     struct heap queue;
-    struct heap retries; /* calls that also wait for the budget and delay no other call */
+    struct heap retries; /* retries, which also wait for the retry budget, and delay no other call */
     struct budget budget;
     struct fairness fairness;
     struct list running;
-    struct list overloaded;  /* refused because the queue is full; reported in the next turn */
-    struct list unreachable; /* refused because the breaker is open; reported in the next turn */
+    struct list overloaded;  /* calls that were refused because the queue is full; they are answered in the
+                              * next turn */
+    struct list unreachable; /* calls that were refused because the breaker is open; they are answered in the
+                              * next turn */
     unsigned in_flight;
     int length;
     struct loop_timer kick;
-    int first_variant[UPSTREAM_OP_MAX_]; /* endpoints below this index are missing at Cleura */
+    int first_variant[UPSTREAM_OP_MAX_]; /* Cleura does not have the endpoints below this index */
 };
 
 /* Whether a request may be sent now (health.c). */
 struct account_health {
     struct breaker breaker;
-    mono_us next_start;      /* minimum spacing */
-    mono_us paused_until;    /* back-off and Retry-After, for the whole account */
-    wall_us away_since;      /* time from which no request was answered; 0: the last request was answered */
-    const char *away_reason; /* static text */
-    int unwell;              /* consecutive answers that required a back-off */
+    mono_us next_start;      /* no request starts before this time, because of the minimum spacing */
+    mono_us paused_until;    /* no request starts before this time, because of a back-off or a Retry-After */
+    wall_us away_since;      /* since when no request was answered; 0: the last request was answered */
+    const char *away_reason; /* the reason, a static text */
+    int unwell;              /* the number of consecutive answers that required a back-off */
     wall_us last_contact_at;
-    mono_us heard_at; /* the same moment on the monotonic clock */
+    mono_us heard_at; /* the time of the last answer on the monotonic clock */
 };
 
 /* The token with which requests are sent (auth.c, by_hand.c, token_file.c). */
@@ -67,7 +68,7 @@ struct account_session {
     char *token; /* secret; NULL: none */
     bool token_checked;
     uint64_t token_generation;
-    int useless_logins; /* consecutive logins whose token was rejected at once */
+    int useless_logins; /* the number of consecutive logins whose token was rejected at once */
     mono_us no_relogin_until;
     mono_us last_ok_at; /* when a call last succeeded; 0: never */
     struct account_state *remembered;
@@ -76,8 +77,8 @@ struct account_session {
     struct by_hand by_hand;
     const char *file_error; /* why the token file is not usable, or NULL */
     mono_us next_file_check;
-    char file_mark[CREDENTIAL_MARK_BYTES];     /* of the last token taken from the file */
-    char rejected_mark[CREDENTIAL_MARK_BYTES]; /* of the last token that Cleura rejected */
+    char file_mark[CREDENTIAL_MARK_BYTES];     /* the mark of the last token that was read from the file */
+    char rejected_mark[CREDENTIAL_MARK_BYTES]; /* the mark of the last token that Cleura rejected */
     enum login_state login;
     char *login_message;
 };
@@ -97,15 +98,15 @@ struct upstream_account {
     struct refused_name *refused_rows, *unread_members; /* see refused_rows.c */
 };
 
-/* ---- exchange.c: one request, its answer, and reading it on the worker ---- */
+/* ---- exchange.c: one request and its answer, which the worker reads ---- */
 struct exchange_end {
     struct http_answer http; /* owned_body is NULL */
     mono_us answered_at;
     bool token_rejected;           /* a new login may help */
-    enum read_end read;            /* for a 2xx */
-    const char *why;               /* static text, unless `read` is OK */
-    struct upstream_result result; /* class and message; payload if the body was read */
-    struct login_answer login;     /* for logins; GARBLED if not understood */
+    enum read_end read;            /* the result of reading the body of a 2xx */
+    const char *why;               /* the reason, a static text, when `read` is not OK */
+    struct upstream_result result; /* class and message; also the payload if the body was read */
+    struct login_answer login;     /* the answer to a login; GARBLED if it was not understood */
 };
 struct exchange_handlers {
     /* Called for each part of a list, in separate turns. May take ownership of shoots. */
@@ -117,19 +118,21 @@ struct sending {
     bool with_token; /* false for logins */
     bool fresh_connection;
     int64_t timeout_us;
-    const struct upstream_call *made_for; /* trace and request; NULL for logins. Borrowed during the call */
-    struct known_rows *known;             /* taken over; or NULL */
+    const struct upstream_call *made_for; /* the call with its trace and request; NULL for logins. Borrowed
+                                           * during the call */
+    struct known_rows *known;             /* the known rows for a list, taken over; or NULL */
 };
 /* Sends `draft` with the account's headers. */
 struct exchange *exchange_send(struct upstream_account *a, const struct request_draft *draft,
                                const struct sending *how, const struct exchange_handlers *on, void *ctx);
-/* Cancels the request; no handler runs after this call. */
+/* Cancels the request. After this function none of the callbacks is called. */
 void exchange_cancel(struct exchange *x);
 
 /* ---- call_spans.c: the spans of a call that belongs to a recorded trace ---- */
-/* The call no longer waits: it is sent, or ends with this error. */
+/* Called when the call no longer waits: it is sent, or ends with this error. */
 void call_waited(struct upstream_call *call, const char *error);
-/* A request has ended. `why` is the reason when the shoot in the answer is not accepted, or NULL. */
+/* Called when a request has ended. `why` is the reason why the shoot in the answer is not accepted; NULL: it
+ * is accepted. */
 void call_answered(const struct upstream_call *call, const struct exchange_end *end, const char *why);
 /* Called before the call's user removes it from the lane. */
 void call_cancelled(struct upstream_call *call);
@@ -140,8 +143,8 @@ void refused_rows_log(struct upstream_account *a, const char *project_id, const 
 /* Counts and logs the refused rows of a part. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
 /*
- * For one answer, or one row of a list: counts the unread members and logs new ones. `name`: the shoot, or
- * NULL.
+ * Counts the unread members of an answer, or of a row of a list, and logs those that were not logged before.
+ * `name` is that of the shoot, or NULL.
  */
 void unread_members_note(struct upstream_account *a, const char *project_id, enum upstream_op op,
                          const char *name, const struct unread *unread);
@@ -149,28 +152,29 @@ void refused_rows_done(struct upstream_account *a);
 
 /* ---- lane.c ---- */
 void lane_kick(struct upstream_account *a);
-/* Ends every waiting call. */
+/* Ends every waiting call with this result. */
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result);
-/* The breaker opened: waiting users get their answer in the next turn. */
+/* Called when the breaker has opened: users that wait get their answer in the next turn. */
 void lane_breaker_opened(struct upstream_account *a);
 
 /* ---- health.c ---- */
 /* The earliest time at which Cleura's health and the spacing allow the next request. */
 mono_us health_next_start(const struct upstream_account *a);
-/* How many requests may be in flight. */
+/* The number of requests that may be in flight now. */
 unsigned health_max_in_flight(const struct upstream_account *a);
 bool health_breaker_is_open(const struct upstream_account *a);
-/* Earliest time of the next probe; 0 when the breaker is closed. */
+/* The earliest time of the next probe; 0 when the breaker is closed. */
 wall_us health_breaker_until(const struct upstream_account *a);
 /* Seconds until the next probe is possible, at least 1. */
 int health_retry_after_s(const struct upstream_account *a);
 void health_started(struct upstream_account *a);
 /* Called once for each answer, of calls and logins. */
 void health_note(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class);
-/* Called when a request ended without information about Cleura. */
+/* Called when a request has ended and showed nothing about Cleura's health. */
 void health_abandoned(struct upstream_account *a);
 void health_done(struct upstream_account *a);
-/* A sentence for people: host, time and reason. The caller owns it. */
+/* Returns a sentence for people that says which host does not answer, since when, and why. The caller owns
+ * it. */
 char *health_why_away(const struct upstream_account *a);
 /* Retry-After in seconds, clamped to [0, 300] (UP-14); 0 when there is none. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer);
@@ -179,24 +183,25 @@ int answer_retry_after_s(const struct upstream_account *a, const struct http_ans
 enum auth_answer { AUTH_READY, AUTH_STARTED, AUTH_REFUSED };
 /* Makes sure that the account has a token. AUTH_STARTED: lane_kick is called when the result is known. */
 enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result *ret_refusal);
-/* Cleura rejected the token of this generation. A newer token is not changed (UP-18). */
+/* Called when Cleura has rejected the token with this generation number. A newer token is not changed
+ * (UP-18). */
 void auth_token_rejected(struct upstream_account *a, uint64_t generation);
 void auth_init(struct upstream_account *a, const struct account_state *remembered);
-/* Replaces the account's configuration; other credentials cause a new login. */
+/* Replaces the account's configuration. When the credentials differ, a new login is made. */
 void auth_configure(struct upstream_account *a, const struct config_account *config);
 void auth_done(struct upstream_account *a);
 /* Uses a token from token_file that was not tried before; false when there is none. */
 bool auth_take_file_token(struct upstream_account *a);
-/* Takes over a token. When it is not `checked`, Cleura must still confirm it. */
+/* Takes over a new token. When it is not `checked`, Cleura must confirm it before its first use. */
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked);
 void auth_log_in(struct upstream_account *a, bool by_sms);
 void auth_validate(struct upstream_account *a);
-/* The auth call in progress ended. OK: the caller checks the content and calls health_note. REFUSED or an
- * outage: health_note was already called. */
+/* Called when the auth call in progress has ended; returns its class. For UPSTREAM_OK the caller checks the
+ * content and then calls health_note. For any other class health_note was called already. */
 enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end);
 /* Called after a 2xx to a login. An answer that is not understood counts as an outage. */
 void auth_note_login(struct upstream_account *a, const struct exchange_end *end);
-/* Closes the guard, each time for longer until a login succeeds. */
+/* Closes the guard: each time for a longer period, until a login succeeds. */
 void auth_close_guard(struct upstream_account *a);
 /* Counts a refusal and closes the guard. The state changes only when there is no working token. */
 void auth_refuse(struct upstream_account *a, enum login_state state, const char *message);
@@ -208,7 +213,7 @@ void auth_report(struct upstream_account *a, enum login_state state, const char 
 void by_hand_start(struct upstream_account *a);
 /* Whether a manual login waits or runs; an automatic login then also serves it. */
 bool by_hand_is_login(const struct upstream_account *a);
-/* Cleura requires a second factor: decides the next step. May take members out of the answer. */
+/* Called when Cleura requires a second factor: decides the next step. May take members out of the answer. */
 void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer);
 /* Ends the manual login or check, because the credentials changed. */
 void by_hand_interrupt(struct upstream_account *a);
@@ -218,11 +223,12 @@ bool by_hand_is_pending(const struct upstream_account *a);
 void by_hand_done(struct upstream_account *a);
 
 /* ---- token_file.c ---- */
-/* A token from the file that was not tried before, or NULL. The caller owns it. */
+/* Returns a token from the file that was not tried before, or NULL. The caller owns it. */
 char *token_file_take(struct upstream_account *a);
 
 /* ---- credential_mark.c ---- */
-/* Writes a keyed digest of a secret. It distinguishes secrets but gives no data for guessing them offline. */
+/* Writes a keyed digest of a secret. The digest distinguishes secrets, but without the key nobody can use it
+ * to guess them. */
 void credential_mark(const struct upstream_account *a, const char *secret,
                      char mark[static CREDENTIAL_MARK_BYTES]);
 

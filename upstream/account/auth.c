@@ -1,9 +1,10 @@
 /*
- * Tokens of one account (CL-4): stored sealed over restarts, validated before first use, and renewed when
- * Cleura rejects them. A new token comes from the token file, else from one login. That automatic login never
- * causes an SMS, and is not repeated after Cleura required a second factor. A refused login closes the guard:
- * attempts at 0, 5, 15, 35 s, ... are at most 4 in the first minute and 12 in the first hour. Loop thread.
- * Secrets leave this folder only in requests to Cleura.
+ * The tokens of one account (CL-4). A token is stored sealed, so that it can be used after a restart. It is
+ * validated before its first use, and renewed when Cleura rejects it. A new token comes from the token file,
+ * or otherwise from a login. This automatic login never causes an SMS, and is not repeated after Cleura has
+ * required a second factor. After a refused login the guard is closed for a time: attempts are possible after
+ * 0, 5, 15, 35 s, ..., at most 4 in the first minute and 12 in the first hour. Loop thread. Secrets leave
+ * this folder only in requests to Cleura.
  */
 #include <assert.h>
 #include <sodium.h>
@@ -42,7 +43,7 @@ char *upstream_token_context(const struct config_account *account)
     return mem_printf("cleura-token|%s|%s|%s", account->name, account->url, account->login);
 }
 
-/* The digest shows whether the credentials changed since they were refused. */
+/* The digest of the credentials. It shows whether they were changed after Cleura refused them. */
 static char *credentials_mark(const struct upstream_account *a)
 {
     char mark[CREDENTIAL_MARK_BYTES];
@@ -99,7 +100,7 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
         a->session.remembered->token_source =
             mem_strdup(remembered->token_source ? remembered->token_source : "password");
     }
-    /* A time beyond the longest delay was stored while the clock was wrong. */
+    /* A time that is further away than the longest delay was stored while the clock was wrong. */
     bool plausible = remembered->next_login_at - env_wall(a->env) <= GUARD_LONGEST_S * US_PER_S;
     if (plausible && remembered->credentials_mark && !strcmp(remembered->credentials_mark, mark)) {
         a->session.remembered->login_failures = remembered->login_failures;
@@ -114,7 +115,8 @@ static bool texts_equal(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* An earlier refusal does not apply to other credentials; a token belongs to its login. */
+/* Called when the credentials have changed. An earlier refusal does not concern the new ones. A token is
+ * discarded when the login has changed, because it belongs to its login. */
 static void begin_afresh(struct upstream_account *a, bool other_login)
 {
     struct account_state *r = a->session.remembered;
@@ -214,7 +216,8 @@ void auth_close_guard(struct upstream_account *a)
     r->login_failures++;
     size_t i = r->login_failures > 0 ? (size_t)r->login_failures - 1 : 0;
     int64_t delay_s = delays_s[i < ARRAY_LEN(delays_s) ? i : ARRAY_LEN(delays_s) - 1];
-    /* Jitter only lengthens delays, so the counts above stay upper bounds. */
+    /* The jitter only lengthens delays, so the numbers of attempts at the head of this file are the greatest
+     * possible. */
     int64_t extra_us = (int64_t)env_random_below(a->env, (uint64_t)(delay_s * US_PER_S / 20));
     r->next_login_at = env_wall(a->env) + delay_s * US_PER_S + extra_us;
     free(r->credentials_mark);
@@ -233,11 +236,11 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
     auth_report(a, state, message);
 }
 
-/* The result for calls that wait for a token, when none is expected soon. */
+/* Fills the result for calls that wait for a token, when no token is expected soon. */
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
     wall_us wait = a->session.remembered->next_login_at - env_wall(a->env);
-    /* Frequent requests do not help before a person acts. */
+    /* Until a person acts, it is useless to ask again often. */
     if ((a->session.needs_person || !a->config->password) && wait < PERSON_NEEDED_S * US_PER_S)
         wait = PERSON_NEEDED_S * US_PER_S;
     *result = (struct upstream_result){
@@ -258,7 +261,7 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct excha
     /* The message is never shown, because it may contain the password (CL-1). */
     enum upstream_class class = end->result.class;
     bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
-    /* the answer may nevertheless be a refusal */
+    /* the reason may be a refusal although the answer does not say so */
     if (unexplained && phase == AUTH_LOGGING_IN)
         auth_close_guard(a);
     else if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)
@@ -277,7 +280,7 @@ void auth_note_login(struct upstream_account *a, const struct exchange_end *end)
     health_note(a, &end->http, garbled ? UPSTREAM_UNREACHABLE : UPSTREAM_OK);
 }
 
-/* The password was right but is not sufficient. */
+/* Called when the password was right, but Cleura requires a second factor. */
 static void want_second_factor(struct upstream_account *a, struct login_answer *answer)
 {
     a->session.sms = answer->sms;
@@ -302,7 +305,7 @@ static void login_unreachable(struct upstream_account *a)
 {
     char *why CLEANUP_FREE = health_why_away(a);
     char *message CLEANUP_FREE = mem_printf("the login failed: %s", why);
-    /* A lost manual attempt does not restart the automatic login. */
+    /* When a manual attempt failed, the automatic login is not started again. */
     if (!a->session.needs_person)
         auth_report(a, LOGIN_UNREACHABLE, message);
     by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, message);
@@ -347,7 +350,8 @@ static void on_validated(void *ctx, struct exchange_end *end)
     } else if (end->token_rejected && end->result.class != UPSTREAM_THROTTLED) {
         auth_token_rejected(a, a->session.token_generation);
     } else if (class == UPSTREAM_REFUSED) {
-        /* Cleura has no such check here: the first real call shows whether the token is valid. */
+        /* Cleura does not have the call that checks a token. The first real call shows whether the token is
+         * valid. */
         a->session.token_checked = true;
     } else {
         by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura could not be reached to check the token");

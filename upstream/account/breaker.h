@@ -25,9 +25,9 @@ const char *breaker_state_name(enum breaker_state state);
 enum { BREAKER_WINDOW_S = 10 };
 
 struct breaker {
-    enum breaker_state state; /* after the last event; for the current state call breaker_state */
-    mono_us until;            /* when not closed: no probe starts before this time */
-    int64_t pause_us;         /* last pause without jitter; 0 after a success */
+    enum breaker_state state; /* the state after the last event; breaker_state returns the current one */
+    mono_us until;            /* no probe starts before this time, unless the breaker is closed */
+    int64_t pause_us;         /* the last pause without jitter; 0 after a success */
     int failures;             /* consecutive failures while closed */
     int successes;            /* successful probes while half open */
     bool probing;             /* a probe is in flight */
@@ -44,16 +44,18 @@ bool breaker_admits(const struct breaker *b, mono_us now);
 
 /* Called when an admitted request starts. */
 void breaker_started(struct breaker *b);
-/* The peer sent an answer that is no 5xx. */
+/* Called when the peer has sent an answer that is no 5xx. */
 void breaker_success(struct breaker *b, mono_us now);
-/* No answer, or a 5xx. Requests that were sent before the breaker opened change nothing. */
+/* Called when there was no answer, or a 5xx. A request that was sent before the breaker opened changes
+ * nothing. */
 void breaker_failure(struct breaker *b, const struct env *env, mono_us now);
 /*
- * A request ended without information about the peer. When it was the probe, the next probe waits for the
- * same time again. Otherwise callers that cancel repeatedly would cause many probes.
+ * Called when a request has ended and showed nothing about the peer's health. When it was the probe, the next
+ * probe waits for the same time again. Otherwise callers that cancel repeatedly would cause many probes.
  */
 void breaker_abandoned(struct breaker *b, const struct env *env, mono_us now);
-/* The peer named a time (Retry-After): while open, no probe is sent before it. */
+/* Called when the peer has sent a time (Retry-After): while the breaker is open, no probe is sent before this
+ * time. */
 void breaker_hold(struct breaker *b, mono_us until);
 
 #endif

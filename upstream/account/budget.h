@@ -1,7 +1,8 @@
 /*
- * The retry budget of one account (UP-12): retries are at most a tenth of Cleura's good answers, so they
- * cannot multiply an overload. At most ten retries are saved up. One retry per 10 s is always allowed, so no
- * call starves. Pure; times are monotonic microseconds. Owner: the loop thread. These functions cannot fail.
+ * The retry budget of one account (UP-12): retries are at most a tenth of Cleura's good answers, so that they
+ * cannot make an overload worse. The budget has at most ten tokens, and a retry uses one. One retry per 10 s
+ * is always allowed, so no call starves. Pure; times are monotonic microseconds. Owner: the loop thread.
+ * These functions cannot fail.
  */
 #ifndef UPSTREAM_ACCOUNT_BUDGET_H
 #define UPSTREAM_ACCOUNT_BUDGET_H

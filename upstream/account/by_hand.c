@@ -1,8 +1,8 @@
 /*
- * Manual logins (CL-5, CL-6): password, code by SMS, token. The lane sends one step at a time, before all
- * waiting calls and with its spacing. Each requested SMS and each wrong code closes the login guard, like a
- * refused password. This limits the number of SMS and of guessed codes. Loop thread. Codes and verifications
- * are only in memory.
+ * Manual logins (CL-5, CL-6): password, code by SMS, token. The lane sends one step at a time, with its usual
+ * spacing, and before all waiting calls. Each requested SMS and each wrong code closes the login guard, like
+ * a refused password. This limits the number of SMS and of guessed codes. Loop thread. Codes and
+ * verifications are only in memory.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -96,13 +96,13 @@ static void send_code_step(struct upstream_account *a, enum auth_phase phase, en
     request_draft_done(&draft);
 }
 
-/* Cleura has sent the SMS, or may have. */
+/* Called when Cleura has sent the SMS, or may have sent it. */
 static void expect_code(struct upstream_account *a)
 {
     struct by_hand *h = &a->session.by_hand;
     h->verification_until = env_mono(a->env) + UPSTREAM_CODE_GOOD_S * US_PER_S;
     h->next_check_at = 0;
-    /* An automatic login would end this login at Cleura. */
+    /* From now on no automatic login is made, because it would end this login at Cleura. */
     a->session.needs_person = true;
     a->session.remembered->two_factor = true;
     auth_close_guard(a);

@@ -1,4 +1,5 @@
-/* The spans of a client's call: the time in the lane, and each sending. Loop thread. */
+/* The spans of a client's call: one for the time in the lane, and one for each time that it was sent. Loop
+ * thread. */
 #include "base/mem.h"
 #include "base/span.h"
 #include "upstream/account/account_private.h"

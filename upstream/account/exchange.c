@@ -20,12 +20,12 @@ enum { CONNECT_TIMEOUT_S = 5, WIPE_BYTES = 128 * 1024 };
 
 struct exchange {
     struct worker_job job;
-    struct upstream_account *account; /* not used after `dropped` is set */
-    struct http_call *transfer;       /* NULL: it has ended */
-    bool dropped;                     /* no user waits any more; used only by the loop */
+    struct upstream_account *account; /* must not be used after `dropped` is set */
+    struct http_call *transfer;       /* the running transfer; NULL: it has ended */
+    bool dropped;                     /* nobody waits for the answer any more; used only by the loop */
     bool is_call, is_write;
     const struct generation *generation;
-    struct answer_about about; /* only for calls */
+    struct answer_about about; /* the data that the decoder needs; only for calls */
     struct exchange_handlers on;
     void *ctx;
     /* ---- the received answer ---- */
@@ -39,8 +39,8 @@ struct exchange {
     bool in_list;
 };
 
-/* The body may contain secrets. Wiping tens of megabytes takes as long as reading some of them. The thread
- * that read the body therefore wipes it. */
+/* Overwrites the body, which may contain secrets. For tens of megabytes this takes long, so it is done by the
+ * thread that has read the body. */
 static void exchange_drop_body(struct exchange *x)
 {
     for (size_t at = 0; x->body && at < x->body_len; at += WIPE_BYTES) {
@@ -71,7 +71,7 @@ static void exchange_free(struct exchange *x)
 
 /* ---- on the worker ---- */
 
-/* False when the content exceeds its limit, or is no gzip. */
+/* Decompresses the body. False when the content exceeds its limit, or is no gzip. */
 static bool exchange_unpack(struct exchange *x)
 {
     if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
@@ -184,7 +184,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
         .work = read_answer, .done = on_answer_read, .drop = exchange_drop, .bytes = x->body_len};
     if (x->body_len && a->worker->submit(a->worker, &x->job))
         return;
-    if (x->body_len) { /* too many answers wait for the worker */
+    if (x->body_len) { /* the worker has too many answers in its queue */
         x->body[0] = '\0';
         x->body_len = x->end.http.body_len = 0;
         x->end.read = READ_NOT;

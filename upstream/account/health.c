@@ -56,7 +56,7 @@ mono_us health_next_start(const struct upstream_account *a)
 
 unsigned health_max_in_flight(const struct upstream_account *a)
 {
-    /* A probe is sent alone, so that its result is not confused with that of an earlier call. */
+    /* A probe is sent alone, so that its result cannot be confused with that of an earlier call. */
     return a->health.breaker.state == BREAKER_CLOSED ? (unsigned)a->config->max_in_flight : 1;
 }
 
@@ -104,7 +104,7 @@ static void follow_breaker(struct upstream_account *a, enum breaker_state before
     }
 }
 
-/* Full jitter, added to the time that Cleura requested. The pause applies to the whole account. */
+/* Pauses the whole account for the time that Cleura requested, plus a back-off with full jitter. */
 static void back_off(struct upstream_account *a, int64_t retry_after_us)
 {
     int64_t ceiling_ms = BACK_OFF_BASE_MS << (a->health.unwell < 7 ? a->health.unwell : 7);
@@ -117,7 +117,8 @@ static void back_off(struct upstream_account *a, int64_t retry_after_us)
         a->health.paused_until = until;
 }
 
-/* For the breaker, an answer that is no 5xx is a success, even a 429: Cleura is reachable. */
+/* Whether the answer is a failure for the breaker. Any answer that is no 5xx, even a 429, shows that Cleura
+ * is reachable. */
 static bool is_failure(const struct http_answer *answer)
 {
     static const bool unanswered[HTTP_OUTCOME_MAX_] = {

@@ -1,8 +1,9 @@
 /*
- * The lane decides which call is sent next. A heap orders waiting calls by their turn (upstream/fairness.h):
- * the time of submission, later for further calls of the same project, plus a handicap per priority. Urgent
- * calls overtake, but no call starves. Retries wait in a separate heap for a token of the budget. health.c
- * decides whether a request may be sent now. Loop thread.
+ * The lane decides which call is sent next. A heap orders waiting calls by their turn (upstream/fairness.h).
+ * The turn is the time of submission, plus an addition for the calls of the same project that wait already,
+ * plus an addition for the priority. Urgent calls overtake others, but no call waits for ever. Retries wait
+ * in a separate heap for a token of the budget. health.c decides whether a request may be sent now. Loop
+ * thread.
  */
 #include <assert.h>
 #include <stdatomic.h>
@@ -20,9 +21,9 @@
 enum {
     RELOGIN_PAUSE_S = 60,
     ANSWERED_LATELY_S = 60,
-    FAIR_CHANCE_S = 5,     /* a transfer with less time than this gives no information about Cleura */
-    CLOCK_SLACK_MS = 10,   /* timeouts of transfers are rounded */
-    ANSWER_MARGIN_MS = 50, /* reserved from a user's time limit to report the outcome */
+    FAIR_CHANCE_S = 5,     /* a transfer that had less time than this says nothing about Cleura's health */
+    CLOCK_SLACK_MS = 10,   /* tolerance, because timeouts of transfers are rounded */
+    ANSWER_MARGIN_MS = 50, /* the part of a user's time limit that is left for the report of the outcome */
 };
 
 /*
@@ -31,7 +32,7 @@ enum {
  */
 static const struct {
     enum call_state from, to;
-    const char *on; /* label in the diagram */
+    const char *on; /* the label in the diagram */
 } call_moves[] = {
     {CALL_IDLE, CALL_WAITING, "submitted"},
     {CALL_IDLE, CALL_REFUSED, "submitted, but the queue is full or Cleura is not reachable"},
@@ -87,7 +88,8 @@ static void call_move(struct upstream_call *call, enum call_state to)
     call->state = to;
 }
 
-/* Only moves the timer earlier: an extra kick is harmless, but a refused call must be answered in time. */
+/* Moves the timer to an earlier time, never to a later one. An additional kick is harmless, but a refused
+ * call must be answered in time. */
 static void kick_at(struct upstream_account *a, mono_us at)
 {
     if (!loop_timer_is_set(&a->lane.kick) || a->lane.kick.item.key > at)
@@ -117,8 +119,8 @@ static void leave_queue(struct upstream_call *call, bool sent)
     loop_timer_clear(a->loop, &call->expiry);
 }
 
-/* Refuses a call; the refusal is reported in the next turn. A user that submits again from on_done must not
- * extend this turn, and on_done must not run inside upstream_submit. */
+/* Refuses a call; on_done is called in the next turn. It must not run inside upstream_submit, and a user that
+ * submits again in on_done must not extend this turn. */
 static void refuse_call(struct upstream_call *call, struct list *refused)
 {
     struct upstream_account *a = call->account;
@@ -155,7 +157,7 @@ static struct upstream_call **list_waiting(const struct upstream_account *a)
 
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result)
 {
-    /* Users may submit again from on_done; those calls wait for their turn. */
+    /* Users may submit calls in on_done; these calls wait for their turn. */
     size_t count = waiting_count(a);
     struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
@@ -177,7 +179,8 @@ static void requeue_in_front(struct upstream_call *call)
     struct upstream_account *a = call->account;
     list_remove(&call->link);
     call->queued_at = env_mono(a->env);
-    /* The call waits again. It must not wait for long, because the necessary login may fail for hours. */
+    /* The call waits again. A call of a waiting user must not wait for long, because the necessary login may
+     * fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
         refuse_call(call, &a->lane.unreachable);
     else
@@ -195,8 +198,8 @@ static bool try_next_variant(struct upstream_call *call)
 }
 
 /*
- * When a token is rejected right after its login, the token is not the reason; for example, a proxy may
- * refuse everything. The account then makes no login for a while, and for longer after each repetition.
+ * Called when a token was rejected right after its login. Then the token is not the reason; for example, a
+ * proxy may refuse all requests. The account makes no login for some time, which grows with each repetition.
  */
 static void distrust_rejections(struct upstream_account *a)
 {
@@ -206,7 +209,7 @@ static void distrust_rejections(struct upstream_account *a)
     a->session.no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
 }
 
-/* The user's time limit ended the call, not Cleura's. */
+/* Whether the call ended because the time limit of its user was over. */
 static bool was_cut(const struct upstream_call *call, const struct http_answer *answer, int64_t duration)
 {
     int64_t allowed = call->timeout_us;
@@ -214,14 +217,14 @@ static bool was_cut(const struct upstream_call *call, const struct http_answer *
            duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
 }
 
-/* Records the health of Cleura that the answer shows, independent of the call's result. */
+/* Records whether Cleura is healthy, as the answer shows it, independent of the call's result. */
 static void note_health(const struct upstream_call *call, const struct exchange_end *end)
 {
     struct upstream_account *a = call->account;
     const struct http_answer *answer = &end->http;
     int64_t duration = end->answered_at - call->started_at;
     fairness_measure(&a->lane.fairness, duration);
-    /* A transfer with too little time gives no information about Cleura, however it ended. */
+    /* A transfer that had too little time says nothing about Cleura's health, however it ended. */
     bool was_cut_short = call->timeout_us < FAIR_CHANCE_S * US_PER_S && was_cut(call, answer, duration);
     if (answer->outcome == HTTP_CANCELLED || was_cut_short)
         health_abandoned(a);
@@ -229,8 +232,8 @@ static void note_health(const struct upstream_call *call, const struct exchange_
         health_note(a, answer, end->result.class);
 }
 
-/* Why the shoot in the answer to a GET is not accepted; NULL: the shoot is accepted. The reason does not
- * concern Cleura's health. */
+/* Returns why the shoot in the answer to a GET is not accepted; NULL: it is accepted. The reason says nothing
+ * about Cleura's health. */
 static const char *why_not_believed(const struct upstream_call *call, const struct exchange_end *end)
 {
     if (call->op != UPSTREAM_GET)
@@ -260,14 +263,14 @@ static void note_unread(const struct upstream_call *call, struct exchange_end *e
                 end->why, "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
 }
 
-/* Checks or renews the rejected token and sends the call once more; false when that cannot help. */
+/* Checks or renews the rejected token and sends the call once more. False when this would be useless. */
 static bool try_other_token(struct upstream_call *call, bool unexplained)
 {
     struct upstream_account *a = call->account;
     if (call->auth_retried || env_mono(a->env) < a->session.no_relogin_until)
         return false;
     if (unexplained)
-        a->session.token_checked = false; /* Cleura must confirm whether the token is valid */
+        a->session.token_checked = false; /* Cleura must confirm that the token is valid */
     else
         auth_token_rejected(a, call->token_generation);
     call->auth_retried = true;
@@ -332,7 +335,7 @@ static void on_rows(void *ctx, struct list_part *part)
     struct upstream_call *call = ctx;
     refused_rows_note(call->account, call->project_id, part);
     for (size_t i = 0; call->on_refused && i < part->refused_count; i++)
-        if (!part->refused[i].is_cut) /* a cut name may belong to another shoot */
+        if (!part->refused[i].is_cut) /* a name that was cut may be equal to that of another shoot */
             call->on_refused(call, part->refused[i].name);
     if (call->on_known && part->known_count)
         call->on_known(call, part->known, part->known_count);
@@ -341,7 +344,7 @@ static void on_rows(void *ctx, struct list_part *part)
         call->on_shoots(call, part->shoots, part->shoot_count);
 }
 
-/* A read for a waiting user ends when the user's time ends (UP-19); a write gets the time that it needs. */
+/* A read for a waiting user ends when the user's time limit ends (UP-19). A write has no such limit. */
 static int64_t transfer_timeout(const struct upstream_account *a, const struct upstream_call *call)
 {
     int64_t configured = a->config->call_timeout_us;
@@ -403,7 +406,7 @@ static void report_all_refused(struct upstream_account *a)
     upstream_result_done(&unreachable);
 }
 
-/* Returns the call whose turn it is. The budget must permit at least one call to start. */
+/* Returns the call whose turn it is. It must be possible to start at least one call. */
 static struct upstream_call *most_urgent(const struct upstream_account *a)
 {
     struct heap_item *first = heap_peek(&a->lane.queue), *retry = heap_peek(&a->lane.retries);
@@ -439,7 +442,7 @@ void lane_kick(struct upstream_account *a)
         case AUTH_REFUSED:
             lane_fail_waiting(a, &refusal);
             upstream_result_done(&refusal);
-            /* A call that was submitted meanwhile gets its answer in the next turn. */
+            /* A call that was submitted meanwhile is handled in the next turn. */
             kick_at(a, env_mono(a->env) + US_PER_MS);
             return;
         }
@@ -474,7 +477,7 @@ static void take_turn(struct upstream_account *a, struct upstream_call *call)
     enqueue(call, call->retry ? &a->lane.retries : &a->lane.queue, call->next ? INT64_MIN : turn);
     if (call->retry && !budget_covers(&a->lane.budget, a->lane.retries.count, now))
         atomic_fetch_add(&retries_delayed, 1);
-    /* The timer is used because on_done must never run inside upstream_submit. */
+    /* The work is done by the timer, because on_done must never run inside upstream_submit. */
     kick_at(a, now);
 }
 

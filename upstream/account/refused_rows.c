@@ -1,7 +1,8 @@
 /*
  * The unusable parts of Cleura's answers: shoots that are not accepted (rows of lists and answers about one
- * shoot), and single members that cannot be read. All are counted. Each reason is logged once per name in a
- * project, and each member once for all shoots, per process, up to a limit of names. Loop thread.
+ * shoot), and single members that cannot be read. All are counted. As long as the process runs, each reason
+ * is logged once for each name in a project, and each member once for all shoots, up to a limit of names.
+ * Loop thread.
  */
 #include <ctype.h>
 #include <stdatomic.h>
@@ -38,7 +39,7 @@ uint64_t upstream_members_unread_total(void)
     return atomic_load(&members_unread);
 }
 
-/* Whether the key was not logged before; notes the key. Also false when the limit is reached. */
+/* Whether the key was not logged before; adds it to the logged ones. False when the limit is reached, too. */
 static bool is_news(struct refused_name **known_names, const char key[static KEY_BYTES])
 {
     struct refused_name *known;
@@ -58,8 +59,8 @@ static bool row_is_news(struct upstream_account *a, const char *project_id, cons
     return is_news(&a->refused_rows, key);
 }
 
-/* Indices of arrays become "*", so the same member of many shoots or pools is logged once. `of`: "" for
- * shoots. */
+/* Whether this member was not logged before. Indices of arrays become "*", so that the same member of many
+ * shoots or pools is logged once. `of`: the kind of answer, "" for shoots. */
 static bool member_is_news(struct upstream_account *a, const char *of, const char *path)
 {
     char key[KEY_BYTES] = "";

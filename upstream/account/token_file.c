@@ -24,14 +24,14 @@ static char *read_token(struct upstream_account *a)
 {
     char *token = NULL;
     char *error CLEANUP_FREE = NULL;
-    /* Blocks the loop for the read of a small local file. This happens only without a token. */
+    /* Reads a small local file, which blocks the loop. This happens only while there is no token. */
     enum secret_status status = secret_file_read(a->config->token_file, TOKEN_MAX, true, &token, &error);
     if (status == SECRET_MISSING) {
         note_error(a, "token_file is missing or empty", error);
     } else if (status == SECRET_REFUSED) {
         note_error(a, "token_file cannot be used; the log has the reason", error);
     }
-    /* The token becomes the value of a header field: visible ASCII. */
+    /* The token becomes the value of a header field, so it must be visible ASCII. */
     for (const char *c = token; c && *c; c++) {
         if (*c >= 0x21 && *c <= 0x7e)
             continue;

@@ -1,5 +1,5 @@
-/* The calls to Cleura, a row each: their names, the limits of their answers, and how each generation of the
- * API makes them (CL-5, CL-6, CL-9, CL-14). Pure. */
+/* The calls to Cleura. Each has a row with its name, the limits of its answer, and its form in each
+ * generation of the API (CL-5, CL-6, CL-9, CL-14). Pure. */
 #include <assert.h>
 
 #include "upstream/wire/generation_private.h"
@@ -14,7 +14,8 @@
     }
 
 enum {
-    LIST_ROWS = 20000,     /* shoots of one project; a Gardener landscape has some thousands */
+    LIST_ROWS = 20000,     /* the most shoots of one project; a whole Gardener installation has some
+                            * thousands */
     LIST_VALUES = 6000000, /* enough for 10,000 shoots */
 };
 
@@ -30,7 +31,7 @@ static const struct {
     const char *name;
     bool is_write; /* a call with a lost answer may have had an effect */
     struct json_limits limits;
-    struct endpoint v2, v1; /* without a method: the generation has no such call */
+    struct endpoint v2, v1; /* an endpoint without a method: the generation has no such call */
 } calls[UPSTREAM_OP_MAX_] = {
     [UPSTREAM_CATALOG] = {.name = "catalog",
                           .limits = {8 * MIB, 100000, 10000},
@@ -60,7 +61,7 @@ static const struct {
                          .limits = SHOOT_LIMITS,
                          .v2 = {"DELETE", SHOOT_V2},
                          .v1 = {"DELETE", SHOOT_V1}},
-    /* The call makes a certificate, but a repetition does no harm, so it is treated as a read. It has several
+    /* The call makes a certificate, but to repeat it does no harm, so it counts as a read. It has several
      * endpoints (shared.c). */
     [UPSTREAM_KUBECONFIG] = {.name = "kubeconfig", .limits = {256 * KIB, 1000, 1000}},
     [UPSTREAM_PATCH] = {.name = "patch",

@@ -14,7 +14,7 @@ static const json_t *list_of(struct decoding *d, const json_t *object, const cha
     return decode_array(d, object, json_object_get(object, snake) ? snake : camel, &array) ? array : NULL;
 }
 
-/* An absent word becomes `absent`, an unreadable one `unread`. */
+/* Copies a word. An absent word becomes `absent`, and an unreadable one becomes `unread`. */
 static void take_word(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
                       const char *their_name, const char *absent, const char *unread)
 {
@@ -40,8 +40,8 @@ static json_t *version_entry(struct decoding *d, const json_t *version, const ch
 }
 
 /*
- * An entry without a readable name is left out, because it cannot be chosen. The same holds for images, types
- * and places below.
+ * An entry without a readable name is left out, because nobody can select it. The same is done for images,
+ * types and zones below.
  */
 static json_t *versions(struct decoding *d, const json_t *of)
 {
@@ -73,7 +73,7 @@ static json_t *machine_images(struct decoding *d, const json_t *root)
     return ours;
 }
 
-/* An absent count is 0. */
+/* Copies a number; an absent number is 0. */
 static void take_count(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
                        const char *their_name)
 {
@@ -84,7 +84,8 @@ static void take_count(struct decoding *d, json_t *ours, const char *name, const
         json_set_int(ours, name, 0);
 }
 
-/* Offers a type also when the flag cannot be read; Cleura then decides. */
+/* Whether the machine type is offered. When the flag cannot be read, the type is offered, and Cleura
+ * decides. */
 static bool is_usable(struct decoding *d, const json_t *type)
 {
     json_t *usable CLEANUP_JSON = decode_bool(d, type, "usable", true);
@@ -164,7 +165,8 @@ json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *r
     const json_t *profile = json_array_get(profiles, 0);
     const json_t *root = v1 ? json_obj(profile, "spec") : profile;
     const json_t *kubernetes = json_obj(root, "kubernetes");
-    if (!json_arr(kubernetes, "versions")) /* the previous catalog is better than one without versions */
+    if (!json_arr(kubernetes, "versions")) /* a catalog without versions is refused, because the previous
+                                            * catalog is better */
         return NULL;
     const json_t *config = decode_member(d, root, "provider_config", JSON_OBJECT);
     const json_t *constraints = decode_member(d, config, "constraints", JSON_OBJECT);
@@ -178,7 +180,7 @@ json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *r
     json_set_take(ours, "zones", zones(d, root, region));
     if (volume)
         json_set_int(ours, "volume_minimum_gib", volume);
-    /* v1 reports neither of these; their only values in use are known (CL-24). */
+    /* v1 reports neither of these lists. Their only values in use are known (CL-24). */
     json_set_take(ours, "floating_pools", names_or(d, constraints, "floating_pools", "ext-net"));
     json_set_take(ours, "load_balancer_providers",
                   names_or(d, constraints, "load_balancer_providers", "amphora"));

@@ -1,6 +1,6 @@
 /*
- * The class of an ended transfer; only this file decides it (UP-13, CL-2, CL-3). A write that may have had an
- * effect is UNCERTAIN, and its caller reads the result back.
+ * Decides the class of an ended transfer; no other file does that (UP-13, CL-2, CL-3). A write that may have
+ * had an effect is UNCERTAIN, and its caller reads the shoot.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -128,7 +128,8 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
             *ret_token_rejected = true;
         bool by_address = message && (strcasestr(message, "forbidden ip") ||
                                       strcasestr(message, "ip address") || strstr(message, " IP"));
-        /* A 403 without a message of Cleura comes from a device in between, which refuses for a while. */
+        /* A 403 without a message of Cleura comes from a device in between, which refuses requests for some
+         * time. */
         bool unexplained = !message && answer->status == 403;
         if (unexplained || (by_address && !*ret_token_rejected))
             class = UPSTREAM_THROTTLED;

@@ -12,7 +12,7 @@ enum {
     WORD_MAX = 255,
     PROSE_MAX = 1024,
     LABEL_KEY_MAX = 253 + 1 + 63,
-    EARLIEST_S = 1420070400,    /* 2015: before the first version of Gardener */
+    EARLIEST_S = 1420070400,    /* the year 2015, before the first version of Gardener */
     FUTURE_S = 366 * 24 * 3600, /* limit for differences between clocks */
 };
 
@@ -106,7 +106,7 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
 
 /* ---- members, each read separately ---- */
 
-/* The value that should contain the member is no object. */
+/* Whether the value that should contain the member is no object. */
 static bool is_odd(const json_t *object)
 {
     return object && !json_is_object(object);
@@ -249,7 +249,8 @@ json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *v
     return NULL;
 }
 
-/* `value` is NULL when it is absent or unreadable. A key that is too long is noted as "key". */
+/* Adds a pair to the map. `value` is NULL when it is absent or unreadable. When the key is too long, the
+ * member "key" is noted as unread. */
 static void set_pair(struct decoding *d, json_t *map, const json_t *in, const char *key, const char *value)
 {
     if (strlen(key) > LABEL_KEY_MAX)
@@ -258,7 +259,8 @@ static void set_pair(struct decoding *d, json_t *map, const json_t *in, const ch
         json_set_str(map, key, value ? value : "");
 }
 
-/* `name`: key of the pair in a map, which the pair repeats; NULL in a list. */
+/* Reads one pair. `name` is its key when the pair is in a map, and the pair repeats this key; NULL in a
+ * list. */
 static void take_pair(struct decoding *d, json_t *map, const json_t *pair, const char *name)
 {
     const char *key = name ? name : decode_text(d, pair, "key");
@@ -281,7 +283,7 @@ json_t *decode_map(struct decoding *d, const json_t *object, const char *member)
     json_array_foreach (value, i, item)
         take_pair(d, map, decode_element(d, value, i), NULL);
     json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
-        if (json_is_object(item)) /* v1's answer to a create: the values are {key, value} objects */
+        if (json_is_object(item)) /* in v1's answer to a create, the values are {key, value} objects */
             take_pair(d, map, item, key);
         else
             set_pair(d, map, value, key, decode_text(d, value, key));
@@ -309,7 +311,7 @@ json_t *decode_words(struct decoding *d, const json_t *object, const char *key)
 struct sortable {
     json_t *item;
     const char *text;
-    char *owned; /* the text, when it had to be allocated */
+    char *owned; /* the text, when memory was allocated for it */
 };
 
 static int by_text(const void *left, const void *right)

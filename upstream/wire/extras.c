@@ -73,8 +73,8 @@ bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *
     return true;
 }
 
-/* Cleura's words for the end of a check, in mixed case (quirk 35). Every other word means that the check is
- * running. */
+/* Returns shootd's word for the result of a check. Cleura's words are in mixed case (quirk 35). Any other
+ * word means that the check is running. */
 static const char *outcome_of(const char *word)
 {
     static const char *const outcomes[][2] = {

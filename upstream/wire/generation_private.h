@@ -12,7 +12,7 @@
 /* A request before it is sent. The draft owns its strings. */
 struct request_draft {
     const char *method;
-    char *path; /* follows the base URL */
+    char *path; /* the path, which follows the base URL */
     char *body; /* JSON text or NULL; may be secret */
 };
 
@@ -27,9 +27,9 @@ struct auth_form {
 
 /* The values of a step beside login and password. Borrowed. */
 struct auth_words {
-    bool by_sms;              /* PASSWORD: selects SMS as the second factor */
-    const char *verification; /* ASK_CODE, CHECK_CODE */
-    int64_t code;             /* CHECK_CODE */
+    bool by_sms;              /* for PASSWORD: selects SMS as the second factor */
+    const char *verification; /* for ASK_CODE and CHECK_CODE */
+    int64_t code;             /* for CHECK_CODE */
 };
 
 enum login_result {
@@ -40,7 +40,7 @@ enum login_result {
     LOGIN_RESULT_GARBLED,
 };
 
-/* Secret members; released by login_answer_done. */
+/* The answer to a login. Its members are secrets; login_answer_done releases them. */
 struct login_answer {
     enum login_result result;
     char *token;
@@ -53,7 +53,7 @@ struct answer_about {
     enum upstream_op op;
     char *region;
     char *item;
-    wall_us now; /* time of the answer: times far after it are not accepted */
+    wall_us now; /* the time of the answer; times far after it are not accepted */
 };
 
 /*
@@ -62,11 +62,11 @@ struct answer_about {
  */
 struct decoding {
     wall_us now;
-    const char *fault; /* static text: why the row is refused; NULL: no fault */
+    const char *fault; /* the reason why the row is refused, a static text; NULL: it is not refused */
     unsigned unread;   /* number of unreadable members */
     struct {
-        const json_t *in; /* the object or array; valid as long as the document */
-        const char *key;  /* NULL: the element `index` */
+        const json_t *in; /* the object or array that contains the member; valid as long as the document */
+        const char *key;  /* the name of the member; NULL: the member is the element `index` of the array */
         size_t index;
     } places[UNREAD_TOLD]; /* the first unreadable members */
 };
@@ -87,11 +87,11 @@ struct endpoint {
 
 struct generation {
     const char *name;
-    bool is_first; /* v1 */
+    bool is_first; /* the generation is v1 */
     decode_shoot *decode_shoot;
     struct auth_form auth[AUTH_STEP_MAX_];
     const char *method_member; /* name of a member of AUTH_STEP_PASSWORD */
-    bool names_method; /* a manual login selects SMS at once; otherwise Cleura first lists the options */
+    bool names_method; /* a manual login selects SMS at once; otherwise Cleura lists the options first */
     const char *validate_path;
     /* The number of endpoints for an operation. */
     int (*variants)(enum upstream_op op);
@@ -103,8 +103,8 @@ extern const struct generation generation_v2;
 /* ---- calls.c: the table of calls ---- */
 /* The limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
 const struct json_limits *call_limits(enum upstream_op op);
-/* Without a method when the generation has no such call, and for kubeconfigs, which have several endpoints
- * (shared.c). */
+/* The endpoint has no method when the generation has no such call. It has none for kubeconfigs either,
+ * because these have several endpoints (shared.c). */
 const struct endpoint *call_endpoint(const struct generation *generation, enum upstream_op op);
 
 /* ---- shared.c ---- */
@@ -113,7 +113,7 @@ void build_request(const struct generation *generation, const struct config_acco
 void request_draft_done(struct request_draft *draft);
 
 /* ---- shoot_shared.c ---- */
-/* Start and end only, because Cleura does not accept a time zone. */
+/* Writes only start and end of each schedule, because Cleura does not accept a time zone. */
 json_t *encode_schedules(const json_t *schedules);
 /* Returns NULL when a part cannot be read. */
 json_t *decode_schedules(struct decoding *d, const json_t *hibernation);
@@ -130,7 +130,7 @@ struct maintenance_words {
 json_t *decode_pools(struct decoding *d, const json_t *provider, const struct shoot_words *words);
 json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
                            const struct maintenance_words *words);
-/* Groups without a member in the document are left out, so Cleura does not change them. */
+/* A group of members that the document does not have is left out, so Cleura does not change it. */
 json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 /* Fills the state of the operation and the health of the shoot. `status` and the object with the last
  * operation may be NULL. */
@@ -148,16 +148,17 @@ enum read_end {
     READ_OK,
     READ_GARBLED,
     READ_TOO_MUCH, /* more bytes, values or rows than allowed for this kind of answer */
-    READ_NOT,      /* not read, because too many other answers wait */
+    READ_NOT,      /* the answer was not read, because too many others wait */
     READ_END_MAX_,
 };
 /*
- * Fills the payload, except for lists. *ret_why: static text for the log, unless OK. An endpoint without a
- * decoder accepts any body (16.1 item 3).
+ * Fills the payload, except for lists. If the result is not READ_OK, *ret_why is the reason, a static text
+ * for the log. An endpoint without a decoder accepts any body (16.1 item 3).
  */
 enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
                           const char *body, size_t len, struct upstream_result *result, const char **ret_why);
-/* A small document that is no payload: of a login or a refusal. NULL when it is not valid. */
+/* Reads a small document that is no payload: the answer to a login, or a refusal. NULL when it is not
+ * valid. */
 json_t *answer_read_small(const char *body, size_t len);
 enum { ANSWER_SMALL_BYTES = 64 * 1024 };
 
@@ -169,12 +170,12 @@ struct list_part {
     struct unread unread[LIST_PART_ROWS]; /* unread members of each shoot */
     size_t shoot_count;
     struct refused_row {
-        char name[ROW_NAME_BYTES]; /* as Cleura sent it, cut; "" when absent */
+        char name[ROW_NAME_BYTES]; /* the name as Cleura sent it, cut; "" when it is absent */
         bool is_cut;
         const char *why; /* static text */
     } refused[LIST_PART_ROWS];
     size_t refused_count;
-    const struct known_row *known[LIST_PART_KNOWN]; /* not decoded; valid as long as `known` */
+    const struct known_row *known[LIST_PART_KNOWN]; /* rows that were not decoded; valid as long as `known` */
     size_t known_count;
 };
 void list_part_done(struct list_part *part);
@@ -216,7 +217,7 @@ json_t *encode_patch_v1(const struct upstream_call *call);
 json_t *encode_pool_v2(const struct upstream_call *call);
 json_t *encode_pool_v1(const struct upstream_call *call);
 json_t *encode_stage(const struct upstream_call *call);
-/* Read the answers to single calls; false when they are not understood. */
+/* Each reads the answers of one kind of call; false when an answer is not understood. */
 decode_answer decode_profiles_v2, decode_profiles_v1, decode_one_v2, decode_one_v1, decode_created;
 /* The same for sub-resources, most of which only v2 has. */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
@@ -225,36 +226,37 @@ decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_c
 json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *region, bool v1);
 
 /*
- * ---- decode.c: single members. Absent and null are the same: NULL, null or the given default. A present
- * member that cannot be read is noted and unknown: NULL, null or 0. A member of an unreadable object is also
- * unknown, without a note. The caller owns values; texts and containers are borrowed ----
+ * ---- decode.c: single members. When a member is absent or null, the result is NULL, null or the given
+ * default. When a present member cannot be read, it is noted as unread, and the result is NULL, null or 0. A
+ * member of an unreadable object has the same result, but is not noted. The caller owns values; texts and
+ * containers are borrowed ----
  */
 void decode_refuse(struct decoding *d, const char *why);
 /* Notes a member that its caller could not read. */
 void decode_note(struct decoding *d, const json_t *object, const char *key);
 /* Returns the places of the noted members, as JSON pointers into the document. */
 void decode_report_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
-/* Returns the member, also when it has another type; it is then noted. Functions that read members of such a
- * value find them unknown. */
+/* Returns the member. When it has another type, it is also returned, but noted as unread; members that are
+ * read from such a value are unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
 /* False when the array cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);
 /* Returns the object at this index, as decode_member does. */
 const json_t *decode_element(struct decoding *d, const json_t *array, size_t i);
-/* Whether the member is an object. */
+/* Returns whether the member is an object, as a JSON boolean. */
 json_t *decode_presence(struct decoding *d, const json_t *object, const char *key);
 const char *decode_text(struct decoding *d, const json_t *object, const char *key);
-/* A name or word of at most 255 bytes. */
+/* Reads a name or word of at most 255 bytes. */
 const char *decode_word(struct decoding *d, const json_t *object, const char *key);
 json_t *decode_bool(struct decoding *d, const json_t *object, const char *key, bool absent);
-/* A whole number, 0 to `max`. */
+/* Reads a whole number from 0 to `max`. */
 json_t *decode_number(struct decoding *d, const json_t *object, const char *key, int64_t max);
 enum { NUMBER_MAX = 1000000 };
-/* Any number in the range where a double is exact. */
+/* Reads any number in the range in which a double is exact. */
 json_t *decode_quantity(struct decoding *d, const json_t *object, const char *key);
-/* The number of "50Gi". */
+/* Reads the number of a text such as "50Gi". */
 json_t *decode_gib(struct decoding *d, const json_t *object, const char *key);
-/* RFC 3339, from 2015 to a year after now. */
+/* Reads a time of RFC 3339, from 2015 to a year after now. */
 wall_us decode_time(struct decoding *d, const json_t *object, const char *key);
 /* Returns `value`, or frees it and returns NULL when a member was noted since `unread_before`. */
 json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *value);
@@ -279,13 +281,12 @@ char *encode_size(const json_t *pool);
  */
 json_t *decode_sorted(json_t *array);
 
-/* NotAfter of the first client certificate in a kubeconfig; 0 when there is none. */
+/* Returns the end (NotAfter) of the first client certificate in a kubeconfig; 0 when there is none. */
 wall_us kubeconfig_expiry(const char *kubeconfig);
 /* Whether the text is a kubeconfig. */
 bool kubeconfig_is_plausible(const char *text);
 
-/* The one table that decides the class of a transfer: see classify.c. `token_rejected` is set when a new
- * login may help. */
+/* Decides the class of a transfer: see classify.c. `token_rejected` is set when a new login may help. */
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected);
 /* The class of a 2xx whose body was not understood. */

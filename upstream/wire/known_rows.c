@@ -1,4 +1,5 @@
-/* Rows of a list that came before: a hash table by digest. The loop thread fills it, the worker reads it. */
+/* Rows that came in an earlier list: a hash table by digest. The loop thread fills it, the worker reads
+ * it. */
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 struct known_rows {
     size_t count, most;
     size_t slot_count; /* a power of two, at least twice `most` */
-    uint32_t *slots;   /* behind the rows: index of a row, counted from 1; 0: free */
+    uint32_t *slots;   /* stored behind the rows: the index of a row, counted from 1; 0: the slot is free */
     struct known_row rows[];
 };
 

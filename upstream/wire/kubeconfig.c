@@ -1,6 +1,7 @@
 /*
  * Checks whether a text is a kubeconfig, and reads when its client certificate expires. The real expiry is
- * read, never assumed (GA-14), because Cleura silently shortens long requests. The text is always a secret.
+ * read, never assumed (GA-14), because Cleura silently shortens a long requested lifetime. The text is always
+ * a secret.
  */
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
@@ -27,7 +28,7 @@ bool kubeconfig_is_plausible(const char *text)
     return kind && strstr(text, "clusters:") && strstr(text, "Config");
 }
 
-/* OpenSSL would otherwise ask for it on the terminal, and wait. */
+/* Without this function OpenSSL would ask for a pass phrase on the terminal, and wait. */
 static int no_pass_phrase(char *buf, int size, int writing, void *ctx)
 {
     (void)buf, (void)size, (void)writing, (void)ctx;
@@ -75,8 +76,8 @@ static char *json_kubeconfig(wall_us now, const char *body, size_t len, struct u
     return text;
 }
 
-/* The first byte, never the content type, shows the form: v3 a JSON object, v1 a JSON string, v2 plain
- * YAML. */
+/* The first byte of the body shows its form, not the content type: v3 returns a JSON object, v1 a JSON
+ * string, v2 plain YAML. */
 bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result)
 {
     if (len && (body[0] == '{' || body[0] == '"'))

@@ -1,6 +1,6 @@
 /*
  * The requests and answers of a login (CL-5, CL-6). The generations differ in paths, in the object around the
- * members and in the name of one member; their answers are alike. Pure.
+ * members and in the name of one member. Their answers have the same form. Pure.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Decoding that both generations share. Only known members are copied, so the stored data is bounded and can
- * always be read back. Runs on the worker. Pure.
+ * Decoding that both generations share. Only known members are copied. Therefore the size of the stored data
+ * has a limit, and the data can always be read back. Runs on the worker. Pure.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,7 @@ static json_t *decode_networking_v1(struct decoding *d, const json_t *spec, cons
     json_set_str(ours, "floating_pool", decode_word(d, infrastructure, "floatingPoolName"));
     json_set_str(ours, "network_id", decode_word(d, networks, "id"));
     json_set_str(ours, "router_id", decode_word(d, router, "id"));
-    json_set_str(ours, "load_balancer_provider", NULL); /* v1 does not report it */
+    json_set_str(ours, "load_balancer_provider", NULL); /* v1 does not report the load balancer provider */
     return ours;
 }
 
@@ -150,7 +150,7 @@ json_t *encode_pool_v1(const struct upstream_call *call)
     return wrap("worker", encode_worker_v1(call->body, call->op == UPSTREAM_POOL_CREATE));
 }
 
-/* Contains only the changes. The provider is left out, which 7.2 allows. */
+/* The body contains only the changes. The provider may be left out (7.2). */
 json_t *encode_patch_v1(const struct upstream_call *call)
 {
     const json_t *change = call->body;
@@ -188,7 +188,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
         json_set_bool(shoot, "enableHaControlPlane", true);
     json_set_take(shoot, "kubernetes", kubernetes);
     json_set_take(shoot, "provider", provider);
-    /* v1 requires an empty member to be absent (7.2). */
+    /* in v1 an empty list must be left out (7.2) */
     if (json_array_size(json_arr(spec, "hibernation_schedules"))) {
         json_t *hibernation = json_object();
         json_set_take(hibernation, "schedules", encode_schedules(json_arr(spec, "hibernation_schedules")));

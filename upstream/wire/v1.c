@@ -1,4 +1,5 @@
-/* Generation 1 (CL-6, CL-14): wrapped camelCase bodies, singular paths. Pure. */
+/* Generation 1 (CL-6, CL-14). Its bodies are camelCase inside wrapper objects, and its paths have singular
+ * words. Pure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,8 @@ bool decode_one_v1(struct decoding *d, const struct answer_about *about, json_t 
     return result->shoot != NULL;
 }
 
-/* The answer to a create has a different form than a read. Its uid is not used: the first read after the
- * create shows the uid. */
+/* The answer to a create has a different form than the answer to a read. Its uid is not used, because the
+ * first read after the create shows the uid. */
 bool decode_created(struct decoding *d, const struct answer_about *about, json_t *doc,
                     struct upstream_result *result)
 {
