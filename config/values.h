@@ -18,8 +18,8 @@ void value_duration_write(int64_t us, char text[static DURATION_BYTES]);
 bool value_ratio(const char *text, int *ret_millionths);
 bool value_bool(const char *text, bool *ret);
 
-/* Whether `text` is a host name: labels of letters, digits, '-' and '_'. A name of only digits and dots is
- * not valid. */
+/* Whether `text` is a host name: labels of letters, digits, '-' and '_'. A name that consists only of digits
+ * and dots is not valid. */
 bool host_name_is_valid(const char *text);
 
 /*
