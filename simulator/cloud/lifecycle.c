@@ -116,7 +116,7 @@ static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
         shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
         shoot->has_queued = true;
     }
-    /* Adds the new kinds to the waiting run. Of several requests about hibernation, the last one is used. */
+    /* Adds the new kinds to the waiting run. The last of several requests about hibernation is used. */
     if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
         shoot->queued.kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
     shoot->queued.kinds |= kinds;
