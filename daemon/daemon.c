@@ -584,7 +584,8 @@ static void stop_http(struct daemon *d)
     *stop = (struct stop_task){{.run = run_stop, .drop = drop_stop}, d->reconcile, &has_run};
     loop_post(d->loop, &stop->task);
     if (!api_drained(d->api, (int)(config_of(d)->limits.drain_us / US_PER_MS)))
-        log_warning("requests aborted at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
+        log_warning("requests aborted: the time of limits.drain is over", "waiting",
+                    LOG_INT(api_parked(d->api)));
     /* Earlier tasks, for example a reload, still use the API. This loop waits for them. */
     while (sem_wait(&has_run) < 0 && errno == EINTR)
         ;

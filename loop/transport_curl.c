@@ -238,7 +238,7 @@ static struct http_call *any_call_on(const struct connections *c)
  * undefined (UP-3). */
 static void fail_all(struct connections *c, const char *error)
 {
-    log_error("transport failed", "error", error);
+    log_error("HTTP client failed: all its calls end with an error", "error", error);
     retire_connections(c);
     for (struct http_call *call = any_call_on(c); call; call = any_call_on(c))
         call_finish(call, CURLE_RECV_ERROR);

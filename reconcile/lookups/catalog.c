@@ -218,7 +218,7 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
         return;
     }
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
-    log_warning("catalog not read", "project", p->name, "error", problem->detail);
+    log_warning("catalog cannot be read", "project", p->name, "error", problem->detail);
     wake_waiters(p, problem);
     int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
     loop_timer_set(p->r->o.loop, &p->catalog.timer, env_mono(p->r->env) + wait_s * US_PER_S);

@@ -293,7 +293,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
         mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
                    result->message ? result->message : "");
     mem_set_str(&p->poll.last_error, message);
-    log_debug("poll failed", "project", p->name, "error", message);
+    log_debug("clusters of a project cannot be read", "project", p->name, "error", message);
     int64_t wait = backed_off(r->o.config->polling.active_us, p->poll.failures);
     if (result->retry_after_s * US_PER_S > wait)
         wait = result->retry_after_s * US_PER_S;

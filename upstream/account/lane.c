@@ -280,10 +280,10 @@ static bool try_other_token(struct upstream_call *call, bool unexplained)
 
 static void log_call(const struct upstream_call *call, const struct exchange_end *end)
 {
-    log_debug("upstream call", "account", call->account->config->name, "op", upstream_op_name(call->op),
-              "shoot", call->name, "class", upstream_class_name(end->result.class), "status",
-              LOG_INT(end->http.status), "ms", LOG_INT(end->http.duration_us / US_PER_MS), "reason",
-              end->result.message);
+    log_debug("call to Cleura ended", "account", call->account->config->name, "op",
+              upstream_op_name(call->op), "shoot", call->name, "class",
+              upstream_class_name(end->result.class), "status", LOG_INT(end->http.status), "ms",
+              LOG_INT(end->http.duration_us / US_PER_MS), "reason", end->result.message);
 }
 
 static void on_call_answer(void *ctx, struct exchange_end *end)
