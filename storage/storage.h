@@ -31,7 +31,7 @@
 
 enum store_status {
     STORE_OK,
-    STORE_NONE,      /* not found */
+    STORE_NONE,      /* the row was not found */
     STORE_CONFLICT,  /* a unique key exists already, the version is older, or another process has the lease */
     STORE_RETRY,     /* busy or serialization failure: the same call may succeed */
     STORE_UNCERTAIN, /* the connection was lost during a commit, so the result must be read (pgsql) */
@@ -56,7 +56,7 @@ enum change_kind {
     CHANGE_DELIVERY_PUT,
     CHANGE_DELIVERY_PURGE, /* deletes ended deliveries that were updated before purge.before */
     CHANGE_TOKEN_PUT,
-    CHANGE_TOKEN_DELETE, /* by id */
+    CHANGE_TOKEN_DELETE, /* removes the token with this id */
     CHANGE_ACCOUNT_PUT,
     CHANGE_PROJECT_PUT,
     CHANGE_REPLAY_PUT,   /* stores a whole row, and replaces an older one with the same key */
@@ -148,11 +148,12 @@ bool change_set_left_over(const struct change_set *set);
 enum { STORE_LOOKED_AT = 20000 };
 
 struct event_query {
-    int64_t after;  /* sequence, exclusive */
-    int64_t before; /* sequence, exclusive; 0: up to the newest */
+    int64_t after;  /* only events with a larger sequence */
+    int64_t before; /* only events with a smaller sequence; 0: up to the newest */
     bool newest_first;
     int limit;       /* 1..1000 */
-    char **types;    /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
+    char **types;    /* exact names or "cluster.*", the last one is NULL; NULL: all types. The query owns the
+                      * list */
     char **projects; /* NULL: all; account events (no project) are included only when NULL */
     char *cluster;   /* the name of a cluster, or NULL */
     char **actors;   /* names of tokens that caused the event; NULL: all */
@@ -163,8 +164,8 @@ struct event_query {
      * no pending delivery. Test events of webhooks are excluded.
      */
     char *undelivered_to;
-    wall_us since; /* inclusive */
-    wall_us until; /* exclusive; 0: until now */
+    wall_us since; /* the first time, inclusive */
+    wall_us until; /* the end, exclusive; 0: until now */
 };
 
 struct event_page {
@@ -306,12 +307,12 @@ struct store_backend {
 extern const struct store_backend store_sqlite; /* its location is the path of the database file */
 extern const struct store_backend store_fake;   /* its location is the name of the shared state in memory */
 
-/* Makes the n-th call of apply or commit from now on fail, once (1: the next one). 0 switches this off. Tests
- * only. */
+/* Makes the n-th call of apply or commit from now on fail, once (1: the next call). 0 switches this off. Used
+ * only by tests. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);
-/* Whether a commit that store_fake_fail_nth fails has an effect nevertheless. Tests only. */
+/* Sets whether a commit has an effect although store_fake_fail_nth makes it fail. Used only by tests. */
 void store_fake_failed_commits_have_effect(void *conn, bool have);
-/* Makes the next `times` calls of last_marked fail. Tests only. */
+/* Makes the next `times` calls of last_marked fail. Used only by tests. */
 void store_fake_fail_last_marked(void *conn, int times);
 
 /* ---- the running store ---- */
@@ -403,7 +404,8 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
 enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
                                  struct store_copy *ret, char **ret_error);
 
-/* SQLite files up to this size are checked as a whole before use (DB-11). Tests only. */
+/* Sets the size up to which SQLite files are checked as a whole before they are used (DB-11). Used only by
+ * tests. */
 void store_sqlite_check_first_up_to(int64_t bytes);
 
 /* Any thread. Takes over the set; on_done is always called exactly once. */

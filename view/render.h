@@ -23,7 +23,7 @@ json_t *render_operation(const struct operation *op);
 /* Renders a webhook without its secret. */
 json_t *render_subscription(const struct subscription *s);
 void render_subscription_etag(const struct subscription *s, char etag[static 64]);
-/* with_snippet: includes the beginning of the receiver's answer. */
+/* With `with_snippet`, the result includes the beginning of the receiver's answer. */
 json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
 /* {"id", "type", "timestamp", "data": ...}: the exact bytes that a webhook sends. */

@@ -27,7 +27,7 @@ bool plan_is_foreign(const struct entity *e);
 /* Whether this shoot can be the result of a create with a lost answer. Such a shoot was made just now, and is
  * as requested. */
 enum likeness {
-    LIKENESS_NONE,     /* impossible */
+    LIKENESS_NONE,     /* the shoot cannot be the result */
     LIKENESS_UNPROVEN, /* too little of the shoot can be read */
     LIKENESS_PROVEN,
 };

@@ -1,4 +1,5 @@
-/* Whole shoots: list, create, get, edit, delete; cloud profile, bootstrap, name check. */
+/* Answers the calls for whole shoots: list, create, get, edit, delete; and for the cloud profile, the
+ * bootstrap, the check of a name. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"

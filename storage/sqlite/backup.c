@@ -257,7 +257,7 @@ static bool put_away(const char *location, const char *kept)
     return true;
 }
 
-/* The newest event number that the store has assigned; 0: there is no store, or it cannot be read. */
+/* Returns the newest event number that the store has assigned; 0: there is no store, or it cannot be read. */
 static int64_t newest_event(const char *location)
 {
     struct sqlite_conn conn = {.lock_fd = -1};

@@ -27,7 +27,7 @@ struct by_hand {
     upstream_login_done on_done;
     void *ctx;
     /* ---- the code that was sent by SMS; it stays valid for several requests ---- */
-    char *verification; /* secret; NULL: none */
+    char *verification; /* a secret; NULL: there is none */
     mono_us verification_until;
     wall_us next_check_at; /* after a wrong code, the next code is accepted only from this time on */
 };

@@ -106,7 +106,7 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
 
 /* ---- members, each read separately ---- */
 
-/* Whether the value that should contain the member is no object. */
+/* Whether the value that should contain the member is not an object. */
 static bool is_odd(const json_t *object)
 {
     return object && !json_is_object(object);
