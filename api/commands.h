@@ -21,9 +21,9 @@ struct problem *request_park(struct request *r, struct command *cmd);
 void request_notify(struct request *r, struct command *cmd);
 /* Answers with a result that is no problem; takes its text out of `cmd`. */
 struct problem *answer_with_reply(struct request *r, struct command *cmd);
-/* The answer of a request that can wait no longer, because the server stops. */
+/* Returns the answer of a request that can wait no longer, because the server stops. */
 struct problem *request_stopping(void);
-/* The answer of a request whose result did not come in time. */
+/* Returns the answer of a request whose result did not come in time. */
 struct problem *request_overdue(const struct request *r);
 /* Whether the request may wait. False above the limits: the current state is then answered at once
  * (AO-16). */

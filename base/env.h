@@ -31,7 +31,7 @@ struct env {
     void *ctx;
 };
 
-/* The real clocks and getrandom(2); valid until the process ends. Any thread. */
+/* Returns the real clocks and getrandom(2); valid until the process ends. Any thread. */
 const struct env *env_real(void);
 
 static inline mono_us env_mono(const struct env *env)

@@ -23,13 +23,13 @@ bool value_bool(const char *text, bool *ret);
 bool host_name_is_valid(const char *text);
 
 /*
- * The fault of the first `len` characters of `text` as host[:port] with a port from `lowest_port` to 65535.
- * An IPv6 address is in brackets. With `address_only` a host name is refused and the port is required. NULL
- * when valid. Static text.
+ * Returns the fault of the first `len` characters of `text` as host[:port] with a port from `lowest_port` to
+ * 65535. An IPv6 address is in brackets. With `address_only` a host name is refused and the port is required.
+ * NULL when valid. Static text.
  */
 const char *authority_fault(const char *text, size_t len, bool address_only, int lowest_port);
 
-/* The fault of `text` as an origin in the form of the Origin field; NULL when valid. Static text. */
+/* Returns the fault of `text` as an origin in the form of the Origin field; NULL when valid. Static text. */
 const char *origin_fault(const char *text);
 
 #endif

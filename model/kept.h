@@ -59,7 +59,7 @@ struct audit_query {
      * entry, they would reveal that the project exists. */
     char *own;
 };
-/* The caller owns the lists in the copy. */
+/* Copies the query. The caller owns the lists in the copy. */
 struct audit_query audit_query_copy(const struct audit_query *q);
 void audit_query_done(struct audit_query *q);
 

@@ -231,7 +231,7 @@ struct store_copy {
     int64_t rows[STORE_COUNTS];
 };
 
-/* The description of a copy for people; the caller owns it. Any thread. */
+/* Returns the description of a copy for people; the caller owns it. Any thread. */
 json_t *store_copy_document(const struct store_copy *copy, const char *name, wall_us made_at);
 
 struct store_lease {
@@ -272,7 +272,8 @@ struct store_backend {
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
-    /* The store's id, made at random with the store. Copies have the same id, other stores have other ids. */
+    /* Gets the id of the store, which was made at random with the store. Copies have the same id, other
+     * stores have other ids. */
     enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
     /* Returns the id of the key (base/seal.h) in the last CHANGE_SEAL_KEY_PUT; "": there is none. */
     enum store_status (*seal_key)(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);
@@ -345,10 +346,10 @@ void storage_start(struct storage *s);
  * allowed. */
 void storage_close(struct storage *s);
 
-/* The store's id; valid as long as `s`. Any thread. */
+/* Returns the store's id; valid as long as `s`. Any thread. */
 const char *storage_id(const struct storage *s);
-/* The id of the seal key that was in the store when it was opened; "": there was none. Valid as long as `s`.
- * Any thread. */
+/* Returns the id of the seal key that was in the store when it was opened; "": there was none. Valid as long
+ * as `s`. Any thread. */
 const char *storage_seal_key(const struct storage *s);
 /*
  * Copies the store at one moment to the file `target`, which must not exist, and checks the copy. A damaged
@@ -359,8 +360,8 @@ enum store_status storage_backup(struct storage *s, const char *target, struct s
                                  char **ret_error);
 /* Ends running copies without a result; copies that begin later end in the same way. Any thread. */
 void storage_end_backups(struct storage *s);
-/* The number of the schema that this program writes. The program upgrades stores of every lower number, down
- * to 1. */
+/* Returns the number of the schema that this program writes. The program upgrades stores of every lower
+ * number, down to 1. */
 int sqlite_schema(void);
 /*
  * Checks a whole SQLite store, or a backup, of any schema up to this program's. Prints its content, its

@@ -356,7 +356,7 @@ static bool write_batch(struct writer *w)
 
 /* ---- the thread ---- */
 
-/* The time for which the writer may wait when no set arrives. */
+/* Returns the time for which the writer may wait when no set arrives. */
 static int64_t idle_us(const struct writer *w)
 {
     if (w->lost)

@@ -228,7 +228,7 @@ struct upstream_account_events {
                           const char *message);
 };
 
-/* The context with which the token of an account is sealed. The caller frees it. Any thread. */
+/* Returns the context with which the token of an account is sealed. The caller frees it. Any thread. */
 char *upstream_token_context(const struct config_account *account);
 
 /* Borrows loop, transport, worker (reads the answers), config and key. `remembered` may be NULL. */
@@ -323,18 +323,18 @@ const struct histogram *upstream_durations(enum upstream_op op, enum upstream_cl
 uint64_t upstream_logins_total(bool ok);
 /* How often a breaker opened, including after failed probes. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
-/* The numbers of rows of lists: those that were refused, and those that were known already and not decoded
- * again. Any thread. */
+/* Return the numbers of rows of lists: those that were refused, and those that were known already and not
+ * decoded again. Any thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
 /* Number of members of answers that could not be read. Any thread. */
 uint64_t upstream_members_unread_total(void);
-/* The number of retries that found no token of the budget when they were submitted. Any thread. */
+/* Returns the number of retries that found no token of the budget when they were submitted. Any thread. */
 uint64_t upstream_retries_delayed_total(void);
 /* Number of accounts whose breaker is open or half open. Any thread. */
 int upstream_breakers_open(void);
 
-/* The problem that reports a class to a client. The caller owns it. */
+/* Returns the problem that reports a class to a client. The caller owns it. */
 struct problem *upstream_problem(const struct upstream_result *result);
 
 #endif

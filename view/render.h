@@ -14,9 +14,9 @@
 #include "model/webhook.h"
 #include "view/view.h"
 
-/* The whole cluster; `op` is its open or last operation, or NULL. */
+/* Returns the whole cluster; `op` is its open or last operation, or NULL. */
 char *render_cluster(const struct cluster *c, const struct operation *op);
-/* The short form for tables of clusters. */
+/* Returns the short form for tables of clusters. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
 /* Renders an operation with its messages, which are left out of the operation inside a cluster. */
 json_t *render_operation(const struct operation *op);

@@ -200,8 +200,8 @@ static void add_argument(struct buffer *url, const struct request *r, enum param
         (void)buffer_printf(url, "%c%s=%s", strchr(url->data, '?') ? '&' : '?', param_name(id), value);
 }
 
-/* The URL at which the client reaches shootd, configured or from the request, with the parameters of the
- * credential. */
+/* Returns the URL at which the client reaches shootd, configured or from the request, with the parameters of
+ * the credential. */
 static char *credential_url(const struct request *r)
 {
     const char *base = api_config(r->api)->public_url;
@@ -253,8 +253,8 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
 }
 
 /*
- * The name of cluster, context and user. kubectl merges kubeconfigs by these names. Two servers may have
- * projects and clusters of the same names, so the name contains the server's host, if known.
+ * Returns the name of cluster, context and user. kubectl merges kubeconfigs by these names. Two servers may
+ * have projects and clusters of the same names, so the name contains the server's host, if known.
  */
 static char *entry_name(const struct request *r)
 {

@@ -12,15 +12,15 @@
 
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type);
 bool command_wait_until_settled(struct entity *e, struct command *cmd);
-/* The cluster of the command, managed and without an unfinished save; NULL when the command was answered or
- * waits. */
+/* Returns the cluster of the command, managed and without an unfinished save; NULL when the command was
+ * answered or waits. */
 struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd);
 void command_reply_busy(struct command *cmd, const struct entity *e, const char *why);
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
-/* The entity of a caller's change, when the change has returned from the store; NULL when the entity no
- * longer exists. */
+/* Returns the entity of a caller's change, when the change has returned from the store; NULL when the entity
+ * no longer exists. */
 struct entity *command_settled(struct save *save);
 void command_reply_not_stored(struct command *cmd);
 /* For on_saved of a save whose ctx is a command: sends the command's prepared answer, or a problem when
@@ -49,7 +49,7 @@ bool command_precondition(struct command *cmd, const struct entity *e);
 bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c);
 /* Merges by RFC 7396: null removes, objects merge, other values replace. Changes `target`. */
 void desired_merge(json_t *target, const json_t *patch);
-/* The stored spec and its metadata, in the form of a PUT body. The caller owns it. */
+/* Returns the stored spec and its metadata, in the form of a PUT body. The caller owns it. */
 json_t *desired_of(const struct cluster *c);
 /* Makes `body` the desired state, when that is possible; takes over the command. */
 void change_cluster(struct entity *e, struct command *cmd, const json_t *body);

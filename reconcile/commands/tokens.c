@@ -99,7 +99,7 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
     return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
 }
 
-/* The warning that is due now, in days before the end; 0: no new warning is due. */
+/* Returns the warning that is due now, in days before the end; 0: no new warning is due. */
 static int days_to_announce(const struct api_token *t, wall_us now)
 {
     int days = 0;
@@ -178,8 +178,8 @@ void command_token_hand_in(struct reconcile *r, struct command *cmd)
 
 /* ---- changing ---- */
 
-/* The token of the command; NULL when the command was answered. An admin of some projects can neither see nor
- * change a token with more projects. */
+/* Returns the token of the command; NULL when the command was answered. An admin of some projects can neither
+ * see nor change a token with more projects. */
 static struct token_entry *token_of(struct reconcile *r, struct command *cmd)
 {
     struct token_entry *entry;
@@ -260,7 +260,7 @@ static bool is_equal(const struct api_token *a, const struct api_token *b)
     return json_equal(left, right);
 }
 
-/* A copy of the token with the changes of the body, which was checked. */
+/* Returns a copy of the token with the changes of the body, which was checked. */
 static struct api_token *patched(const struct api_token *old, const json_t *body)
 {
     struct api_token *t = api_token_copy(old);
@@ -302,8 +302,8 @@ void command_token_patch(struct reconcile *r, struct command *cmd)
     api_token_free(t);
 }
 
-/* A copy of the token with a new secret. The current secret stays valid for the grace time. The old secret of
- * an earlier rotation ends now. */
+/* Returns a copy of the token with a new secret. The current secret stays valid for the grace time. The old
+ * secret of an earlier rotation ends now. */
 static struct api_token *rotated(struct reconcile *r, const struct api_token *old, const json_t *body,
                                  char secret[static TOKEN_BYTES])
 {

@@ -10,8 +10,8 @@ struct token_entry;
 
 /* Marks the webhooks of a token that the save revokes, and disables them if requested. */
 void webhooks_token_revoked(struct save *save, const struct token_entry *maker);
-/* The webhook of the command. NULL when the command was answered: the webhook does not exist, is not visible
- * to the caller, or has another version. */
+/* Returns the webhook of the command. NULL when the command was answered: the webhook does not exist, is not
+ * visible to the caller, or has another version. */
 struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
 
 /* ---- webhook_body.c: bodies of webhooks ---- */

@@ -23,7 +23,7 @@ struct action_kind {
     const char *reason;  /* why nodes are replaced, or may be; NULL: they never are */
 };
 
-/* The row of an action, NULL for other operations. */
+/* Returns the row of an action, NULL for other operations. */
 const struct action_kind *action_kind(enum operation_type type);
 
 #endif

@@ -19,7 +19,7 @@ void plan_update(struct entity *e, struct operation *op);
 /* Called when the change that was open at the acceptance of `op` has failed: the `before` of that change
  * becomes the `before` of `op`. */
 void plan_after_vain_change(struct operation *op, const struct operation *failed);
-/* The state from which the plan starts; the caller owns it. */
+/* Returns the state from which the plan starts; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
 /* Whether Cleura has a shoot with the entity's name that cannot be the result of shootd's create. */

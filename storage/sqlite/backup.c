@@ -162,7 +162,7 @@ static bool sync_path(const char *path, int flags)
     return synced;
 }
 
-/* The folder with its final slash. The caller frees it. */
+/* Returns the folder with its final slash. The caller frees it. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -54,7 +54,7 @@ STATEMENT(OPERATIONS_PAGE, OPERATIONS_NEWEST
           " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))" OPERATIONS_OF_STATUS)
 STATEMENT(OPERATIONS_PAGE_OF_CLUSTER,
           OPERATIONS_NEWEST " AND project = ?2 AND cluster = ?3" OPERATIONS_OF_STATUS)
-/* A row that is no JSON has no type. */
+/* A row that is not JSON has no type. */
 STATEMENT(OPERATIONS_PAGE_OF_TYPE,
           OPERATIONS_NEWEST " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"
                             " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"

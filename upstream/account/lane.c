@@ -143,7 +143,7 @@ static void finish_call(struct upstream_call *call, const struct upstream_result
     call->on_done(call, result);
 }
 
-/* The calls that wait now, in an array of waiting_count() items that the caller frees. */
+/* Returns the calls that wait now, in an array of waiting_count() items that the caller frees. */
 static struct upstream_call **list_waiting(const struct upstream_account *a)
 {
     struct upstream_call **waiting = mem_calloc(waiting_count(a) + 1, sizeof(struct upstream_call *));

@@ -61,8 +61,8 @@ void decode_note(struct decoding *d, const json_t *object, const char *key)
     note_place(d, object, key, 0);
 }
 
-/* The pointer from `at` to `wanted`, an object or array of the document; NULL when `wanted` is not at or
- * below `at`. The pointer is built when the search returns, because most visited values are not on the
+/* Returns the pointer from `at` to `wanted`, an object or array of the document; NULL when `wanted` is not at
+ * or below `at`. The pointer is built when the search returns, because most visited values are not on the
  * path. */
 static char *pointer_of(const json_t *at, const json_t *wanted)
 {

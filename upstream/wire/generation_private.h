@@ -93,7 +93,7 @@ struct generation {
     const char *method_member; /* name of a member of AUTH_STEP_PASSWORD */
     bool names_method; /* a manual login selects SMS at once; otherwise Cleura lists the options first */
     const char *validate_path;
-    /* The number of endpoints for an operation. */
+    /* Returns the number of endpoints for an operation. */
     int (*variants)(enum upstream_op op);
 };
 
@@ -101,7 +101,7 @@ extern const struct generation generation_v1;
 extern const struct generation generation_v2;
 
 /* ---- calls.c: the table of calls ---- */
-/* The limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
+/* Returns the limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
 const struct json_limits *call_limits(enum upstream_op op);
 /* The endpoint has no method when the generation has no such call. It has none for kubeconfigs either,
  * because these have several endpoints (shared.c). */
@@ -289,7 +289,7 @@ bool kubeconfig_is_plausible(const char *text);
 /* Decides the class of a transfer: see classify.c. `token_rejected` is set when a new login may help. */
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected);
-/* The class of a 2xx whose body was not understood. */
+/* Returns the class of a 2xx whose body was not understood. */
 enum upstream_class classify_unread(bool is_write, enum read_end end);
 /* Cleura's error text from {"error": {"message", "errors"}}, shortened and cleaned; NULL when there is
  * none. */
