@@ -49,7 +49,7 @@ enum json_scan_end json_scan(const char *bytes, size_t len, const struct json_li
 struct json_items {
     const char *at, *end;
 };
-/* False when the text is no array. */
+/* Begins with the first item; false when the text is not an array. */
 bool json_items_begin(struct json_items *items, const char *bytes, size_t len);
 /* Gets the text of the next item; false after the last item. */
 bool json_items_next(struct json_items *items, const char **ret_bytes, size_t *ret_len);

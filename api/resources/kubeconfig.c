@@ -28,8 +28,8 @@
 #define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
 /*
  * kubectl sets no time limit for the command, so the command has its own. shootd answers within 32 s (limits
- * of api.c). `-q` must be the first argument, because a ~/.curlrc could add output that is no credential, or
- * print the token.
+ * of api.c). `-q` must be the first argument, because a ~/.curlrc could add output that is not a credential,
+ * or print the token.
  */
 #define CONNECT_TIMEOUT_S "10"
 #define MAX_TIME_S        "40"

@@ -7,7 +7,7 @@
 
 struct reconcile;
 
-/* Each decides one type of command, and takes it over. */
+/* Each function decides one type of command, and takes over the command. */
 void command_operations(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 

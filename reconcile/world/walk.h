@@ -38,7 +38,7 @@ struct walk {
  * are skipped. */
 enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
 
-/* Each begins a walk, or begins it again; the first slice runs at the end of this turn. */
+/* Each function begins a walk, or begins it again. The first slice runs at the end of this turn. */
 void walk_project(struct project *p, struct walk *w);
 void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);

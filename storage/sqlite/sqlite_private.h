@@ -131,7 +131,7 @@ void bind_int(struct binder *b, int64_t value);
 enum store_status statement_step(struct binder *b, char **ret_error);
 /* Resets a statement before its end. */
 void statement_end(struct binder *b);
-/* For statements that return no rows. */
+/* Runs a statement that returns no rows. */
 enum store_status statement_run(struct binder *b, char **ret_error);
 /* Returns a description of an error that users can correct; NULL: the caller uses SQLite's message. */
 const char *sqlite_trouble(int rc, int os_error);

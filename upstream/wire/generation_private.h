@@ -180,10 +180,10 @@ struct list_part {
 };
 void list_part_done(struct list_part *part);
 
-/* Begins to iterate over a list. Scans the whole text first: a list that is no JSON, or exceeds the limits,
+/* Begins to iterate over a list. Scans the whole text first: a list that is not JSON, or exceeds the limits,
  * has no parts. */
 enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why);
-/* False after the last part. `known` may be NULL. */
+/* Reads the next part of the list; false after the last part. `known` may be NULL. */
 bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
                const struct known_rows *known, struct list_part *ret_part);
 
@@ -193,7 +193,7 @@ void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGE
 const struct known_row *known_rows_find(const struct known_rows *known, const uint8_t *digest);
 
 /* ---- kubeconfig.c ---- */
-/* False when the body is not understood. */
+/* Reads a kubeconfig; false when the body is not understood. */
 bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result);
 
 /* ---- login_words.c ---- */
@@ -239,7 +239,7 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
 /* Returns the member. When it has another type, it is also returned, but noted as unread; members that are
  * read from such a value are unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
-/* False when the array cannot be read; *ret_array is NULL when it is absent. */
+/* Reads an array. False when it cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);
 /* Returns the object at this index, as decode_member does. */
 const json_t *decode_element(struct decoding *d, const json_t *array, size_t i);
