@@ -95,7 +95,7 @@ bool api_drained(struct api *api, int timeout_ms);
 void api_stop(struct api *api);
 /* Applies a new configuration of the limits and the access log. Loop thread. */
 void api_configure(struct api *api, const struct config *config);
-/* The number of requests that wait for their command. Any thread. */
+/* Returns the number of requests that wait for their command. Any thread. */
 unsigned api_parked(const struct api *api);
 
 #endif

@@ -47,7 +47,7 @@ struct api {
     atomic_bool stopping;                          /* set when no request is answered any more */
 };
 
-/* The current configuration; for a worker between enter and leave (http/http.h). */
+/* Returns the current configuration. Called by a worker between enter and leave (http/http.h). */
 static inline const struct config *api_config(const struct api *api)
 {
     return config_current_get(api->options.config);

@@ -45,8 +45,8 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     return p;
 }
 
-/* The present time. For a request that has just begun it is the time of its beginning, so the clock is not
- * read again. */
+/* Returns the present time. For a request that has just begun it is the time of its beginning, so the clock
+ * is not read again. */
 static mono_us recent(const struct request *r)
 {
     return r->http.took_time ? env_mono(r->api->options.env) : r->http.started;
@@ -75,7 +75,7 @@ const char *auth_failure_name(enum auth_failure why)
     return names[why];
 }
 
-/* A key of the client's address, not 0, with evenly distributed bits. */
+/* Returns a key of the client's address, not 0, with evenly distributed bits. */
 static uint64_t client_key(const struct request *r)
 {
     const uint64_t network = client_network(r->http.client);
@@ -286,7 +286,7 @@ static bool look_at_caller(struct request *r, struct view_blob *caller)
     return false;
 }
 
-/* The ticket of a request for a stream without credentials; NULL when it is absent or not allowed. */
+/* Returns the ticket of a request for a stream without credentials; NULL when it is absent or not allowed. */
 static const char *given_ticket(const struct request *r)
 {
     if (!(r->route->params & PARAM_BIT(PARAM_TICKET)) || !route_prefers_stream(r))

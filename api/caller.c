@@ -78,8 +78,8 @@ static struct view_blob *make_caller(struct oidc_identity *identity)
     return view_blob_new("", mem_strdup(""), 0, token, free_caller);
 }
 
-/* The current generation of the issuer, or of the rules for certificates and their authorities. A generation
- * number only grows, and a caller stores the generation in which it was accepted. */
+/* Returns the current generation of the issuer, or of the rules for certificates and their authorities. A
+ * generation number only grows, and a caller stores the generation in which it was accepted. */
 static uint64_t generation_in_force(const struct api *api, bool is_certificate, const char *issuer)
 {
     if (!is_certificate)

@@ -19,11 +19,11 @@ struct command *request_command(struct request *r, enum command_type type);
 struct problem *request_park(struct request *r, struct command *cmd);
 /* Posts a command; no request waits for its result. Does nothing while the server stops. */
 void request_notify(struct request *r, struct command *cmd);
-/* Answers with a result that is no problem; takes its text out of `cmd`. */
+/* Answers with a result that is not a problem. Takes the text of the result out of `cmd`. */
 struct problem *answer_with_reply(struct request *r, struct command *cmd);
-/* The answer of a request that can wait no longer, because the server stops. */
+/* Returns the answer of a request that can wait no longer, because the server stops. */
 struct problem *request_stopping(void);
-/* The answer of a request whose result did not come in time. */
+/* Returns the answer of a request whose result did not come in time. */
 struct problem *request_overdue(const struct request *r);
 /* Whether the request may wait. False above the limits: the current state is then answered at once
  * (AO-16). */

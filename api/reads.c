@@ -297,7 +297,7 @@ struct problem *list_page_end(struct list_page *page)
 
 /* ---- pages of a section of the view ---- */
 
-/* The place where the page begins. */
+/* Returns the place where the page begins. */
 static struct view_cursor first_place(const struct view_snapshot *s, const struct list_query *q,
                                       const char *after)
 {

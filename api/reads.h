@@ -32,7 +32,7 @@ struct problem *answer_with_public_document(struct request *r, json_t *doc);
 
 /* ---- collections ---- */
 
-/* The place where the page begins. */
+/* Gets the place where the page begins. */
 struct problem *list_place(struct request *r, struct cursor_place *ret_place);
 /* A page while it is built. */
 struct list_body {
@@ -64,11 +64,12 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
 /* Whether the key begins with the prefix; a NULL prefix matches every key. */
 bool list_has_prefix(const char *key, const char *prefix);
 
-/* The words of a parameter, NULL-terminated; the caller owns them. NULL: the parameter is absent, so
+/* Returns the words of a parameter, NULL-terminated; the caller owns them. NULL: the parameter is absent, so
  * everything matches. */
 char **list_words(const struct request *r, enum param_id id);
-/* The requested projects that the token may see, as a NULL-terminated array; the caller owns them. NULL: all.
- * A caller that may see all projects also sees items without a project, and items of removed projects. */
+/* Returns the requested projects that the token may see, as a NULL-terminated array; the caller owns them.
+ * NULL: all. A caller that may see all projects also sees items without a project, and items of removed
+ * projects. */
 char **list_projects(const struct request *r);
 
 /* Answers with a JSON array from the decider; `next` is the key of its last item, NULL or "" when no page
@@ -134,7 +135,7 @@ struct list_view {
 /* Enters the view. Returns NULL or a problem. After NULL, list_view_end or list_view_discard must be
  * called. */
 struct problem *list_view_begin(struct list_view *list, struct request *r, const struct list_query *query);
-/* The next entry that the query selects; NULL when there is none, or when the page is full. */
+/* Returns the next entry that the query selects; NULL when there is none, or when the page is full. */
 const struct view_entry *list_view_next(struct list_view *list);
 /* Adds an entry. When the page is full, the entry belongs to the next page. */
 void list_view_add(struct list_view *list, const struct view_entry *entry);

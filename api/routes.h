@@ -15,7 +15,8 @@ enum route_flag {
     ROUTE_SECRET = CONTENT_FLAGS_END_ << 2,     /* answers may contain a secret: never compressed (HT-53) */
     ROUTE_COLLECTION = CONTENT_FLAGS_END_ << 3, /* a POST makes a member, so preconditions apply to the
                                                  * collection */
-    ROUTE_FRESH = CONTENT_FLAGS_END_ << 4,      /* with no-cache Cleura is read first (api/fresh.h) */
+    ROUTE_FRESH = CONTENT_FLAGS_END_ << 4,      /* for requests with no-cache, Cleura is read first
+                                                 * (api/fresh.h) */
     ROUTE_WHOLE = CONTENT_FLAGS_END_ << 5, /* the route concerns all projects together, and needs a token for
                                             * all of them */
     ROUTE_ANY_QUERY = CONTENT_FLAGS_END_ << 6, /* the query is for the web page: shootd neither reads nor
@@ -28,7 +29,7 @@ struct route {
     const char *template; /* the template of the path, which is also a label of metrics */
     struct problem *(*handler)(struct request *r);
     enum role role; /* the lowest role that may use the route */
-    unsigned flags; /* flags of both enums */
+    unsigned flags; /* flags of the enum above and of http/message/content.h */
     size_t body_limit;
     uint64_t params; /* the bit set (PARAM_BIT) of its query parameters */
 };

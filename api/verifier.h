@@ -54,7 +54,7 @@ bool verifier_take_place(struct verifier *v, uint64_t client);
 void verifier_leave_place(struct verifier *v, uint64_t client);
 /* Submits a job, for which its client has a place. Jobs are done in this order. Any thread. */
 void verifier_submit(struct verifier *v, struct verifier_job *job);
-/* The number of taken places. Any thread. */
+/* Returns the number of taken places. Any thread. */
 unsigned verifier_taken(struct verifier *v);
 
 #endif

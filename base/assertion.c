@@ -1,4 +1,5 @@
-/* glibc's assert() calls __assert_fail; the one of the program comes before that of the library. */
+/* glibc's assert() calls __assert_fail. The linker takes the function of the program instead of the
+ * library's. */
 #include "base/assertion.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ void assertion_about(const char *kind, const char *name)
         about[0] = '\0';
 }
 
-/* Without memory and locks, for an assertion that failed while the first one was being logged. */
+/* Writes without allocation and locks: for an assertion that failed while the first one was being logged. */
 static void write_bare(void)
 {
     static const char text[] = "an assertion failed while another one was logged\n";

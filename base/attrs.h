@@ -1,4 +1,4 @@
-/* Compiler attributes and scope cleanups used everywhere. No state, any thread. */
+/* Compiler attributes and scope cleanups for all folders. No state; any thread. */
 #ifndef BASE_ATTRS_H
 #define BASE_ATTRS_H
 
@@ -29,7 +29,7 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The struct that embeds `member` at `ptr`. */
+/* Returns the struct that contains `member` at `ptr`. */
 #define CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #endif

@@ -22,7 +22,7 @@ struct buffer {
 void buffer_init(struct buffer *b, size_t max_bytes);
 /* Frees the bytes; the struct may be used again with the same maximum. */
 void buffer_done(struct buffer *b);
-/* Appends; false when the result would be longer than the maximum. */
+/* Appends the bytes; false when the result would be longer than the maximum. */
 bool buffer_add(struct buffer *b, const void *bytes, size_t len);
 bool buffer_add_str(struct buffer *b, const char *text);
 bool buffer_printf(struct buffer *b, const char *format, ...) ATTR_PRINTF(2, 3);
@@ -36,7 +36,7 @@ enum gunzip_end { GUNZIP_OK, GUNZIP_MALFORMED, GUNZIP_TOO_LARGE };
  * text claims. */
 enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len);
 
-/* A body in gzip form, of fixed size. The code that sends the body makes it. */
+/* A body in gzip form, whose size is fixed. The code that sends a body makes this form. */
 struct http_coded {
     size_t len;
     char bytes[];

@@ -69,7 +69,7 @@ bool ip_embedded(const struct ip *ip, struct ip *ret_ip)
     return true;
 }
 
-/* The number behind the slash: digits only, no sign, at most `max`. */
+/* Reads the number after the slash: only digits, no sign, at most `max`. */
 static bool cidr_parse_bits(const char *text, unsigned max, unsigned *ret_bits)
 {
     size_t len = strlen(text);
@@ -94,8 +94,8 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
     struct cidr cidr = {.bits = IP_BITS};
     if (!ip_parse(address, &cidr.base))
         return false;
-    /* The spelling chooses the family. The 104 in "::ffff:10.0.0.0/104" therefore counts bits of an IPv6
-     * address. */
+    /* The form of the text decides the family. The 104 in "::ffff:10.0.0.0/104" therefore counts bits of an
+     * IPv6 address. */
     bool four = !strchr(address, ':');
     unsigned bits = four ? IPV4_BITS : IP_BITS;
     if (slash && !cidr_parse_bits(slash + 1, bits, &bits))

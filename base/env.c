@@ -41,8 +41,8 @@ static void kernel_random(char *p, size_t len)
     }
 }
 
-/* Small amounts come from a buffer of the thread, because every request needs some. Bytes that were returned
- * to a caller are not kept. */
+/* Returns small amounts from a buffer of the thread, because every request needs some random bytes. Bytes
+ * that a caller received are removed from the buffer. */
 static void real_random(const struct env *env, void *bytes, size_t len)
 {
     enum { SUPPLY = 512 };

@@ -31,7 +31,7 @@ struct env {
     void *ctx;
 };
 
-/* The real clocks and getrandom(2); valid until the process ends. Any thread. */
+/* Returns the real clocks and getrandom(2); valid until the process ends. Any thread. */
 const struct env *env_real(void);
 
 static inline mono_us env_mono(const struct env *env)
@@ -44,15 +44,15 @@ static inline wall_us env_wall(const struct env *env)
     return env->now_wall(env);
 }
 
-/* A random number, uniform in [0, bound); 0 for a bound of 0 or 1. */
+/* Returns a random number, uniform in [0, bound); 0 for a bound of 0 or 1. */
 uint64_t env_random_below(const struct env *env, uint64_t bound);
-/* Multiplies `base_us` by a uniformly random factor in [1 - spread, 1 + spread]; spread in percent. */
+/* Multiplies `base_us` by a uniformly random factor in [1 - spread, 1 + spread]. The spread is in percent. */
 int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent);
 
 /* Initializes a condition on the real monotonic clock. Setting the wall clock therefore does not change how
  * long a wait lasts. The caller releases the condition with pthread_cond_destroy. Any thread. */
 void cond_init(pthread_cond_t *cond);
-/* The deadline for a pthread_cond_timedwait that ends this many microseconds from now. */
+/* Returns the deadline for a pthread_cond_timedwait that ends after this many microseconds. */
 struct timespec cond_until(int64_t timeout_us);
 
 #endif

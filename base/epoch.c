@@ -15,8 +15,8 @@
 #include "base/mem.h"
 
 struct slot {
-    _Alignas(64) _Atomic uint64_t entered; /* epoch of the read section, 0 when outside */
-    _Atomic int in_use;                    /* 0 after the thread of this slot has ended */
+    _Alignas(64) _Atomic uint64_t entered; /* the epoch of the read section; 0 outside a section */
+    _Atomic int in_use;                    /* 0 when the thread of this slot has ended */
     struct slot *next;
 };
 
@@ -29,16 +29,16 @@ struct retired {
 
 struct epoch {
     _Atomic uint64_t current;
-    _Atomic(struct slot *) slots; /* slots are only added */
+    _Atomic(struct slot *) slots; /* slots are added, and never removed */
     pthread_key_t key;
-    struct retired *oldest; /* writer only */
+    struct retired *oldest; /* only the writer uses it */
     struct retired **newest;
 };
 
 static void slot_release(void *arg)
 {
     struct slot *slot = arg;
-    assert(!atomic_load(&slot->entered)); /* a thread does not end inside a section */
+    assert(!atomic_load(&slot->entered)); /* a thread does not end inside a read section */
     atomic_store(&slot->in_use, 0);
 }
 
@@ -63,7 +63,7 @@ void epoch_free(struct epoch *e)
     }
     for (struct slot *s = atomic_load(&e->slots), *next; s; s = next) {
         next = s->next;
-        assert(!atomic_load(&s->entered)); /* no reader is inside */
+        assert(!atomic_load(&s->entered)); /* no reader is inside a read section */
         free(s);
     }
     (void)pthread_key_delete(e->key);

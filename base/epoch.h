@@ -1,8 +1,8 @@
 /*
- * Epoch reclaim for data that many threads read and one thread replaces. A reader stores the current epoch in
- * its own slot when it begins. The writer frees a retired object when no slot contains an epoch in which a
- * reader could still see the object. Readers: any thread, wait-free after their first entry. Writer: one
- * thread. Reads do not nest.
+ * Frees data that many threads read and one thread replaces, when no thread reads it any more (epoch-based
+ * reclamation). A reader stores the current epoch in its own slot when it begins. The writer frees a retired
+ * object when no slot contains an epoch in which a reader could still see the object. Readers: any thread,
+ * wait-free after their first entry. Writer: one thread. Reads do not nest.
  */
 #ifndef BASE_EPOCH_H
 #define BASE_EPOCH_H
@@ -17,10 +17,11 @@ void epoch_free(struct epoch *e);
 void epoch_enter(struct epoch *e);
 void epoch_leave(struct epoch *e);
 
-/* Writer: called after the pointer to `object` was replaced. Calls release(object) when no reader can hold it
- * any more. */
+/* Writer: called after the pointer to `object` was replaced. Calls release(object) when no reader can use the
+ * object any more. */
 void epoch_retire(struct epoch *e, void *object, void (*release)(void *object));
-/* Writer: releases the retired objects that no reader can hold. The writer calls it from time to time. */
+/* Writer: releases the retired objects that no reader can use any more. The writer calls it from time to
+ * time. */
 void epoch_collect(struct epoch *e);
 
 #endif

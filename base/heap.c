@@ -73,7 +73,7 @@ void heap_remove(struct heap *h, struct heap_item *item)
     if (!item->slot)
         return;
     size_t slot = item->slot;
-    assert(slot <= h->count && h->items[slot - 1] == item); /* the item is in this heap */
+    assert(slot <= h->count && h->items[slot - 1] == item); /* the item must be in this heap */
     struct heap_item *last = h->items[h->count - 1];
     h->count--;
     item->slot = 0;

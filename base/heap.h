@@ -13,7 +13,7 @@
 struct heap_item {
     int64_t key;
     uint64_t order; /* set by the heap */
-    size_t slot;    /* 1-based place in the heap; 0 = not in a heap */
+    size_t slot;    /* the index in the heap, from 1; 0: the item is in no heap */
 };
 
 struct heap {
@@ -28,7 +28,7 @@ void heap_done(struct heap *h);
 void heap_set(struct heap *h, struct heap_item *item, int64_t key);
 /* Removes the item; does nothing when the item is in no heap. */
 void heap_remove(struct heap *h, struct heap_item *item);
-/* The smallest item, or NULL. */
+/* Returns the item with the smallest key; NULL when the heap is empty. */
 struct heap_item *heap_peek(const struct heap *h);
 
 static inline bool heap_contains(const struct heap_item *item)

@@ -35,7 +35,7 @@ const char *id_new(const struct env *env, const char *prefix, char id[static ID_
     return id;
 }
 
-enum { BITS_OF_A_DIGIT = 5, FIRST_DIGIT_MOST = 7 }; /* 26 digits are 130 bits, the upper two are 0 */
+enum { BITS_OF_A_DIGIT = 5, FIRST_DIGIT_MOST = 7 }; /* 26 digits have 130 bits; the highest two bits are 0 */
 
 bool id_pack(const char *prefix, const char *id, uint8_t packed[static ID_PACKED_BYTES])
 {
@@ -84,7 +84,7 @@ static const char base62[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 
 enum { BASE = 62, PREFIX_LEN = 4, RANDOM_LEN = 32, CHECKSUM_LEN = 6, CHECKED_LEN = PREFIX_LEN + RANDOM_LEN };
 
-/* Base62, most significant character first, padded with '0' (AU-1). */
+/* Writes the checksum in base62: most significant character first, padded with '0' (AU-1). */
 static void write_checksum(const char *token, char checksum[static CHECKSUM_LEN])
 {
     unsigned long crc = crc32(0L, (const unsigned char *)token, CHECKED_LEN);
@@ -100,14 +100,14 @@ void token_make(const struct env *env, char token[static TOKEN_BYTES])
     for (size_t made = 0; made < RANDOM_LEN;) {
         unsigned char byte;
         env->random(env, &byte, 1);
-        if (byte < 256 - 256 % BASE) /* larger bytes would favour the first characters */
+        if (byte < 256 - 256 % BASE) /* with larger bytes, the first characters would be more frequent */
             token[PREFIX_LEN + made++] = base62[byte % BASE];
     }
     write_checksum(token, token + CHECKED_LEN);
     token[TOKEN_LEN] = '\0';
 }
 
-/* Without a branch, so the duration is the same for all characters. */
+/* The function has no branch, so its duration is the same for all characters. */
 static bool is_base62(char c)
 {
     const unsigned char byte = (unsigned char)c, lower = byte | 0x20;

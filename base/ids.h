@@ -21,30 +21,30 @@ enum { ID_BYTES = 40 };
 #define ID_TOKEN        "tok_"
 #define ID_REQUEST      "req_"
 
-/* Writes prefix + 26 characters into `id` and returns it. */
+/* Writes a new id (the prefix and 26 characters) into `id`, and returns `id`. */
 const char *id_new(const struct env *env, const char *prefix, char id[static ID_BYTES]);
 
-/* Writes a lower bound of all ids that are made at this time or later (to the millisecond), and returns
- * it. */
+/* Writes a text that sorts before all ids that are made at this time or later (to the millisecond), and
+ * returns it. */
 const char *id_floor(const char *prefix, wall_us at, char id[static ID_BYTES]);
 
-/* The 128 bits of an id as bytes, which sort like the ids. A store uses this form for ids that are in every
- * row. */
+/* The 128 bits of an id as bytes, which sort like the ids. A store uses this form for an id that every row
+ * contains. */
 enum { ID_PACKED_BYTES = 16 };
 
-/* False when `id` does not have the form of id_new with this prefix. */
+/* Packs an id. False when `id` does not have the form of id_new with this prefix. */
 bool id_pack(const char *prefix, const char *id, uint8_t packed[static ID_PACKED_BYTES]);
-/* Writes the id into `id` and returns it. */
+/* Unpacks an id into `id`, and returns `id`. */
 const char *id_unpack(const char *prefix, const uint8_t packed[static ID_PACKED_BYTES],
                       char id[static ID_BYTES]);
 
 /*
  * API tokens (AU-1, AU-2): "shd_", 32 random base62 characters, 6 characters of CRC-32 over all characters
- * before. The checksum only rejects typing errors and invented strings before a look-up.
+ * before. The checksum only rejects typing errors and invented strings before they are looked up.
  */
 #define TOKEN_PREFIX "shd_"
 enum {
-    TOKEN_LEN = 42, /* prefix 4, random 32, checksum 6 */
+    TOKEN_LEN = 42, /* 4 of the prefix, 32 random, 6 of the checksum */
     TOKEN_BYTES = TOKEN_LEN + 1,
     TOKEN_DIGEST_BYTES = 32,
     TOKEN_HEX_BYTES = TOKEN_DIGEST_BYTES * 2 + 1,
@@ -52,11 +52,11 @@ enum {
 
 /* Writes a new token; the caller overwrites it after use. */
 void token_make(const struct env *env, char token[static TOKEN_BYTES]);
-/* True when length, alphabet, prefix and checksum are right. The token may still be unknown. */
+/* True when length, alphabet, prefix and checksum are right. No token with this text needs to exist. */
 bool token_is_wellformed(const char *token);
-/* SHA-256 of the whole token. Only this digest is stored (AU-3). */
+/* Computes SHA-256 of the whole token. Only this digest is stored (AU-3). */
 void token_digest(const char *token, uint8_t digest[static TOKEN_DIGEST_BYTES]);
-/* A digest as lower-case hex: the key of VIEW_TOKENS. */
+/* Writes a digest as lower-case hex: the key of VIEW_TOKENS. */
 void token_hex(const uint8_t digest[static TOKEN_DIGEST_BYTES], char hex[static TOKEN_HEX_BYTES]);
 void token_digest_hex(const char *token, char hex[static TOKEN_HEX_BYTES]);
 

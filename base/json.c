@@ -12,8 +12,8 @@
 #define EXACT_INTEGERS 9007199254740992.0
 
 /*
- * False when the nesting exceeds its limit, or at a NUL, which jansson skips after numbers and words. `fault`
- * then has text and place.
+ * False when the nesting exceeds its limit, or when the text contains a NUL, which jansson ignores after
+ * numbers and words. `fault` then has a text and the position.
  */
 static bool json_is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 {
@@ -53,8 +53,8 @@ static bool json_is_bounded(const char *bytes, size_t len, struct json_fault *fa
     return true;
 }
 
-/* jansson ends its error texts with "near '...'". That part would repeat the caller's bytes, and secrets in
- * them. */
+/* jansson ends its error texts with "near '...'". That part would repeat the caller's bytes, which may
+ * contain secrets. */
 
 static json_t *json_parse(const char *bytes, size_t len, size_t flags, struct json_fault *ret_fault)
 {

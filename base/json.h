@@ -1,7 +1,7 @@
 /*
- * Small helpers over jansson: strict parsing of foreign bytes, tolerant reading of foreign members, canonical
- * output. Pure functions. Several threads may read a json_t when no thread changes it any more (jansson's
- * rule).
+ * Small functions for jansson: strict parsing of foreign bytes, tolerant reading of foreign members,
+ * canonical output. Pure functions. Several threads may read a json_t when no thread changes it any more
+ * (jansson's rule).
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -19,15 +19,15 @@ enum { JSON_MAX_DEPTH = 64 };
 #define CLEANUP_JSON CLEANUP(json_decrefp)
 
 /*
- * Checks JSON text before the parser allocates anything: is the text JSON, and how many values does it have?
- * jansson allocates some hundred bytes for each `[]`. A text far below a limit of bytes could therefore fill
- * the memory. Linear, without allocation. The parser, not this check, checks the bytes inside strings. See
- * json_scan.c.
+ * Checks a text before the parser allocates memory: whether it is JSON, and how many values it has. jansson
+ * allocates some hundred bytes for each `[]`. A text far below a limit of bytes could therefore fill the
+ * memory. The check takes linear time and allocates nothing. It does not check the bytes inside strings; the
+ * parser does. See json_scan.c.
  */
 struct json_limits {
-    size_t bytes;   /* length of the text */
-    size_t values;  /* in the whole text, including containers, without member names */
-    size_t members; /* in one object or array */
+    size_t bytes;   /* limit of the length of the text */
+    size_t values;  /* limit of values in the whole text; containers count, member names do not */
+    size_t members; /* limit of members in one object or array */
 };
 
 enum json_scan_end {
@@ -36,29 +36,29 @@ enum json_scan_end {
     JSON_SCAN_TOO_MANY_BYTES,
     JSON_SCAN_TOO_MANY_VALUES,
     JSON_SCAN_TOO_MANY_MEMBERS,
-    JSON_SCAN_TOO_DEEP, /* nested deeper than JSON_MAX_DEPTH levels */
+    JSON_SCAN_TOO_DEEP, /* the text has more than JSON_MAX_DEPTH nested levels */
     JSON_SCAN_END_MAX_,
 };
-/* Static text for messages to people. */
+/* Returns a static text for messages to people. */
 const char *json_scan_text(enum json_scan_end end);
 
-/* Checks a text that is one value of any kind. Only blanks may stand around the value. */
+/* Checks a text that is one value of any kind. Before and after the value only white space is allowed. */
 enum json_scan_end json_scan(const char *bytes, size_t len, const struct json_limits *limits);
 
 /* Iterates over the items of an array. The text must have passed json_scan. */
 struct json_items {
     const char *at, *end;
 };
-/* False when the text is no array. */
+/* Begins with the first item; false when the text is not an array. */
 bool json_items_begin(struct json_items *items, const char *bytes, size_t len);
-/* The text of the next item; false after the last one. */
+/* Gets the text of the next item; false after the last item. */
 bool json_items_next(struct json_items *items, const char **ret_bytes, size_t *ret_len);
 
 /* Iterates over the members of an object in the same way. */
 struct json_member {
     const char *name; /* as written in the text, without its quotes */
     size_t name_len;
-    const char *text; /* text of the value */
+    const char *text; /* the text of the value */
     size_t len;
 };
 bool json_members_begin(struct json_items *members, const char *bytes, size_t len);
@@ -72,34 +72,34 @@ struct json_fault {
 
 /*
  * Parses untrusted bytes: accepts objects and arrays only, rejects duplicate names, limits the depth. Every
- * number without a fraction is an integer, as in JSON Schema: 3.0 becomes 3. Returns NULL on a fault and
+ * number without a fraction becomes an integer, as in JSON Schema: 3.0 becomes 3. Returns NULL on a fault and
  * describes it in `ret_fault` unless that is NULL. The caller owns the result.
  */
 json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault);
-/* As json_parse_strict, but accepts any value and duplicate names. For answers of Cleura, which shootd only
- * reads. */
+/* Does the same as json_parse_strict, but accepts any value and duplicate names. Used for answers of Cleura,
+ * which shootd only reads. */
 json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault);
 
 /*
- * As json_parse_lenient, but first checks the text with json_scan. Returns NULL with the reason in *ret_end.
- * The reason is MALFORMED also for text that the parser does not accept (no UTF-8, NUL, numbers beyond 64
- * bits).
+ * Does the same as json_parse_lenient, but first checks the text with json_scan. On a fault returns NULL,
+ * with the reason in *ret_end. The reason is MALFORMED also for a text that the parser does not accept (not
+ * UTF-8, NUL, numbers with more than 64 bits).
  */
 json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limits *limits,
                            enum json_scan_end *ret_end);
 
 /*
- * As json_parse_foreign, but one odd value does not make the whole text invalid. RFC 8259 allows numbers of
- * any size, and texts can contain lone surrogates. A value that the parser does not accept becomes a number
- * beyond every range. The functions that read members accept no such number. A member with such a name is
- * left out.
+ * Does the same as json_parse_foreign, but accepts a text in which the parser does not accept single values.
+ * RFC 8259 allows numbers of any size, and strings can contain lone surrogates. Each such value becomes a
+ * number outside every range, which the functions that read members do not accept. A member whose name the
+ * parser does not accept is omitted.
  */
 json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_limits *limits,
                             enum json_scan_end *ret_end);
 
-/* Compact text, members in insertion order; the caller frees it. */
+/* Returns compact text, with the members in insertion order. The caller frees it. */
 char *json_text(const json_t *value);
-/* As json_text, with sorted members, for digests and comparisons. */
+/* Does the same as json_text, but sorts the members: for digests and comparisons. */
 char *json_canonical(const json_t *value);
 
 /* These readers never fail. They return NULL or the default when a member is absent, null or of another
@@ -112,12 +112,12 @@ bool json_bool(const json_t *object, const char *key, bool fallback);
 /* Reads an integer, a real with an integral value, or a decimal string (v1 sends numbers as strings). */
 int64_t json_int(const json_t *object, const char *key, int64_t fallback);
 
-/* Overwrites every string in a document. The caller holds the only reference. For a secret document before it
- * is freed. */
+/* Overwrites every string in a document. The caller has the only reference. Used for a secret document before
+ * it is freed. */
 void json_wipe(json_t *value);
 
-/* The JSON pointer of a member below the pointer `base` ("#" is the whole document), escaped (RFC 6901, 3).
- * The caller frees it. */
+/* Returns the escaped JSON pointer (RFC 6901, 3) of a member below the pointer `base` ("#" is the whole
+ * document). The caller frees it. */
 char *json_pointer_to(const char *base, const char *name);
 
 /* Sets object[key] to a string, or to null when `text` is NULL. */
@@ -128,8 +128,8 @@ void json_set_bool(json_t *object, const char *key, bool value);
 void json_set_take(json_t *object, const char *key, json_t *value);
 
 /*
- * Writes an object as text, member by member. Use it where a tree would be built only to be written. The
- * outermost json_out_begin has no name. NULL becomes null.
+ * Writes an object as text, member by member. These functions are for an object that would be built as a tree
+ * only to be written. The outermost json_out_begin has no name. NULL becomes null.
  */
 struct buffer;
 void json_out_begin(struct buffer *out, const char *name);

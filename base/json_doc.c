@@ -55,7 +55,7 @@ json_t *json_doc_tree(struct json_doc *doc)
         return NULL;
     if (!doc->tree) {
         doc->tree = json_loadb(doc->text, doc->len, JSON_DECODE_ANY, NULL);
-        assert(doc->tree); /* shootd wrote the text */
+        assert(doc->tree); /* the parse succeeds, because shootd wrote the text */
     }
     return doc->tree;
 }

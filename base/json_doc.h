@@ -1,7 +1,7 @@
 /*
- * A JSON value that is stored for long and read seldom. It is stored as compact text, a fifth of the size of
- * its tree. The first read parses the text into the tree. The value never changes. One thread owns it, also
- * for reading, because a read builds the tree. All functions accept NULL for "no value".
+ * A JSON value that is stored for long and read seldom. It is stored as compact text, which has a fifth of
+ * the size of its tree. The first read parses the text into the tree. The value never changes. One thread
+ * owns it, also for reading, because a read builds the tree. All functions accept NULL for "no value".
  */
 #ifndef BASE_JSON_DOC_H
 #define BASE_JSON_DOC_H
@@ -14,18 +14,19 @@
 struct json_doc {
     json_t *tree; /* NULL: only the text is stored */
     size_t len;
-    char text[]; /* compact, members in insertion order; NUL-terminated */
+    char text[]; /* compact text with the members in insertion order; NUL-terminated */
 };
 
-/* Makes a document and takes over the reference of `value`. NULL and null make no document. The tree exists
- * until json_doc_rest. */
+/* Makes a document and takes over the reference of `value`. Returns NULL when `value` is NULL or null. The
+ * tree exists until json_doc_rest. */
 struct json_doc *json_doc_new(json_t *value);
-/* Makes a document without a tree. `text` is compact JSON that shootd wrote. A null makes no document. */
+/* Makes a document without a tree. `text` is compact JSON that shootd wrote. Returns NULL for the text
+ * null. */
 struct json_doc *json_doc_of_text(const char *text, size_t len);
 void json_doc_free(struct json_doc *doc);
 /* Frees *doc and stores a document of `value` there, as json_doc_new makes it. */
 void json_doc_set(struct json_doc **doc, json_t *value);
-/* Copies without the tree. The copy shares nothing with its source. */
+/* Copies the document without its tree. The copy shares no memory with its source. */
 struct json_doc *json_doc_copy(const struct json_doc *doc);
 /* Returns the value, which stays valid until json_doc_rest or json_doc_free; NULL for NULL. The caller must
  * not change the value. */

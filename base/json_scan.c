@@ -6,7 +6,10 @@
 
 #include "base/thread.h"
 
-enum { STEP_VALUES = 1024 }; /* values between two yields: some tens of microseconds */
+enum {
+    STEP_VALUES = 1024
+}; /* values that are scanned between two yields; they take some tens of
+    * microseconds */
 
 /* The tokens that may come next. */
 enum expect { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COLON, COMMA_OR_END };
@@ -42,7 +45,8 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Returns the place behind the string that begins at `at`; NULL when the string has no end. */
+/* Returns a pointer to the character after the string that begins at `at`; NULL when the string has no
+ * end. */
 static const char *skip_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++)
@@ -58,7 +62,7 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-/* Returns the place behind the number; NULL when the text is no number. */
+/* Returns a pointer to the character after the number; NULL when the text is not a number. */
 static const char *skip_number(const char *at, const char *end)
 {
     const char *digits = at + (*at == '-');
@@ -98,7 +102,7 @@ static const char *skip_scalar(const char *at, const char *end)
                                                       : skip_word(at, end);
 }
 
-/* Reads the beginning of a value, and enters a container. */
+/* Reads the beginning of a value. When the value is a container, enters it. */
 static enum json_scan_end scan_begin_value(struct scan *s)
 {
     if (++s->values > s->limits->values)
@@ -156,7 +160,7 @@ static enum json_scan_end scan_step(struct scan *s)
                : JSON_SCAN_MALFORMED;
 }
 
-/* Moves s->at behind one value. */
+/* Moves s->at to the character after one value. */
 static enum json_scan_end scan_value(struct scan *s)
 {
     enum json_scan_end end = JSON_SCAN_OK;
@@ -193,8 +197,8 @@ static bool items_go_on(struct json_items *items, char closing)
     return items->at < items->end && *items->at != closing;
 }
 
-/* Returns the place behind the object or array that begins at `at`, in a text that passed the scan. NULL when
- * it has no end. */
+/* Returns a pointer to the character after the object or array that begins at `at`; NULL when it has no end.
+ * The text has passed the scan. */
 static const char *skip_container(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -207,7 +211,7 @@ static const char *skip_container(const char *at, const char *end)
     return depth ? NULL : at;
 }
 
-/* Moves behind the value at items->at. */
+/* Moves items->at to the character after its value. */
 static bool items_value(struct json_items *items, const char **ret_bytes, size_t *ret_len)
 {
     if (items->at == items->end)

@@ -139,7 +139,7 @@ static void write_value(struct writer *w, const json_t *value)
 static char *write_text(const json_t *value, bool sorted)
 {
     struct buffer out;
-    buffer_init(&out, SIZE_MAX / 2); /* the tree was built by shootd, from parts with limits */
+    buffer_init(&out, SIZE_MAX / 2); /* shootd built the tree, from parts whose size is limited */
     write_value(&(struct writer){.out = &out, .sorted = sorted}, value);
     size_t len;
     assert(!out.overflow);

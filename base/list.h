@@ -1,6 +1,6 @@
 /*
- * Intrusive doubly linked list with a sentinel. The list owns nothing; items embed a struct list.
- * Not shared between threads without the owner's lock.
+ * An intrusive doubly linked list with a sentinel. Each item contains a struct list; the list does not own
+ * the items. Threads may share a list only with a lock of its owner.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -26,7 +26,7 @@ static inline bool list_is_empty(const struct list *head)
     return head->next == head;
 }
 
-/* True for an item that was zeroed or taken out. */
+/* True for an item that is in no list: it was zeroed or removed. */
 static inline bool list_is_detached(const struct list *item)
 {
     return !item->next;
@@ -40,7 +40,7 @@ static inline void list_append(struct list *head, struct list *item)
     head->prev = item;
 }
 
-/* Takes an item out of its list. Does nothing when the item is detached. */
+/* Removes an item from its list. Does nothing when the item is detached. */
 static inline void list_remove(struct list *item)
 {
     if (list_is_detached(item))

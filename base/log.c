@@ -83,7 +83,7 @@ const char *log_format_int(int64_t number, char text[static 24])
     return text;
 }
 
-/* Length of the prefix when a secret begins here; 0 when none begins. */
+/* Returns the length of the prefix when a secret begins here; 0 when none begins. */
 static size_t secret_prefix(const char *text)
 {
     static const struct {
@@ -206,7 +206,8 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
     char when[TIME_TEXT_BYTES];
     (void)time_rfc3339(env_wall(env_real()), true, when);
     struct buffer line CLEANUP_BUFFER;
-    buffer_init(&line, 4 * LOG_MAX_LINE); /* larger than all pairs with each character escaped */
+    buffer_init(&line, 4 * LOG_MAX_LINE); /* the limit is larger than all pairs when each character is
+                                           * escaped */
     forms[lines_form](&line, &(struct line){when, level_names[level], message, keys, values, count});
     (void)buffer_add(&line, "\n", 1);
     assert(!line.overflow);
@@ -234,7 +235,7 @@ static const char *value_of(const char *key, size_t key_len, const char *const *
     return NULL;
 }
 
-/* The message with the values of {keys} in their places. */
+/* Appends the message, in which the values replace the {keys}. */
 static void add_message(struct buffer *out, const char *message, const char *const *keys,
                         const char *const *values, unsigned count)
 {
@@ -262,8 +263,8 @@ static bool is_in_message(const char *message, const char *key)
 }
 
 /*
- * Appends the sentence that a person reads first: event, subject and reason. Only this function makes the
- * sentence. The fields follow beside it, for machines.
+ * Appends the sentence that a person reads first: event, subject and reason. No other function makes the
+ * sentence. The fields follow it, for machines.
  */
 static void add_sentence(struct buffer *out, const char *message, const char *const *keys,
                          const char *const *values, unsigned count)

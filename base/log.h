@@ -13,11 +13,11 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX_ };
 
-/* Lines above this level are dropped. Default: info. */
+/* Sets the highest level that is written. Default: info. */
 void log_set_level(enum log_level level);
 /* Whether lines of this level are written. A caller asks before it computes an expensive value. */
 bool log_is_written(enum log_level level);
-/* How many lines of a level were written since start (metric log_messages_total). */
+/* Returns how many lines of a level were written since the start (metric log_messages_total). */
 uint64_t log_count(enum log_level level);
 
 /*
@@ -32,15 +32,16 @@ typedef void (*log_sink)(enum log_level level, const char *message, const char *
  * keeps none. A NULL sink selects the default. */
 void log_set_sink(log_sink sink, void (*flush)(void));
 
-/* How the default sink writes lines: for people and grep (logfmt), or one JSON object per line. The values
- * of the object are all strings: `time`, `level`, `message`, and the keys. Default: text. Before threads
- * start. */
+/* Sets the form of the lines of the default sink: logfmt for people and grep, or one JSON object per line.
+ * The values of the object are all strings: `time`, `level`, `message`, and the keys. Default: text. Called
+ * before threads start. */
 enum log_lines { LOG_LINES_TEXT, LOG_LINES_JSON };
 void log_set_lines(enum log_lines lines);
 
 /*
  * Between log_hold and log_release the lines of the calling thread are kept, as far as memory allows.
- * log_release writes them with few system calls. For threads that write many lines at a time; not nested.
+ * log_release writes them with few system calls. Used by threads that write many lines at a time. Calls must
+ * not be nested.
  */
 void log_hold(void);
 void log_release(void);
@@ -60,7 +61,7 @@ void log_write(enum log_level level, const char *message, ...) ATTR_SENTINEL;
 #define LOG_INT(number) log_format_int((int64_t)(number), (char[24]){0})
 const char *log_format_int(int64_t number, char text[static 24]);
 
-/* Replaces tokens, webhook secrets and bearer values in a string in place. */
+/* Masks tokens, webhook secrets and bearer values in a string, in place. */
 void log_mask_secrets(char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Memory. When memory runs out, the process ends in one place. systemd restarts the process, and no
+ * Allocates memory. When there is no memory, these functions abort the process. systemd restarts it, and no
  * acknowledged change is lost (promise 1). Data whose size a peer can choose is stored in struct buffer,
  * which has a limit. All functions: any thread; the caller owns the result and releases it with free().
  */
@@ -16,7 +16,7 @@
 void *mem_calloc(size_t count, size_t size);
 /* Like realloc for an array, with a check for overflow; aborts when there is no memory. */
 void *mem_realloc_array(void *old, size_t count, size_t size);
-/* Copies; NULL stays NULL. */
+/* Copies the text; NULL for NULL. */
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t len);
 void *mem_dup(const void *bytes, size_t len);
@@ -25,9 +25,9 @@ void *mem_dup(const void *bytes, size_t len);
 void mem_set_str(char **target, const char *text);
 /* True when both texts are equal, or both NULL. */
 bool mem_same_str(const char *a, const char *b);
-/* Formatted copy. */
+/* Returns a formatted text. */
 char *mem_printf(const char *format, ...) ATTR_PRINTF(1, 2);
-/* Overwrites the string and frees it: for secrets. NULL is allowed. */
+/* Overwrites a secret and frees it. NULL is allowed. */
 void mem_free_secret(char *text);
 
 #define MEM_NEW(type) ((type *)mem_calloc(1, sizeof(type)))

@@ -80,8 +80,8 @@ uint64_t histogram_count(const struct histogram_total *total)
 
 enum { EDGE_BYTES = 32 };
 
-/* The edge in seconds, in the form that OpenMetrics requires: 0.5, 1.0. Both output forms thus have the same
- * labels. */
+/* Writes the edge in seconds, in the form that OpenMetrics requires: 0.5, 1.0. Both output forms use it, so
+ * their labels are the same. */
 static const char *edge_text(int64_t us, char text[static EDGE_BYTES])
 {
     const int n = snprintf(text, EDGE_BYTES, "%.15g", (double)us / (double)US_PER_S);
@@ -121,7 +121,8 @@ void histogram_write_one(struct buffer *out, const char *name, const char *label
 
 #define TOTAL "_total"
 
-/* The length of the family's name in OpenMetrics: the name of a counter has no _total there. */
+/* Returns the length of the family's name in OpenMetrics, where the family name of a counter has no
+ * _total. */
 static size_t family_len(const struct metric_info *m)
 {
     const size_t len = strlen(m->name);

@@ -1,7 +1,7 @@
 /*
  * The text forms of metrics (OB-1), and histograms (OB-2). Names, help, types and edges are constants of
- * shootd. A caller passes labels as they are written: a="x",b="y", with values that need no escape; "" for
- * none.
+ * shootd. A caller passes labels in their output form, a="x",b="y", with values that need no escape. "" means
+ * no labels.
  */
 #ifndef BASE_METRIC_H
 #define BASE_METRIC_H
@@ -15,7 +15,7 @@
 /* A row of base/metric_table.h. */
 struct metric_info {
     const char *name;
-    const char *type; /* as in the output */
+    const char *type; /* the type, as in the output */
     const char *labels;
     const char *help;
 };
@@ -39,27 +39,29 @@ void metric_to_openmetrics(const struct buffer *text, struct buffer *out);
 
 enum { HISTOGRAM_EDGES_MAX = 20, METRIC_LABELS_BYTES = 256 };
 
-/* Upper bounds, ascending. */
+/* The upper bounds of the buckets, ascending. */
 struct histogram_edges {
     size_t count;
     int64_t us[HISTOGRAM_EDGES_MAX];
 };
 
-/* A histogram of times. One thread adds, without atomic additions; any thread reads. A zeroed struct is
- * empty. */
+/* A histogram of times. Only one thread adds times, so additions need not be atomic; any thread reads. A
+ * zeroed struct is empty. */
 struct histogram {
-    _Atomic uint64_t counts[HISTOGRAM_EDGES_MAX + 1]; /* not cumulative; the last one is above every edge */
+    _Atomic uint64_t counts[HISTOGRAM_EDGES_MAX + 1]; /* not cumulative; the last count is of times above
+                                                       * every edge */
     _Atomic uint64_t sum_us;
 };
 
-/* The sum, for a scrape, of several histograms with the same edges. A zeroed struct is empty. */
+/* The sum of several histograms with the same edges, which is computed for a scrape. A zeroed struct is
+ * empty. */
 struct histogram_total {
     uint64_t counts[HISTOGRAM_EDGES_MAX + 1];
     uint64_t sum_us;
 };
 
-/* Adds a time; a time below 0 counts as 0, because wall clocks may be set back. Only the histogram's
- * thread. */
+/* Adds a time; a time below 0 counts as 0, because wall clocks may be set back. Called only on the thread of
+ * the histogram. */
 void histogram_add(struct histogram *h, const struct histogram_edges *edges, int64_t us);
 void histogram_sum(struct histogram_total *total, const struct histogram *h);
 uint64_t histogram_count(const struct histogram_total *total);

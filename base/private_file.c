@@ -39,7 +39,7 @@ static int write_new(int directory, const char *name, const void *bytes, size_t 
     int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    errno = EIO; /* for a short write, which sets no errno */
+    errno = EIO; /* a short write sets no errno */
     int r = fchmod(fd, 0600) < 0 || write(fd, bytes, len) != (ssize_t)len || fsync(fd) < 0 ? -errno : 0;
     if (close(fd) < 0 && !r)
         r = -errno;

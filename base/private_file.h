@@ -1,7 +1,7 @@
 /*
- * Small files that only shootd's user may read, in an open directory. Links are never followed: a user who
- * can place a link in the directory could otherwise choose the file that is read or written. Blocking; called
- * at the start.
+ * Reads and writes small files that only shootd's user may read, in an open directory. Links are never
+ * followed: a user who can place a link in the directory could otherwise choose the file that is read or
+ * written. The functions block; they are called at the start.
  */
 #ifndef BASE_PRIVATE_FILE_H
 #define BASE_PRIVATE_FILE_H
@@ -17,7 +17,7 @@ enum private_mode {
 
 /*
  * Reads at most `size` bytes. Returns their number or a negative errno. -EPERM: other users may read the
- * file, its owner is neither shootd's user nor root, or it is no regular file. -ELOOP: the name is a link.
+ * file, its owner is neither shootd's user nor root, or it is not a regular file. -ELOOP: the name is a link.
  */
 int private_file_read(int directory, const char *name, enum private_mode mode, void *bytes, size_t size);
 /* Writes a new file (mode 0600, synced) and then replaces the old one with it. Returns 0 or a negative

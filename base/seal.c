@@ -28,7 +28,7 @@ void seal_key_id(const struct seal_key *key, char ret_id[static SEAL_KEY_ID_BYTE
 uint8_t *seal(const struct seal_key *key, const struct env *env, const char *context, const char *secret,
               size_t *ret_len)
 {
-    assert(*context); /* without a context, a sealed value could be moved to any place */
+    assert(*context); /* without a context, a sealed value would be valid in every row */
     size_t len = strlen(secret);
     uint8_t *sealed = mem_calloc(NONCE + len + TAG, 1);
     unsigned long long written;

@@ -1,7 +1,7 @@
 /*
- * Sealing of secrets at rest: XChaCha20-Poly1305 under one key of the installation. The context (for example
- * "token|main|https://...|robot") is authenticated, so a sealed value cannot be moved to another place. Any
- * thread.
+ * Encrypts ("seals") secrets before they are stored: XChaCha20-Poly1305 with one key for the installation.
+ * The context (for example "token|main|https://...|robot") is authenticated, so a sealed value is not valid
+ * in another row. Any thread.
  */
 #ifndef BASE_SEAL_H
 #define BASE_SEAL_H
@@ -12,7 +12,7 @@
 
 #include "base/env.h"
 
-enum { SEAL_KEY_BYTES = 32, SEAL_KEY_ID_BYTES = 33 /* text with its NUL */ };
+enum { SEAL_KEY_BYTES = 32, SEAL_KEY_ID_BYTES = 33 /* the text, including its NUL */ };
 
 struct seal_key {
     uint8_t bytes[SEAL_KEY_BYTES];
@@ -24,7 +24,7 @@ void seal_derive(const struct seal_key *key, const char *purpose, uint8_t ret_ke
 /* Writes an id of the key as hex; the id reveals nothing of the key. */
 void seal_key_id(const struct seal_key *key, char ret_id[static SEAL_KEY_ID_BYTES]);
 
-/* The caller frees the result. */
+/* Seals the bytes. The caller frees the result. */
 uint8_t *seal(const struct seal_key *key, const struct env *env, const char *context, const char *secret,
               size_t *ret_len);
 /* Returns NULL when the bytes were not sealed under this key and context. The result is a NUL-terminated
@@ -36,8 +36,8 @@ struct seal_change {
     const struct seal_key *to;
     const struct env *env;
 };
-/* Opens the value with `from` and seals it again with the other key, in place. False when `from` does not
- * fit; then nothing is changed. */
+/* Opens the value with the key `from` and seals it with the other key, in place. When `from` does not open
+ * the value, changes nothing and returns false. */
 bool seal_again(const struct seal_change *change, const char *context, uint8_t **sealed, size_t *len);
 
 #endif

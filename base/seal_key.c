@@ -70,7 +70,7 @@ int seal_key_write_next(int state_dir, const struct seal_key *key)
     return private_file_write(state_dir, NEXT_FILE, key->bytes, sizeof(key->bytes));
 }
 
-/* Best effort: some disks write to a new place and keep the old bytes. */
+/* Overwrites the file as well as possible: some disks write new bytes elsewhere and keep the old ones. */
 static void overwrite(int fd)
 {
     const uint8_t nothing[SEAL_KEY_BYTES] = {0};
@@ -80,7 +80,7 @@ static void overwrite(int fd)
 
 static int take_place(int state_dir)
 {
-    /* The old file stays open over the rename, so that it can be overwritten when it is no longer needed. */
+    /* The old file stays open during the rename, so that it can be overwritten afterwards. */
     int old = openat(state_dir, KEY_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     int r = renameat(state_dir, NEXT_FILE, state_dir, KEY_FILE) < 0 || fsync(state_dir) < 0 ? -errno : 1;
     if (r == 1 && old >= 0)

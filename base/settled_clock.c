@@ -24,7 +24,7 @@ wall_us settled_clock_now(struct settled_clock *c)
         c->offset_us = offset_us;
         c->is_ahead = false;
     } else if (!c->is_ahead || offset_us - c->ahead_us > JUMP_US) {
-        log_warning("the wall clock jumped ahead: expired data is not removed by it for a day");
+        log_warning("the wall clock jumped ahead: for a day, no data expires because of the jump");
         c->is_ahead = true;
         c->ahead_us = offset_us;
         c->ahead_since = mono;

@@ -154,7 +154,7 @@ void span_record(const struct span *s)
         free(text);
 }
 
-/* Takes the oldest span when it has at most this many bytes. */
+/* Removes the oldest span from the queue and returns it, when it has at most this many bytes. */
 static bool take_one(size_t most_bytes, struct span_text *ret)
 {
     (void)pthread_mutex_lock(&lock);

@@ -21,9 +21,9 @@ enum {
     SPAN_NOTES_MAX = 128,
 };
 
-enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER, SPAN_CLIENT }; /* numbers of OTLP */
+enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER, SPAN_CLIENT }; /* the numbers are those of OTLP */
 
-/* A text or a number. An attribute whose name or text is NULL is omitted. */
+/* An attribute: a text or a number. An attribute whose name or text is NULL is omitted. */
 struct span_attribute {
     const char *name;
     const char *text;
@@ -34,7 +34,7 @@ struct span_attribute {
     {                                  \
         .name = (key), .text = (value) \
     }
-#define SPAN_STATUS(status) /* HTTP status; 0: none */                                               \
+#define SPAN_STATUS(status) /* The attribute of an HTTP status; 0: there is none. */                 \
     {                                                                                                \
         .name = (status) ? "http.response.status_code" : NULL, .number = (status), .is_number = true \
     }
@@ -59,12 +59,12 @@ struct span {
     const char *name;
     enum span_kind kind;
     wall_us begun, ended;
-    const char *error; /* the error; NULL: none */
+    const char *error; /* a text about the error; NULL: there is none */
     const struct span_attribute *attributes;
     size_t attribute_count;
     const struct span_note *notes;
     size_t note_count;
-    unsigned notes_dropped; /* notes that did not fit */
+    unsigned notes_dropped; /* the number of notes that did not fit */
 };
 
 /* Returns the attributes in OTLP's JSON form, as a new array. */
@@ -73,14 +73,15 @@ json_t *span_attributes(const struct span_attribute *attributes, size_t count);
 /* Sets how many traces of a million are recorded. Before this call none is recorded. Before threads start. */
 void span_set_ratio(int millionths);
 /* Decides whether the trace of a request is recorded. When a trusted peer sent the trace (`is_known`), its
- * sampled flag decides (OB-14); otherwise chance does. While recording is off, the flag is not changed. */
+ * sampled flag decides (OB-14); otherwise the decision is random. While recording is off, the flag is not
+ * changed. */
 void span_decide(const struct env *env, struct trace *t, bool is_known);
 bool span_is_recorded(const struct trace *t);
 /* Records a span when its trace is recorded; otherwise does nothing. */
 void span_record(const struct span *s);
 
 /* Moves the oldest spans to the end of `to`, separated by commas. It moves at most `most` spans, and only as
- * many as fit. Returns their number; 0: none wait. */
+ * many as fit. Returns their number; 0: no span waits. */
 unsigned spans_take(struct buffer *to, unsigned most);
 /* Appends the counts of recorded and dropped spans. */
 void span_metrics(struct buffer *out);

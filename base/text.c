@@ -26,7 +26,8 @@ char *utf8_cut_copy(const char *text, size_t max)
     return text ? mem_strndup(text, utf8_cut(text, max)) : NULL;
 }
 
-/* Length of the UTF-8 sequence that begins here, and its code point; 0 when no valid sequence begins here. */
+/* Returns the length of the UTF-8 sequence that begins here, and its code point; 0 when no valid sequence
+ * begins here. */
 static size_t utf8_decode(const uint8_t *text, size_t len, uint32_t *ret_point)
 {
     static const struct {
@@ -51,7 +52,7 @@ static size_t utf8_decode(const uint8_t *text, size_t len, uint32_t *ret_point)
     return 0;
 }
 
-/* Controls, and characters that reverse or break a printed line. */
+/* Whether the character is a control, or reverses or breaks a printed line. */
 static bool is_control(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x061c || point == 0x200e ||

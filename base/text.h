@@ -1,5 +1,4 @@
-/* Texts: where a text may be cut, how foreign text is shown, and the characters of names in HTTP. Pure
- * functions, any thread. */
+/* Functions for texts: they cut a text, clean foreign text, and check names in HTTP. Pure; any thread. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -7,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * The length of the longest beginning of `text` that has at most `max` bytes and ends between two characters.
- * The text is UTF-8. For other bytes only the limit is guaranteed.
+ * Returns the length of the longest beginning of `text` that has at most `max` bytes and ends between two
+ * characters. The text is UTF-8. For other bytes only the limit is guaranteed.
  */
 size_t utf8_cut(const char *text, size_t max);
 /* Copies that beginning; NULL stays NULL. The caller frees the copy. */
@@ -16,10 +15,11 @@ char *utf8_cut_copy(const char *text, size_t max);
 
 /*
  * Cleans foreign text that is shown to people: in logs, messages, the delivery log. Each control (C0, C1,
- * line separators) and each mark that changes the direction of text becomes a space. A byte that is no UTF-8
- * becomes a question mark. The text is cut only between two characters. Writes the part that fits into `size`
- * bytes including the NUL, which is always written; `size` is at least 1. Returns the length without the NUL,
- * which is never more than `len`. `to` may be `from` when `size` is at least len + 1.
+ * line separators) and each mark that changes the direction of text becomes a space. A byte that is not part
+ * of valid UTF-8 becomes a question mark. The text is cut only between two characters. Writes the part that
+ * fits into `size` bytes including the NUL, which is always written; `size` is at least 1. Returns the length
+ * without the NUL, which is never more than `len`. `to` and `from` may be the same buffer when `size` is at
+ * least len + 1.
  */
 size_t printable_write(char *to, size_t size, const char *from, size_t len);
 

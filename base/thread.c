@@ -13,14 +13,15 @@
 #include "base/env.h"
 
 enum {
-    NICER = 5, /* gives a third of the share of a thread that answers */
+    NICER = 5, /* the nice value; the thread gets a third of the share of a thread that answers */
     SHORT_SLICE_NS = 100000,
-    PIECE_US = 50,          /* work between two yields */
-    GIVEN_PER_WORK = 4,     /* CPU time for others per CPU time of a background thread; matches NICER */
+    PIECE_US = 50,          /* the duration of work between two yields */
+    GIVEN_PER_WORK = 4,     /* CPU time for other threads per CPU time of a background thread; corresponds to
+                             * NICER */
     LONGEST_WORK_US = 4000, /* a tick of Linux's clock */
     LONGEST_PIECE_US = 500,
-    REST = 9,          /* pause per work while answering threads are busy */
-    BUSY_PERCENT = 25, /* limit of their share of the processors */
+    REST = 9,          /* ratio of pause to work while the threads that answer are busy */
+    BUSY_PERCENT = 25, /* the threads that answer are busy above this share of the processors */
     LOOK_US = 3000,
 };
 
@@ -68,7 +69,7 @@ int thread_processors(void)
     return atomic_load(&count);
 }
 
-/* Processor time that the background threads used, and the last measurement of the answering threads. */
+/* The processor time that the background threads used, and the last measurement of the answering threads. */
 static _Atomic int64_t background_us, answering_us, looked_at;
 static atomic_bool others_are_busy;
 

@@ -3,8 +3,8 @@
 #define BASE_THREAD_H
 
 /*
- * For the calling thread and the threads that it starts. On Linux 6.12 and later, such a thread runs before
- * background threads as soon as it has work, unless it has used up its slice.
+ * Sets the priority of the calling thread and of the threads that it starts. On Linux 6.12 and later, such a
+ * thread runs before background threads as soon as it has work, until its slice is used up.
  */
 void thread_answers(void);
 
@@ -16,16 +16,16 @@ void thread_answers(void);
 void thread_in_background(const char *name);
 
 /*
- * Called without a lock, between small pieces of a long work: yields the processor to threads that wait for
- * it. It acts only after 50 microseconds of work, so thousands of pieces can call it. While the threads that
- * answer requests use more than a quarter of the processors, the caller sleeps nine times as long as it has
- * worked. Otherwise reads would wait, because Linux lets the caller run up to 4 ms at a time after such a
- * wait, whatever its priority. Where other processes compute, the caller works longer before it yields, to
- * keep about its share.
+ * Called without a lock, between small pieces of long work: yields the processor to threads that wait for it.
+ * It yields only after 50 microseconds of work, so it can be called after thousands of pieces. While the
+ * threads that answer requests use more than a quarter of the processors, the caller sleeps nine times as
+ * long as it has worked. Without these pauses, reads would wait: after a wait, Linux lets the caller run for
+ * up to 4 ms at a time, whatever its priority. When other processes compute, the caller works longer before
+ * it yields, so that its share remains about the same.
  */
 void thread_step_aside(void);
 
-/* The number of processors that the process may use, as found at the first call. Any thread. */
+/* Returns the number of processors that the process may use. The first call determines it. Any thread. */
 int thread_processors(void);
 
 #endif

@@ -13,10 +13,10 @@ enum {
     FLAGS_AT = PARENT_AT + SPAN_DIGITS + 1,
     FIELD_LEN = FLAGS_AT + 2,
     KNOWN_FLAGS = TRACE_SAMPLED | TRACE_RANDOM,
-    TEXT_LEN = ID_DIGITS + 3, /* without a span */
+    TEXT_LEN = ID_DIGITS + 3, /* the length without a span */
 };
 
-/* Exactly `count` lower-case hex digits. */
+/* Whether the text begins with `count` lower-case hex digits. */
 static bool is_hex(const char *text, size_t count)
 {
     return strspn(text, "0123456789abcdef") >= count;
@@ -62,7 +62,7 @@ bool trace_parse(const char *field, struct trace *ret)
     return true;
 }
 
-/* Writes the bytes as hex. All zeros would be invalid: the last digit becomes 1. */
+/* Writes the bytes as hex. When all digits would be 0, which is invalid, the last digit becomes 1. */
 static void write_hex(const unsigned char *bytes, char *text, size_t count)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,6 +1,6 @@
 /*
  * W3C Trace Context (HT-51): the id of a trace, its flags, and the span that is the parent of the next spans.
- * A command carries them, the operation that it makes stores them, and every call for the operation sends
+ * A command contains them, the operation that it makes stores them, and every call for the operation sends
  * them. base/span.h records the spans. Pure.
  */
 #ifndef BASE_TRACE_H
@@ -20,13 +20,13 @@ enum {
 
 struct trace {
     char id[TRACE_ID_BYTES];     /* "": no trace */
-    char span[TRACE_SPAN_BYTES]; /* parent of later spans; "": none */
+    char span[TRACE_SPAN_BYTES]; /* the parent of later spans; "": there is none */
     uint8_t flags;               /* bits of enum trace_flag; other bits are discarded */
 };
 
 enum trace_flag { TRACE_SAMPLED = 1, TRACE_RANDOM = 2 };
 
-/* Reads a traceparent field. False for an invalid field; *ret is then not changed. */
+/* Reads a traceparent field. For an invalid field, returns false and does not change *ret. */
 bool trace_parse(const char *field, struct trace *ret);
 /* Begins a trace: a random id, not sampled, no span. */
 void trace_begin(const struct env *env, struct trace *ret);
@@ -38,9 +38,9 @@ void trace_span_of(const char *id, unsigned part, char span[static TRACE_SPAN_BY
 /* Writes the field for one outgoing call; `span` is the span of that call. */
 void trace_parent(const struct trace *t, const char *span, char field[static TRACEPARENT_BYTES]);
 
-/* The stored form; NULL when there is no trace. */
+/* Returns the stored form; NULL when there is no trace. */
 const char *trace_to_text(const struct trace *t, char text[static TRACE_TEXT_BYTES]);
-/* Reads the stored form; NULL and malformed text give no trace. */
+/* Reads the stored form. For NULL and for a malformed text, *ret is no trace. */
 void trace_from_text(const char *text, struct trace *ret);
 
 #endif

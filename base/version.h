@@ -3,6 +3,6 @@
 #define BASE_VERSION_H
 
 extern const char shootd_version[];
-extern const char shootd_revision[]; /* revision of the sources */
+extern const char shootd_revision[]; /* the revision of the sources */
 
 #endif

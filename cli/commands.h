@@ -13,8 +13,8 @@ struct cli;
 enum flag_kind {
     FLAG_SWITCH,   /* the flag has no value */
     FLAG_TEXT,     /* any text that is not empty */
-    FLAG_NUMBER,   /* 0 to 1000000 */
-    FLAG_DURATION, /* 90s, 15m, 2h */
+    FLAG_NUMBER,   /* a number from 0 to 1000000 */
+    FLAG_DURATION, /* a duration: 90s, 15m, 2h */
     FLAG_CHOICE,   /* one of `words` */
 };
 

@@ -149,7 +149,7 @@ const struct flag *parse_flag(const struct command *command, const char *word)
 }
 
 /* Whether the next word is the value of flag i, while the command is not known yet. Flags with the same name
- * are equal in all commands, but a letter may name different flags. The next word is no value when it is a
+ * are equal in all commands, but a letter may name different flags. The next word is not a value when it is a
  * command for which the letter is a switch. */
 static bool takes_next(const struct line *line, int i)
 {

@@ -5,7 +5,7 @@
 #include "cli/http.h"
 #include "cli/shootctl.h"
 
-/* Returns the exit code for an answer, END_OK for a success. Reports nothing. */
+/* Returns the exit code for an answer; END_OK for a success. Does not report the problem. */
 enum exit_code problem_code(const struct http_answer *answer);
 /* Whether the same request may succeed later, because the server restarts or is busy, or the network or a
  * proxy fails. */

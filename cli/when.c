@@ -14,7 +14,8 @@ static const struct {
     char letter;
 } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
 
-/* The text has at most two units, as in "3h12m", and only one when the time is longer than a week. */
+/* Writes a duration. The text has at most two units, as in "3h12m", and only one when the time is longer than
+ * a week. */
 char *when_lasting(int64_t seconds)
 {
     for (size_t i = 0; i + 1 < ARRAY_LEN(units); i++) {

@@ -135,7 +135,8 @@ static bool is_showable(const char *text)
     return strcmp(shown, text) == 0;
 }
 
-/* Returns the text of a key. NULL with a fault when it is no valid key, or when the object already has it. */
+/* Returns the text of a key. When it is not a valid key, or the object already has it, adds a fault and
+ * returns NULL. */
 static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *object)
 {
     size_t line = event->start_mark.line + 1;

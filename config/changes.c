@@ -95,7 +95,7 @@ static bool values_equal(const struct key *k, const void *a, const void *b)
     return false;
 }
 
-/* Handles only the types of keys that need a restart. */
+/* Handles only the types of the keys that need a restart. */
 static void keep_value(const struct key *k, const void *now, void *next)
 {
     if (k->type == KEY_STRING) {

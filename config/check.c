@@ -1,4 +1,4 @@
-/* The checks of a configuration that the table of keys cannot express. Before threads start. */
+/* The checks of a configuration that the table of keys cannot express. They run before threads start. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,8 @@ static void check_name(struct loader *l, const yaml_node_t *node, const char *na
         config_fault(l, node, "name", "'%s' must have 1 to 62 characters a-z, 0-9 and '-'", name);
 }
 
-/* The fault of the host and port of a URL; NULL when they are valid, or when `url` has another form. */
+/* Returns the fault of the host and port of a URL; NULL when they are valid, or when `url` has another
+ * form. */
 static const char *url_fault(const char *url)
 {
     const char *host = strstr(url, "://");
@@ -189,7 +190,7 @@ static void check_projects(struct loader *l)
     }
 }
 
-/* The node of a key at the top level or in a group; NULL when the file lacks it. */
+/* Returns the node of a key at the top level or in a group; NULL when the file does not contain the key. */
 static const yaml_node_t *node_at(struct loader *l, const char *group, const char *key)
 {
     const yaml_node_t *at = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
@@ -283,8 +284,8 @@ static void check_backups(struct loader *l)
         config_fault(l, node_at(l, "backups", "every"), "every", "must be 0s or at least %ds", FEWEST_S);
 }
 
-/* Finds defaults with which every create in the project would be refused. All further checks need the
- * catalog. */
+/* Finds defaults with which every create in the project would be refused. All other checks of the defaults
+ * need the catalog. */
 static void check_defaults(struct loader *l, const yaml_node_t *project, const json_t *defaults)
 {
     const yaml_node_t *node = find_node(l, project, "defaults");
@@ -304,7 +305,7 @@ static void check_defaults(struct loader *l, const yaml_node_t *project, const j
 
 enum { ISSUER_MAX = 255, RULE_PROJECTS_MAX = 200, SCOPES_MAX = 20 };
 
-/* The node of one of the item's keys, or of the item when the key is absent. */
+/* Returns the node of one of the item's keys, or of the item when the key is absent. */
 static const yaml_node_t *key_or_item(struct loader *l, const yaml_node_t *item, const char *key)
 {
     const yaml_node_t *at = find_node(l, item, key);

@@ -1,6 +1,6 @@
 /*
- * Declarations shared in this folder: the table of keys, from which sample, loader and checks are made, and
- * the state of the loader. Before threads start.
+ * Declarations that the files of this folder share: the table of keys, which the sample, the loader and the
+ * checks use, and the state of the loader. Used before threads start.
  */
 #ifndef CONFIG_CONFIG_PRIVATE_H
 #define CONFIG_CONFIG_PRIVATE_H
@@ -16,14 +16,14 @@ enum key_type {
     KEY_STRING,       /* char * */
     KEY_INTEGER,      /* int */
     KEY_BOOL,         /* bool */
-    KEY_DURATION,     /* int64_t microseconds, written 250ms 15s 5m 2h 30d */
-    KEY_RATIO,        /* int, millionths; written 1, 0.05 */
-    KEY_WORD,         /* int index into words */
-    KEY_STRING_LIST,  /* char **, NULL-terminated */
-    KEY_INTEGER_LIST, /* int *, 0-terminated */
-    KEY_GROUP,        /* a mapping of `group` */
-    KEY_ITEMS,        /* struct key_items: a sequence of mappings of `group` */
-    KEY_DEFAULTS,     /* json_t *: the project's defaults, members in `group` */
+    KEY_DURATION,     /* int64_t microseconds; written as 250ms, 15s, 5m, 2h, 30d */
+    KEY_RATIO,        /* int, millionths; written as 1, 0.05 */
+    KEY_WORD,         /* int, an index of `words` */
+    KEY_STRING_LIST,  /* char **, the last one is NULL */
+    KEY_INTEGER_LIST, /* int *, the last one is 0 */
+    KEY_GROUP,        /* a mapping with the keys of `group` */
+    KEY_ITEMS,        /* struct key_items: a sequence of mappings with the keys of `group` */
+    KEY_DEFAULTS,     /* json_t *: the defaults of the project; `group` has their members */
 };
 
 struct key_group;
@@ -31,10 +31,11 @@ struct key_group;
 struct key {
     const char *name;
     enum key_type type;
-    size_t offset;       /* in the struct that the group describes */
-    const char *preset;  /* default, as written in a file; NULL: none */
-    const char *example; /* value in the sample when there is no default; NULL: the key is omitted */
-    int64_t low, high;   /* range of integers and of durations in microseconds */
+    size_t offset;       /* the offset in the struct that the group describes */
+    const char *preset;  /* the default, as a file contains it; NULL: there is none */
+    const char *example; /* the value in the sample when there is no default; NULL: the sample omits the
+                          * key */
+    int64_t low, high;   /* the range of an integer, and of a duration in microseconds */
     const char *const *words;
     const struct key_group *group;
     bool required;
@@ -44,12 +45,12 @@ struct key {
 struct key_group {
     const struct key *keys;
     size_t count;
-    /* For items: the size of one item, and the limit of their number. */
+    /* For items: the size of one item, and the limit of the number of items. */
     size_t size;
     size_t most;
 };
 
-/* The items of a struct: a pointer, followed by their number. */
+/* A member of a struct that contains items: a pointer, followed by the number of items. */
 struct key_items {
     char *first;
     size_t count;
@@ -64,7 +65,7 @@ extern const struct key_group config_client_group;
 /* ---- load.c, remarks.c, check.c ---- */
 
 struct config_remark {
-    size_t line; /* from 1; 0: no line */
+    size_t line; /* the first line is 1; 0: the remark has no line */
     char *text;
 };
 
@@ -74,14 +75,14 @@ struct loader {
     yaml_document_t *doc;
     struct config *config;
     unsigned faults;
-    struct config_remark *remarks; /* faults and notes, reported in the order of lines */
+    struct config_remark *remarks; /* faults and notes, which are reported in the order of lines */
     size_t remark_count;
 };
 
-/* Adds a fault of a value. `node` is the place of the value, or NULL. */
+/* Adds a fault of a value. `node` gives the line of the value, or is NULL. */
 void config_fault(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
     ATTR_PRINTF(4, 5);
-/* Adds a note: information that is no fault. */
+/* Adds a note: information that is not a fault. */
 void config_note(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
     ATTR_PRINTF(4, 5);
 /* Adds a fault of the file itself. */
@@ -89,14 +90,14 @@ void config_file_fault(struct loader *l, size_t line, const char *text);
 /* Writes all remarks and frees them. */
 void config_report(struct loader *l, FILE *out);
 
-/* The text of a plain value; NULL for lists and mappings. */
+/* Returns the text of a plain value; NULL for lists and mappings. */
 const char *config_scalar(const yaml_node_t *node);
-/* The number of items of a sequence. */
+/* Returns the number of items of a sequence. */
 size_t config_item_count(const yaml_node_t *node);
 const yaml_node_t *config_item(struct loader *l, const yaml_node_t *node, size_t i);
 
-/* Makes the checks that the table of keys cannot express: unique names, URLs, files, members that contradict
- * each other. Reads the secrets. */
+/* Makes the checks that the table of keys cannot express: unique names, URLs, files, keys that contradict
+ * each other. Also reads the secrets. */
 void config_check(struct loader *l);
 
 #endif

@@ -16,10 +16,11 @@ struct config_current *config_current_new(const struct config *first);
  * and leave. NULL is allowed. */
 void config_current_free(struct config_current *current);
 
-/* Any thread that does not block before leave; not nested. */
+/* Called on any thread that does not block before leave. Calls must not be nested. */
 void config_current_enter(struct config_current *current);
 void config_current_leave(struct config_current *current);
-/* Valid until leave. On the loop thread, without enter: valid until it is replaced. */
+/* Returns the current configuration, which is valid until leave. The loop thread needs no enter: for it the
+ * configuration is valid until it is replaced. */
 const struct config *config_current_get(const struct config_current *current);
 
 /* Loop thread: takes over `next`. The previous configuration is freed now, or at a later replacement. */

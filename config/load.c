@@ -1,6 +1,7 @@
 /*
- * Loads a configuration: checks YAML (libyaml keeps the line of every node) against the table of keys, then
- * makes the checks of check.c. All faults are printed, not only the first. Runs before threads start.
+ * Loads a configuration: compares the YAML (libyaml keeps the line of every node) with the table of keys,
+ * then makes the checks of check.c. All faults are printed, not only the first. This runs before threads
+ * start.
  */
 #include <assert.h>
 #include <errno.h>

@@ -48,8 +48,8 @@ void config_file_fault(struct loader *l, size_t line, const char *text)
     add(l, line, text);
 }
 
-/* Repeatedly takes the first remark in the order of lines; remarks of one line stay in the order of
- * discovery. */
+/* Repeatedly writes the first remark in the order of lines. Remarks of the same line are written in the order
+ * in which they were found. */
 void config_report(struct loader *l, FILE *out)
 {
     for (size_t remark = 0; remark < l->remark_count; remark++) {

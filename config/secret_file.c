@@ -10,7 +10,8 @@
 
 #include "base/mem.h"
 
-/* systemd passes credentials in a separate directory; their access lists look like rights of the group. */
+/* Whether the file is a credential. systemd passes credentials in a separate directory, and their access
+ * lists look like rights of the group. */
 static bool is_credential(const char *path)
 {
     const char *directory = getenv("CREDENTIALS_DIRECTORY");
@@ -27,7 +28,7 @@ static enum secret_status cannot_read(const char *path, char **ret_error)
     return error == ENOENT ? SECRET_MISSING : SECRET_REFUSED;
 }
 
-/* The file is open; `text` has max + 2 bytes. */
+/* Reads the line of a file that is open; `text` has max + 2 bytes. */
 static enum secret_status read_line(int fd, const char *path, size_t max, bool only_regular, char *text,
                                     char **ret_error)
 {

@@ -1,7 +1,7 @@
 /*
- * A secret in a file: one line that only the owner of the process may read. Used for passwords when the
- * configuration is loaded, and for tokens on the loop thread. The file is small and local, so it is read at
- * once. Any thread.
+ * Reads a secret from a file: one line that only the owner of the process may read. Used for passwords when
+ * the configuration is loaded, and for tokens on the loop thread. The file is small and local, so the read
+ * hardly blocks. Any thread.
  */
 #ifndef CONFIG_SECRET_FILE_H
 #define CONFIG_SECRET_FILE_H
@@ -13,15 +13,15 @@ enum { TOKEN_MAX = 4096, SECRET_FILE_MAX = 4096 };
 
 enum secret_status {
     SECRET_READ,
-    SECRET_MISSING, /* the file is absent or empty; it may come later */
-    SECRET_REFUSED, /* readable by other users, too long, no file, not readable */
+    SECRET_MISSING, /* the file is absent or empty; it may be written later */
+    SECRET_REFUSED, /* other users may read the file, or it is too long, not a file, or not readable */
 };
 
 /*
- * Reads the first line of `path`, 1 to `max` characters (at most SECRET_FILE_MAX). With `only_regular`,
- * refuses everything except a regular file at once. SECRET_READ: *ret_secret is the secret; the caller frees
- * it with mem_free_secret. Otherwise *ret_error describes the fault without any of the content; the caller
- * frees it.
+ * Reads the first line of `path`, 1 to `max` characters (at most SECRET_FILE_MAX). With `only_regular`, it
+ * refuses everything except a regular file, and does not wait for it. SECRET_READ: *ret_secret is the secret;
+ * the caller frees it with mem_free_secret. Otherwise *ret_error describes the fault without any of the
+ * content; the caller frees it.
  */
 enum secret_status secret_file_read(const char *path, size_t max, bool only_regular, char **ret_secret,
                                     char **ret_error);

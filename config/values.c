@@ -147,8 +147,8 @@ static bool begins_with(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* The fault of the text after the host. The text must be empty, or a port other than the scheme's default,
- * which browsers omit. */
+/* Returns the fault of the text after the host. The text must be empty or a port. The default port of the
+ * scheme is a fault, because browsers omit it. */
 static const char *port_fault(const char *text, const char *usual)
 {
     if (!*text)

@@ -18,18 +18,18 @@ void value_duration_write(int64_t us, char text[static DURATION_BYTES]);
 bool value_ratio(const char *text, int *ret_millionths);
 bool value_bool(const char *text, bool *ret);
 
-/* Whether `text` is a host name: labels of letters, digits, '-' and '_'. A name of only digits and dots is
- * not valid. */
+/* Whether `text` is a host name: labels of letters, digits, '-' and '_'. A name that consists only of digits
+ * and dots is not valid. */
 bool host_name_is_valid(const char *text);
 
 /*
- * The fault of the first `len` characters of `text` as host[:port] with a port from `lowest_port` to 65535.
- * An IPv6 address is in brackets. With `address_only` a host name is refused and the port is required. NULL
- * when valid. Static text.
+ * Returns the fault of the first `len` characters of `text` as host[:port] with a port from `lowest_port` to
+ * 65535. An IPv6 address is in brackets. With `address_only` a host name is refused and the port is required.
+ * NULL when valid. Static text.
  */
 const char *authority_fault(const char *text, size_t len, bool address_only, int lowest_port);
 
-/* The fault of `text` as an origin in the form of the Origin field; NULL when valid. Static text. */
+/* Returns the fault of `text` as an origin in the form of the Origin field; NULL when valid. Static text. */
 const char *origin_fault(const char *text);
 
 #endif

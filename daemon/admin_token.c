@@ -31,7 +31,8 @@ static bool is_there(int directory, const char *name)
     return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Returns NULL when the file is absent or not usable; *ret_fault, static or of strerror, gives the reason. */
+/* Returns NULL when the file is absent or not usable. *ret_fault then gives the reason; it is a static text
+ * or a text of strerror. */
 static json_t *read_document(int directory, const char *name, const char **ret_fault)
 {
     char text[FILE_MAX_BYTES];
@@ -61,8 +62,8 @@ static struct api_token *make_token(char secret[static TOKEN_BYTES])
     return t;
 }
 
-/* Returns NULL when there is no answer. An answer without an id concerns an unreadable file. That file must
- * come from this command, because no other command waits now. */
+/* Returns NULL when there is no answer. An answer without an id means that the daemon could not read the
+ * token file. This command wrote that file, because no other command waits now. */
 static json_t *read_answer(int directory, const char *id)
 {
     const char *fault;
@@ -134,7 +135,7 @@ int admin_token_make(const struct config *config)
     }
     struct api_token *t = make_token(secret);
     json_t *doc CLEANUP_JSON = api_token_to_json(t);
-    (void)unlinkat(directory, ANSWER_FILE, 0); /* belongs to an earlier command */
+    (void)unlinkat(directory, ANSWER_FILE, 0); /* this answer belongs to an earlier command */
     int failed = write_document(directory, REQUEST_FILE, doc);
     enum exit_code code = failed ? fail("the token cannot be written to the state directory", -failed)
                                  : acknowledge(directory, t, secret);
@@ -161,8 +162,8 @@ static void on_answered(struct command *cmd)
     command_free(cmd);
 }
 
-/* Reports to the command that the token is stored, or refused with the reason (`refusal`). The command may
- * have ended. `id` is the token's, NULL when it could not be read. */
+/* Reports to the command that the token is stored, or the reason why it was refused (`refusal`). The command
+ * may have ended. `id` is the id of the token; NULL when it could not be read. */
 static void finish(int state_dir, const char *id, const char *refusal)
 {
     json_t *doc CLEANUP_JSON = json_object();
@@ -177,9 +178,9 @@ static void finish(int state_dir, const char *id, const char *refusal)
 }
 
 /*
- * Renames the file to a name that only the daemon uses. The file is therefore read now, possibly again after
- * a kill, and removed later. Another command may write a new file in the meantime. NULL: there is no file, or
- * it is not usable.
+ * Renames the file to a name that only the daemon uses, and reads it. After a kill the next start reads it
+ * again. It is removed later, and another command may write a new file in the meantime. Returns NULL when
+ * there is no file, or when it is not usable.
  */
 static json_t *take(int state_dir)
 {

@@ -43,7 +43,7 @@ static void print_copy(const char *what, const char *path, const struct store_co
 
 /* ---- files beside a backup ---- */
 
-/* Writes a new file; when root makes it, it gets the owner of the directory. */
+/* Writes a new file. A file that root makes gets the owner of the directory. */
 static int write_private(const char *folder, const char *name, const void *bytes, size_t len)
 {
     struct stat st;
@@ -137,22 +137,22 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
 
 /* ---- restore ---- */
 
-/* The key from the backup has this name until the store is in place. */
+/* The key from the backup has this name until the store is restored. */
 #define KEY_DRAFT "seal.key.restored"
 
-/* One restore, and the check of the key that will be used after it. */
+/* One restore, and the result of the check of the key that will be used after it. */
 struct restore {
     const struct config *config;
     const char *from;
     char now[TIME_TEXT_BYTES];
-    bool has_key; /* a key is beside the backup */
+    bool has_key; /* whether a key is beside the backup */
     int unread;   /* 0, or a negative errno when the key cannot be read */
     struct key_fit_result look;
-    char *loss; /* text about the data that the key does not open; NULL: none */
+    char *loss; /* a text about the data that the key does not open; NULL: the key opens all data */
 };
 
 /* Writes the key of the backup as KEY_DRAFT. Returns 1 when the draft exists, and 0 when the backup has no
- * key. Else it reports the failure and returns a negative errno. */
+ * key. Otherwise it reports the failure and returns a negative errno. */
 static int prepare_key(const struct config *config, const char *from)
 {
     struct seal_key key;
@@ -188,7 +188,8 @@ static bool same_key(const char *one, const char *other)
     return same;
 }
 
-/* The old name stays until another file takes it. A directory cannot have a second name, so it is renamed. */
+/* Gives the file a second name. The old name remains until another file replaces it. A directory cannot have
+ * a second name, so it is renamed. */
 static int keep_by_link(const char *from, const char *to)
 {
     return link(from, to) == 0 ? 0 : rename(from, to);
@@ -204,7 +205,7 @@ static int put_away(const struct config *config, const char *name, const char *n
     return *ret_kept || errno == ENOENT ? EXIT_OK : fail_with("cannot put away", path, errno);
 }
 
-/* The actions that are necessary after a loss. */
+/* Returns the text about the actions that are necessary after a loss. */
 static const char *after_loss(const struct key_fit_result *look)
 {
     static const char *const words[2][2] = {
@@ -221,14 +222,15 @@ static void print_loss(const struct restore *x)
         (void)printf("lost       %s\nto do      %s\n", x->loss, after_loss(&x->look));
 }
 
-/* Keeps an existing file with different content under another name, even a file that is no key. */
+/* Gives the key its final name. An existing file with different content gets another name, even when it is
+ * not a key. */
 static int place_key(const struct restore *x)
 {
     const struct config *config = x->config;
     char *draft CLEANUP_FREE = mem_printf("%s/" KEY_DRAFT, config->state_dir);
     char *place CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
     bool kept = false;
-    /* A key exists at every moment. */
+    /* Between these steps a key exists at every moment. */
     int end = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", x->now, keep_by_link, &kept);
     if (end != EXIT_OK)
         return end;
@@ -264,7 +266,7 @@ static void print_key_that_stays(const struct restore *x)
 static int restore_key(const struct restore *x)
 {
     bool kept = false;
-    /* The key of an interrupted rotation may belong to the store that was put away. */
+    /* The key of an interrupted rotation may belong to the old store, so it is kept under another name. */
     int end = put_away(x->config, "seal.key.next", x->now, rename, &kept);
     if (end != EXIT_OK)
         return end;
@@ -305,7 +307,7 @@ static int refuse_key(const struct restore *x)
     return EXIT_DEPENDENCY;
 }
 
-/* `copy`: as sqlite_restore set it. */
+/* Reports that the restore failed. `copy` is the value that sqlite_restore set. */
 static int fail_restore(const struct restore *x, enum store_status status, const char *error,
                         const struct store_copy *copy)
 {
@@ -359,7 +361,8 @@ int backup_restore(const struct config *config, const char *from, bool without_s
         return fail(STORE_BROKEN, error);
     if (directory >= 0)
         (void)close(directory);
-    /* The key is put in place before the store. A failure thus leaves the old store and its key. */
+    /* The key gets its final name before the store does. After a failure the old store and its key are
+     * therefore still there. */
     const int has_key = prepare_key(config, from);
     if (has_key < 0)
         return EXIT_DEPENDENCY;

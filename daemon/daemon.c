@@ -63,8 +63,8 @@ struct daemon {
     struct span_exporter *exporter;
     struct oidc *oidc;
     struct worker *reader;  /* processes Cleura's answers */
-    struct worker *copyist; /* copies the store */
-    struct worker *lister;  /* lists backups, also while one is made */
+    struct worker *copyist; /* makes copies of the store */
+    struct worker *lister;  /* lists backups, also while a backup is made */
     struct storage *storage;
     struct reconcile *reconcile;
     struct api *api;
@@ -72,12 +72,12 @@ struct daemon {
     struct admin_token_box admin_token;
     bool loop_runs;
     bool curl_is_up;
-    /* liveness: also read by HTTP threads */
+    /* for the check of liveness; HTTP threads read it, too */
     _Atomic uint64_t seen_heartbeat;
     _Atomic mono_us seen_at;
 };
 
-/* The current configuration; before the loop runs, and on its thread. */
+/* Returns the current configuration. Called before the loop runs, and on its thread. */
 static const struct config *config_of(const struct daemon *d)
 {
     return config_current_get(d->config);
@@ -87,7 +87,7 @@ static const struct config *config_of(const struct daemon *d)
 
 static bool init_libraries(struct daemon *d)
 {
-    json_object_seed(0); /* must be called before threads start, by a rule of jansson */
+    json_object_seed(0); /* jansson requires this call before threads start */
     if (sodium_init() < 0 || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         log_error("cryptography or HTTP library cannot be initialised");
         return false;
@@ -203,12 +203,12 @@ static bool load_seal_key(struct daemon *d)
 
 static void on_key_noted(struct change_set *set, enum store_status status)
 {
-    (void)status; /* the next start stores it */
+    (void)status; /* after a failure, the next start stores it */
     change_set_free(set);
 }
 
-/* Stores the id of the key. While webhooks have secrets of an older key, the store contains the id of that
- * older key. */
+/* Stores the id of the key. As long as secrets of webhooks are sealed with an older key, the store contains
+ * the id of the older key. */
 static void note_seal_key(const struct daemon *d)
 {
     char id[SEAL_KEY_ID_BYTES];
@@ -343,7 +343,7 @@ static bool is_writable(void *ctx, char *why, size_t size)
 
 bool daemon_is_alive(struct daemon *d)
 {
-    /* A store that cannot be written is no reason for a kill, because reads still work. */
+    /* When the store cannot be written, the watchdog must not kill the process, because reads still work. */
     return loop_makes_progress(d);
 }
 
@@ -385,7 +385,7 @@ static bool start_reconcile(struct daemon *d)
     return !first_token || write_first_token(d, first_token);
 }
 
-/* Called before a reload can be requested. */
+/* Prepares reloads. Called before a reload can be requested. */
 static void prepare_reloads(struct daemon *d)
 {
     d->reloader.loop = d->loop;
@@ -450,7 +450,7 @@ static enum exit_code bring_up(struct daemon *d)
         log_error("state directory cannot be used", "error", error);
         return EXIT_DEPENDENCY;
     }
-    /* The port is opened first: a second instance must change nothing. */
+    /* The port is opened first. A second instance fails here, and therefore changes nothing. */
     if (!listener_open(config_of(d)->listen, config_of(d)->tls.certificate ? "https" : "http", &d->listener,
                        &error)) {
         log_error("cannot listen", "error", error);
@@ -481,7 +481,7 @@ static enum exit_code bring_up(struct daemon *d)
     return start_api(d) ? EXIT_OK : EXIT_RUNTIME;
 }
 
-/* Ready means that requests are answered, including requests with the token of the first start, which is
+/* Waits until requests are answered. That includes requests with the token of the first start, which is still
  * being stored. */
 static void wait_until_served(const struct daemon *d)
 {
@@ -504,7 +504,7 @@ struct daemon *daemon_start(struct config *config, const char *path, enum exit_c
     d->env = env_real();
     d->listener.fd = -1;
     d->state_dir = -1;
-    uuid_t id; /* distinguishes starts in logs and /version */
+    uuid_t id; /* an id of this start, for logs and /version */
     uuid_generate_random(id);
     uuid_unparse_lower(id, d->start_id);
     atomic_init(&d->seen_heartbeat, 0);
@@ -575,7 +575,7 @@ static void drop_stop(struct loop_task *task)
 
 static void stop_http(struct daemon *d)
 {
-    /* The drain begins first: the last accepted connections already get Connection: close (MH-16). */
+    /* The drain begins first, so the last accepted connections already get Connection: close (MH-16). */
     api_begin_drain(d->api);
     api_quiesce(d->api);
     struct stop_task *stop = MEM_NEW(struct stop_task);
@@ -584,7 +584,8 @@ static void stop_http(struct daemon *d)
     *stop = (struct stop_task){{.run = run_stop, .drop = drop_stop}, d->reconcile, &has_run};
     loop_post(d->loop, &stop->task);
     if (!api_drained(d->api, (int)(config_of(d)->limits.drain_us / US_PER_MS)))
-        log_warning("requests aborted at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
+        log_warning("requests aborted: the time of limits.drain is over", "waiting",
+                    LOG_INT(api_parked(d->api)));
     /* Earlier tasks, for example a reload, still use the API. This loop waits for them. */
     while (sem_wait(&has_run) < 0 && errno == EINTR)
         ;

@@ -1,6 +1,6 @@
 /*
  * The environment of the daemon, for daemon.c and main.c: the listening socket, the state directory, the
- * journal, the version. Main thread, at start and at the end.
+ * journal, the version. Used on the main thread, at the start and at the end.
  */
 #ifndef DAEMON_DAEMON_PRIVATE_H
 #define DAEMON_DAEMON_PRIVATE_H
@@ -14,12 +14,12 @@
 struct listener {
     int fd;
     bool from_systemd; /* never shut down (SD-8), never closed */
-    char *address;     /* for people: "http://127.0.0.1:8080" or "unix:/path" */
-    char *unix_path;   /* to remove at the end, or NULL */
+    char *address;     /* the address for messages: "http://127.0.0.1:8080" or "unix:/path" */
+    char *unix_path;   /* the path of the socket to remove at the end, or NULL */
 };
 
-/* False with *ret_error (the caller frees it). `where` is in the form of the configuration; `scheme` is
- * "http" or "https". */
+/* Opens the socket. On a failure returns false and sets *ret_error (the caller frees it). `where` is an
+ * address in the form of the configuration; `scheme` is "http" or "https". */
 bool listener_open(const char *where, const char *scheme, struct listener *ret_listener, char **ret_error);
 void listener_close(struct listener *l);
 
@@ -27,8 +27,8 @@ void listener_close(struct listener *l);
 
 struct tls;
 
-/* Opens the certificate of the configuration. NULL: none is configured, or *ret_error (the caller frees it)
- * says why it is not usable. */
+/* Opens the certificate of the configuration. Returns NULL when none is configured, and when it is not
+ * usable; *ret_error (the caller frees it) then gives the reason. */
 struct tls *certificate_open(const struct config *config, char **ret_error);
 
 /* ---- state_dir.c ---- */
@@ -38,16 +38,16 @@ struct tls *certificate_open(const struct config *config, char **ret_error);
  * content. Returns a descriptor, or -1; *ret_error (the caller frees it) then gives the fault and the remedy.
  */
 int state_dir_open(const char *path, char **ret_error);
-/* For commands: root continues as the owner of the directory, so the owner can read new files. False: see
- * errno. */
+/* For commands: a process of root continues as the owner of the directory, so the owner can read new files.
+ * False on a failure; errno then gives the reason. */
 bool state_dir_become_owner(int directory);
 
 /* ---- journal.c ---- */
 
 /*
- * Writes log lines as journal entries with fields, also for `auto` when stderr is connected to the journal
- * ($JOURNAL_STREAM, SD-16); else as lines on stderr. False, with a log line: the journal was requested but is
- * not available. Before threads start.
+ * Selects the form of log lines: journal entries with fields, or lines on stderr. `auto` selects the journal
+ * when stderr is connected to it ($JOURNAL_STREAM, SD-16). When the journal was requested but is not
+ * available, logs that and returns false. Called before threads start.
  */
 bool journal_setup(enum log_format format);
 

@@ -13,7 +13,7 @@ enum { LONGEST_S = 5 };
 
 DEFINE_CLEANUP(easy_cleanup, CURL *, curl_easy_cleanup)
 
-/* The host and port to connect to. A wildcard address is replaced by loopback. */
+/* Returns the host and port to connect to. A wildcard address is replaced by loopback. */
 static char *reachable(const char *listen)
 {
     static const struct {
@@ -37,8 +37,8 @@ static void set_target(CURL *easy, const struct config *config)
     if (is_unix)
         (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, listen + 5);
     (void)curl_easy_setopt(easy, CURLOPT_URL, url);
-    /* The certificate is for the name that clients use, so it cannot be verified here; the request contains
-     * no secret. */
+    /* The certificate is made for the name that clients use, so it cannot be verified here. The request
+     * contains no secret. */
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
 }

@@ -8,8 +8,9 @@
 #include "config/config.h"
 
 /*
- * Requests GET /readyz?verbose at `listen`; for a wildcard address on loopback. Prints the answer, or the
- * error. Returns an exit code: 0 when ready, 1 when not. Blocking, for 5 s at most.
+ * Requests GET /readyz?verbose at the address of `listen`; for a wildcard address, on loopback. Prints the
+ * answer, or the error. Returns an exit code: 0 when shootd is ready, 1 when it is not. Blocks for at most 5
+ * s.
  */
 int health_check(const struct config *config);
 

@@ -63,7 +63,7 @@ static void flush(void)
         if (n > 0)
             sent += (unsigned)n;
         else if (errno != EINTR)
-            sent++; /* an entry that the journal does not accept is lost, as with libsystemd */
+            sent++; /* the journal did not accept the entry, so it is lost; libsystemd would also lose it */
     }
     held.count = 0;
     buffer_done(&held.text);

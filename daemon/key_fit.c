@@ -30,8 +30,8 @@ static void look_at_webhook(void *ctx, struct subscription *s)
     subscription_free(s);
 }
 
-/* Without a key no sealed data can be opened. With a key, each webhook is tried; all other data is judged by
- * the key id in the store. */
+/* Whether the key opens the sealed data. Without a key no sealed data can be opened. With a key, the secrets
+ * of each webhook are opened for a test; for all other data the key id in the store decides. */
 static bool fits(const struct look *l, const struct store_sealed *sealed)
 {
     char id[SEAL_KEY_ID_BYTES];

@@ -1,6 +1,7 @@
 /*
  * Checks whether a seal key fits a store or a backup of any schema. Finds the data that is lost when the key
- * does not fit. For `shootd check-store` and `shootd restore`. Blocking; nothing else runs in this process.
+ * does not fit. Used by `shootd check-store` and `shootd restore`. The functions block; nothing else runs in
+ * this process.
  */
 #ifndef DAEMON_KEY_FIT_H
 #define DAEMON_KEY_FIT_H
@@ -11,7 +12,7 @@
 #include "base/seal.h"
 
 enum key_fit {
-    KEY_FITS,         /* also when the store contains no sealed data */
+    KEY_FITS,         /* the key opens the sealed data, or the store contains none */
     KEY_FITS_NOT,     /* the store was sealed with another key */
     KEY_NOT_LOOKED_AT /* the store cannot be read */
 };
@@ -26,7 +27,7 @@ struct key_fit_result {
 /* Checks the key (NULL: none) against the store `database`. With `prints`, prints each webhook whose secrets
  * the key does not open. */
 struct key_fit_result key_fit_examine(const char *database, const struct seal_key *key, bool prints);
-/* Describes all data that the key does not open; NULL: none. The caller frees it. */
+/* Describes all data that the key does not open; NULL when it opens all data. The caller frees the text. */
 char *key_fit_loss(const struct key_fit_result *look);
 /* Prints whether the key in the file `key` opens the sealed data of the store `database`; false when it does
  * not. */

@@ -48,7 +48,7 @@ static int bind_and_listen(const struct sockaddr *address, socklen_t len)
     return fd;
 }
 
-/* A socket file without a listener was left by a killed process. */
+/* Removes a socket file that has no listener. A process that was killed leaves such a file. */
 static void remove_leftover(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

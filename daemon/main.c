@@ -80,7 +80,7 @@ struct arguments {
     bool without_secrets;
     const char *to;
     const char *from;
-    const char *database; /* database to check; NULL: the database of the configuration */
+    const char *database; /* the database to check; NULL: the database of the configuration */
 };
 
 static bool parse_options(int argc, char **argv, struct arguments *args)
@@ -176,7 +176,8 @@ static bool parse(int argc, char **argv, struct arguments *args)
 static void block_signals(sigset_t *set)
 {
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file size limit acts like a full disk */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond a file size limit then fails like a write to a full
+                                     * disk */
     (void)sigemptyset(set);
     (void)sigaddset(set, SIGTERM);
     (void)sigaddset(set, SIGINT);
@@ -271,11 +272,12 @@ static int serve_configured(struct config *config, const char *path)
         return EXIT_CONFIG;
     }
     block_signals(&signals);
-    thread_answers(); /* the threads that it starts also get this priority, except background threads */
+    thread_answers(); /* the threads that this thread starts also get this priority, except background
+                       * threads */
     return serve(config, path, &signals);
 }
 
-/* `key`: the file with the seal key. */
+/* Checks the database `path`. `key` is the path of the file with the seal key. */
 static int check_store(const char *path, const char *key)
 {
     char *error CLEANUP_FREE = NULL;

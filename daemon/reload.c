@@ -14,11 +14,11 @@
 
 _Static_assert((int)RELOAD_OVER_SIGNAL == SIGUSR1, "the signal that main.c waits for");
 
-/* One reload: made by the main thread, applied and reported by the loop thread, freed by the main thread. */
+/* One reload. The main thread makes and frees it; the loop thread applies and reports it. */
 struct reload_job {
     struct loop_task task;
     struct reloader *reloader;
-    struct config *config; /* NULL: it has faults, or no changes. Set to NULL when in use */
+    struct config *config; /* NULL: the configuration has faults or no changes, or is already in use */
     struct config_changes changes;
     char *faults;
     uint64_t covers;

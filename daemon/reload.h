@@ -1,6 +1,6 @@
 /*
  * Reads the configuration again, after SIGHUP or POST /v1/reload. The main thread reads and checks it, the
- * loop thread applies all of it or nothing (reconcile/reload.h).
+ * loop thread applies all changes or none (reconcile/reload.h).
  */
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H
@@ -21,29 +21,30 @@ struct reloader {
     /* Applies the configuration; `done` runs on the loop thread when the previous one is not used any
      * more. */
     void (*apply)(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx);
-    /* Answers the requests for a reload; the loop thread. */
+    /* Answers the requests for a reload. Loop thread. */
     void (*report)(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults);
     void *ctx;
     /* ---- used only by reload.c ---- */
     pthread_t main;
     _Atomic uint64_t asked;
-    struct reload_job *job; /* main thread; NULL: none is running */
+    struct reload_job *job; /* only the main thread uses it; NULL: no reload is running */
     atomic_bool job_is_over;
-    bool again; /* SIGHUP came meanwhile */
+    bool again; /* SIGHUP arrived while a reload was running */
 };
 
 /* The loop thread wakes the main thread with this signal when a reload has ended. */
 enum { RELOAD_OVER_SIGNAL = 10 /* SIGUSR1 */ };
 
-/* Main thread. All other members of *r are set before. */
+/* Prepares the reloader. The caller sets all other members of *r first. Main thread. */
 void reloader_init(struct reloader *r);
-/* Called after SIGHUP: begins a reload, or notes that another one is requested. Notifies systemd (SD-2). */
+/* Called after SIGHUP: begins a reload. While one is running, notes that another one is requested. Notifies
+ * systemd (SD-2). */
 void reloader_begin(struct reloader *r);
 /* Frees an ended reload, and begins one that was requested meanwhile. Called after each signal. */
 void reloader_poll(struct reloader *r);
-/* The loop has ended: discards a running reload. */
+/* Called when the loop has ended: discards a running reload. */
 void reloader_done(struct reloader *r);
-/* Requests a reload for a POST; loop thread. Returns a number greater than all earlier ones. */
+/* Requests a reload for a POST. Returns a number that is greater than all earlier ones. Loop thread. */
 uint64_t reloader_ask(void *reloader);
 
 #endif

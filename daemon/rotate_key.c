@@ -21,9 +21,10 @@ struct rotation {
     const struct config *config;
     void *conn;
     struct seal_change change;
-    struct change_set *set; /* webhooks, accounts and key; stored answers are changed one by one */
+    struct change_set *set; /* changes of webhooks, accounts and the key; stored answers are changed one by
+                             * one */
     size_t webhooks, accounts, replays;
-    char *obstacle; /* why the rotation is impossible */
+    char *obstacle; /* the reason why the rotation is impossible */
 };
 
 static const struct store_backend *const store = &store_sqlite;
@@ -72,7 +73,8 @@ static void seal_account(void *ctx, struct account_state *a)
     change_put_account(x->set, a);
 }
 
-/* Answers that do not open cannot be used; they stay until they expire. */
+/* Seals the stored answers again. Answers that the old key does not open cannot be used; they remain until
+ * they expire. */
 static enum store_status seal_replays(struct rotation *x, char **ret_error)
 {
     char key[REPLAY_DIGEST_BYTES] = "";
@@ -104,8 +106,8 @@ static enum store_status apply_all(struct rotation *x, char **ret_error)
 
 /* ---- the order of the steps ---- */
 
-/* The new key is on disk before any data is sealed with it, and replaces the old one after all data is
- * sealed. */
+/* Replaces the key. The new key is on disk before any data is sealed with it. It replaces the old key after
+ * all data is sealed. */
 static int replace(struct rotation *x, int directory)
 {
     char id[SEAL_KEY_ID_BYTES];
@@ -166,7 +168,7 @@ static int rotate(struct rotation *x, int directory)
     return r;
 }
 
-/* Runs with the store open. The lock of the store excludes the daemon. */
+/* Called while the store is open. Because of the lock of the store, the daemon cannot run now. */
 static int settle_or_rotate(struct rotation *x, int directory)
 {
     char id[SEAL_KEY_ID_BYTES] = "";

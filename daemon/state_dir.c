@@ -10,7 +10,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 
-/* Makes parents too, so a first run works without preparation. */
+/* Makes the directory and its parents, so the first start needs no preparation. */
 static void make_with_parents(const char *path)
 {
     char *partial CLEANUP_FREE = mem_strdup(path);
@@ -29,7 +29,8 @@ static bool is_trusted(uid_t owner)
     return owner == geteuid() || owner == 0;
 }
 
-/* For systemd's dynamic users the path is a link made by root; links of other users are not followed. */
+/* Opens the directory. For the dynamic users of systemd the path is a link that root made. Links of other
+ * users are not followed. */
 static int open_directory(const char *path)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -42,7 +43,8 @@ static int open_directory(const char *path)
     return fd;
 }
 
-/* SQLite opens the database by its path and follows links, so links are refused. */
+/* Returns the name of a file of the store that is a link; NULL: none. SQLite opens the database by its path
+ * and follows links, so links are refused. */
 static const char *linked_file(int fd)
 {
     static const char *const names[] = {"shootd.db", "shootd.db-wal", "shootd.db-shm"};
@@ -53,7 +55,7 @@ static const char *linked_file(int fd)
     return NULL;
 }
 
-/* The fault of the directory; NULL: none. The caller frees it. */
+/* Returns the fault of the directory; NULL: none. The caller frees it. */
 static char *fault_of(int fd, const char *path)
 {
     struct stat st;

@@ -92,7 +92,7 @@ const struct trace *server_request_trace(struct server_request *r);
 bool http_is_draining(const struct server_request *r);
 
 const char *method_name(enum method method);
-/* A query parameter as it was sent, before the check of the query; NULL: absent. Borrowed. */
+/* Returns a query parameter as it was sent, before the check of the query; NULL: absent. Borrowed. */
 const char *http_query_text(const struct server_request *r, const char *name);
 
 /* ---- checks for the application; each returns NULL, or a problem for its caller to return ---- */

@@ -57,7 +57,7 @@ static bool cors_is_on(const struct http *http)
     return origins && origins[0];
 }
 
-/* The origin that may read the answer, or NULL. */
+/* Returns the origin that may read the answer, or NULL. */
 static const char *cors_origin(const struct server_request *r)
 {
     const char *given = r->headers.values[HEADER_ORIGIN];

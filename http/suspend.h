@@ -49,7 +49,7 @@ struct suspension *http_suspend(struct server_request *r, const struct suspensio
 /* Called once, on any thread: takes over the reference and the result, with which the application
  * continues. */
 void suspension_resume(struct suspension *s, void *result);
-/* The number of requests that wait for an owner, in total and of this owner. Any thread. */
+/* Returns the number of requests that wait for an owner, in total and of this owner. Any thread. */
 unsigned http_suspended(const struct server_request *r);
 unsigned http_suspended_of(const struct server_request *r, const char *owner);
 

@@ -1,6 +1,6 @@
 /*
- * The owner is the thread that runs the loop. Other threads use only the mailbox (under its mutex, never held
- * during a callback) and the heartbeat.
+ * The owner is the thread that runs the loop. Other threads use only the heartbeat and the mailbox. The mutex
+ * of the mailbox is never held during a callback.
  */
 #include "loop/loop.h"
 
@@ -109,7 +109,7 @@ static void wake(struct loop *loop)
 {
     uint64_t one = 1;
     ssize_t n = write(loop->wake_fd, &one, sizeof(one));
-    (void)n; /* a failed write means a full counter, which also wakes the loop */
+    (void)n; /* the write fails only when the counter is full, which also wakes the loop */
 }
 
 void loop_post(struct loop *loop, struct loop_task *task)
@@ -163,7 +163,7 @@ void loop_watch_clear(struct loop *loop, struct loop_watch *watch)
     if (watch->added)
         (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     watch->added = false;
-    /* Its memory may be freed before this turn's remaining events are handled. */
+    /* The memory of the watch may be freed before the remaining events of this turn are handled. */
     for (int i = 0; i < loop->batch_count; i++)
         if (loop->batch[i].data.ptr == watch)
             loop->batch[i].data.ptr = NULL;
@@ -244,7 +244,7 @@ static const char end_of_turn[] = "end of a turn";
 void loop_next_piece(struct loop *loop)
 {
     loop_assert_owner(loop);
-    if (!atomic_load(&loop->has_owner)) /* before the loop runs nothing is measured */
+    if (!atomic_load(&loop->has_owner)) /* nothing is measured before the loop runs */
         return;
     watchdog_end(&loop->watchdog, loop->env);
     watchdog_begin(&loop->watchdog, end_of_turn);
@@ -277,7 +277,7 @@ void loop_turn(struct loop *loop, mono_us deadline)
 
 void loop_run(struct loop *loop)
 {
-    enum { LONGEST_SLEEP_S = 5 }; /* the heartbeat must change while the loop is idle */
+    enum { LONGEST_SLEEP_S = 5 }; /* the heartbeat must also change while the loop is idle */
     assert(!atomic_load(&loop->has_owner));
     loop->owner = pthread_self();
     atomic_store(&loop->has_owner, true);

@@ -16,9 +16,9 @@
 
 struct loop;
 
-/* env must stay valid as long as the loop. */
+/* Makes a loop. `env` must stay valid as long as the loop. */
 struct loop *loop_new(const struct env *env);
-/* No thread may be in loop_run. Posted tasks that did not run are dropped by calling their `drop`. */
+/* Frees the loop. No thread may be in loop_run. For posted tasks that did not run, `drop` is called. */
 void loop_free(struct loop *loop);
 const struct env *loop_env(const struct loop *loop);
 
@@ -26,32 +26,36 @@ const struct env *loop_env(const struct loop *loop);
 void loop_run(struct loop *loop);
 /* Runs one turn: waits at most until `deadline`, then runs due work. For tests with a virtual clock. */
 void loop_turn(struct loop *loop, mono_us deadline);
-/* Any thread. Tasks that were posted before still run; due timers do not. */
+/* Ends the loop. Tasks that were posted before still run; due timers do not. Any thread. */
 void loop_stop(struct loop *loop);
 /* Loop thread: asserts that the caller is the owner. */
 void loop_assert_owner(const struct loop *loop);
-/* Any thread: grows with each turn. The watchdog reads it as proof of progress (SD-4). */
+/* Returns a number that grows with each turn. The watchdog reads it as proof of progress (SD-4). Any
+ * thread. */
 uint64_t loop_heartbeat(const struct loop *loop);
 
 /* Loop thread: names the current piece of work for the watchdog; static text. */
 void loop_doing(struct loop *loop, const char *what);
-/* Appends shootd_loop_stall_seconds: how long pieces of work held the loop (loop/watchdog.h). Any thread. */
+/* Appends shootd_loop_stall_seconds: how long pieces of work blocked the loop (loop/watchdog.h). Any
+ * thread. */
 void loop_metrics(const struct loop *loop, struct buffer *out);
-/* The longest piece of work since the start, by the clock and by CPU time. Any thread. */
+/* Returns the duration of the longest piece of work since the start, by the clock and by CPU time. Any
+ * thread. */
 void loop_longest_hold(const struct loop *loop, int64_t *ret_us, int64_t *ret_cpu_us);
 
-/* A message to the loop thread, embedded in the struct that is sent. After loop_post the whole struct belongs
+/* A message to the loop thread: a member of the struct that is sent. After loop_post the whole struct belongs
  * to the loop. */
 struct loop_task {
     struct list link;
     void (*run)(struct loop_task *task);
-    void (*drop)(struct loop_task *task); /* called instead of run when the loop ends first; may be NULL */
+    void (*drop)(struct loop_task *task); /* called instead of run when the loop ends before the task runs;
+                                           * may be NULL */
 };
-/* Any thread. Tasks run in the order of posting. */
+/* Posts a task. Tasks run in the order in which they were posted. Any thread. */
 void loop_post(struct loop *loop, struct loop_task *task);
 
-/* A timer, embedded in its owner. A timer set for the current time fires in the next turn. Loop thread
- * only. */
+/* A timer: a member of the struct that uses it. A timer that is set for the current time fires in the next
+ * turn. Only the loop thread uses it. */
 struct loop_timer {
     struct heap_item item;
     void (*fire)(struct loop_timer *timer);
@@ -64,7 +68,8 @@ static inline bool loop_timer_is_set(const struct loop_timer *timer)
     return heap_contains(&timer->item);
 }
 
-/* A watched descriptor, level-triggered. Loop thread only. The struct must not move while it is watched. */
+/* A watched descriptor, level-triggered. Only the loop thread uses it. The struct must not move while its
+ * descriptor is watched. */
 struct loop_watch {
     int fd;
     uint32_t events; /* EPOLLIN, EPOLLOUT */
@@ -73,16 +78,16 @@ struct loop_watch {
 };
 /* Adds the watch, or changes its events. */
 void loop_watch_set(struct loop *loop, struct loop_watch *watch, uint32_t events);
-/* Accepts a descriptor that is already closed (UP-3). */
+/* Removes the watch. Its descriptor may already be closed (UP-3). */
 void loop_watch_clear(struct loop *loop, struct loop_watch *watch);
 
-/* Sets a function that is called at the end of each turn in which anything ran: the one place to publish and
- * flush. Loop thread. */
+/* Sets a function that is called at the end of each turn in which anything ran. Only this function publishes
+ * and flushes. Loop thread. */
 void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx);
-/* Within that function: a piece of work has ended, and the next one begins. Each is measured alone, like a
- * callback. Loop thread. */
+/* Called within that function when a piece of work has ended and the next one begins. Each piece is measured
+ * alone, like a callback. Loop thread. */
 void loop_next_piece(struct loop *loop);
-/* Calls that function. Only for tests: in the daemon the loop itself ends each turn. Loop thread. */
+/* Calls that function. Only tests call this; in the daemon the loop itself ends each turn. Loop thread. */
 void loop_end_turn(struct loop *loop);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Sends HTTP requests through one replaceable interface. Production uses libcurl on the loop
- * (transport_curl_new); tests answer from memory. Loop thread only.
+ * (transport_curl_new); tests answer from memory. Only the loop thread uses it.
  */
 #ifndef LOOP_TRANSPORT_H
 #define LOOP_TRANSPORT_H
@@ -14,11 +14,13 @@
 #include "loop/worker.h"
 
 enum http_outcome {
-    HTTP_ANSWERED,  /* a complete answer: see status */
-    HTTP_NOT_SENT,  /* resolve, connect or TLS failed, or the policy refused: the peer received nothing */
-    HTTP_TIMEOUT,   /* the peer may have executed the request */
-    HTTP_BROKEN,    /* reset, empty or partial answer: the peer may have executed the request */
-    HTTP_TOO_LARGE, /* the answer was longer than max_body: the peer executed the request */
+    HTTP_ANSWERED,  /* the answer is complete; `status` has its status */
+    HTTP_NOT_SENT,  /* the host name, the connection or TLS failed, or the policy refused the address: the
+                     * peer received nothing */
+    HTTP_TIMEOUT,   /* no answer in time; the peer may have executed the request */
+    HTTP_BROKEN,    /* the connection broke, or the answer is empty or incomplete; the peer may have executed
+                     * the request */
+    HTTP_TOO_LARGE, /* the answer is longer than max_body; the peer executed the request */
     HTTP_CANCELLED,
     HTTP_OUTCOME_MAX_,
 };
@@ -29,33 +31,35 @@ struct http_header {
     const char *value;
 };
 
-/* All pointers need to be valid only during the call of start. */
+/* A request. Its pointers need to be valid only during the call of start. */
 struct http_request {
     const char *method;
     const char *url;
-    const struct http_header *headers; /* ends with a NULL name */
+    const struct http_header *headers; /* the name of the last one is NULL */
     const char *body;                  /* NULL: none */
     size_t body_len;
     int64_t connect_timeout_us;
     int64_t timeout_us;
-    size_t max_body; /* bytes as received, before any unpacking */
-    /* Uses a new connection: libcurl would silently send again after a dead one (UP-10). Set for unsafe
-     * methods. */
+    size_t max_body; /* the limit of received bytes, before they are unpacked */
+    /* Uses a new connection. When a reused connection is dead, libcurl silently sends the request again
+     * (UP-10). Set for unsafe methods. */
     bool fresh_connection;
 };
 
 struct http_answer {
     enum http_outcome outcome;
-    int status;                /* status of an answer, also of one that was too large; else 0 */
+    int status;                /* the status of the answer, also of an answer that is too large; otherwise
+                                * 0 */
     const char *content_type;  /* or NULL */
     const char *retry_after;   /* raw header, or NULL */
     const char *date;          /* raw header, or NULL */
     const char *coding;        /* Content-Encoding, or NULL */
     const char *cache_control; /* raw header, or NULL */
-    const char *body;          /* never NULL; NUL-terminated; for HTTP_TOO_LARGE the first max_body bytes */
+    const char *body;          /* never NULL, NUL-terminated; for HTTP_TOO_LARGE only the first max_body
+                                * bytes */
     size_t body_len;
-    char **owned_body; /* the same bytes; on_done may take them out to keep them */
-    const char *error; /* short class for logs, without addresses or secrets; NULL when answered */
+    char **owned_body; /* the same bytes; on_done may take them over, and then sets *owned_body to NULL */
+    const char *error; /* a short text for logs, without addresses and secrets; NULL for an answer */
     int64_t duration_us;
 };
 
@@ -75,7 +79,7 @@ struct transport_options {
     const char *user_agent;
     bool https_only; /* false: http is allowed too (loopback upstreams, webhooks.allow_http) */
     int max_connections;
-    int64_t max_age_s;     /* longest idle time of a reused connection */
+    int64_t max_age_s;     /* the longest idle time of a connection that is reused */
     const char *ca_file;   /* NULL: authorities_default_file() */
     struct worker *worker; /* loads the authorities; NULL: libcurl loads them on the loop */
     /*

@@ -1,6 +1,6 @@
 /*
- * libcurl's multi socket API on the loop's epoll set (UP-1 to UP-4). Owner: the loop thread. Callbacks of
- * libcurl only store data or arm timers; they never call libcurl.
+ * Uses the multi socket API of libcurl on the epoll set of the loop (UP-1 to UP-4). Only the loop thread uses
+ * it. Callbacks of libcurl only store data or arm timers; they never call libcurl.
  */
 #include "loop/transport.h"
 
@@ -36,7 +36,7 @@ enum {
 /* A job that moves to the worker and back. */
 struct authorities_job {
     struct worker_job job;
-    struct curl_transport *owner; /* NULL: the transport was freed */
+    struct curl_transport *owner; /* NULL: the transport was freed meanwhile */
     char *file;
     X509_STORE *store;
     bool any;
@@ -45,14 +45,14 @@ struct authorities_job {
 /*
  * Connections that calls share. When a call on HTTP/2 has no answer in time, libcurl keeps the connection,
  * because other calls on it may get answers, and uses it for the next call. A silent connection would then
- * get all calls. After a timeout, therefore, new calls use new connections. The old connections are closed
+ * get all calls. Therefore new calls use new connections after a timeout. The old connections are closed
  * after their last call.
  */
 struct connections {
     struct curl_transport *owner;
     CURLM *multi;
     struct loop_timer timer;
-    unsigned calls; /* calls that began on them and have not ended */
+    unsigned calls; /* the number of calls that began on these connections and have not ended */
     bool is_acting; /* libcurl is running, or its messages are being handled */
 };
 
@@ -62,7 +62,7 @@ struct curl_transport {
     struct transport_options options;
     struct connections *current;
     struct list calls;
-    X509_STORE *authorities; /* NULL until they were read */
+    X509_STORE *authorities; /* NULL until the worker has read them */
     struct authorities_job *reading;
 };
 
@@ -75,13 +75,13 @@ struct http_call {
     struct curl_slist *headers;
     struct buffer body;
     char *request_body;
-    char *host; /* for the address policy; NULL without one */
+    char *host; /* the host, for the address policy; NULL when there is no policy */
     size_t header_bytes;
     char retry_after[64];
     char date[64];
     char coding[16];
     char cache_control[128];
-    bool refused; /* by the address policy */
+    bool refused; /* the address policy refused an address */
     mono_us started;
     void (*on_done)(void *ctx, const struct http_answer *answer);
     void *ctx;
@@ -125,7 +125,7 @@ static void call_leave(struct http_call *call)
     call->connections = NULL;
 }
 
-/* Whether the peer may have executed a failed request (UP-13). */
+/* Returns the outcome of a failed request: the peer may have executed it, or has not received it (UP-13). */
 static enum http_outcome classify(const struct http_call *call, CURLcode code, const char **error)
 {
     static const struct {
@@ -162,11 +162,13 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].code != code)
             continue;
-        /* An answer that is no HTTP has the code of an unsupported protocol, but the request was sent. */
+        /* When the answer is not HTTP, the code is that of an unsupported protocol, but the request was
+         * sent. */
         if (rows[i].outcome == HTTP_NOT_SENT && pretransfer_us > 0)
             break;
         *error = rows[i].error;
-        /* A timeout before the request was sent has no effect at the peer, like a refused connection. */
+        /* When the time ends before the request was sent, the request has no effect at the peer, as after a
+         * refused connection. */
         if (rows[i].outcome == HTTP_TIMEOUT && pretransfer_us == 0)
             return HTTP_NOT_SENT;
         return rows[i].outcome;
@@ -232,16 +234,17 @@ static struct http_call *any_call_on(const struct connections *c)
     return NULL;
 }
 
-/* After a failure of the multi every transfer is undefined: fail them all (UP-3), and make a new multi. */
+/* Fails all transfers and makes a new multi: after a failure of the multi, the state of every transfer is
+ * undefined (UP-3). */
 static void fail_all(struct connections *c, const char *error)
 {
-    log_error("transport failed", "error", error);
+    log_error("HTTP client failed: all its calls end with an error", "error", error);
     retire_connections(c);
     for (struct http_call *call = any_call_on(c); call; call = any_call_on(c))
         call_finish(call, CURLE_RECV_ERROR);
 }
 
-/* Closes connections that no new call uses, when the last call has ended. */
+/* Closes the old connections, which no new call uses, when their last call has ended. */
 static void connections_release(struct connections *c)
 {
     if (c == c->owner->current || c->calls || c->is_acting)
@@ -342,7 +345,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     return len <= room ? len : 0;
 }
 
-/* Copies the value of a header field when the line belongs to that field, cut to the size of `value`. */
+/* When the line belongs to the header field, copies its value, cut to the size of `value`. */
 static void keep_field(const char *line, size_t len, const char *name, char *value, size_t size)
 {
     size_t name_len = strlen(name);
@@ -392,7 +395,7 @@ static curl_socket_t open_checked_socket(void *ctx, curlsocktype purpose, struct
     return fd;
 }
 
-/* False for a text that is no numeric address. */
+/* Reads a numeric address; false for any other text. */
 static bool parse_address(const char *text, struct sockaddr_storage *ret_address)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)(void *)ret_address;
@@ -404,7 +407,7 @@ static bool parse_address(const char *text, struct sockaddr_storage *ret_address
     return ret_address->ss_family != AF_UNSPEC;
 }
 
-/* Called before anything is sent, also on a reused connection. */
+/* Applies the address policy. libcurl calls it before it sends a request, also on a reused connection. */
 static int check_connection(void *ctx, char *peer, char *local, int peer_port, int local_port)
 {
     (void)local, (void)peer_port, (void)local_port;
@@ -483,7 +486,7 @@ static void set_message(struct http_call *call, const struct http_request *reque
     } else {
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "");
-        /* No form content type for a request without content. */
+        /* Without this, libcurl sends the content type of a form for a request without content. */
         call->headers = curl_slist_append(call->headers, "Content-Type:");
     }
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
@@ -530,7 +533,7 @@ static void read_authorities(struct worker_job *job)
     a->store = X509_STORE_new();
     if (!a->store)
         abort();
-    /* As libcurl does: a certificate of the file is trusted, also below an authority. */
+    /* A certificate of the file is trusted, even when an authority issued it. libcurl does the same. */
     (void)X509_STORE_set_flags(a->store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
     a->any = a->file && X509_STORE_load_locations(a->store, a->file, NULL) == 1;
     ERR_clear_error();
@@ -578,8 +581,8 @@ static bool awaits_authorities(struct curl_transport *t, const char *url)
         .work = read_authorities, .done = on_authorities, .drop = drop_authorities, .goes_on = true};
     a->owner = t;
     /*
-     * The file that SSL_CERT_FILE names, as for every OpenSSL program, else libcurl's default; there may be
-     * none.
+     * The file of SSL_CERT_FILE, which every OpenSSL program uses. Without it, the default of libcurl; there
+     * may be none.
      */
     const char *named = getenv(X509_get_default_cert_file_env());
     const char *usual = named && *named ? named : curl_version_info(CURLVERSION_NOW)->cainfo;

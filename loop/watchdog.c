@@ -9,7 +9,7 @@ enum { LOG_PAUSE_S = 10 };
 static const struct histogram_edges edges = {
     9, {1000, 2500, 5000, 10000, 20000, 50000, 100000, 500000, 2500000}};
 
-/* The processor time of this thread. */
+/* Returns the processor time of this thread. */
 static int64_t cpu_us(void)
 {
     struct timespec t;

@@ -1,5 +1,5 @@
 /*
- * Measures how long single pieces of work block the loop, because everything else waits meanwhile. Each
+ * Measures how long single pieces of work block the loop. Everything else on the loop waits meanwhile. Each
  * callback is measured by the clock and by the CPU time of the thread; load of other processes does not
  * change the CPU time. The loop thread writes, any thread reads.
  */
@@ -16,8 +16,8 @@
 enum { WATCHDOG_STALL_MS = 20 };
 
 struct watchdog {
-    const char *kind; /* of the callback: timer, task, descriptor, publish */
-    const char *what; /* static text from loop_doing or the timer, or NULL */
+    const char *kind; /* the kind of the callback: timer, task, descriptor, publish */
+    const char *what; /* a static text from loop_doing or from the timer, or NULL */
     mono_us at;       /* end of the last piece of work */
     int64_t cpu_us;
     mono_us next_log;
@@ -26,7 +26,7 @@ struct watchdog {
     _Atomic int64_t longest_us, longest_cpu_us;
 };
 
-/* Called when work begins. The time before was idle and is not counted. */
+/* Called when work begins. Before that the loop was idle, and this time is not counted. */
 void watchdog_wake(struct watchdog *w, const struct env *env);
 static inline void watchdog_begin(struct watchdog *w, const char *kind)
 {
@@ -34,8 +34,8 @@ static inline void watchdog_begin(struct watchdog *w, const char *kind)
     w->what = NULL;
     assertion_about(NULL, NULL);
 }
-/* A piece of work has ended. Counts its duration. Logs a duration above WATCHDOG_STALL_MS, at most once in 10
- * s. */
+/* Called when a piece of work has ended. Counts its duration. Logs a duration above WATCHDOG_STALL_MS, at
+ * most once in 10 s. */
 void watchdog_end(struct watchdog *w, const struct env *env);
 void watchdog_metrics(const struct watchdog *w, struct buffer *out);
 

@@ -1,4 +1,4 @@
-/* One thread, one queue under a mutex that is not held during work. */
+/* One thread and one queue. The mutex of the queue is not held during work. */
 #include "loop/worker.h"
 
 #include <assert.h>

@@ -274,7 +274,7 @@ bool command_only_reads(enum command_type type);
 bool command_is_note(enum command_type type);
 /* Whether commands of this type read from Cleura when the last answer is not recent enough. Any thread. */
 bool command_reads_cleura(enum command_type type);
-/* The payload of a write of a cluster; NULL for other types. Any thread. */
+/* Returns the payload of a write of a cluster; NULL for other types. Any thread. */
 const struct command_write *command_write_of(const struct command *cmd);
 struct command *command_new(enum command_type type);
 /*

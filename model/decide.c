@@ -63,7 +63,7 @@ static bool is_hibernated(const struct cluster *c, const struct shoot *s)
     return s->hibernated_unknown ? c->wants_hibernated : s->hibernated;
 }
 
-/* The phase of a cluster between two steps of an operation, or before its first. */
+/* Returns the phase of a cluster between two steps of an operation, or before its first. */
 static enum phase phase_of_open(int open)
 {
     if (open == OPERATION_HIBERNATE)

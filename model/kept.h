@@ -42,7 +42,7 @@ void audit_entry_free(struct audit_entry *e);
 
 /* A search of the audit log. A NULL list matches all; lists are NULL-terminated. */
 struct audit_query {
-    int64_t place; /* sequence, exclusive: the page begins after it; 0: from the first one */
+    int64_t place; /* a sequence: the page begins after it; 0: with the first entry */
     bool oldest_first;
     int limit; /* 1..1000 */
     char **projects;
@@ -52,14 +52,14 @@ struct audit_query {
     char **actors;     /* ids or names of tokens */
     char **targets;    /* the objects: `target` of the entry, or its cluster */
     unsigned outcomes; /* a set of bits; 0: all */
-    wall_us since;     /* inclusive */
-    wall_us until;     /* exclusive; 0: until now */
+    wall_us since;     /* the first time, inclusive */
+    wall_us until;     /* the end, exclusive; 0: until now */
     /* The id of a token, or NULL. Entries of this token that have no project match also when `projects` is
      * given. Its entries about other projects do not match: because a project that does not exist gets no
      * entry, they would reveal that the project exists. */
     char *own;
 };
-/* The caller owns the lists in the copy. */
+/* Copies the query. The caller owns the lists in the copy. */
 struct audit_query audit_query_copy(const struct audit_query *q);
 void audit_query_done(struct audit_query *q);
 

@@ -109,7 +109,7 @@ struct operation_query {
     wall_us since;     /* selects only operations that were accepted at this time or later, to the
                         * millisecond */
 };
-/* The caller owns the lists in the copy. */
+/* Copies the query. The caller owns the lists in the copy. */
 struct operation_query operation_query_copy(const struct operation_query *q);
 void operation_query_done(struct operation_query *q);
 

@@ -220,7 +220,7 @@ static bool runs_on(const json_t *version, const char *architecture)
     return !known || !wanted || has_item(known, wanted);
 }
 
-/* The architecture of a machine type; NULL when the catalog's value cannot be read. */
+/* Returns the architecture of a machine type; NULL when the catalog's value cannot be read. */
 static const char *architecture_of(const json_t *machine_type)
 {
     const bool is_unread = json_is_null(json_object_get(machine_type, "architecture"));

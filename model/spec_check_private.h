@@ -82,7 +82,7 @@ struct ipv4_net {
 };
 
 /* Reads a text such as "10.250.0.0/16". *ret_canonical is true when all host bits were 0. False: the text is
- * no network. */
+ * not a network. */
 bool ipv4_net_parse(const char *text, struct ipv4_net *ret_net, bool *ret_canonical);
 /* Whether the two networks have an address in common. */
 bool ipv4_net_overlaps(const struct ipv4_net *left, const struct ipv4_net *right);

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 
-/* The caller owns the copy. NULL is copied as NULL. */
+/* Copies the list. The caller owns the copy; the copy of NULL is NULL. */
 char **string_list_copy(char *const *list);
 /* NULL is allowed. */
 void string_list_free(char **list);

@@ -17,10 +17,10 @@ enum { URL_MAX_BYTES = 2048, CALL_S = 10, CONNECT_S = 5, RETRY_S = 5, RETRY_LEAS
 
 enum stage { STAGE_REST, STAGE_KEPT, STAGE_DISCOVERY, STAGE_KEYS };
 
-/* An answer, or a request for stored keys, on its way to the worker and back. */
+/* A job for the worker: it reads an answer, or the stored keys. */
 struct reading {
     struct worker_job job;
-    struct issuer *issuer; /* NULL: it was freed */
+    struct issuer *issuer; /* NULL: the issuer was freed meanwhile */
     enum stage stage;
     int directory;
     const struct env *env;
@@ -28,10 +28,10 @@ struct reading {
     char *body;
     size_t len;
     /* ---- the result ---- */
-    const char *why; /* why the answer is not usable; static */
+    const char *why; /* the reason why the answer is not usable; static */
     char *keys_url;
     struct oidc_keys *keys;
-    wall_us read_at; /* time of the read, for stored keys */
+    wall_us read_at; /* for stored keys: when they were read */
 };
 
 struct issuer {
@@ -39,14 +39,14 @@ struct issuer {
     const struct config_issuer *config;
     struct oidc_keys *keys; /* NULL: none */
     mono_us read_at;        /* when the keys were read */
-    mono_us asked_for_at;   /* last read because of an unknown key; 0: none */
-    bool is_asked_for;      /* the next read is because of an unknown key */
-    unsigned failures;      /* since the last good answer */
+    mono_us asked_for_at;   /* when keys were last read because of an unknown key; 0: never */
+    bool is_asked_for;      /* the reason of the next read is an unknown key */
+    unsigned failures;      /* failures since the last good answer */
     enum stage stage;
     struct http_call *call;
     struct reading *reading;
     int64_t fresh_us;
-    struct loop_timer timer; /* the next read */
+    struct loop_timer timer; /* fires at the next read */
 };
 
 static _Atomic uint64_t reads[ISSUER_OUTCOME_MAX_];
@@ -83,7 +83,7 @@ bool issuer_may_name(const char *issuer, const char *url)
             return false;
     if (!strncmp(url, https, sizeof(https) - 1))
         return url[sizeof(https) - 1] != '\0';
-    /* For http the configuration allows only loopback addresses, so keys at the same origin are safe. */
+    /* The configuration allows http only for loopback addresses, so keys from the same origin are safe. */
     const size_t origin = sizeof(http) - 1 + strcspn(issuer + sizeof(http) - 1, "/");
     return !strncmp(issuer, http, sizeof(http) - 1) && !strncmp(url, issuer, origin) && url[origin] == '/';
 }
@@ -168,8 +168,8 @@ static int64_t retry_us(const struct issuer *issuer)
            (int64_t)env_random_below(loop_env(issuer->o.loop), (uint64_t)(most * US_PER_S));
 }
 
-/* Known keys stay, but only for a limited time. Otherwise a revoked key would stay valid while the new set
- * cannot be read. */
+/* Drops keys that are too old. Otherwise a revoked key would remain valid while the new keys cannot be
+ * read. */
 static void drop_old_keys(struct issuer *issuer)
 {
     if (!issuer->keys || env_mono(loop_env(issuer->o.loop)) - issuer->read_at < ISSUER_KEPT_S * US_PER_S)
@@ -206,8 +206,8 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
     issuer->o.changed(issuer->o.ctx);
 }
 
-/* Uses the keys that an earlier run stored. Their age is computed by the clocks, and they expire when they
- * would have expired in that run. False: there are none, or they are too old. */
+/* Uses the keys that an earlier run of shootd stored. They expire at the time at which they would have
+ * expired in that run. False: there are none, or they are too old. */
 static bool take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;
@@ -256,7 +256,7 @@ static void prepare(struct issuer *issuer, struct reading *r)
     r->expected = mem_strdup(issuer->config->issuer);
 }
 
-/* False: too much waits already. */
+/* Submits a job to the worker. False: too many jobs wait already. */
 static bool submit(struct issuer *issuer, struct reading *r)
 {
     assert(!issuer->reading);
@@ -320,7 +320,7 @@ void issuer_wants_key(struct issuer *issuer)
 {
     const mono_us now = env_mono(loop_env(issuer->o.loop));
     const mono_us next = issuer->asked_for_at + ISSUER_ASKED_FOR_S * US_PER_S;
-    /* One call at a time. An issuer that does not answer is not called more often. */
+    /* There is one call at a time. After failures, an unknown key does not cause additional calls. */
     if (issuer->stage != STAGE_REST || issuer->failures || issuer->is_asked_for)
         return;
     issuer->is_asked_for = true;
@@ -331,7 +331,7 @@ void issuer_wants_key(struct issuer *issuer)
 
 /* ---- start and end ---- */
 
-/* A request that comes right after the start finds the stored keys. */
+/* Reads the stored keys before the loop runs, so the first requests after the start can use them. */
 static void read_kept_at_once(struct issuer *issuer)
 {
     struct reading *r = MEM_NEW(struct reading);

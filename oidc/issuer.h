@@ -1,8 +1,9 @@
 /*
- * One issuer: where its keys are (OpenID Connect Discovery), and the keys (AU-15). The keys are read again
- * when they expire, after 5 minutes to 24 hours, as the issuer states. They are also read when a token has an
- * unknown key, at most once a minute. When a read fails, the last good keys stay for 24 hours, and the issuer
- * is called again after growing times. One call at a time. Answers are parsed on the worker. Loop thread.
+ * One issuer: the URL of its keys (OpenID Connect Discovery), and the keys (AU-15). The keys are read again
+ * when they expire. The issuer states that time, within 5 minutes and 24 hours. They are also read when a
+ * token has an unknown key, at most once a minute. When a read fails, the last good keys are used for 24
+ * hours, and the issuer is called again after pauses that become longer. There is one call at a time. Answers
+ * are parsed on the worker. Loop thread.
  */
 #ifndef OIDC_ISSUER_H
 #define OIDC_ISSUER_H
@@ -14,9 +15,9 @@
 enum {
     ISSUER_FRESH_MIN_S = 5 * 60,
     ISSUER_FRESH_MAX_S = 24 * 3600,
-    ISSUER_FRESH_USUAL_S = 3600, /* when the issuer states no time */
-    ISSUER_KEPT_S = 24 * 3600,   /* since the last good answer */
-    ISSUER_ASKED_FOR_S = 60,     /* between two reads because of unknown keys */
+    ISSUER_FRESH_USUAL_S = 3600, /* used when the issuer states no time */
+    ISSUER_KEPT_S = 24 * 3600,   /* how long keys are used after the last good answer */
+    ISSUER_ASKED_FOR_S = 60,     /* the pause between two reads because of unknown keys */
     ISSUER_RETRY_MAX_S = 5 * 60,
     ISSUER_DISCOVERY_BYTES = 64 * 1024,
 };
@@ -27,27 +28,28 @@ struct issuer_options {
     struct loop *loop;
     struct transport *transport;
     struct worker *worker;
-    int directory; /* directory for the keys of the next start (oidc/kept_keys.h), descriptor; -1: none */
-    /* issuer_new itself reads the stored keys, which blocks for a small file: before the loop runs. Without
-     * this the worker reads them. */
+    int directory; /* descriptor of the directory that keeps the keys for the next start (oidc/kept_keys.h);
+                    * -1: none */
+    /* issuer_new itself reads the stored keys, from a small file. This blocks, so it is set only before the
+     * loop runs. Otherwise the worker reads them. */
     bool reads_at_once;
-    /* The result of issuer_keys has changed. */
+    /* Called when the result of issuer_keys has changed. */
     void (*changed)(void *ctx);
     void *ctx;
 };
 
-/* Begins to read the issuer's keys, and uses the stored keys meanwhile. Calls `changed` later only. `config`
- * and the members of options must stay valid as long as the issuer. */
+/* Begins to read the issuer's keys, and uses the stored keys meanwhile. Does not call `changed` before it
+ * returns. `config` and the members of options must stay valid as long as the issuer. */
 struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config);
 void issuer_free(struct issuer *issuer);
 const struct config_issuer *issuer_config(const struct issuer *issuer);
-/* Changes the configuration of the issuer. `config` must be of the same issuer. */
+/* Changes the configuration of the issuer. `config` must have the same issuer. */
 void issuer_rebind(struct issuer *issuer, const struct config_issuer *config);
-/* Called when a token has a key that is not known. */
+/* Called when a token names an unknown key. */
 void issuer_wants_key(struct issuer *issuer);
-/* Returns NULL when there are none. */
+/* Returns the keys; NULL when there are none. */
 struct oidc_keys *issuer_keys(const struct issuer *issuer);
-/* When the keys were read. */
+/* Returns when the keys were read. */
 mono_us issuer_read_at(const struct issuer *issuer);
 
 /* ---- counters of all issuers; any thread ---- */
@@ -57,9 +59,10 @@ uint64_t issuer_reads(enum issuer_outcome outcome);
 
 /* ---- pure functions, also for tests ---- */
 
-/* How long an answer with this Cache-Control (or NULL) is fresh. */
+/* Returns how long an answer with this Cache-Control (or NULL) is fresh. */
 int64_t issuer_fresh_us(const char *cache_control);
-/* Whether the keys of an issuer may be at this URL: https, or the same origin as an issuer on loopback. */
+/* Whether the keys of an issuer may be at this URL. The URL must have https, or the same origin as an issuer
+ * on loopback. */
 bool issuer_may_name(const char *issuer, const char *url);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { NAME_BYTES = 48, NAME_DIGITS = 16, FILE_BYTES = OIDC_JWKS_BYTES + 8 * 1024 };
 
-/* "issuer-4f1c...json"; the digest is used because issuers are URLs of any length. */
+/* Writes "issuer-4f1c...json". The name contains a digest, because issuers are URLs of any length. */
 static void file_name(const char *issuer, char name[static NAME_BYTES])
 {
     char hex[TOKEN_HEX_BYTES];
@@ -22,8 +22,8 @@ static void file_name(const char *issuer, char name[static NAME_BYTES])
     (void)snprintf(name, NAME_BYTES, "issuer-%.*s.json", NAME_DIGITS, hex);
 }
 
-/* The document in the file of this issuer. NULL: *ret_why gives the reason, or is NULL when there is no
- * file. */
+/* Returns the document in the file of this issuer. When it returns NULL, *ret_why is the reason, or NULL when
+ * there is no file. */
 static json_t *read_document(int directory, const char *issuer, const char **ret_why)
 {
     static const struct json_limits limits = {FILE_BYTES, 50000, 10000};

@@ -1,7 +1,7 @@
 /*
  * The last keys of an issuer, in a file of the state directory. With them, tokens are accepted after a start
- * although the issuer cannot be reached. The keys are public; a user who can write the directory could make
- * tokens anyway. Blocking; worker thread.
+ * even when the issuer cannot be reached. The keys are public, and a user who can write to the directory
+ * could make tokens in any case. The functions block. Worker thread.
  */
 #ifndef OIDC_KEPT_KEYS_H
 #define OIDC_KEPT_KEYS_H
@@ -11,8 +11,9 @@
 #include "base/env.h"
 
 /*
- * Returns the text of the keys (JWKS), which the caller frees, and the time of their read. NULL: there is no
- * file, or an unusable one, which is logged. `directory` is the descriptor of the state directory.
+ * Returns the text of the keys (JWKS), which the caller frees, and the time of their read. Returns NULL when
+ * there is no file, or when the file is not usable, which is logged. `directory` is the descriptor of the
+ * state directory.
  */
 char *kept_keys_read(int directory, const char *issuer, size_t *ret_len, wall_us *ret_read_at);
 /* Writes the keys, unless the file has the same keys and is younger than KEPT_KEYS_RENEW_S. A failure is

@@ -24,11 +24,11 @@ static const struct {
 };
 
 struct oidc_key {
-    char *id; /* or NULL */
-    int only; /* the enum oidc_algorithm of the key; -1: all algorithms of its kind */
+    char *id; /* the id of the key, or NULL */
+    int only; /* the enum oidc_algorithm of the key; -1: the key is for all algorithms of its kind */
     enum key_kind kind;
     size_t signature_len;
-    cjose_jwk_t *jwk; /* RSA, P-256 */
+    cjose_jwk_t *jwk; /* the key when its kind is RSA or P-256 */
     uint8_t ed25519[crypto_sign_PUBLICKEYBYTES];
 };
 
@@ -54,7 +54,7 @@ int oidc_algorithm_from_name(const char *name)
 
 /* ---- checks of a key ---- */
 
-/* Decodes a base64url member; 0 when it is absent or longer than `size`. */
+/* Decodes a base64url member and returns its length; 0 when it is absent or longer than `size`. */
 static size_t read_bytes(const json_t *jwk, const char *member, uint8_t *bytes, size_t size)
 {
     const char *text = json_str(jwk, member);
@@ -100,7 +100,7 @@ static const struct {
     [KIND_ED25519] = {"OKP", is_ed25519},
 };
 
-/* Returns -1 for an unusable key. */
+/* Returns the kind of a key; -1 when the key is not usable. */
 static int kind_of(const json_t *jwk)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
@@ -121,7 +121,7 @@ static bool is_for_signatures(const json_t *jwk)
     return !operations;
 }
 
-/* Only public keys are used. A published private key, or a key that both sides know, gives no trust. */
+/* Only public keys are used. A published private key, or a key that both sides know, proves nothing. */
 static bool is_public(const json_t *jwk)
 {
     return !json_object_get(jwk, "d") && !json_object_get(jwk, "k");
@@ -222,7 +222,7 @@ const struct oidc_key *oidc_key_for(const struct oidc_keys *keys, const char *id
         if (id)
             return key;
         if (found)
-            return NULL; /* ambiguous */
+            return NULL; /* more than one key fits, so none is used */
         found = key;
     }
     return found;
@@ -249,8 +249,8 @@ static bool cjose_signed(const struct oidc_key *key, const char *token, size_t l
     return ok;
 }
 
-/* The length must be checked here: libcjose takes the halves of the signature as r and s, whatever its length
- * (AU-14). */
+/* The length must be checked here, because libcjose uses the halves of the signature as r and s, whatever its
+ * length (AU-14). */
 bool oidc_key_signed(const struct oidc_key *key, enum oidc_algorithm algorithm, const char *token, size_t len)
 {
     uint8_t signature[OIDC_RSA_BITS_MAX / 8];

@@ -1,6 +1,7 @@
 /*
  * The public keys of an issuer (JWKS, RFC 7517), and the check of signatures by them. Keys never change, so
- * any thread may use them. libcjose checks RSA and ECDSA; libsodium checks Ed25519, which libcjose lacks.
+ * any thread may use them. libcjose checks RSA and ECDSA; libsodium checks Ed25519, which libcjose does not
+ * support.
  */
 #ifndef OIDC_KEYS_H
 #define OIDC_KEYS_H
@@ -9,13 +10,13 @@
 #include <stddef.h>
 
 enum oidc_algorithm { OIDC_RS256, OIDC_PS256, OIDC_ES256, OIDC_EDDSA, OIDC_ALGORITHM_MAX_ };
-/* The name for `alg`. */
+/* Returns the name of the algorithm, as in `alg`. */
 const char *oidc_algorithm_name(enum oidc_algorithm algorithm);
-/* Returns -1 for any other name, also for NULL, "none" and every HS*. */
+/* Returns the algorithm with this name; -1 for any other name, also for NULL, "none" and every HS*. */
 int oidc_algorithm_from_name(const char *name);
 
 enum {
-    OIDC_JWKS_BYTES = 256 * 1024, /* size of the text */
+    OIDC_JWKS_BYTES = 256 * 1024, /* the limit of the size of the text */
     OIDC_KEYS_MAX = 64,
     OIDC_KEY_ID_MAX = 256,
     OIDC_RSA_BITS_MIN = 2048, /* AU-14 */
@@ -27,19 +28,19 @@ struct oidc_keys;
 
 /*
  * Reads a set of keys. Accepts only public keys for signatures, for one of the supported algorithms, with
- * parameters in their limits; the first OIDC_KEYS_MAX. NULL when the text is no set, or has no usable key;
- * *ret_why is the reason, static. The caller frees the result.
+ * parameters within their limits, and at most OIDC_KEYS_MAX of them. Returns NULL when the text is not a set
+ * of keys, or has no usable key; *ret_why is then the reason, a static text. The caller frees the result.
  */
 struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_why);
 /* Adds an owner, who must also free the keys. Loop thread. */
 struct oidc_keys *oidc_keys_ref(struct oidc_keys *keys);
-/* Loop thread. NULL is allowed. */
+/* Removes an owner; the last one frees the keys. NULL is allowed. Loop thread. */
 void oidc_keys_free(struct oidc_keys *keys);
 size_t oidc_keys_count(const struct oidc_keys *keys);
 
 /*
- * The key that a token names, if it fits the algorithm. For a token without a key name, the only key for the
- * algorithm. NULL: none.
+ * Returns the key that a token names, if it fits the algorithm. For a token that names no key, returns the
+ * only key for the algorithm. NULL: there is no such key.
  */
 const struct oidc_key *oidc_key_for(const struct oidc_keys *keys, const char *id,
                                     enum oidc_algorithm algorithm);

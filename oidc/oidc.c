@@ -14,8 +14,8 @@
 #include "oidc/issuer.h"
 #include "oidc/rules.h"
 
-/* One second between two reads for a key, and between two log lines. Senders of bad tokens therefore cannot
- * cause many log lines. */
+/* The pause between two requests for new keys, and between two log lines. Because of it, senders of bad
+ * tokens cannot cause many log lines. */
 enum { PAUSE_US = 1000000 };
 
 /* The snapshot that HTTP threads read. */
@@ -34,7 +34,7 @@ struct known_issuer {
 };
 
 struct oidc {
-    struct issuer_options options; /* options for each issuer */
+    struct issuer_options options; /* the options of each issuer */
     struct known_issuer issuers[CONFIG_MAX_ISSUERS];
     size_t count;
     uint64_t newest_generation;
@@ -84,7 +84,8 @@ static void publish(void *ctx)
 
 /* ---- the configuration ---- */
 
-/* Removes the issuer with this name from the list and returns it; without an issuer when there is none. */
+/* Removes the issuer with this name from the list and returns it. When there is none, the member `issuer` of
+ * the result is NULL. */
 static struct known_issuer take_issuer(struct known_issuer *issuers, size_t count, const char *name)
 {
     struct known_issuer found = {0};
@@ -131,7 +132,7 @@ void oidc_configure(struct oidc *o, const struct config *config)
     publish(o);
 }
 
-/* Returns 0 when there is no such issuer. */
+/* Returns the generation of the issuer; 0 when there is no such issuer. */
 static uint64_t generation_of(const struct snapshot *s, const char *issuer)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -153,7 +154,7 @@ uint64_t oidc_generation(struct oidc *o, const char *issuer)
 struct wish {
     struct loop_task task;
     struct oidc *oidc;
-    uint64_t generation; /* generation of the issuer */
+    uint64_t generation; /* the generation of the issuer */
 };
 
 static void drop_wish(struct loop_task *task)
@@ -171,7 +172,7 @@ static void run_wish(struct loop_task *task)
     drop_wish(task);
 }
 
-/* True at most once per PAUSE_US for each `last`, for the first thread that asks. */
+/* True for the first caller after each PAUSE_US; each `last` is counted separately. */
 static bool is_time(_Atomic mono_us *last, mono_us now)
 {
     mono_us before = atomic_load(last);
@@ -246,7 +247,7 @@ void oidc_identity_done(struct oidc_identity *identity)
 
 /* ---- metrics ---- */
 
-/* One value for all issuers, because label values must come from a closed set. */
+/* Writes one value for all issuers, because label values must come from a closed set. */
 static void write_keys(struct oidc *o, struct buffer *out)
 {
     const mono_us now = env_mono(loop_env(o->options.loop));
@@ -293,7 +294,7 @@ struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct wor
                                          .ctx = o};
     o->epoch = epoch_new();
     set_issuers(o, config);
-    o->options.reads_at_once = false; /* from now on the loop runs */
+    o->options.reads_at_once = false; /* later calls are made while the loop runs */
     publish(o);
     return o;
 }

@@ -26,12 +26,12 @@ static const json_t *claim_at(const json_t *claims, const char *path)
     char *copy CLEANUP_FREE = mem_strdup(path + 1), *rest = copy;
     for (char *name = strsep(&rest, "/"); name && claims; name = strsep(&rest, "/")) {
         unescape(name);
-        claims = json_object_get(claims, name); /* NULL for a value that is no object */
+        claims = json_object_get(claims, name); /* NULL for a value that is not an object */
     }
     return claims;
 }
 
-/* `scope` is a list in one text (RFC 8693, 4.2). */
+/* Whether the text is a list that contains the word. `scope` has this form (RFC 8693, 4.2). */
 static bool has_word(const char *text, const char *word)
 {
     const size_t len = strlen(word);

@@ -1,4 +1,4 @@
-/* The rights of a valid JWT: the rules of the configuration, applied to its claims. Pure; any thread. */
+/* Finds the rights of a valid JWT: applies the rules of the configuration to its claims. Pure; any thread. */
 #ifndef OIDC_RULES_H
 #define OIDC_RULES_H
 

@@ -56,7 +56,8 @@ static bool split(const char *token, size_t len, struct part parts[static PARTS]
     return true;
 }
 
-/* False when the text is not canonical base64url: other characters, padding, or bits after the last byte. */
+/* Decodes a part. False when the text is not canonical base64url: it has other characters, padding, or bits
+ * after the last byte. */
 static bool decode(const struct part *part, uint8_t *bytes, size_t size, size_t *ret_len)
 {
     return sodium_base642bin(bytes, size, part->text, part->len, NULL, ret_len, NULL,
@@ -88,7 +89,8 @@ static bool is_access_token_type(const char *typ)
     return !strcasecmp(typ, "at+jwt");
 }
 
-/* Members that refer to a key elsewhere (jku, jwk, x5u, x5c) are ignored. */
+/* Whether the type and the key id are acceptable, and there is no critical extension. Members that refer to
+ * other keys (jku, jwk, x5u, x5c) are ignored. */
 static bool header_is_known(const json_t *header)
 {
     const json_t *typ = json_object_get(header, "typ"), *key = json_object_get(header, "kid");
@@ -110,7 +112,7 @@ static bool is_allowed(const struct config_issuer *issuer, int algorithm)
 
 /* ---- claims ---- */
 
-/* Reads seconds since 1970, with or without a fraction, in the supported range. */
+/* Reads a time: seconds since 1970, with or without a fraction, in the supported range. */
 static bool read_time(const json_t *claims, const char *name, wall_us *ret)
 {
     const json_t *value = json_object_get(claims, name);
@@ -145,7 +147,7 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* Members that only ID tokens have (OpenID Connect Core 2, 3.1.3.6). */
+/* Whether the claims have a member that only ID tokens have (OpenID Connect Core 2, 3.1.3.6). */
 static bool is_id_token(const json_t *claims)
 {
     static const char *const members[] = {"nonce", "at_hash", "c_hash", "s_hash"};
@@ -185,7 +187,8 @@ static enum oidc_end check_claims(const json_t *claims, const struct config_issu
 
 /* ---- the whole token ---- */
 
-/* The claims are not verified yet; they only choose the keys for the check. */
+/* Finds the issuer of a token. The claims are not verified yet; here they only select the keys for the
+ * check. */
 static bool find_trust(const json_t *claims, const struct oidc_trust *trusts, size_t count, size_t *ret)
 {
     const char *issuer = json_str(claims, "iss");

@@ -69,7 +69,7 @@ static void purge_rows(struct reconcile *r)
     save_submit(save, false);
 }
 
-/* The time limit for old operations: those that ended before it are removed (AO-6). */
+/* Returns the time limit for old operations. Operations that ended before it are removed (AO-6). */
 static wall_us operations_kept_since(struct reconcile *r)
 {
     return settled_clock_now(&r->settled) - r->o.config->operations_keep_us;

@@ -36,7 +36,8 @@ bool project_rebind(struct project *p, const struct config_project *config);
  * clusters stay visible. `done` runs when all work has stopped, possibly at once.
  */
 void project_pause(struct project *p, void (*done)(struct project *p));
-/* As project_pause, for a project that the configuration no longer names; its clusters are hidden. */
+/* Does the same as project_pause, for a project that the configuration no longer names. Its clusters are
+ * hidden. */
 void project_retire(struct project *p, void (*done)(struct project *p));
 /* Starts the work on a stopped project that is named (again). `done` runs when all clusters are started,
  * possibly at once. */

@@ -20,7 +20,7 @@
 struct reconcile;
 
 struct reconcile *reconcile_new(const struct reconcile_options *options);
-/* The visitor with which storage_load fills the reconciler. Used before reconcile_start. */
+/* Returns the visitor with which storage_load fills the reconciler. Used before reconcile_start. */
 struct store_visitor reconcile_visitor(struct reconcile *r);
 /*
  * Called after the load: publishes the first view and continues every open operation. Before the loop runs,
@@ -43,7 +43,7 @@ void reconcile_metrics(struct buffer *out, mono_us now);
  * projects that are set aside, webhooks whose secrets cannot be opened. "" when there are none. Any
  * thread. */
 void reconcile_remarks(char *text, size_t size);
-/* The number of webhooks whose secrets the seal key does not open. After the load; loop thread. */
+/* Returns the number of webhooks whose secrets the seal key does not open. After the load; loop thread. */
 unsigned reconcile_unreadable_webhooks(const struct reconcile *r);
 
 #endif

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGINT);
-    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL); /* inherited by the later threads */
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL); /* threads that start later inherit the mask */
     json_object_seed(0);
     check_init();
     sim = sim_new(&options);

@@ -68,14 +68,14 @@ static bool exchange_check(struct exchange *x)
         return false;
     if ((flags & ROUTE_SHOOT) == 0)
         return true;
-    assert(x->region && x->project); /* each route to a shoot also names these */
+    assert(x->region && x->project); /* each route to a shoot also has a region and a project */
     x->shoot = shoot_find(x->sim, x->region, x->project, x->params[PARAM_SHOOT]);
     if (!x->shoot)
         answer_error(x, 404, "Shoot not found");
     return x->shoot;
 }
 
-/* The real work, without faults. */
+/* Does the real work, without faults. */
 static void exchange_work(struct exchange *x)
 {
     bool is_missing =
@@ -93,7 +93,8 @@ static void exchange_work(struct exchange *x)
     }
 }
 
-/* Reads the shoot's name from the body, for faults and the log; v1 wraps it. */
+/* Reads the name of the shoot from the body, for faults and the log. In v1 the name is inside a named
+ * object. */
 static void exchange_name_from_body(struct exchange *x)
 {
     const json_t *named = x->json;
@@ -104,7 +105,7 @@ static void exchange_name_from_body(struct exchange *x)
     x->shoot_name = json_string_value(json_object_get(named, "name"));
 }
 
-/* Writes the JSON answer as bytes. Done under the lock, because answers share values with the state. */
+/* Writes the JSON answer as bytes. Called with the lock, because answers share values with the state. */
 static void answer_write(struct exchange *x)
 {
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
@@ -135,7 +136,7 @@ static void exchange_answer(struct exchange *x)
             exchange_work(x);
     }
     answer_write(x);
-    x->shoot = NULL; /* not usable without the lock */
+    x->shoot = NULL; /* the shoot must not be used without the lock */
 }
 
 void process_finish(struct exchange *x)

@@ -1,4 +1,4 @@
-/* The processing of a request. The thread of its connection. */
+/* Processes a request, on the thread of its connection. */
 #ifndef SIMULATOR_PROCESS_H
 #define SIMULATOR_PROCESS_H
 
@@ -9,13 +9,13 @@
 /* Finds the route and counts the request. exchange_free ends it. */
 struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
                                const char *path);
-/* Processes a request after the last byte of its body, until the answer is finished. Sleeps, so call it
- * without the lock. */
+/* Processes a request after the last byte of its body, until the answer is finished. The function sleeps, so
+ * it is called without the lock. */
 void process_finish(struct exchange *x);
 
 /* routes.c: splits the path and finds the route; fills route and params. */
 void routes_match(struct exchange *x);
-/* False after it answered that a path parameter is not acceptable. */
+/* Checks the path parameters. When one is not acceptable, answers that and returns false. */
 bool routes_check_params(struct exchange *x);
 
 #endif

@@ -23,7 +23,7 @@
 
 #define PATH_MAX_SIZE 256
 
-/* The first match applies: literal segments come before parameters. */
+/* The first route that matches is used, so literal segments come before parameters. */
 static const struct route routes[] = {
     {"POST", "/auth/v2/tokens", OPERATION_CREATE_TOKEN, 2, 0, 201, auth_create_token},
     {"POST", "/auth/v2/request-sms-code", OPERATION_REQUEST_SMS_CODE, 2, 0, 204, auth_request_code},
@@ -222,7 +222,7 @@ static enum param param_of(char letter)
     return PARAM_MAX_;
 }
 
-/* Compares one path with one pattern. After a mismatch, params may be partly filled. */
+/* Compares a path with a pattern. When they do not match, `params` may be partly filled. */
 static bool path_matches(const struct exchange *x, const char *pattern, const char **params)
 {
     const char *at = pattern + 1;

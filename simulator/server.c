@@ -20,11 +20,11 @@
 #define SLOW_DEFAULT_MS  100
 #define STREAM_BLOCK     (64U * 1024U)
 
-/* A body with a changed transmission: the announced size, the bytes that are sent, and the speed. */
+/* A body whose transmission is changed: the announced size, the bytes that are sent, and the speed. */
 struct stream {
     struct exchange *x;
-    uint64_t padding; /* white space before the text */
-    uint64_t end;     /* bytes that are sent */
+    uint64_t padding; /* the number of blanks before the text */
+    uint64_t end;     /* the number of bytes that are sent */
     uint64_t promised;
 };
 
@@ -119,8 +119,8 @@ static enum MHD_Result send_answer(struct exchange *x)
         return MHD_NO;
     x->client_left = client_left(x);
     add_headers(response, x);
-    /* Counted before the client can see the end of the answer. A client that waits for each answer is
-     * therefore never counted as two requests at once. */
+    /* The end is counted before the client can see the end of the answer. A client that waits for each answer
+     * therefore never has two requests in flight. */
     if (whole)
         exchange_finish(x, x->status);
     result = MHD_queue_response(x->connection, (unsigned)x->status, response);
@@ -163,8 +163,8 @@ static void keep_body(struct exchange *x, const char *data, size_t size)
     x->body_size += size;
 }
 
-/* Sends the acknowledgement of a request's head now, instead of 40 ms later. Clients that send head and body
- * separately wait for it. */
+/* Sends the acknowledgement of a request's head now, instead of 40 ms later. Clients that send the head and
+ * the body separately wait for the acknowledgement. */
 static void acknowledge(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =

@@ -8,7 +8,7 @@
 struct MHD_Daemon;
 struct sim;
 
-/* Returns NULL if the address is not available. */
+/* Starts the server. Returns NULL if the address is not available. */
 struct MHD_Daemon *server_start(struct sim *sim, const struct sockaddr_in *address, uint16_t *ret_port);
 void server_stop(struct MHD_Daemon *daemon);
 

@@ -31,7 +31,7 @@
 
 enum store_status {
     STORE_OK,
-    STORE_NONE,      /* not found */
+    STORE_NONE,      /* the row was not found */
     STORE_CONFLICT,  /* a unique key exists already, the version is older, or another process has the lease */
     STORE_RETRY,     /* busy or serialization failure: the same call may succeed */
     STORE_UNCERTAIN, /* the connection was lost during a commit, so the result must be read (pgsql) */
@@ -56,7 +56,7 @@ enum change_kind {
     CHANGE_DELIVERY_PUT,
     CHANGE_DELIVERY_PURGE, /* deletes ended deliveries that were updated before purge.before */
     CHANGE_TOKEN_PUT,
-    CHANGE_TOKEN_DELETE, /* by id */
+    CHANGE_TOKEN_DELETE, /* removes the token with this id */
     CHANGE_ACCOUNT_PUT,
     CHANGE_PROJECT_PUT,
     CHANGE_REPLAY_PUT,   /* stores a whole row, and replaces an older one with the same key */
@@ -148,11 +148,12 @@ bool change_set_left_over(const struct change_set *set);
 enum { STORE_LOOKED_AT = 20000 };
 
 struct event_query {
-    int64_t after;  /* sequence, exclusive */
-    int64_t before; /* sequence, exclusive; 0: up to the newest */
+    int64_t after;  /* only events with a larger sequence */
+    int64_t before; /* only events with a smaller sequence; 0: up to the newest */
     bool newest_first;
     int limit;       /* 1..1000 */
-    char **types;    /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
+    char **types;    /* exact names or "cluster.*", the last one is NULL; NULL: all types. The query owns the
+                      * list */
     char **projects; /* NULL: all; account events (no project) are included only when NULL */
     char *cluster;   /* the name of a cluster, or NULL */
     char **actors;   /* names of tokens that caused the event; NULL: all */
@@ -163,8 +164,8 @@ struct event_query {
      * no pending delivery. Test events of webhooks are excluded.
      */
     char *undelivered_to;
-    wall_us since; /* inclusive */
-    wall_us until; /* exclusive; 0: until now */
+    wall_us since; /* the first time, inclusive */
+    wall_us until; /* the end, exclusive; 0: until now */
 };
 
 struct event_page {
@@ -230,7 +231,7 @@ struct store_copy {
     int64_t rows[STORE_COUNTS];
 };
 
-/* The description of a copy for people; the caller owns it. Any thread. */
+/* Returns the description of a copy for people; the caller owns it. Any thread. */
 json_t *store_copy_document(const struct store_copy *copy, const char *name, wall_us made_at);
 
 struct store_lease {
@@ -271,7 +272,8 @@ struct store_backend {
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
-    /* The store's id, made at random with the store. Copies have the same id, other stores have other ids. */
+    /* Gets the id of the store, which was made at random with the store. Copies have the same id, other
+     * stores have other ids. */
     enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
     /* Returns the id of the key (base/seal.h) in the last CHANGE_SEAL_KEY_PUT; "": there is none. */
     enum store_status (*seal_key)(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);
@@ -306,12 +308,12 @@ struct store_backend {
 extern const struct store_backend store_sqlite; /* its location is the path of the database file */
 extern const struct store_backend store_fake;   /* its location is the name of the shared state in memory */
 
-/* Makes the n-th call of apply or commit from now on fail, once (1: the next one). 0 switches this off. Tests
- * only. */
+/* Makes the n-th call of apply or commit from now on fail, once (1: the next call). 0 switches this off. Used
+ * only by tests. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);
-/* Whether a commit that store_fake_fail_nth fails has an effect nevertheless. Tests only. */
+/* Sets whether a commit has an effect although store_fake_fail_nth makes it fail. Used only by tests. */
 void store_fake_failed_commits_have_effect(void *conn, bool have);
-/* Makes the next `times` calls of last_marked fail. Tests only. */
+/* Makes the next `times` calls of last_marked fail. Used only by tests. */
 void store_fake_fail_last_marked(void *conn, int times);
 
 /* ---- the running store ---- */
@@ -344,10 +346,10 @@ void storage_start(struct storage *s);
  * allowed. */
 void storage_close(struct storage *s);
 
-/* The store's id; valid as long as `s`. Any thread. */
+/* Returns the store's id; valid as long as `s`. Any thread. */
 const char *storage_id(const struct storage *s);
-/* The id of the seal key that was in the store when it was opened; "": there was none. Valid as long as `s`.
- * Any thread. */
+/* Returns the id of the seal key that was in the store when it was opened; "": there was none. Valid as long
+ * as `s`. Any thread. */
 const char *storage_seal_key(const struct storage *s);
 /*
  * Copies the store at one moment to the file `target`, which must not exist, and checks the copy. A damaged
@@ -358,8 +360,8 @@ enum store_status storage_backup(struct storage *s, const char *target, struct s
                                  char **ret_error);
 /* Ends running copies without a result; copies that begin later end in the same way. Any thread. */
 void storage_end_backups(struct storage *s);
-/* The number of the schema that this program writes. The program upgrades stores of every lower number, down
- * to 1. */
+/* Returns the number of the schema that this program writes. The program upgrades stores of every lower
+ * number, down to 1. */
 int sqlite_schema(void);
 /*
  * Checks a whole SQLite store, or a backup, of any schema up to this program's. Prints its content, its
@@ -403,7 +405,8 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
 enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
                                  struct store_copy *ret, char **ret_error);
 
-/* SQLite files up to this size are checked as a whole before use (DB-11). Tests only. */
+/* Sets the size up to which SQLite files are checked as a whole before they are used (DB-11). Used only by
+ * tests. */
 void store_sqlite_check_first_up_to(int64_t bytes);
 
 /* Any thread. Takes over the set; on_done is always called exactly once. */

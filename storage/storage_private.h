@@ -22,7 +22,7 @@ int store_page_limit(int limit);
  */
 struct number_range {
     int64_t from;
-    int64_t to; /* inclusive */
+    int64_t to; /* the last one, inclusive */
 };
 bool store_window(struct number_range all, int64_t place, bool newest_first, struct number_range *ret_window);
 /* `place` of the next page when this one is not full; 0: there is no next page. */
@@ -58,7 +58,7 @@ struct writer {
     pthread_t thread;
     bool started;
 
-    /* Under the lock. */
+    /* `lock` protects these members. */
     struct signal lock;
     struct set_queue incoming;
     bool stopping;
@@ -104,7 +104,7 @@ struct reader {
     pthread_t thread;
     bool started;
 
-    /* Under the lock. */
+    /* `lock` protects these members. */
     struct signal lock;
     struct reader_request *head;
     struct reader_request *tail;
@@ -130,7 +130,7 @@ struct checker {
     pthread_t thread;
     bool started;
 
-    /* Under the lock. */
+    /* `lock` protects these members. */
     struct signal lock;
     void *conn; /* connection of the running check, or NULL */
     bool stopping;

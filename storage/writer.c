@@ -316,7 +316,7 @@ static bool write_one(struct writer *w)
     }
     leave_broken(w);
     if (status != STORE_OK)
-        log_debug("change set refused", "status", store_status_name(status), "error", error);
+        log_debug("store refused a change", "status", store_status_name(status), "error", error);
     writer_report_head(w, status);
     return true;
 }
@@ -356,7 +356,7 @@ static bool write_batch(struct writer *w)
 
 /* ---- the thread ---- */
 
-/* The time for which the writer may wait when no set arrives. */
+/* Returns the time for which the writer may wait when no set arrives. */
 static int64_t idle_us(const struct writer *w)
 {
     if (w->lost)

@@ -27,12 +27,12 @@ struct span_exporter {
     struct transport *transport;
     const struct env *env;
     char *url;
-    char *head; /* beginning of a body, before its spans */
+    char *head; /* the beginning of a body, before its spans */
     struct loop_timer timer;
     struct http_call *call;
-    struct buffer body; /* of the batch in flight, or of the one to be sent again */
-    unsigned count;     /* number of spans in it; 0: no batch */
-    unsigned tries;     /* failed tries of this batch */
+    struct buffer body; /* the body of the batch in flight, or of the batch that will be sent again */
+    unsigned count;     /* the number of spans in the batch; 0: there is no batch */
+    unsigned tries;     /* how often this batch failed */
     bool is_failing;    /* the last try failed */
 };
 
@@ -40,7 +40,7 @@ enum export_outcome { EXPORT_TAKEN, EXPORT_REFUSED, EXPORT_GIVEN_UP, EXPORT_OUTC
 static const char *const outcomes[] = {"taken", "refused", "given_up"};
 static _Atomic uint64_t exported[EXPORT_OUTCOME_MAX_];
 
-/* The attributes of this process (OB-13) are the beginning of each body. */
+/* Makes the beginning of each body: the attributes of this process (OB-13). */
 static char *make_head(const struct span_exporter_options *options)
 {
     const struct span_attribute us[] = {
@@ -72,7 +72,7 @@ static bool may_be_sent_again(const struct http_answer *answer)
     return again;
 }
 
-/* The time that the receiver requests, but at most EXPORT_RETRY_MAX_S. */
+/* Returns the pause that the receiver requests, but at most EXPORT_RETRY_MAX_S. */
 static int64_t pause_us(const struct span_exporter *x, const struct http_answer *answer)
 {
     const int64_t most = EXPORT_RETRY_MAX_S * US_PER_S;

@@ -50,9 +50,9 @@ void fairness_leave(struct fairness *f, struct fair_ticket *ticket, bool sent);
 /* Adds the duration of a call to the average. */
 void fairness_measure(struct fairness *f, int64_t duration_us);
 /*
- * The time for which a call occupies the lane: starts are at least `spacing_us` apart, and `max_in_flight`
- * calls run at the same time. The result is at most the handicap of one priority, so that an outage with many
- * timeouts does not reverse the order.
+ * Returns the time for which a call occupies the lane: starts are at least `spacing_us` apart, and
+ * `max_in_flight` calls run at the same time. The result is at most the handicap of one priority, so that an
+ * outage with many timeouts does not reverse the order.
  */
 int64_t fairness_cost(const struct fairness *f, int64_t spacing_us, int max_in_flight);
 

@@ -127,8 +127,8 @@ enum { UPSTREAM_REQUEST_ID_BYTES = 129 };
 
 /* The state of a call; lane.c contains the moves. */
 enum call_state {
-    CALL_IDLE,    /* not in the lane */
-    CALL_WAITING, /* waits for its turn */
+    CALL_IDLE,    /* the call is not in the lane */
+    CALL_WAITING, /* the call waits in the lane for its turn */
     CALL_SENT,    /* sent, and not answered yet */
     CALL_REFUSED, /* the call is refused, and its user gets this result in a separate turn */
 };
@@ -174,8 +174,8 @@ struct upstream_call {
     void (*on_shoots)(struct upstream_call *call, struct shoot **shoots, size_t count);
     /* LIST, in the same turns: called for rows that are in `known`. */
     void (*on_known)(struct upstream_call *call, const struct known_row *const *rows, size_t count);
-    struct known_rows *known; /* LIST: rows that need not be decoded, or NULL. Owned by the call until it is
-                               * sent (then NULL) */
+    struct known_rows *known; /* for LIST: rows that need not be decoded, or NULL. The call owns them until it
+                               * is sent, and this is NULL afterwards */
     /* LIST, in the same turns: called for a row that is not accepted. It must not cancel the call. May be
      * NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
@@ -209,7 +209,7 @@ static inline bool upstream_call_is_active(const struct upstream_call *call)
 }
 
 enum login_state {
-    LOGIN_UNKNOWN, /* no attempt yet */
+    LOGIN_UNKNOWN, /* there was no attempt yet */
     LOGIN_OK,
     LOGIN_REJECTED,   /* wrong password: the guard limits attempts */
     LOGIN_TWO_FACTOR, /* a second factor is required: only upstream_login or a token file gives a new token */
@@ -228,7 +228,7 @@ struct upstream_account_events {
                           const char *message);
 };
 
-/* The context with which the token of an account is sealed. The caller frees it. Any thread. */
+/* Returns the context with which the token of an account is sealed. The caller frees it. Any thread. */
 char *upstream_token_context(const struct config_account *account);
 
 /* Borrows loop, transport, worker (reads the answers), config and key. `remembered` may be NULL. */
@@ -249,7 +249,7 @@ void upstream_account_free(struct upstream_account *a);
 
 /* Whether the account's generation has this call. Loop thread. */
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op);
-/* Sets the trace and the request for which the call is made. Copies them; NULL for none. Before
+/* Sets the trace and the request for which the call is made. Copies both; NULL means none. Called before
  * upstream_submit. */
 void upstream_call_for(struct upstream_call *call, const struct trace *trace, const char *request_id);
 void upstream_submit(struct upstream_account *a, struct upstream_call *call);
@@ -323,18 +323,18 @@ const struct histogram *upstream_durations(enum upstream_op op, enum upstream_cl
 uint64_t upstream_logins_total(bool ok);
 /* How often a breaker opened, including after failed probes. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
-/* The numbers of rows of lists: those that were refused, and those that were known already and not decoded
- * again. Any thread. */
+/* Return the numbers of rows of lists: those that were refused, and those that were known already and not
+ * decoded again. Any thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
 /* Number of members of answers that could not be read. Any thread. */
 uint64_t upstream_members_unread_total(void);
-/* The number of retries that found no token of the budget when they were submitted. Any thread. */
+/* Returns the number of retries that found no token of the budget when they were submitted. Any thread. */
 uint64_t upstream_retries_delayed_total(void);
 /* Number of accounts whose breaker is open or half open. Any thread. */
 int upstream_breakers_open(void);
 
-/* The problem that reports a class to a client. The caller owns it. */
+/* Returns the problem that reports a class to a client. The caller owns it. */
 struct problem *upstream_problem(const struct upstream_result *result);
 
 #endif

@@ -24,7 +24,7 @@ struct cluster_counts {
     struct cluster_group groups[];
 };
 
-/* The caller frees it. `entries` belong to VIEW_CLUSTERS. */
+/* Counts the clusters of `entries`, which belong to VIEW_CLUSTERS. The caller frees the result. */
 struct cluster_counts *cluster_counts_new(const struct view_entry *entries, size_t count);
 
 #endif

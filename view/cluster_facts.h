@@ -38,7 +38,7 @@ struct cluster_facts {
 struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op);
 void cluster_facts_free(struct cluster_facts *f);
 
-/* The facts of a blob of VIEW_CLUSTERS, valid as long as the blob. */
+/* Returns the facts of a blob of VIEW_CLUSTERS, valid as long as the blob. */
 static inline const struct cluster_facts *cluster_facts_of(const struct view_blob *blob)
 {
     return blob->subject;

@@ -14,16 +14,16 @@
 #include "model/webhook.h"
 #include "view/view.h"
 
-/* The whole cluster; `op` is its open or last operation, or NULL. */
+/* Returns the whole cluster; `op` is its open or last operation, or NULL. */
 char *render_cluster(const struct cluster *c, const struct operation *op);
-/* The short form for tables of clusters. */
+/* Returns the short form for tables of clusters. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
 /* Renders an operation with its messages, which are left out of the operation inside a cluster. */
 json_t *render_operation(const struct operation *op);
 /* Renders a webhook without its secret. */
 json_t *render_subscription(const struct subscription *s);
 void render_subscription_etag(const struct subscription *s, char etag[static 64]);
-/* with_snippet: includes the beginning of the receiver's answer. */
+/* With `with_snippet`, the result includes the beginning of the receiver's answer. */
 json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
 /* {"id", "type", "timestamp", "data": ...}: the exact bytes that a webhook sends. */

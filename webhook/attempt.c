@@ -219,7 +219,7 @@ static void header_section_done(struct header_section *h)
         mem_free_secret(h->extra[i]);
 }
 
-/* False when a secret cannot be opened. */
+/* Makes the header section; false when a secret cannot be opened. */
 static bool header_section_make(struct header_section *h, const struct pending_delivery *pending)
 {
     const struct seal_key *key = pending->endpoint->engine->o.key;

@@ -79,7 +79,7 @@ static const struct {
     {"2000::/3", REACH_PUBLIC},
 };
 
-/* The permission that the address needs, and the network of its row. */
+/* Returns the permission that the address needs, and the network of its row. */
 static enum reach reach_of(const struct ip *ip, struct cidr *ret_row)
 {
     for (size_t i = 0; i < ARRAY_LEN(space); i++)

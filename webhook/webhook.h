@@ -86,7 +86,7 @@ bool webhook_allow_entry_is_valid(const char *entry);
 /* Whether both URLs have the same scheme, host and port. False when one of them is no URL. Any thread. */
 bool webhook_same_origin(const char *url, const char *other);
 
-/* The context with which a webhook's secrets are sealed. The caller frees it. */
+/* Returns the context with which a webhook's secrets are sealed. The caller frees it. */
 char *webhook_seal_context(const char *webhook_id);
 /*
  * Makes a new sealed key for the webhook. *ret_secret is the "whsec_..." (24 random bytes, WH-4) that is
@@ -130,7 +130,7 @@ void webhook_check_header(const char *name, const char *value, const char *point
  * false. */
 bool webhook_header_seal(const struct env *env, const struct seal_key *key, const char *webhook_id,
                          const char *name, const char *value, struct webhook_header *ret);
-/* The context with which the field is sealed. The caller frees it. */
+/* Returns the context with which the field is sealed. The caller frees it. */
 char *webhook_header_context(const char *webhook_id, const char *name);
 /* Opens the value; NULL when it cannot be opened. The caller frees it with mem_free_secret. */
 char *webhook_header_open(const struct seal_key *key, const char *webhook_id,

@@ -28,8 +28,8 @@
 #define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
 /*
  * kubectl sets no time limit for the command, so the command has its own. shootd answers within 32 s (limits
- * of api.c). `-q` must be the first argument, because a ~/.curlrc could add output that is no credential, or
- * print the token.
+ * of api.c). `-q` must be the first argument, because a ~/.curlrc could add output that is not a credential,
+ * or print the token.
  */
 #define CONNECT_TIMEOUT_S "10"
 #define MAX_TIME_S        "40"
@@ -200,8 +200,8 @@ static void add_argument(struct buffer *url, const struct request *r, enum param
         (void)buffer_printf(url, "%c%s=%s", strchr(url->data, '?') ? '&' : '?', param_name(id), value);
 }
 
-/* The URL at which the client reaches shootd, configured or from the request, with the parameters of the
- * credential. */
+/* Returns the URL at which the client reaches shootd, configured or from the request, with the parameters of
+ * the credential. */
 static char *credential_url(const struct request *r)
 {
     const char *base = api_config(r->api)->public_url;
@@ -254,8 +254,8 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
 }
 
 /*
- * The name of cluster, context and user. kubectl merges kubeconfigs by these names. Two servers may have
- * projects and clusters of the same names, so the name contains the server's host, if known.
+ * Returns the name of cluster, context and user. kubectl merges kubeconfigs by these names. Two servers may
+ * have projects and clusters of the same names, so the name contains the server's host, if known.
  */
 static char *entry_name(const struct request *r)
 {

@@ -51,7 +51,7 @@ static json_t *render_pool(const struct pools *pools, const char *name)
     return doc;
 }
 
-/* The names of all existing and desired pools. */
+/* Returns the names of all existing and desired pools. */
 static json_t *names_of(const struct pools *pools)
 {
     json_t *names = json_object();

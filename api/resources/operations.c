@@ -54,7 +54,7 @@ static char **only(const char *word)
     return string_list_copy((char *[]){(char *)(uintptr_t)word, NULL});
 }
 
-/* The requested projects that are configured; the caller owns them. */
+/* Returns the requested projects that are configured. The caller owns the list. */
 static char **served_projects(const struct request *r)
 {
     const struct config *config = api_config(r->api);

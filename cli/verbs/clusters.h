@@ -8,7 +8,7 @@
 
 struct table;
 
-/* The table of `list`. A row is made from a whole cluster or from a summary. */
+/* Returns the table of `list`. A row is made from a whole cluster or from a summary. */
 struct table *clusters_table(bool is_wide);
 void clusters_add(const struct cli *cli, struct table *table, bool is_wide, const json_t *cluster);
 

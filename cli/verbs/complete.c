@@ -29,7 +29,7 @@ struct typed {
     const struct command *command; /* NULL: the line does not have a command yet */
     const char *arguments[2];      /* the first arguments */
     size_t argument_count;
-    const struct flag *flag; /* the flag whose value is the word to complete; NULL: the word is no value */
+    const struct flag *flag; /* the flag whose value is the word to complete; NULL: the word is not a value */
     bool ended;              /* a `--` was read */
     bool lost;               /* there is no such command or flag, so nothing is offered */
     const char *word;        /* the word to complete; after `--flag=` only the value */

@@ -66,8 +66,8 @@ static void copy_members(json_t *to, const json_t *from, const char *const *name
         (void)json_object_set(to, *names, json_object_get(from, *names));
 }
 
-/* The members whose change prints a row. The time of observation and the progress of an operation are not
- * among them. The caller owns the result. */
+/* Returns the members whose change prints a row. The time of observation and the progress of an operation are
+ * not among them. The caller owns the result. */
 static json_t *essence_of(const struct watch *w, const json_t *cluster)
 {
     json_t *summary CLEANUP_JSON = cluster_summary(cluster), *essence = json_object();
@@ -96,7 +96,7 @@ static bool is_same(const struct watch *w, const json_t *a, const json_t *b)
 
 /* ---- rows ---- */
 
-/* The row of a deleted cluster: its last state with the phase "deleted". */
+/* Returns the row of a deleted cluster: its last state with the phase "deleted". */
 static json_t *as_deleted(const json_t *cluster)
 {
     static const char *const ended[] = {"status", "operation", "health", "message", "stale", NULL};

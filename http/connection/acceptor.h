@@ -57,7 +57,7 @@ void acceptor_done(struct acceptor *a);
 void acceptor_seen(struct acceptor *a);
 /* Called when a connection of this address was closed. Any thread. */
 void acceptor_closed(struct acceptor *a, const struct sockaddr *address);
-/* The number of connections that no worker has read yet. Any thread. */
+/* Returns the number of connections that no worker has read yet. Any thread. */
 unsigned acceptor_unseen(const struct acceptor *a);
 
 #endif

@@ -107,9 +107,9 @@ int reaper_start(struct reaper *reaper, const struct env *env, const struct conn
 /* Called after the last connection is closed. */
 void reaper_stop(struct reaper *reaper);
 
-/* The number of open connections without a complete request. Any thread. */
+/* Returns the number of open connections without a complete request. Any thread. */
 unsigned reaper_unread(struct reaper *reaper);
-/* The number of closed connections whose clients still send. Any thread. */
+/* Returns the number of closed connections whose clients still send. Any thread. */
 size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);

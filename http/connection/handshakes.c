@@ -63,8 +63,8 @@ static void resume(struct handshakes *h, struct connection *c)
     MHD_resume_connection(mhd);
 }
 
-/* The function with which GnuTLS reads. When it finds no bytes during a handshake, the handshake waits. After
- * the handshake the library itself detects that there is no data. */
+/* GnuTLS reads with this function. When it finds no bytes during a handshake, the handshake waits. After the
+ * handshake the library itself detects that there is no data. */
 static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
 {
     struct connection *c = ptr;

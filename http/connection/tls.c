@@ -156,7 +156,7 @@ static bool take_key(struct certificate *c, const char *path, const gnutls_datum
     return key_fits(c) || fail(ret_error, path, "is not the key of the certificate");
 }
 
-/* The length of all authorities' names, because each handshake sends them. */
+/* Returns the length of the names of all authorities, which each handshake sends. */
 static size_t names_len(gnutls_x509_trust_list_t authorities)
 {
     gnutls_x509_trust_list_iter_t it = NULL;

@@ -37,7 +37,7 @@ struct content_rules {
     size_t body_limit; /* the limit of the body in bytes; 0: a small body is ignored */
 };
 
-/* The limit of the body for the operation, in bytes. */
+/* Returns the limit of the body for the operation, in bytes. */
 size_t content_limit(const struct content_rules *rules);
 /* Each of these checks returns NULL, or a problem that the caller owns. The check of Expect must be made
  * before all others. */

@@ -22,7 +22,8 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The length of a well-formed UTF-8 sequence (no overlong forms, no surrogates), 0 for any other bytes. */
+/* Returns the length of a well-formed UTF-8 sequence (no overlong forms, no surrogates), 0 for any other
+ * bytes. */
 static size_t utf8_length(const unsigned char *p)
 {
     static const struct {

@@ -61,8 +61,8 @@ static bool add_member(json_t *names, const char *prefix, const char *name)
     return true;
 }
 
-/* The names of the members that the caller sent, never their values. Each member of the spec is listed,
- * too. */
+/* Returns the names of the members that the caller sent, never their values. Each member of the spec is
+ * listed, too. */
 static json_t *members_of(const json_t *body)
 {
     json_t *names = json_array();
@@ -81,7 +81,8 @@ static json_t *members_of(const json_t *body)
     return names;
 }
 
-/* The target of an entry: the object below project and cluster that the path names, or the new object. */
+/* Returns the target of an entry: the object below project and cluster that the path names, or the new
+ * object. */
 static const char *target_of(const struct command *cmd)
 {
     bool about_account = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;

@@ -12,7 +12,7 @@ struct reconcile;
  * returns the problem that the first check of the request would give now; the caller owns it.
  */
 struct problem *permission_fault(struct reconcile *r, struct command *cmd);
-/* As permission_fault, but returns a bool. */
+/* Does the same as permission_fault, but returns a bool. */
 bool permission_is_lost(struct reconcile *r, struct command *cmd);
 
 #endif

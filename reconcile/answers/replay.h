@@ -12,7 +12,7 @@ bool replay_is_open(const struct command *cmd);
 struct problem *replay_look_up(struct reconcile *r, struct command *cmd);
 /* Adds the prepared answer to the save, so it becomes durable together with the effect. */
 void replay_keep(struct save *save, const struct command *cmd);
-/* The context with which a stored answer is sealed. The caller frees it. */
+/* Returns the context with which a stored answer is sealed. The caller frees it. */
 char *replay_context(const char *key);
 void replays_free(struct reconcile *r);
 /* Releases the key of the command. */

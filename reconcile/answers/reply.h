@@ -49,7 +49,8 @@ void reply_unchanged(struct reconcile *r, struct command *cmd);
  * NULL: the entity's own operation. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
-/* For an accepted request: stores its prepared answer for repeated requests, and adds an audit entry. */
+/* Called for an accepted request: stores its prepared answer for repeated requests, and adds an audit
+ * entry. */
 void command_keep(struct save *save, struct command *cmd);
 
 /* ---- the object of a command; the caller owns each problem ---- */

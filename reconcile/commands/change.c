@@ -16,7 +16,7 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
-/* The stored labels and spec in the form of a body. The body shares their data. */
+/* Returns the stored labels and spec in the form of a body. The body shares their data. */
 static json_t *stored_body(const struct cluster *c)
 {
     json_t *body = json_object();
@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* The newest accepted change that is open. It carries out the stored spec. */
+/* Returns the newest accepted change that is open. It carries out the stored spec. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -41,8 +41,8 @@ static const struct operation *change_under_way(const struct entity *e)
     return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
-/* The spec that was requested until now by changes that have begun and did not fail. A waiting change does
- * not count, because the new change replaces it. NULL: none. */
+/* Returns the spec that was requested until now by changes that have begun and did not fail. A waiting change
+ * does not count, because the new change replaces it. NULL: none. */
 static const json_t *asked_before(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -51,8 +51,8 @@ static const json_t *asked_before(const struct entity *e)
     return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
 }
 
-/* The present state in the form of a spec. A part that cannot be read at Cleura is taken from `spec`, if the
- * earlier request had the same value. The caller owns it. */
+/* Returns the present state in the form of a spec. A part that cannot be read at Cleura is taken from `spec`,
+ * if the earlier request had the same value. The caller owns it. */
 static json_t *present_state(const struct entity *e, const json_t *spec)
 {
     const json_t *there = NULL;
@@ -63,7 +63,7 @@ static json_t *present_state(const struct entity *e, const json_t *spec)
     return spec_presumed(there, asked_before(e), spec);
 }
 
-/* The spec that will be in effect when the running update has ended. */
+/* Returns the spec that will be in effect when the running update has ended. */
 static const json_t *goal_of_running(const struct entity *e)
 {
     return entity_open_type(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
@@ -112,8 +112,8 @@ struct problem *command_size_faults(const json_t *body, enum spec_part part, con
     return faults;
 }
 
-/* A copy of the spec without the members that the faults name. Such a member is one of the spec, or one of a
- * pool. */
+/* Returns a copy of the spec without the members that the faults name. Such a member is one of the spec, or
+ * one of a pool. */
 static json_t *without_faults(const json_t *spec, const struct problem *faults)
 {
     json_t *rest = json_deep_copy(spec);

@@ -22,8 +22,8 @@ struct problem *command_busy(const struct entity *e, const char *why);
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
-/* The entity of a caller's change, when the change has returned from the store; NULL when the entity no
- * longer exists. */
+/* Returns the entity of a caller's change, when the change has returned from the store; NULL when the entity
+ * no longer exists. */
 struct entity *command_settled(struct save *save);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or a problem when nothing was
  * stored. */
@@ -51,7 +51,7 @@ struct problem *command_precondition(const struct command *cmd, const struct ent
 struct problem *command_size_faults(const json_t *body, enum spec_part part, const struct cluster *c);
 /* Merges by RFC 7396: null removes, objects merge, other values replace. Changes `target`. */
 void desired_merge(json_t *target, const json_t *patch);
-/* The stored spec and its metadata, in the form of a PUT body. The caller owns it. */
+/* Returns the stored spec and its metadata, in the form of a PUT body. The caller owns it. */
 json_t *desired_of(const struct cluster *c);
 /* Makes `body` the desired state, when that is possible; decides the command (decide.h). */
 struct problem *change_cluster(struct entity *e, struct command *cmd, const json_t *body);

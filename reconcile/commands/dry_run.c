@@ -36,7 +36,8 @@ static void reply_forecast(struct command *cmd, bool valid, const struct forecas
     reply_json(cmd, 200, doc);
 }
 
-/* The greatest part of the quota that the pools may use, before and after the change. Takes over `after`. */
+/* Returns the greatest part of the quota that the pools may use, before and after the change. Takes over
+ * `after`. */
 static json_t *quota_effect(const struct project *p, const json_t *before, json_t *after)
 {
     struct spec_context context;

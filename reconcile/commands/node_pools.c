@@ -15,7 +15,7 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/world.h"
 
-/* A copy of the pools of the desired spec, each with its name. */
+/* Returns a copy of the pools of the desired spec, each with its name. */
 static json_t *wanted_pools(const struct cluster *c)
 {
     const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");

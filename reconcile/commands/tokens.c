@@ -95,7 +95,7 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
     return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
 }
 
-/* The warning that is due now, in days before the end; 0: no new warning is due. */
+/* Returns the warning that is due now, in days before the end; 0: no new warning is due. */
 static int days_to_announce(const struct api_token *t, wall_us now)
 {
     int days = 0;
@@ -253,7 +253,7 @@ static bool is_equal(const struct api_token *a, const struct api_token *b)
     return json_equal(left, right);
 }
 
-/* A copy of the token with the changes of the body, which was checked. */
+/* Returns a copy of the token with the changes of the body, which was checked. */
 static struct api_token *patched(const struct api_token *old, const json_t *body)
 {
     struct api_token *t = api_token_copy(old);
@@ -294,8 +294,8 @@ struct problem *command_token_patch(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
-/* A copy of the token with a new secret. The current secret stays valid for the grace time. The old secret of
- * an earlier rotation ends now. */
+/* Returns a copy of the token with a new secret. The current secret stays valid for the grace time. The old
+ * secret of an earlier rotation ends now. */
 static struct api_token *rotated(struct reconcile *r, const struct api_token *old, const json_t *body,
                                  char secret[static TOKEN_BYTES])
 {

@@ -28,8 +28,8 @@
 
 #define DAY_US (24 * 3600 * US_PER_S)
 
-/* The warning that is due, in days until the expiry; 0: the version has expired, -1: no warning is due
- * yet. */
+/* Returns the warning that is due, in days until the expiry; 0: the version has expired, -1: no warning is
+ * due yet. */
 static int due_warning(int64_t left_us)
 {
     static const int days[] = {0, 1, 7, 14, 30};
@@ -111,7 +111,7 @@ enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 }
 
 /* ---- the catalog ---- */
 
-/* The catalog in the form for readers; the caller owns it. */
+/* Returns the catalog in the form for readers; the caller owns it. */
 static json_t *catalog_document(const struct project *p)
 {
     struct spec_context context;

@@ -64,7 +64,7 @@ void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int dead
                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result));
 /* Answers all waiting commands with a copy of the problem, except those that can do without the data. */
 void fetch_fail(struct fetch *f, const struct problem *problem);
-/* The cluster of the fetch; NULL: none. */
+/* Returns the cluster of the fetch; NULL: none. */
 struct entity *fetch_entity(const struct fetch *f);
 
 #endif

@@ -116,7 +116,8 @@ static void answer_all(struct lookup *l)
 
 static void next_call(struct lookup *l);
 
-/* The problem of a call that returned no document. The cluster may be too young to have the document. */
+/* Returns the problem of a call that returned no document. The cluster may be too young to have the
+ * document. */
 static struct problem *problem_of(const struct lookup *l, const struct upstream_result *result)
 {
     if (result->class == UPSTREAM_ABSENT || result->class == UPSTREAM_CONFLICT) {

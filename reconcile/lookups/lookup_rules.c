@@ -64,7 +64,7 @@ static const char *present_version(const struct entity *e)
     return e->cluster->shoot ? e->cluster->shoot->kubernetes_version : NULL;
 }
 
-/* The two versions to check: the newest of this minor and of the next. */
+/* Returns the two versions to check: the newest of this minor and of the next. */
 static json_t *recommended(const struct project *p, const struct entity *e)
 {
     const char *present = present_version(e);

@@ -43,7 +43,7 @@ static bool same_shoot(const struct shoot *a, const struct shoot *b)
            json_doc_equal(a->last_errors, b->last_errors);
 }
 
-/* The progress over several consecutive runs, as one scale from 0 to 100. */
+/* Returns the progress over several consecutive runs, as one scale from 0 to 100. */
 static int overall_progress(const struct operation *op, int of_run)
 {
     const struct operation_step *step = &op->steps[op->step_index];

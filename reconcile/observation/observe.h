@@ -8,8 +8,8 @@
  * than the known state, or nothing shows that it is about this cluster. While a call about the cluster, or
  * its first or last save, is running, this must not be called. */
 bool observe(struct entity *e, struct shoot *shoot);
-/* The digest of the list row from which the known state comes: the same row again changes nothing. NULL: it
- * might change something. */
+/* Returns the digest of the list row from which the known state comes: the same row again changes nothing.
+ * NULL: it might change something. */
 const uint8_t *observe_known_row(const struct entity *e);
 /* Called when a list contains the row with this digest, which observe_known_row returned. */
 void observe_row(struct entity *e, const uint8_t *row);

@@ -47,7 +47,7 @@ static int64_t backed_off(int64_t interval, unsigned failures)
     return interval < cap ? interval : cap;
 }
 
-/* The interval of lists while nothing happens in the project. */
+/* Returns the interval of lists while nothing happens in the project. */
 static int64_t steady_interval(const struct project *p)
 {
     const struct config *config = p->r->o.config;
@@ -56,8 +56,8 @@ static int64_t steady_interval(const struct project *p)
 }
 
 /*
- * The project's last slot before now + about_us + a quarter of its interval. An extra read shortly before a
- * slot replaces the read of that slot, so one wait may be longer by a quarter of an interval.
+ * Returns the project's last slot before now + about_us + a quarter of its interval. An extra read shortly
+ * before a slot replaces the read of that slot, so one wait may be longer by a quarter of an interval.
  */
 static mono_us last_slot(const struct project *p, int64_t about_us)
 {
@@ -293,7 +293,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
         mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
                    result->message ? result->message : "");
     mem_set_str(&p->poll.last_error, message);
-    log_debug("poll failed", "project", p->name, "error", message);
+    log_debug("clusters of a project cannot be read", "project", p->name, "error", message);
     int64_t wait = backed_off(r->o.config->polling.active_us, p->poll.failures);
     if (result->retry_after_s * US_PER_S > wait)
         wait = result->retry_after_s * US_PER_S;
@@ -346,7 +346,7 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
 
 /* ---- requests ---- */
 
-/* The one cluster to read alone, or NULL when a list is better. */
+/* Returns the one cluster to read alone, or NULL when a list is better. */
 static struct entity *single_due(struct project *p, mono_us now)
 {
     size_t due = 0, total = p->poll.due.count;
@@ -389,8 +389,8 @@ static struct entity *single_wanted(struct project *p, enum lane_priority *prior
     return e && e->cluster->upstream_exists && p->poll.discovery_due > env_mono(p->r->env) ? e : NULL;
 }
 
-/* The digests of the known rows, because most rows of a list of idle clusters have not changed. The caller
- * owns the result. */
+/* Returns the digests of the known rows. Most rows of a list of idle clusters have not changed, and need not
+ * be decoded. The caller owns the result. */
 static struct known_rows *known_rows_of(const struct project *p)
 {
     struct known_rows *known = known_rows_new(p->cluster_count);

@@ -28,7 +28,7 @@ struct action_kind {
     bool is_power;       /* an action of this kind replaces waiting ones of this kind */
 };
 
-/* The row of an action, NULL for other operations. */
+/* Returns the row of an action, NULL for other operations. */
 const struct action_kind *action_kind(enum operation_type type);
 
 #endif

@@ -115,8 +115,8 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     }
 }
 
-/* The state from which a new plan starts. It includes the open operations, because Cleura shows the spec that
- * was requested last. */
+/* Returns the state from which a new plan starts. It includes the open operations, because Cleura shows the
+ * spec that was requested last. */
 static const json_t *base_of(const struct entity *e)
 {
     if (e->cluster->shoot)

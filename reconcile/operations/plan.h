@@ -19,7 +19,7 @@ void plan_update(struct entity *e, struct operation *op);
 /* Called when the change that was open at the acceptance of `op` has failed: the `before` of that change
  * becomes the `before` of `op`. */
 void plan_after_vain_change(struct operation *op, const struct operation *failed);
-/* The state from which the plan starts; the caller owns it. */
+/* Returns the state from which the plan starts; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
 /* Whether Cleura has a shoot with the entity's name that cannot be the result of shootd's create. */
@@ -27,7 +27,7 @@ bool plan_is_foreign(const struct entity *e);
 /* Whether this shoot can be the result of a create with a lost answer. Such a shoot was made just now, and is
  * as requested. */
 enum likeness {
-    LIKENESS_NONE,     /* impossible */
+    LIKENESS_NONE,     /* the shoot cannot be the result */
     LIKENESS_UNPROVEN, /* too little of the shoot can be read */
     LIKENESS_PROVEN,
 };

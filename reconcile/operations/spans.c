@@ -12,7 +12,7 @@ static wall_us end_of(const struct operation *op, const struct operation_step *s
     return step->finished_at ? step->finished_at : op->finished_at;
 }
 
-/* The step that was in progress at that time. At the moment between two steps it is the later one. */
+/* Returns the step that was in progress at that time. At the moment between two steps it is the later one. */
 static int step_at(const struct operation *op, wall_us at)
 {
     for (int i = (int)op->step_count - 1; i >= 0; i--)

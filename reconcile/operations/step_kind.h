@@ -49,7 +49,7 @@ struct step_kind {
     bool (*is_needless)(const struct entity *e);
     /* Called when the step has ended. */
     void (*ended)(struct entity *e, const struct operation_step *step);
-    /* The body to send now; NULL: the operation's body. The caller owns it. */
+    /* Returns the body to send now; NULL: the operation's body. The caller owns it. */
     json_t *(*body)(const struct entity *e, const struct operation_step *step);
     /* A call that shows the effect when the shoot itself does not. It is used after a lost answer, and to
      * confirm the end. */

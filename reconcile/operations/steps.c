@@ -86,8 +86,8 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
 void step_lost(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    log_warning("answer lost, reading back", "operation", e->op->id, "step", step_type_name(step->type),
-                "cluster", e->cluster->name, "attempt", LOG_INT(step->attempts));
+    log_warning("Cleura's answer was lost: the cluster is read again", "operation", e->op->id, "step",
+                step_type_name(step->type), "cluster", e->cluster->name, "attempt", LOG_INT(step->attempts));
     step->uncertain = true;
     e->step.tries.absent_reads = 0;
     e->step.tries.lost_at = 0;

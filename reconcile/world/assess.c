@@ -34,7 +34,7 @@ static const enum event_type asleep_from[PHASE_MAX_] = {
     [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
-/* The open operation, or the one that ends in this change set. */
+/* Returns the open operation, or the one that ends in this change set. */
 static const struct operation *operation_of(const struct entity *e)
 {
     return e->op && !e->saves.operation_ended ? e->op : NULL;

@@ -120,8 +120,8 @@ void entity_note_begin(struct entity *e, struct operation_step *step);
 /* Called when the call of the step was answered. Stores the time when the first call left the lane, if a call
  * left it. Saved with the changes of the answer. */
 void entity_note_sent(struct entity *e, struct operation_step *step);
-/* The microseconds since the first read-back of the step's call; the first call of this function sets that
- * time. */
+/* Returns the microseconds since the first read-back of the step's call; the first call of this function sets
+ * that time. */
 int64_t entity_doubt_us(struct entity *e);
 /* Whether the step began more than `seconds` ago; time before this start of shootd does not count. */
 bool entity_is_at_step_for(const struct entity *e, int64_t seconds);
@@ -134,7 +134,7 @@ void entity_rest(struct entity *e);
  * returns false. */
 bool entity_forget_operation(struct entity *e, wall_us before);
 bool entity_has_open_operation(const struct entity *e);
-/* The type of the open operation, or -1. */
+/* Returns the type of the open operation, or -1. */
 int entity_open_type(const struct entity *e);
 /* Whether the first or last change set, or the intent of a step, is being stored. During this time nothing is
  * begun, and answers of Cleura are ignored. */
@@ -159,7 +159,7 @@ void entity_note_expiry(struct entity *e);
 void entity_queue_push(struct entity *e, struct operation *op);
 /* Removes an operation from the queue without ending it; the caller owns it. */
 struct operation *entity_queue_take(struct entity *e, size_t index);
-/* The waiting operation of this type, or NULL. */
+/* Returns the waiting operation of this type, or NULL. */
 struct operation *entity_queue_find(const struct entity *e, enum operation_type type);
 
 #endif

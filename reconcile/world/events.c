@@ -160,8 +160,8 @@ static json_t *webhook_data(const struct subscription *s, const char *message)
     return data;
 }
 
-/* Emits one event for each of its projects: a caller that may see a project gets the events of its
- * webhooks. */
+/* Emits one event for each project of the webhook, because a caller that may see a project gets the events of
+ * its webhooks. */
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message)
 {
     const bool all = subscription_is_of_all_projects(s);

@@ -105,7 +105,7 @@ struct project {
 
 /* Returns a project of the configuration; NULL when there is none. */
 struct project *project_find(struct reconcile *r, const char *name);
-/* The state that belongs to all projects together. It is made at the first use. */
+/* Returns the state that belongs to all projects together. It is made at the first use. */
 struct project_state *project_state_of_all(struct reconcile *r);
 /* Whether nothing is read or sent for the project: it is set aside or retired. */
 bool project_is_at_rest(const struct project *p);
@@ -118,11 +118,11 @@ struct freeze {
     const json_t *in_force;
 };
 struct freeze project_freeze(const struct project *p);
-/* The active freeze of one state (a project's, or that of all projects); NULL: none. */
+/* Returns the active freeze of one state (a project's, or that of all projects); NULL: none. */
 const json_t *freeze_in_force(const struct project_state *state, wall_us now);
-/* The freeze in the form for clients; the caller owns it. */
+/* Returns the freeze in the form for clients; the caller owns it. */
 json_t *freeze_document(const char *scope, const json_t *freeze);
-/* The project in the form for readers; the caller owns it. */
+/* Returns the project in the form for readers; the caller owns it. */
 json_t *project_document(const struct project *p);
 /* Publishes the current state of the project. A project that a reload has stopped has no account, and is
  * published when it is resumed. */

@@ -46,8 +46,8 @@ static const struct event *event_in_set(const struct change_set *set, const char
     return NULL;
 }
 
-/* The stored form of the operation that the cluster names. When it is not in the table any more, it is the
- * entity's last operation. */
+/* Returns the stored form of the operation that the cluster names. When it is not in the table any more, it
+ * is the entity's last operation. */
 static const struct operation *operation_of(struct reconcile *r, const struct cluster *c)
 {
     const struct operation_entry *entry = operation_entry(r, c->operation_id);

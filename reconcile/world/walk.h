@@ -38,13 +38,13 @@ struct walk {
  * are skipped. */
 enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
 
-/* Each begins a walk, or begins it again; the first slice runs at the end of this turn. */
+/* Each function begins a walk, or begins it again. The first slice runs at the end of this turn. */
 void walk_project(struct project *p, struct walk *w);
 void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
 /* Begins a slice of a walk that is due. A stopped walk visits no more clusters. */
 void walk_begin_slice(struct walk *w);
-/* The next cluster to visit; NULL when the slice or the walk has ended. */
+/* Returns the next cluster to visit; NULL when the slice or the walk has ended. */
 struct entity *walk_next(struct walk *w);
 enum walk_state { WALK_GOES_ON, WALK_ENDED, WALK_STOPPED };
 /* Ends a slice. WALK_ENDED: on_end is to be called now, WALK_STOPPED: on_stop. */

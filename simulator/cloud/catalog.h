@@ -1,5 +1,5 @@
-/* The one cloud profile: versions, images, machine types, regions. Expiry dates lie around the start
- * of the simulated clock. */
+/* The only cloud profile: versions, images, machine types, regions. Some expiry dates are before the start of
+ * the simulated clock, some after it. */
 #ifndef SIMULATOR_CLOUD_CATALOG_H
 #define SIMULATOR_CLOUD_CATALOG_H
 
@@ -17,29 +17,29 @@ struct known_region {
     const char *area_name;
     const char *area_tag;
     const char *v1_name;
-    bool compliant; /* v1 shows its ids as integers, the ids of other regions as strings */
+    bool compliant; /* v1 shows the ids of this region as integers, and the ids of other regions as strings */
     const char *zones[4];
 };
 
-/* The data of a region; an invented entry for other tags. */
+/* Returns the data of a region; invented data for an unknown tag. */
 struct known_region catalog_region(const char *tag);
 
-/* The profile in v2 form, and its v1 form. */
+/* Return the profile in v2 form, and its v1 form. */
 json_t *catalog_new(const struct options *options, int64_t now_us);
 json_t *catalog_render_v1(const json_t *catalog);
 
-/* Why a value is not valid in a request, or NULL. */
+/* Return the reason why a value is not valid in a request; NULL when it is valid. */
 const char *catalog_refuse_version(const json_t *catalog, const char *version, int64_t now_us);
 const char *catalog_refuse_image(const json_t *catalog, const char *name, const char *version,
                                  int64_t now_us);
 const char *catalog_refuse_machine(const json_t *catalog, const char *type);
 const char *catalog_refuse_zone(const json_t *catalog, const char *region, const char *zone);
-/* Newest supported image version. */
+/* Returns the newest supported image version. */
 const char *catalog_default_image(const json_t *catalog);
-/* The first usable machine type. */
+/* Returns the first usable machine type. */
 const char *catalog_default_machine(const json_t *catalog);
 json_t *catalog_default_zones(const json_t *catalog, const char *region);
-/* Negative, zero, positive when a is older than, equal to, newer than b. */
+/* Returns a negative number, zero or a positive number when a is older than b, equal to b or newer than b. */
 int catalog_compare_versions(const char *a, const char *b);
 
 #endif

@@ -19,7 +19,8 @@ struct kubeconfig_authority {
     long last_serial;
 };
 
-/* libcrypto fails here only when memory or a curve is missing; the program cannot continue without them. */
+/* Ends the program when a call of libcrypto failed. That happens only when there is no memory, or when
+ * libcrypto does not have the curve. */
 static void libcrypto_must(int ok, const char *what)
 {
     if (ok > 0)
@@ -99,7 +100,7 @@ static void write_ca(BIO *out, struct kubeconfig_authority *authority, const cha
     X509_free(certificate);
 }
 
-/* Frees out. */
+/* Returns the text in base64, and frees `out`. */
 static char *take_base64(BIO *out)
 {
     char *data = NULL;

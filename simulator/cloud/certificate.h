@@ -1,5 +1,5 @@
-/* X.509 for kubeconfigs. Only this file uses libcrypto. All returned texts are malloc'ed base64 of PEM, as in
- * kubeconfigs. Times are seconds since 1970. */
+/* Makes X.509 certificates for kubeconfigs. Only this file uses libcrypto. All returned texts are base64 of
+ * PEM, as in kubeconfigs; the caller frees them. Times are seconds since 1970. */
 #ifndef SIMULATOR_CLOUD_CERTIFICATE_H
 #define SIMULATOR_CLOUD_CERTIFICATE_H
 
@@ -16,7 +16,7 @@ struct client_credentials {
     char *key;
 };
 
-/* A self-signed CA certificate, followed by `previous` unless that is NULL. */
+/* Returns a self-signed CA certificate. When `previous` is not NULL, it follows the certificate. */
 char *certificate_ca_base64(struct kubeconfig_authority *authority, const char *name, const char *previous,
                             int64_t from, int64_t until);
 struct client_credentials certificate_client(struct kubeconfig_authority *authority, const char *issuer,

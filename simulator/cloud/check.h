@@ -1,5 +1,5 @@
-/* Checks request members by table: type, pattern, required, nullable. All faults are collected as {key,
- * value} objects. */
+/* Checks the members of a request with a table: type, pattern, required, nullable. All faults are collected
+ * as {key, value} objects. */
 #ifndef SIMULATOR_CLOUD_CHECK_H
 #define SIMULATOR_CLOUD_CHECK_H
 
@@ -36,18 +36,19 @@ struct rule {
 
 #define RULES(table) table, sizeof(table) / sizeof((table)[0])
 
-/* Compiles the patterns; call once before any thread starts. */
+/* Compiles the patterns. Called once before any thread starts. */
 void check_init(void);
 void check_done(void);
 bool check_pattern(enum pattern pattern, const char *text);
-/* `key` may contain a prefix: see check_key. */
+/* Adds a fault. `key` may contain a prefix: see check_key. */
 void check_fail(json_t *errors, const char *key, const char *reason);
-/* "prefix.name", or "name" with an empty prefix. */
+/* Writes "prefix.name"; with an empty prefix, "name". */
 void check_key(char *out, size_t size, const char *prefix, const char *name);
-/* Checks the members in the rules; ignores others. */
+/* Checks the members for which there are rules; ignores other members. */
 void check_members(json_t *errors, const char *prefix, const json_t *object, const struct rule *rules,
                    size_t count);
-/* As check_members, for a request to the simulator itself: members without a rule are also faults. */
+/* Checks a request to the simulator itself: does the same as check_members, and members without a rule are
+ * also faults. */
 void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* The simulated clock: starts at the real time, runs at its own speed, can be moved. All times are
- * microseconds since 1970 (simulated) unless a name contains monotonic. */
+/* The simulated clock. It starts at the real time and runs at its own speed, and it can be moved. All times
+ * are microseconds since 1970 on this clock, unless their name contains monotonic. */
 #ifndef SIMULATOR_CLOUD_CLOCK_H
 #define SIMULATOR_CLOUD_CLOCK_H
 
@@ -23,10 +23,10 @@ int64_t clock_now_us(const struct sim_clock *clock);
 void clock_advance(struct sim_clock *clock, int64_t delta_us);
 void clock_set_speed(struct sim_clock *clock, double speed);
 
-/* RFC 3339 in UTC, whole seconds. */
+/* Writes the time as RFC 3339 in UTC, in whole seconds. */
 void clock_format(int64_t at_us, char *out, size_t size);
 json_t *clock_json(int64_t at_us);
-/* Reads the form of clock_format; -1 for any other text. */
+/* Reads the form of clock_format; returns -1 for any other text. */
 int64_t clock_parse(const char *text);
 int64_t clock_from_seconds(double seconds);
 

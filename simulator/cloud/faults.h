@@ -35,9 +35,9 @@ struct fault {
     int64_t id;
     enum operation operation;
     enum fault_kind kind;
-    char *shoot;   /* NULL: any */
-    int64_t count; /* 0: until cleared */
-    int64_t skip;  /* matches before the fault begins */
+    char *shoot;   /* NULL: any shoot */
+    int64_t count; /* how often the fault occurs; 0: until it is cleared */
+    int64_t skip;  /* how many matching requests come before the fault begins */
     int64_t hits;
     bool effect;
     int status;
@@ -52,12 +52,13 @@ struct faults {
     int64_t last_id;
 };
 
-/* Returns NULL when the description is wrong; then every fault of it is added to errors. */
+/* Makes a fault of the description. When the description is not valid, returns NULL and adds each reason to
+ * `errors`. */
 struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors);
 json_t *faults_render(const struct faults *faults);
 bool faults_remove(struct faults *faults, int64_t id);
 void faults_clear(struct faults *faults);
-/* The fault for this request; counts a hit. NULL: none. Borrowed. */
+/* Returns the fault for this request, borrowed, and counts its use. NULL: there is none. */
 const struct fault *faults_take(struct faults *faults, enum operation operation, const char *shoot);
 
 #endif

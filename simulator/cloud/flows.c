@@ -1,4 +1,4 @@
-/* Tables for each kind of run: its name, its duration, and its progress over time. */
+/* Tables with the name, the duration, and the progress over time of each kind of run. */
 #include "simulator/cloud/lifecycle.h"
 
 #include <assert.h>

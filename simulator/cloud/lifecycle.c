@@ -84,8 +84,8 @@ static void script_apply(struct sim *sim, const struct shoot *shoot, struct run 
 }
 
 /*
- * The kind that a run of several kinds shows: the create or the deletion if included, else the kind that
- * takes longest.
+ * Returns the kind that a run of several kinds shows: the create or the deletion if the run includes one,
+ * otherwise the kind that takes longest.
  */
 static enum run_kind kinds_leading(const struct sim *sim, unsigned kinds)
 {
@@ -116,7 +116,7 @@ static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
         shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
         shoot->has_queued = true;
     }
-    /* The waiting run also takes the new kinds; the last request about hibernation counts. */
+    /* Adds the new kinds to the waiting run. The last of several requests about hibernation is used. */
     if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
         shoot->queued.kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
     shoot->queued.kinds |= kinds;
@@ -179,7 +179,7 @@ static void run_succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
         shoot->ca_stage = CA_COMPLETED;
 }
 
-/* When the current run changes its state by itself; INT64_MAX if it does not. */
+/* Returns when the current run changes its state by itself; INT64_MAX if it does not. */
 static int64_t run_next_change(const struct run *run)
 {
     const struct flow_step *step;
@@ -210,7 +210,7 @@ static void run_change(struct sim *sim, struct shoot *shoot, int64_t at_us)
     }
 }
 
-/* When the queued write begins; a deletion does not wait for the current run. */
+/* Returns when the queued write begins. A deletion does not wait for the current run. */
 static int64_t queued_start(const struct shoot *shoot)
 {
     bool waits = shoot->has_run && shoot->run.state == RUN_PROCESSING && shoot->queued.kind != RUN_DELETE;
@@ -236,7 +236,7 @@ void lifecycle_advance(struct sim *sim, struct shoot *shoot)
         if (change_us <= start_us && change_us <= now_us) {
             run_change(sim, shoot, change_us);
         } else if (start_us <= now_us) {
-            /* nothing was started yet, so nothing must be removed */
+            /* no run has started yet, so there is nothing to remove */
             if (!shoot->has_run && shoot->queued.kind == RUN_DELETE)
                 shoot->gone = true;
             else

@@ -43,27 +43,27 @@ enum run_state { RUN_PENDING, RUN_PROCESSING, RUN_SUCCEEDED, RUN_ERROR, RUN_FAIL
 enum run_outcome { OUTCOME_SUCCESS, OUTCOME_FAILED, OUTCOME_ERROR_HEALS, OUTCOME_HANG, OUTCOME_MAX_ };
 
 struct run {
-    enum run_kind kind; /* kind that it shows: progress, texts, duration */
-    unsigned kinds;     /* a bit for each kind of write in the run; `kind` is one of them */
+    enum run_kind kind; /* the kind that the run shows: progress, texts, duration */
+    unsigned kinds;     /* a bit for each kind of write in the run, also for `kind` */
     enum run_type type;
     enum run_state state;
     enum run_outcome outcome;
-    int at_progress; /* progress at which a scripted outcome occurs */
+    int at_progress; /* the progress at which a scripted outcome occurs */
     int64_t accepted_us;
     int64_t starts_us;
     int64_t duration_us;
-    int64_t changed_us; /* begin of the present state */
+    int64_t changed_us; /* when the current state began */
     int64_t heal_us;
     json_t *codes;
     char *description;
 };
 
-/* An outcome that /_sim/lifecycle ordered: applies to the next runs that begin. */
+/* An outcome that a test requested with /_sim/lifecycle. It applies to the next runs that begin. */
 struct script {
     struct script *next;
-    char *shoot;        /* NULL: any */
-    enum run_kind kind; /* RUN_KIND_INVALID: any that matches type */
-    enum run_type type; /* RUN_TYPE_MAX_: any */
+    char *shoot;        /* NULL: any shoot */
+    enum run_kind kind; /* RUN_KIND_INVALID: any kind that matches `type` */
+    enum run_type type; /* RUN_TYPE_MAX_: any type */
     enum run_outcome outcome;
     int at_progress;
     double heal_seconds;
@@ -72,7 +72,7 @@ struct script {
     int64_t count;
 };
 
-/* A line of a flow: from this part of the duration on, this progress and text are shown. */
+/* A line of a flow: this progress and text are shown from this part of the duration on. */
 struct flow_step {
     int permille;
     int progress;
@@ -85,7 +85,7 @@ double run_kind_seconds(enum run_kind kind);
 const char *run_type_name(enum run_type type);
 const char *run_state_name(enum run_state state);
 
-/* The step at `elapsed` of `duration`, and the first step with at least that progress. */
+/* Return the step at `elapsed` of `duration`, and the first step with at least that progress. */
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us);
 const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 
@@ -102,16 +102,16 @@ void lifecycle_advance_all(struct sim *sim);
 bool lifecycle_is_busy(const struct shoot *shoot);
 /* True from the start of the run. */
 bool lifecycle_is_running(const struct shoot *shoot);
-/* Progress of the current run, 0 before the first. */
+/* Returns the progress of the current run; 0 before the first run. */
 int lifecycle_progress(const struct shoot *shoot, int64_t now_us);
 
-/* Takes the script over. */
+/* Takes over the script. */
 void lifecycle_take_script(struct sim *sim, struct script *script);
 void lifecycle_clear_scripts(struct sim *sim);
 void lifecycle_free_script(struct script *script);
 void run_done(struct run *run);
 
-/* Objects of answers, v2 spelling; NULL before the first run has started. */
+/* Return objects of answers, with the names of v2; NULL before the first run has started. */
 json_t *status_last_operation(const struct shoot *shoot, int64_t now_us);
 json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernation_blocked);
 

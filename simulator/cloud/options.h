@@ -28,7 +28,8 @@ struct options {
     bool help;
 };
 
-/* Returns 0, or EXIT_BAD_USAGE after printing the fault to stderr. The strings point into argv. */
+/* Reads the arguments. Returns 0; on a fault, prints it to stderr and returns EXIT_BAD_USAGE. The strings
+ * point into argv. */
 int options_parse(struct options *options, int argc, char **argv);
 void options_print_help(void);
 

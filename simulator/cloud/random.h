@@ -1,4 +1,5 @@
-/* Pseudo-random identifiers, repeatable with --seed. Not suited for real secrets. */
+/* Makes pseudo-random identifiers, which are the same again with the same --seed. They are not suited for
+ * real secrets. */
 #ifndef SIMULATOR_CLOUD_RANDOM_H
 #define SIMULATOR_CLOUD_RANDOM_H
 
@@ -13,10 +14,10 @@ struct random_source {
 
 void random_init(struct random_source *source, uint64_t seed);
 uint64_t random_next(struct random_source *source);
-/* Fills out with size-1 letters of the alphabet and a NUL. */
+/* Fills `out` with size-1 letters of the alphabet and a NUL. */
 void random_text(struct random_source *source, const char *alphabet, char *out, size_t size);
 void random_uuid(struct random_source *source, char out[UUID_TEXT_SIZE]);
-/* A stable hash (FNV-1a), for names that must be the same in every request. */
+/* Returns a stable hash (FNV-1a), for names that must be the same in every answer. */
 uint64_t random_hash(uint64_t start, const char *text);
 /* Writes a hash with the letters of an alphabet; size includes the NUL. */
 void random_spell(uint64_t hash, const char *alphabet, char *out, size_t size);

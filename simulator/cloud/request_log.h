@@ -1,4 +1,4 @@
-/* The requests to the simulated API: the latest ones in detail, and counters. */
+/* The requests to the simulated API: details of the latest requests, and counters. */
 #ifndef SIMULATOR_CLOUD_REQUEST_LOG_H
 #define SIMULATOR_CLOUD_REQUEST_LOG_H
 
@@ -60,14 +60,14 @@ enum operation {
 };
 
 const char *operation_name(enum operation operation);
-/* "*" gives OPERATION_ANY; an unknown name OPERATION_INVALID. */
+/* Returns the operation with this name: OPERATION_ANY for "*", OPERATION_INVALID for an unknown name. */
 enum operation operation_find(const char *name);
 
 #define REQUEST_LOG_SIZE 100000
 
 struct request_entry {
     int64_t seq;
-    int64_t at_us; /* monotonic, since the program started */
+    int64_t at_us; /* monotonic time since the program started */
     int64_t sim_us;
     int64_t duration_us;
     enum operation operation;
@@ -77,7 +77,8 @@ struct request_entry {
     char method[12];
     char *path;
     char *shoot;
-    char *traceparent; /* of the request, or NULL; the next two members also belong to the request */
+    char *traceparent; /* a header field of the request, or NULL; the next two members are also parts of the
+                        * request */
     char *tracestate;
     char *request_id;
 };
@@ -101,9 +102,9 @@ struct request_log {
 
 void request_log_init(struct request_log *log);
 void request_log_done(struct request_log *log);
-/* Removes entries and counters; sequence numbers continue. */
+/* Removes the entries and the counters. Sequence numbers continue. */
 void request_log_clear(struct request_log *log);
-/* Counts the begin of a request; returns the number of requests in flight, including this one. */
+/* Counts the beginning of a request. Returns the number of requests in flight, including this one. */
 unsigned request_log_begin(struct request_log *log, enum operation operation);
 /* Counts the end of a request and stores its entry, whose texts are taken over. */
 void request_log_end(struct request_log *log, struct request_entry *entry);

@@ -13,19 +13,20 @@ struct settings {
     double care_seconds;
     double delete_linger_seconds;
     double kubeconfig_cap_seconds;
-    double list_cache_seconds;       /* limit for the age of every other list of shoots */
-    double hibernated_lag_seconds;   /* delay of the flag after the end of the run */
-    double durations[RUN_KIND_MAX_]; /* seconds per kind of run */
+    double list_cache_seconds;       /* the maximum age of the list of shoots in every second answer */
+    double hibernated_lag_seconds;   /* the delay of the flag `hibernated` after the end of the run */
+    double durations[RUN_KIND_MAX_]; /* the duration of each kind of run, in seconds */
     unsigned latency_ms;
     int action_status;
     int invalid_token_status;
-    bool refuse_before_pickup; /* a write before the start of the earlier one is answered with 409 instead of
-                                  joining it */
+    bool refuse_before_pickup; /* a write that comes before an earlier write has started is answered with 409,
+                                * instead of becoming one run with it */
     bool v3_kubeconfig;
     bool auto_bootstrap;
     bool require_bootstrap;
-    bool hibernation_blocked; /* the constraint HibernationPossible is False, and hibernate is refused */
-    bool escape_slashes;      /* also in v2 answers */
+    bool hibernation_blocked; /* the constraint HibernationPossible is False, and the hibernate action is
+                               * refused */
+    bool escape_slashes;      /* slashes are escaped also in answers of v2 */
 };
 
 void settings_init(struct settings *settings, const struct options *options);

@@ -124,7 +124,7 @@ size_t shoot_worker_index(const struct shoot *shoot, const char *name)
     return json_array_size(workers);
 }
 
-/* Progress of the create of a shoot that was never ready; otherwise 100. */
+/* Returns the progress of the create when the shoot was never ready; otherwise 100. */
 static int created_to(const struct shoot *shoot, int64_t now_us)
 {
     if (shoot->ever_succeeded)
@@ -171,8 +171,8 @@ void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t ind
     uint64_t hash = random_hash(0, shoot->uid);
     char pool[6];
     char node[6];
-    /* Nodes get new names when they are replaced: the hash includes every value whose change replaces
-     * nodes. */
+    /* Nodes get new names when they are replaced. The hash therefore includes every value whose change
+     * replaces nodes. */
     hash = random_hash(hash, name);
     hash = random_hash(hash, json_string_value(json_object_get(machine, "type")));
     hash = random_hash(hash, json_string_value(version));

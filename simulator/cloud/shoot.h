@@ -1,5 +1,5 @@
-/* One shoot: the requested state (spec) and the progress of the backend (runs). Guarded by the lock of struct
- * sim. */
+/* One shoot: the requested state (spec) and the progress of the backend (runs). The lock of struct sim
+ * protects it. */
 #ifndef SIMULATOR_CLOUD_SHOOT_H
 #define SIMULATOR_CLOUD_SHOOT_H
 
@@ -45,7 +45,7 @@ struct shoot {
     bool has_queued;
     bool ever_succeeded;
     bool hibernated;
-    int64_t flag_turns_us; /* until then the flag shows the earlier value */
+    int64_t flag_turns_us; /* until this time the flag shows the earlier value */
     bool deleting;
     bool gone;
     enum ca_stage ca_stage;
@@ -54,12 +54,12 @@ struct shoot {
     int64_t care_until_us;
 };
 
-/* Takes over spec. */
+/* Makes a shoot, and takes over `spec`. */
 struct shoot *shoot_new(struct random_source *random, const char *name, const char *region,
                         const char *project, json_t *spec);
 struct shoot *shoot_free(struct shoot *shoot);
 
-/* Returns NULL if absent. project NULL: any project. */
+/* Returns the shoot; NULL if there is none. With `project` NULL it may be in any project. */
 struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name);
 void shoot_add(struct sim *sim, struct shoot *shoot);
 void shoot_remove(struct sim *sim, struct shoot *shoot);
@@ -71,13 +71,13 @@ enum ca_stage ca_stage_find(const char *name);
 
 json_t *shoot_worker(const struct shoot *shoot, const char *name);
 size_t shoot_worker_index(const struct shoot *shoot, const char *name);
-/* The OpenStack network exists: its ids may be shown. */
+/* Whether the OpenStack network exists, so that its ids may be shown. */
 bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us);
-/* The API server has an address: kubeconfigs are possible. */
+/* Whether the API server has an address, so that kubeconfigs are possible. */
 bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us);
-/* The flag as shown in answers, possibly delayed. */
+/* Returns the flag `hibernated` that answers show, which may be delayed. */
 bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us);
-/* The number of running nodes of a group; their names by index. */
+/* Return the number of running nodes of a group, and the name of a node by its index. */
 size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us);
 void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t index, char *out, size_t size);
 

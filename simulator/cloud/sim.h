@@ -1,4 +1,4 @@
-/* The whole simulated cloud. `lock` guards all members except the options. It is never held while a thread
+/* The whole simulated cloud. `lock` protects all members except the options. No thread holds it while it
  * sleeps or sends to a client. */
 #ifndef SIMULATOR_CLOUD_SIM_H
 #define SIMULATOR_CLOUD_SIM_H
@@ -23,18 +23,18 @@ struct sim {
     pthread_mutex_t lock;
     pthread_cond_t stop_signal;
     bool stopping;
-    unsigned releases; /* grows to end all current sleeps */
+    unsigned releases; /* a larger number ends all current sleeps */
     bool down;
     struct sim_clock clock;
     struct random_source random;
     struct settings settings;
     struct auth auth;
-    struct shoot *shoots; /* in order of creation */
+    struct shoot *shoots; /* the shoots in the order of creation */
     json_t *bootstrapped; /* "region/project" -> true */
     json_t *catalog;      /* the v2 cloud profile */
     struct script *scripts;
     struct faults faults;
-    json_t *replay;      /* array of unused recorded answers */
+    json_t *replay;      /* an array of the recorded answers that were not used yet */
     json_t *list_caches; /* see clusters.c */
     struct request_log log;
     struct kubeconfig_authority *authority;
@@ -42,14 +42,14 @@ struct sim {
 
 struct sim *sim_new(const struct options *options);
 struct sim *sim_free(struct sim *sim);
-/* Sleeps in real time. Returns early at sim_release, with true when the simulator stops. Call it without the
- * lock. */
+/* Sleeps in real time. Called without the lock. sim_release ends the sleep early. Returns true when the
+ * simulator stops. */
 bool sim_sleep_ms(struct sim *sim, unsigned ms);
-/* Ends every sleep. Call with the lock. */
+/* Ends every sleep. Called with the lock. */
 void sim_release(struct sim *sim);
 void sim_stop(struct sim *sim);
 
-/* The tag as written in the configuration, or NULL. */
+/* Returns the tag as the configuration has it, or NULL. */
 const char *sim_region(const struct sim *sim, const char *tag, bool any_case);
 const char *sim_project(const struct sim *sim, const char *id);
 bool sim_is_bootstrapped(const struct sim *sim, const char *region, const char *project);

@@ -20,18 +20,19 @@ struct auth {
     struct token *tokens;
     size_t token_count;
     size_t token_capacity;
-    char verification[VERIFICATION_SIZE]; /* the login that waits for its code; empty: none */
+    char verification[VERIFICATION_SIZE]; /* the verification of the login that waits for its code; "": no
+                                           * login waits */
     bool code_requested;
 };
 
 void tokens_done(struct auth *auth);
-/* Whether login and token are a valid pair. */
+/* Whether the token is valid for the login. */
 bool tokens_is_live(struct sim *sim, const char *login, const char *token);
 void tokens_expire_all(struct sim *sim);
 size_t tokens_live_count(struct sim *sim);
-/* Makes a token, which counts as a login. Borrowed until the next call. */
+/* Makes a token, which is counted as a login. The result is borrowed until the next call. */
 const char *tokens_new(struct sim *sim);
-/* Does nothing when the token is not valid; `text` may be NULL. */
+/* Revokes a token. Does nothing when it is not valid; `text` may be NULL. */
 void tokens_revoke(struct sim *sim, const char *text);
 /* Makes a new verification for the login that waits for its code. */
 void tokens_new_verification(struct sim *sim);

@@ -1,4 +1,4 @@
-/* /_sim/catalog: tests add machine types and zones to the cloud profile. */
+/* Handles /_sim/catalog: tests add machine types and zones to the cloud profile. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/check.h"
 #include "simulator/request/exchange.h"
@@ -28,7 +28,7 @@ static void check_count(json_t *errors, const char *prefix, const json_t *type, 
     check_fail(errors, key, "must not be negative");
 }
 
-/* Replaces a type with the same name. */
+/* Adds a type, or replaces the type with the same name. */
 static void put_type(json_t *types, const json_t *given)
 {
     json_t *type = json_pack("{s:s, s:b}", "architecture", "amd64", "usable", 1);
@@ -60,7 +60,7 @@ static void put_types(json_t *catalog, const json_t *list, json_t *errors)
     }
 }
 
-/* Returns NULL unless there are one or more names. */
+/* Returns the zones; NULL when there is no name, or when an item is not a name. */
 static json_t *control_make_zones(const json_t *names)
 {
     json_t *zones = json_array();

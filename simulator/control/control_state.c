@@ -1,4 +1,4 @@
-/* /_sim/: scripts for the next runs, prepared shoots, the whole state. */
+/* Handles a part of /_sim/: scripts for the next runs, prepared shoots, the whole state. */
 #include "simulator/cloud/check.h"
 
 #include "base/mem.h"
@@ -118,7 +118,7 @@ static json_t *seed_body(const char *name)
                      "minimum", 1, "maximum", 3, "max_surge", 1);
 }
 
-/* Sets a run that succeeded some time ago. */
+/* Gives the shoot a run that succeeded some time ago. */
 static void make_ready(struct sim *sim, struct shoot *shoot, enum run_kind kind)
 {
     int64_t duration_us = clock_from_seconds(sim->settings.durations[kind]);
@@ -282,7 +282,7 @@ static bool has_shape(const json_t *model, const json_t *given)
     return true;
 }
 
-/* The spec of a state document; absent members have the values of a prepared shoot. */
+/* Returns the spec of a state document. Absent members get the values of a prepared shoot. */
 static json_t *state_spec(struct sim *sim, const char *name, const char *region, const json_t *given,
                           json_t *errors)
 {
@@ -302,7 +302,8 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
     return spec;
 }
 
-/* The time of the last operation does not go back; changes get the current time. */
+/* Called when a shoot is replaced: the time of its last operation never goes back, and changes get the
+ * current time. */
 static void carry_on(struct sim *sim, struct shoot *shoot)
 {
     const struct shoot *before = shoot_find(sim, shoot->region, shoot->project, shoot->name);

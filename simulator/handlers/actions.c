@@ -39,7 +39,7 @@ static void do_nothing(struct exchange *x)
     answer_action(x);
 }
 
-/* The value after all waiting runs. */
+/* Whether the shoot will be hibernated after all waiting runs. */
 static bool is_to_be_hibernated(const struct shoot *shoot)
 {
     if (!shoot->has_queued)
@@ -70,8 +70,8 @@ void handle_wake(struct exchange *x)
         do_nothing(x);
 }
 
-/* Accepts the action also during a run; the action then follows that run. A waiting write already includes
- * it. */
+/* Accepts the action, also during a run; then it begins after that run. When a write is waiting, the action
+ * becomes a part of that write. */
 static void run_soon(struct exchange *x, enum run_kind kind)
 {
     if (x->shoot->deleting || x->shoot->has_queued)

@@ -1,4 +1,5 @@
-/* Whole shoots: list, create, get, edit, delete; cloud profile, bootstrap, name check. */
+/* Answers the calls for whole shoots: list, create, get, edit, delete; and for the cloud profile, the
+ * bootstrap, the check of a name. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
@@ -48,8 +49,8 @@ static json_t *render_list(const struct exchange *x)
 }
 
 /*
- * Two nodes answer alternately. One is up to date. The other answers with its own cached list, which is at
- * most `list_cache_seconds` old.
+ * Returns the list of one of two nodes, which answer alternately. One node has the current list. The other
+ * has a cached list, which is at most `list_cache_seconds` old.
  */
 static json_t *list_of_a_node(const struct exchange *x)
 {
@@ -73,7 +74,8 @@ static json_t *list_of_a_node(const struct exchange *x)
         (void)json_object_set_new(cache, "at", json_integer((json_int_t)now_us));
         (void)json_object_set_new(cache, "list", render_list(x));
     }
-    return json_deep_copy(json_object_get(cache, "list")); /* an answer is used without the lock */
+    return json_deep_copy(json_object_get(cache, "list")); /* a copy, because an answer is used without the
+                                                            * lock */
 }
 
 void handle_list_shoots(struct exchange *x)
@@ -128,7 +130,7 @@ void handle_get_shoot(struct exchange *x)
     answer_json(x, 200, render_shoot(x, x->shoot));
 }
 
-/* Changes that are refused with 409, independent of other members. */
+/* Returns the reason why a change is refused with 409, independent of other members; NULL: none. */
 static const char *conflict_of(const struct shoot *shoot, const json_t *body)
 {
     const json_t *cilium = json_object_get(json_object_get(body, "networking"), "cilium_provider_config");
@@ -141,7 +143,7 @@ static const char *conflict_of(const struct shoot *shoot, const json_t *body)
     return NULL;
 }
 
-/* v1 clients send the switch with every update, so v1 ignores it once HA is on. */
+/* v1 clients send the HA switch with every update. v1 therefore ignores it when HA is on. */
 static json_t *edit_body(const struct exchange *x)
 {
     json_t *body;

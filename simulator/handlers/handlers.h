@@ -1,4 +1,4 @@
-/* The operations of the simulated API, with the names of the route table. Each runs under the lock. */
+/* The operations of the simulated API, with the names of the route table. Each is called with the lock. */
 #ifndef SIMULATOR_HANDLERS_HANDLERS_H
 #define SIMULATOR_HANDLERS_HANDLERS_H
 
@@ -40,7 +40,7 @@ void handle_ca_stage(struct exchange *x);
 void handle_upgrade_check(struct exchange *x);
 void handle_upgrade_prepare(struct exchange *x);
 void handle_upgrade_revert(struct exchange *x);
-/* Answers 202 or 204 without a body, depending on the generation. */
+/* Answers without a body: with 202 or 204, depending on the generation of the API. */
 void answer_action(struct exchange *x);
 /* Answers 409 and returns true when the shoot cannot accept a change now. */
 bool refuse_when_busy(struct exchange *x);
@@ -57,9 +57,9 @@ void handle_dead_kubeconfig(struct exchange *x);
 /* identity.c: domains and projects of the account */
 #define DOMAIN_ID_SIZE  33
 #define ACCOUNT_USER_ID 42
-/* The tag of the domain's region, or NULL. */
+/* Returns the tag of the domain's region, or NULL. */
 const char *identity_region_of(const struct sim *sim, const char *domain);
-/* All projects, v2 spelling, with this domain; a new value. */
+/* Returns all projects with this domain as a new value, with the names of v2. */
 json_t *identity_projects(const struct sim *sim, const char *domain);
 void handle_current_user(struct exchange *x);
 void handle_domains(struct exchange *x);
@@ -74,7 +74,7 @@ void handle_project_users(struct exchange *x);
 void handle_user_projects(struct exchange *x);
 void handle_rc_credentials(struct exchange *x);
 void handle_project_logs(struct exchange *x);
-/* Answers 403, as Cleura answers a user without the privilege: for all calls that are not simulated. */
+/* Answers 403, as Cleura does for a user without the privilege. Used for all calls that are not simulated. */
 void handle_no_access(struct exchange *x);
 /* routes.c */
 void handle_apidoc(struct exchange *x);

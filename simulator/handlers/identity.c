@@ -1,4 +1,4 @@
-/* The caller, and the existing domains, regions, projects and quotas. */
+/* Answers requests about the caller, and about domains, regions, projects and quotas. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
@@ -9,7 +9,7 @@
 
 #define DOMAIN_NAME "CCP_Domain_000P000"
 
-/* One domain per region, with a stable id. */
+/* Writes the id of the only domain of a region. It is always the same. */
 static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
 {
     if (!strcmp(region, "Sto2"))

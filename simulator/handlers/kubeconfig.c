@@ -17,7 +17,7 @@
 
 static const char *const addresses[] = {"external", "internal", "wildcard-tls-seed-bound"};
 
-/* A text with a fixed limit; a longer text is a bug and ends the program. */
+/* Writes a text with a fixed limit. A longer text is a bug, and ends the program. */
 struct writer {
     char *text;
     size_t used;
@@ -37,15 +37,15 @@ static void ca_name(const struct shoot *shoot, int generation, char *out, size_t
     (void)snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
 }
 
-/* The time from which certificates are valid: the start of the simulator. It is in the past of both clocks,
- * even when the simulated clock was moved. The certificate is therefore valid by the client's real clock,
- * too. */
+/* Returns the time from which certificates are valid: the start of the simulator. Both clocks are past that
+ * time, even when the simulated clock was moved. The certificate is therefore also valid on the real clock of
+ * the client. */
 static int64_t valid_from(const struct sim *sim)
 {
     return sim->clock.started_sim_us / US_PER_SECOND - 60;
 }
 
-/* The bundle: the present CA and, between the two steps of a rotation, also the old one. */
+/* Returns the bundle: the current CA and, between the two steps of a rotation, also the old CA. */
 static char *ca_bundle(struct sim *sim, const struct shoot *shoot)
 {
     enum ca_stage stage = shoot->ca_stage;
@@ -166,7 +166,7 @@ void handle_kubeconfig(struct exchange *x)
     free(text);
 }
 
-/* The two old v1 paths have no function without static tokens; see docs/simulator.md. */
+/* Answers the two old paths of v1, which do nothing without static tokens; see docs/simulator.md. */
 void handle_dead_kubeconfig(struct exchange *x)
 {
     answer_error(x, 404, "Not Found: no static token kubeconfig exists");

@@ -9,7 +9,7 @@
 
 #define SMS_CODE 123456
 
-/* The members of a body: v1 wraps them in one named object. */
+/* Returns the object with the members of a body. In v1 it is the value of one named member. */
 static const json_t *members_of(const struct exchange *x, const char *wrapper)
 {
     return exchange_generation(x) == 1 ? json_object_get(x->json, wrapper) : x->json;
@@ -21,7 +21,7 @@ static void fail_login(struct exchange *x, const char *message)
     answer_error(x, 400, message);
 }
 
-/* Adds one error per missing string member; answers 400 if there is any. */
+/* True when all these members are strings. Otherwise answers 400 with one error for each that is not. */
 static bool has_strings(struct exchange *x, const json_t *members, const char *first, const char *second)
 {
     const char *names[] = {first, second};
@@ -95,7 +95,7 @@ static bool is_waiting(const struct sim *sim, const json_t *members)
            !strcmp(json_string_value(json_object_get(members, "verification")), sim->auth.verification);
 }
 
-/* True when the member has one of the values, or is absent and not required; else answers 400. */
+/* True when the member has one of the values, or is absent and not required. Otherwise answers 400. */
 static bool is_one_of(struct exchange *x, const json_t *members, const char *name, bool required,
                       const char *const *values)
 {
@@ -111,7 +111,7 @@ static bool is_one_of(struct exchange *x, const json_t *members, const char *nam
     return false;
 }
 
-/* Hashes are sent in mails, and the simulator sends none, so every hash is wrong. */
+/* Refuses every hash: hashes are sent in mails, and the simulator sends no mail. */
 void auth_create_by_hash(struct exchange *x)
 {
     static const char *const types[] = {"adminlogin", "authlogin", "registrationlogin", "resellerlogin",

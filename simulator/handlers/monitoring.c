@@ -1,4 +1,5 @@
-/* Monitoring credentials, node metrics and the SSH key. The numbers are invented but stable. */
+/* Answers requests for monitoring credentials, node metrics and the SSH key. The numbers are invented, but
+ * always the same. */
 #include "simulator/cloud/catalog.h"
 
 #include "base/mem.h"
@@ -90,7 +91,7 @@ static double machine_number(const struct sim *sim, const json_t *worker, const 
     return 2;
 }
 
-/* A number between 0 and 1, the same for the same node. */
+/* Returns a number between 0 and 1, which is the same for the same node. */
 static double share_of(const char *name, uint64_t salt)
 {
     return (double)(random_hash(salt, name) % 1000) / 1000;
@@ -125,7 +126,7 @@ void handle_nodes_overview(struct exchange *x)
     answer_json(x, 200, list);
 }
 
-/* Newest last; the values are decimal strings. */
+/* Returns a series of values as decimal strings; the newest is the last. */
 static json_t *series(int64_t now_us, double value)
 {
     json_t *samples = json_array();

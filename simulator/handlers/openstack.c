@@ -1,5 +1,5 @@
-/* OpenStack identity: endpoints, users, roles and logs of a domain; and the calls that a user without further
- * privileges may not make. */
+/* Answers the calls for OpenStack identity: endpoints, users, roles and logs of a domain. Also answers the
+ * calls that need more privileges than the user has. */
 #include "base/attrs.h"
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/sim.h"
@@ -18,7 +18,7 @@ static const char *const roles[] = {"member", "swiftoperator", "load-balancer_me
 
 #define ROLE_COUNT (ARRAY_LEN(roles))
 
-/* 32 hex digits, the same for the same name. */
+/* Returns 32 hex digits, which are the same for the same name. */
 static json_t *stable_id(uint64_t salt, const char *name)
 {
     char id[DOMAIN_ID_SIZE];
@@ -74,7 +74,7 @@ void handle_domain_users(struct exchange *x)
         answer_json(x, 200, make_users(x));
 }
 
-/* An unknown project has no users, and is not an error. */
+/* Answers with the users of a project. An unknown project is not an error; it has no users. */
 void handle_project_users(struct exchange *x)
 {
     if (find_domain(x))
@@ -139,7 +139,7 @@ void handle_rc_credentials(struct exchange *x)
     answer_json(x, 200, json_pack("{s:s}", "rc_data", text));
 }
 
-/* Answers 400 for a text that is no number, or exceeds its limits. */
+/* Reads a number. Answers 400 for a text that is not a number, and for a number outside its limits. */
 static bool read_number(struct exchange *x, const char *name, long otherwise, long most, long *ret_number)
 {
     const char *text = exchange_query(x, name);
@@ -155,7 +155,7 @@ static bool read_number(struct exchange *x, const char *name, long otherwise, lo
     return false;
 }
 
-/* One entry for each project: its creation. */
+/* Answers with one entry for each project: its creation. */
 void handle_project_logs(struct exchange *x)
 {
     const char *region = x->sim->options->regions[0];

@@ -1,4 +1,4 @@
-/* Worker groups: create, update, delete. During a run, further requests get 409. */
+/* Creates, updates and deletes worker groups. During a run, other requests are answered with 409. */
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"

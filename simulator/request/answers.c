@@ -1,4 +1,5 @@
-/* Answers not made by a handler: recorded ones, and answers changed by a fault. Under the lock. */
+/* Makes answers that do not come from a handler: recorded answers, and answers that a fault changes. Called
+ * with the lock. */
 #include "simulator/request/answers.h"
 
 #include "base/mem.h"
@@ -66,8 +67,8 @@ static const char *status_message(int status)
     return "Simulated fault";
 }
 
-/* Kinds that replace the API's answer do the real work only if the fault requests that. The other kinds
- * change the real answer, so they always do the work. */
+/* Whether faults of this kind replace the answer of the API. With such a fault, the real work is done only if
+ * the fault requests that. The other kinds change the real answer, so the work is always done. */
 static bool replaces_answer(enum fault_kind kind)
 {
     static const bool replaces[FAULT_KIND_MAX_] = {
@@ -208,7 +209,7 @@ bool replay_answer(struct exchange *x)
 
 /* ---- as text ---- */
 
-#define DIGITS_MAX 17 /* enough for every double */
+#define DIGITS_MAX 17 /* 17 digits are enough for every double */
 
 void real_text(double value, char out[REAL_TEXT_SIZE])
 {
@@ -231,7 +232,7 @@ static const char *string_end(const char *quote)
     return at + 1;
 }
 
-/* Works in place, because a number is only replaced by a shorter one. */
+/* Shortens the numbers in a text, in place: no number becomes longer. */
 static void shorten_reals(char *text)
 {
     const char *in = text;

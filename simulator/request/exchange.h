@@ -1,4 +1,4 @@
-/* One request and its answer. Owned by the thread of its connection. */
+/* One request and its answer. The thread of its connection owns it. */
 #ifndef SIMULATOR_REQUEST_EXCHANGE_H
 #define SIMULATOR_REQUEST_EXCHANGE_H
 
@@ -33,7 +33,7 @@ enum param {
 };
 
 enum route_flag {
-    ROUTE_AUTH = 1,   /* needs a valid login and token */
+    ROUTE_AUTH = 1,   /* the route needs a valid login and token */
     ROUTE_REGION = 2, /* region and project must exist */
     ROUTE_SHOOT = 4   /* the shoot must exist, too */
 };
@@ -44,7 +44,7 @@ struct route {
     enum operation operation;
     int generation; /* 0: /_sim/ */
     unsigned flags;
-    int success; /* usual status */
+    int success; /* the usual status */
     void (*handle)(struct exchange *x);
 };
 
@@ -61,36 +61,36 @@ struct exchange {
     struct sim *sim;
     struct MHD_Connection *connection;
     char *method;
-    char *path;    /* raw, without the query */
+    char *path;    /* the path as received, without the query */
     char *decoded; /* the segments point into it */
     const char *segments[EXCHANGE_SEGMENTS_MAX];
     size_t segment_count;
-    const struct route *route; /* NULL: no such path */
+    const struct route *route; /* NULL: there is no such path */
     const char *params[PARAM_MAX_];
     bool control; /* a request to /_sim/ */
 
     char *body;
     size_t body_size;
     bool body_too_large;
-    json_t *json; /* the parsed body, NULL if none or wrong */
+    json_t *json; /* the parsed body; NULL if there is none, or if it is not JSON */
 
-    const char *region; /* as written in the configuration, set after the check */
+    const char *region; /* the region as the configuration has it; set after the check */
     const char *project;
     struct shoot *shoot;
     const char *shoot_name;
 
     int status;
-    json_t *answer; /* the answer is JSON or text; neither: no body */
+    json_t *answer; /* the answer is JSON or text; both NULL: it has no body */
     char *text;
     size_t text_size;
     const char *content_type;
     char *content_type_owned;
     json_t *headers;
-    bool no_effect; /* answered with 2xx without a change */
+    bool no_effect; /* the answer is 2xx although nothing was changed */
     enum delivery delivery;
     unsigned delay_ms;
 
-    bool counted; /* between request_log_begin and request_log_end */
+    bool counted; /* whether request_log_begin was called, and request_log_end was not yet called */
     int64_t begun_us;
     int64_t begun_sim_us;
     unsigned in_flight;
@@ -101,18 +101,19 @@ struct exchange *exchange_free(struct exchange *x);
 enum operation exchange_operation(const struct exchange *x);
 int exchange_generation(const struct exchange *x);
 
-/* Counts the end of the request and logs it, once. status 0: no answer was sent. */
+/* Counts the end of the request and logs it, once. With `status` 0, no answer was sent. */
 void exchange_finish(struct exchange *x, int status);
 
 const char *exchange_header(const struct exchange *x, const char *name);
 const char *exchange_query(const struct exchange *x, const char *name);
 
-/* These set the answer; a later call replaces an earlier one. Values are taken over. */
+/* These functions set the answer. A later call replaces the answer of an earlier call. Values are taken
+ * over. */
 void answer_json(struct exchange *x, int status, json_t *value);
 void answer_text(struct exchange *x, int status, const char *content_type, char *text);
 void answer_empty(struct exchange *x, int status);
 void answer_error(struct exchange *x, int status, const char *message);
-/* Answers 400 with the list per property, which is taken over. */
+/* Answers 400 with the list of errors for each property. The list is taken over. */
 void answer_invalid(struct exchange *x, json_t *errors);
 void answer_reset(struct exchange *x);
 

@@ -1,12 +1,12 @@
-/* Faulty variants of JSON answers. */
+/* Makes faulty variants of JSON answers. */
 #include "simulator/request/answers.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Visits a value and builds a changed copy. `leaf` gets every value first. It returns a replacement, or NULL
- * to visit the parts of the value. */
+/* Visits a value and makes a changed copy. `leaf` is called first for every value. It returns a replacement,
+ * or NULL when the parts of the value must be visited. */
 typedef json_t *change_fn(const char *key, const char *parent, const json_t *value);
 
 static json_t *mangle_walk(const char *key, const char *parent, const json_t *value, change_fn *change)
@@ -84,7 +84,7 @@ static json_t *unknown_enum(const char *key, const char *parent, const json_t *v
         return json_string("Reconsidering");
     if (!strcmp(key, "type") && is_in(parent, typed))
         return json_string("Transmogrify");
-    /* Members of conditions and constraints: their objects have no key. */
+    /* These are members of conditions and constraints, whose objects have no key. */
     if (!strcmp(parent, "") && !strcmp(key, "type"))
         return json_string("MoonPhaseAcceptable");
     if (!strcmp(parent, "") && !strcmp(key, "status"))
@@ -115,7 +115,7 @@ json_t *mangle_reorder(const json_t *value)
     return mangle_walk("", "", value, reversed);
 }
 
-/* Every member that the contract does not require, in both spellings. */
+/* Every member that the contract does not require, with the names of both generations. */
 static const char *const optional_members[] = {"allowed_cidrs",
                                                "annotations",
                                                "cilium_provider_config",
@@ -150,18 +150,18 @@ static const char *const optional_members[] = {"allowed_cidrs",
 
 static bool is_optional(const char *key, const json_t *parent)
 {
-    if (!strcmp(key, "architecture")) /* of the machine of a worker group, not of a machine type */
+    if (!strcmp(key, "architecture")) /* optional in the machine of a worker group, not in a machine type */
         return !json_object_get(parent, "cpu");
     if (is_in(key, optional_members))
         return true;
-    if (json_object_get(parent, "area")) /* of a domain */
+    if (json_object_get(parent, "area")) /* optional in a domain */
         return !strcmp(key, "name") || !strcmp(key, "enabled");
-    if (!strcmp(key, "status")) /* of a shoot, not of a condition or domain */
+    if (!strcmp(key, "status")) /* optional in a shoot, not in a condition or domain */
         return json_is_object(json_object_get(parent, "status")) ||
                json_is_null(json_object_get(parent, "status"));
-    if (!strcmp(key, "description") || !strcmp(key, "roles")) /* of a project or user */
+    if (!strcmp(key, "description") || !strcmp(key, "roles")) /* optional in a project or user */
         return json_object_get(parent, "domain_id");
-    if (!strcmp(key, "id") || !strcmp(key, "router")) /* of networks, not of a quota */
+    if (!strcmp(key, "id") || !strcmp(key, "router")) /* optional in networks, not in a quota */
         return json_object_get(parent, "workers");
     return false;
 }

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Copies members under their v2 names; absent ones stay absent. */
+/* Copies members under their v2 names; absent members stay absent. */
 struct renaming {
     const char *from;
     const char *to;

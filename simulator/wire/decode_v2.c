@@ -174,7 +174,7 @@ static void check_name(json_t *errors, const json_t *body)
 {
     const char *name = json_string_value(json_object_get(body, "name"));
     if (!name || !check_pattern(PATTERN_SHOOT, name))
-        return; /* already reported */
+        return; /* the fault is already reported */
     if (strlen(name) > SHOOT_NAME_LONGEST)
         check_fail(errors, "name", "must have 1 to 15 characters");
     else if (!check_pattern(PATTERN_DNS_LABEL, name) || strstr(name, "--"))
@@ -209,7 +209,7 @@ static json_t *convert_schedules(const json_t *schedules)
     return list;
 }
 
-/* Merges the given parts of a maintenance request into the present values. */
+/* Merges the given parts of a maintenance request into the current values. */
 static json_t *merge_maintenance(const json_t *present, const json_t *change)
 {
     json_t *merged = json_deep_copy(present);
@@ -225,7 +225,7 @@ static json_t *merge_maintenance(const json_t *present, const json_t *change)
     return merged;
 }
 
-/* A full hour, one hour long, in UTC. */
+/* Returns a maintenance window of one hour, which begins at a full hour, in UTC. */
 static json_t *default_maintenance(struct sim *sim)
 {
     unsigned hour = (unsigned)(random_next(&sim->random) % 23);
@@ -355,7 +355,7 @@ static void check_upgrade(struct sim *sim, json_t *errors, const char *from, con
 {
     int order = catalog_compare_versions(to, from);
     if (order == 0)
-        return; /* the present version may stay, even an expired one */
+        return; /* the current version may stay, even when it has expired */
     check_version(sim, errors, "kubernetes", to);
     if (order < 0)
         check_fail(errors, "kubernetes", "must not be lower than the present version");

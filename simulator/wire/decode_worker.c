@@ -1,4 +1,4 @@
-/* Worker groups of requests. */
+/* Reads the worker groups of requests. */
 #include "simulator/wire/wire.h"
 
 #include "base/attrs.h"
@@ -93,7 +93,7 @@ static void fail_member(json_t *errors, const char *prefix, const char *name, co
     check_fail(errors, key, reason);
 }
 
-/* The worker in v2 form: the request's values replace those of `base`. */
+/* Returns the worker in v2 form. The values of the request replace the values of `base`. */
 static json_t *merge_worker(const json_t *base, const json_t *body)
 {
     static const char *const plain[] = {"minimum", "maximum", "max_surge", "zones", "labels", "annotations"};

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Converts arrays of {key, value} to a map, whose values are the values or the whole pairs. */
+/* Converts an array of {key, value} to a map. The values of the map are the values or, with `whole`, the
+ * whole pairs. */
 static json_t *as_map(const json_t *pairs, bool whole)
 {
     json_t *map = json_object();
@@ -62,7 +63,7 @@ static json_t *render_maintenance(const json_t *maintenance)
                      json_object_get(maintenance, "time_window"));
 }
 
-/* The requested state: true as soon as hibernation is accepted. */
+/* Whether hibernation is requested: true as soon as it is accepted. */
 static bool wants_hibernation(const struct shoot *shoot)
 {
     const struct run *run = shoot->has_queued ? &shoot->queued : &shoot->run;

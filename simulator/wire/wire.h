@@ -14,7 +14,7 @@
 struct sim;
 struct shoot;
 
-/* v2 bodies. Each returns a new value, or NULL after adding to errors. */
+/* Read v2 bodies. Each returns a new value; on a fault, adds it to `errors` and returns NULL. */
 json_t *decode_create(struct sim *sim, const char *region, const json_t *body, json_t *errors);
 json_t *decode_patch(struct sim *sim, const struct shoot *shoot, const json_t *body, json_t *errors,
                      enum run_kind *ret_kind);
@@ -23,16 +23,16 @@ json_t *decode_worker(struct sim *sim, const char *region, const json_t *body, c
 json_t *decode_worker_change(struct sim *sim, const struct shoot *shoot, const json_t *worker,
                              const json_t *body, json_t *errors, enum run_kind *ret_kind);
 
-/* Convert v1 bodies (already unwrapped) to v2 ones; new values. */
+/* Convert v1 bodies, without the object around them, to v2 bodies. They return new values. */
 json_t *decode_v1_create(const json_t *shoot);
 json_t *decode_v1_patch(const json_t *shoot);
 json_t *decode_v1_worker(const json_t *worker);
 
-/* The forms of the two generations. New values; they share parts with the state, so write them before
- * releasing the lock. */
+/* Return a shoot in the forms of the two generations. The new values share parts with the state, so they must
+ * be written while the lock is held. */
 json_t *render_v2(const struct sim *sim, const struct shoot *shoot);
 json_t *render_v1(const struct sim *sim, const struct shoot *shoot);
-/* The different form of v1's answer to a create: wrapped and flat. */
+/* Returns the answer of v1 to a create, which has a different form: it is flat, and inside a named object. */
 json_t *render_v1_created(const struct sim *sim, const struct shoot *shoot);
 /* Writes a host name with its scheme. */
 void render_api_url(const struct shoot *shoot, const char *kind, char *out, size_t size);

@@ -126,7 +126,7 @@ static void end_transaction(struct fake_conn *conn)
     (void)pthread_cond_signal(&conn->state->turn);
 }
 
-/* Under the lock: returns the failure that a test has ordered for this call, or STORE_OK. */
+/* Called with the lock. Returns the failure that a test has requested for this call, or STORE_OK. */
 static enum store_status ordered_failure(struct fake_state *state)
 {
     if (!state->fail_in || --state->fail_in)
@@ -329,7 +329,7 @@ static enum store_status fake_operations(void *arg, const struct operation_query
 
 /* ---- leases ---- */
 
-/* Under the lock: the lease with that name, or a free place. */
+/* Called with the lock. Returns the lease with that name, or an unused element. */
 static struct store_lease *lease_slot(struct fake_state *state, const char *name)
 {
     size_t i = 0;

@@ -22,7 +22,7 @@ static json_t *fake_row_doc(const struct fake_row *row)
     return json_parse_strict(row->doc, strlen(row->doc), NULL);
 }
 
-/* The id of the newest operation that is not loaded; "": all are loaded. */
+/* Returns the id of the newest operation that is not loaded; "": all are loaded. */
 static const char *operations_left_out(const struct fake_rows *rows)
 {
     size_t ended = 0;

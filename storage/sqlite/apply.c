@@ -133,7 +133,7 @@ static enum store_status sqlite_put_token(struct sqlite_conn *conn, struct chang
     return statement_run(&b, ret_error);
 }
 
-/* For tables with only a key and a document. Takes over the reference of `value`. */
+/* Writes a row of a table that has only a key and a document. Takes over the reference of `value`. */
 static enum store_status put_doc(struct sqlite_conn *conn, enum statement which, const char *key,
                                  json_t *value, char **ret_error)
 {

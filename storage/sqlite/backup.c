@@ -162,7 +162,7 @@ static bool sync_path(const char *path, int flags)
     return synced;
 }
 
-/* The folder with its final slash. The caller frees it. */
+/* Returns the folder with its final slash. The caller frees it. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -257,7 +257,7 @@ static bool put_away(const char *location, const char *kept)
     return true;
 }
 
-/* The newest event number that the store has assigned; 0: there is no store, or it cannot be read. */
+/* Returns the newest event number that the store has assigned; 0: there is no store, or it cannot be read. */
 static int64_t newest_event(const char *location)
 {
     struct sqlite_conn conn = {.lock_fd = -1};

@@ -51,7 +51,7 @@ static enum store_status refuse_store(struct sqlite_conn *conn, enum store_statu
     return status;
 }
 
-/* The first column of the first row, as text; NULL when there is no row. */
+/* Gets the first column of the first row, as text; NULL when there is no row. */
 static enum store_status first_text(struct sqlite_conn *conn, const char *sql, char **ret_text,
                                     char **ret_error)
 {

@@ -91,7 +91,7 @@ static const char replays[] = "CREATE TABLE replays ("
                               " " DOC ") STRICT;"
                               "CREATE INDEX replays_created ON replays (created_at);";
 
-/* AUTOINCREMENT: a number is never assigned twice, also after a purge. */
+/* With AUTOINCREMENT a number is never assigned twice, even after a purge. */
 static const char audit[] = "CREATE TABLE audit ("
                             " sequence INTEGER PRIMARY KEY AUTOINCREMENT,"
                             " at INTEGER NOT NULL,"

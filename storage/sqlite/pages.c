@@ -53,7 +53,7 @@ enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **
     return status;
 }
 
-/* Returns NULL when the list matches all. */
+/* Returns the texts of the list as a JSON array; NULL for no list, which matches all. */
 static char *wanted_texts(char *const *list)
 {
     if (!list)
@@ -62,7 +62,7 @@ static char *wanted_texts(char *const *list)
     return json_text(names);
 }
 
-/* The exact names that the patterns match, as a JSON array; NULL for all types. */
+/* Returns the exact names that the patterns match, as a JSON array; NULL for all types. */
 static char *wanted_types(const struct event_query *query)
 {
     if (!query->types)

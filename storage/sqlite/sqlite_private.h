@@ -50,8 +50,8 @@ enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const c
 
 enum store_status sqlite_check(void *conn, char **ret_error);
 void sqlite_stop_check(void *conn); /* may be called on any thread */
-/* The first column of the first row as text, NULL when there is no row or it cannot be read. The caller frees
- * it. */
+/* Returns the first column of the first row as text, NULL when there is no row or it cannot be read. The
+ * caller frees it. */
 char *handle_text(struct sqlite_conn *conn, const char *sql);
 enum store_status sqlite_identity(void *conn, char ret_id[static STORE_ID_BYTES]);
 
@@ -68,7 +68,7 @@ int packed_ids_register(sqlite3 *db);
 
 /* ---- migrate.c ---- */
 
-/* The schema version that this program writes. */
+/* Returns the schema version that this program writes. */
 int migrate_newest(void);
 /* Upgrades a verified database from `from` to `to`, one transaction per step. */
 enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error);
@@ -131,7 +131,7 @@ void bind_int(struct binder *b, int64_t value);
 enum store_status statement_step(struct binder *b, char **ret_error);
 /* Resets a statement before its end. */
 void statement_end(struct binder *b);
-/* For statements that return no rows. */
+/* Runs a statement that returns no rows. */
 enum store_status statement_run(struct binder *b, char **ret_error);
 /* Returns a description of an error that users can correct; NULL: the caller uses SQLite's message. */
 const char *sqlite_trouble(int rc, int os_error);

@@ -54,7 +54,7 @@ STATEMENT(OPERATIONS_PAGE, OPERATIONS_NEWEST
           " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))" OPERATIONS_OF_STATUS)
 STATEMENT(OPERATIONS_PAGE_OF_CLUSTER,
           OPERATIONS_NEWEST " AND project = ?2 AND cluster = ?3" OPERATIONS_OF_STATUS)
-/* A row that is no JSON has no type. */
+/* A row that is not JSON has no type. */
 STATEMENT(OPERATIONS_PAGE_OF_TYPE,
           OPERATIONS_NEWEST " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"
                             " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"
@@ -235,7 +235,7 @@ STATEMENT(AUDIT_RANGE,
           " ifnull((SELECT sequence FROM audit WHERE at < latest AND at < ?2"
           " ORDER BY sequence DESC LIMIT 1), 0)) END")
 /* ?1 and ?11: the numbers, inclusive; ?2 to ?6, ?12 and ?13: JSON arrays or NULL; ?7: a token that matches
- * independently of ?2, or NULL; ?8: limit; ?9: since, ?10: until. An entry that is no JSON has neither name
+ * independently of ?2, or NULL; ?8: limit; ?9: since, ?10: until. An entry that is not JSON has neither name
  * nor target. */
 #define AUDIT_MEMBER(name) "CASE WHEN json_valid(body) THEN json_extract(body, '$." name "') END"
 #define AUDIT_PAGE_HEAD                                                                                    \

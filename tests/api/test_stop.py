@@ -112,7 +112,7 @@ def test_drain_limit_cuts_what_does_not_end(slow_sim, make_shootd):
     d.process.popen.terminate()
     assert d.process.popen.wait(30) == 0
     assert 0.9 < time.monotonic() - began < 20
-    assert "requests aborted at the drain limit" in d.log()
+    assert "requests aborted: the time of limits.drain is over" in d.log()
     held.socket.close()
 
 

@@ -524,8 +524,9 @@ static void messages_are_sentences(void **state)
     log_set_sink(keep_message, NULL);
     log_error("not listening", "error", "cannot listen on 127.0.0.1:1: Permission denied");
     assert_string_equal(last_message, "not listening: cannot listen on 127.0.0.1:1: Permission denied");
-    log_warning("catalog not read", "error", "Cleura answered 503", "project", "team-a", "request_id", "r1");
-    assert_string_equal(last_message, "catalog not read (project team-a): Cleura answered 503");
+    log_warning("catalog cannot be read", "error", "Cleura answered 503", "project", "team-a", "request_id",
+                "r1");
+    assert_string_equal(last_message, "catalog cannot be read (project team-a): Cleura answered 503");
     log_info("{method} {route} answered {status}", "method", "GET", "route", "/v1/x", "status", "404", "code",
              "not_found", "duration_us", "12");
     assert_string_equal(last_message, "GET /v1/x answered 404: not_found");

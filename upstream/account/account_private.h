@@ -27,7 +27,7 @@ struct by_hand {
     upstream_login_done on_done;
     void *ctx;
     /* ---- the code that was sent by SMS; it stays valid for several requests ---- */
-    char *verification; /* secret; NULL: none */
+    char *verification; /* a secret; NULL: there is none */
     mono_us verification_until;
     wall_us next_check_at; /* after a wrong code, the next code is accepted only from this time on */
 };
@@ -158,12 +158,12 @@ void lane_fail_waiting(struct upstream_account *a, const struct upstream_result 
 void lane_breaker_opened(struct upstream_account *a);
 
 /* ---- health.c ---- */
-/* The earliest time at which Cleura's health and the spacing allow the next request. */
+/* Returns the earliest time at which Cleura's health and the spacing allow the next request. */
 mono_us health_next_start(const struct upstream_account *a);
-/* The number of requests that may be in flight now. */
+/* Returns the number of requests that may be in flight now. */
 unsigned health_max_in_flight(const struct upstream_account *a);
 bool health_breaker_is_open(const struct upstream_account *a);
-/* The earliest time of the next probe; 0 when the breaker is closed. */
+/* Returns the earliest time of the next probe; 0 when the breaker is closed. */
 wall_us health_breaker_until(const struct upstream_account *a);
 /* Seconds until the next probe is possible, at least 1. */
 int health_retry_after_s(const struct upstream_account *a);

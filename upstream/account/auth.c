@@ -43,7 +43,7 @@ char *upstream_token_context(const struct config_account *account)
     return mem_printf("cleura-token|%s|%s|%s", account->name, account->url, account->login);
 }
 
-/* The digest of the credentials. It shows whether they were changed after Cleura refused them. */
+/* Returns the digest of the credentials. It shows whether they were changed after Cleura refused them. */
 static char *credentials_mark(const struct upstream_account *a)
 {
     char mark[CREDENTIAL_MARK_BYTES];

@@ -143,7 +143,7 @@ static void finish_call(struct upstream_call *call, const struct upstream_result
     call->on_done(call, result);
 }
 
-/* The calls that wait now, in an array of waiting_count() items that the caller frees. */
+/* Returns the calls that wait now, in an array of waiting_count() items that the caller frees. */
 static struct upstream_call **list_waiting(const struct upstream_account *a)
 {
     struct upstream_call **waiting = mem_calloc(waiting_count(a) + 1, sizeof(struct upstream_call *));
@@ -280,10 +280,10 @@ static bool try_other_token(struct upstream_call *call, bool unexplained)
 
 static void log_call(const struct upstream_call *call, const struct exchange_end *end)
 {
-    log_debug("upstream call", "account", call->account->config->name, "op", upstream_op_name(call->op),
-              "shoot", call->name, "class", upstream_class_name(end->result.class), "status",
-              LOG_INT(end->http.status), "ms", LOG_INT(end->http.duration_us / US_PER_MS), "reason",
-              end->result.message);
+    log_debug("call to Cleura ended", "account", call->account->config->name, "op",
+              upstream_op_name(call->op), "shoot", call->name, "class",
+              upstream_class_name(end->result.class), "status", LOG_INT(end->http.status), "ms",
+              LOG_INT(end->http.duration_us / US_PER_MS), "reason", end->result.message);
 }
 
 static void on_call_answer(void *ctx, struct exchange_end *end)

@@ -35,7 +35,7 @@ static enum read_end garbled_unless(bool understood, const char **ret_why)
 /* The body is the key itself, whatever the content type says (12.3). */
 static bool read_ssh_key(const char *body, size_t len, struct upstream_result *result)
 {
-    json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is no UTF-8 */
+    json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is not UTF-8 */
     bool ok = valid && strlen(body) == len && strstr(body, "PRIVATE KEY");
     json_wipe(valid);
     if (ok)

@@ -7,7 +7,7 @@
 
 #include "upstream/wire/generation_private.h"
 
-/* The list under either name; empty when it is absent or cannot be read. */
+/* Returns the list under either name; empty when it is absent or cannot be read. */
 static const json_t *list_of(struct decoding *d, const json_t *object, const char *snake, const char *camel)
 {
     const json_t *array;
@@ -125,7 +125,7 @@ static json_t *names(struct decoding *d, const json_t *object, const char *key)
     return ours;
 }
 
-/* The smallest size among the usable volume types; 0: not reported. */
+/* Returns the smallest size among the usable volume types; 0: not reported. */
 static int64_t volume_minimum(struct decoding *d, const json_t *root)
 {
     const json_t *types = list_of(d, root, "volume_types", "volume_types");

@@ -61,8 +61,8 @@ void decode_note(struct decoding *d, const json_t *object, const char *key)
     note_place(d, object, key, 0);
 }
 
-/* The pointer from `at` to `wanted`, an object or array of the document; NULL when `wanted` is not at or
- * below `at`. The pointer is built when the search returns, because most visited values are not on the
+/* Returns the pointer from `at` to `wanted`, an object or array of the document; NULL when `wanted` is not at
+ * or below `at`. The pointer is built when the search returns, because most visited values are not on the
  * path. */
 static char *pointer_of(const json_t *at, const json_t *wanted)
 {
@@ -106,7 +106,7 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
 
 /* ---- members, each read separately ---- */
 
-/* Whether the value that should contain the member is no object. */
+/* Whether the value that should contain the member is not an object. */
 static bool is_odd(const json_t *object)
 {
     return object && !json_is_object(object);

@@ -93,7 +93,7 @@ struct generation {
     const char *method_member; /* name of a member of AUTH_STEP_PASSWORD */
     bool names_method; /* a manual login selects SMS at once; otherwise Cleura lists the options first */
     const char *validate_path;
-    /* The number of endpoints for an operation. */
+    /* Returns the number of endpoints for an operation. */
     int (*variants)(enum upstream_op op);
 };
 
@@ -101,7 +101,7 @@ extern const struct generation generation_v1;
 extern const struct generation generation_v2;
 
 /* ---- calls.c: the table of calls ---- */
-/* The limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
+/* Returns the limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
 const struct json_limits *call_limits(enum upstream_op op);
 /* The endpoint has no method when the generation has no such call. It has none for kubeconfigs either,
  * because these have several endpoints (shared.c). */
@@ -180,10 +180,10 @@ struct list_part {
 };
 void list_part_done(struct list_part *part);
 
-/* Begins to iterate over a list. Scans the whole text first: a list that is no JSON, or exceeds the limits,
+/* Begins to iterate over a list. Scans the whole text first: a list that is not JSON, or exceeds the limits,
  * has no parts. */
 enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why);
-/* False after the last part. `known` may be NULL. */
+/* Reads the next part of the list; false after the last part. `known` may be NULL. */
 bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
                const struct known_rows *known, struct list_part *ret_part);
 
@@ -193,7 +193,7 @@ void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGE
 const struct known_row *known_rows_find(const struct known_rows *known, const uint8_t *digest);
 
 /* ---- kubeconfig.c ---- */
-/* False when the body is not understood. */
+/* Reads a kubeconfig; false when the body is not understood. */
 bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result);
 
 /* ---- login_words.c ---- */
@@ -239,7 +239,7 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
 /* Returns the member. When it has another type, it is also returned, but noted as unread; members that are
  * read from such a value are unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
-/* False when the array cannot be read; *ret_array is NULL when it is absent. */
+/* Reads an array. False when it cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);
 /* Returns the object at this index, as decode_member does. */
 const json_t *decode_element(struct decoding *d, const json_t *array, size_t i);
@@ -289,7 +289,7 @@ bool kubeconfig_is_plausible(const char *text);
 /* Decides the class of a transfer: see classify.c. `token_rejected` is set when a new login may help. */
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected);
-/* The class of a 2xx whose body was not understood. */
+/* Returns the class of a 2xx whose body was not understood. */
 enum upstream_class classify_unread(bool is_write, enum read_end end);
 /* Cleura's error text from {"error": {"message", "errors"}}, shortened and cleaned; NULL when there is
  * none. */

@@ -34,7 +34,7 @@ struct known_rows *known_rows_new(size_t most)
     return known;
 }
 
-/* The slot of the digest, or the free slot where it would be stored. */
+/* Returns the slot of the digest, or the free slot where it would be stored. */
 static uint32_t *slot_of(const struct known_rows *known, const uint8_t *digest)
 {
     size_t i;

@@ -18,7 +18,7 @@ static const struct shoot_words words = {.max_surge = "max_surge",
 static const struct maintenance_words maintenance_words = {"auto_update", "kubernetes_version",
                                                            "machine_image_version", "time_window"};
 
-/* The members of CiliumProviderConfig (CL-11). */
+/* Returns the members of CiliumProviderConfig (CL-11). */
 static json_t *decode_cilium(struct decoding *d, const json_t *theirs)
 {
     static const char *const flags[] = {"debug",
