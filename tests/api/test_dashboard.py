@@ -58,11 +58,15 @@ class World:
         self.d.wait_operation(created["operation"]["id"])
         broken = self.d.create("broken")
         self.d.wait_operation(broken["operation"]["id"])
+        self.let_fail("192.0.2.0/24")
+        self.d.wait_phase("web-0011", "ready")
+
+    def let_fail(self, cidr):
+        """A change of the cluster `broken` to another value of its spec fails."""
         self.sim.post("lifecycle", shoot="broken", operation="reconcile", outcome="failed", at_progress=40, codes=["ERR_INFRA_QUOTA_EXCEEDED"],
                       description="The quota of the project is used up")
-        self.d.http.patch(self.d.clusters_path("broken"), json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}})
+        self.d.http.patch(self.d.clusters_path("broken"), json={"spec": {"allowed_cidrs": [cidr]}})
         self.d.wait_phase("broken", "failed")
-        self.d.wait_phase("web-0011", "ready")
 
     def run(self, page, body, **args):
         return self.chromium.run(page, body, url=self.d.url + "/", token=self.d.token(), **args)
@@ -523,6 +527,8 @@ def test_da31_hostile_texts_are_text(world):
         sim.http.delete("/_sim/shoots/evil")
         sim.post("clock", advance_seconds=72000)
         d.wait_phase("shop", "ready")
+        d.wait_phase("broken", "ready")  # the state that was put does not say that it failed
+        world.let_fail("198.51.100.0/24")
     odd = world.run("evil", """
       await page.evaluate((place) => { location.hash = place; }, "/clusters/" + encodeURIComponent("<b>x") + "/%E2%80%AEevil%");
       await page.getByText("There is no such cluster").waitFor();
