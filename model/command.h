@@ -19,7 +19,7 @@
 
 /* Sub-resources that only Cleura can provide. */
 enum lookup_kind {
-    LOOKUP_MONITORING, /* the answer the answer contains a secret */
+    LOOKUP_MONITORING, /* the answer contains a secret */
     LOOKUP_NODES,
     LOOKUP_SSH_KEY, /* contains a secret */
     LOOKUP_UPGRADES,
@@ -30,6 +30,10 @@ enum lookup_kind {
 
 enum pool_write { POOL_ADD, POOL_REPLACE, POOL_MERGE, POOL_REMOVE };
 
+/*
+ * Each comment begins with the member of `struct command` that has the payload, if there is one. Then it
+ * names the other members that are set.
+ */
 enum command_type {
     COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
                              */
