@@ -53,8 +53,7 @@ struct cluster {
                                * version; or NULL */
     wall_us expires_at;       /* when the first version in use expires; 0: not known. Derived from shoot and
                                * catalog, so it is not stored */
-    bool slept;               /* of the phases hibernated, ready and degraded, the cluster had hibernated
-                               * last */
+    bool slept;               /* the last phase among hibernated, ready and degraded was hibernated */
     bool wants_hibernated;    /* the last requested state, which distinguishes hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */

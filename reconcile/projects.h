@@ -39,8 +39,8 @@ void project_pause(struct project *p, void (*done)(struct project *p));
 /* Does the same as project_pause, for a project that the configuration no longer names. Its clusters are
  * hidden. */
 void project_retire(struct project *p, void (*done)(struct project *p));
-/* Starts the work on a stopped project that is named (again). `done` runs when all clusters are started,
- * possibly at once. */
+/* Starts the work on a stopped project that the configuration names (again). `done` runs when all clusters
+ * are started, possibly at once. */
 void project_resume(struct project *p, const struct config_project *config, void (*done)(struct project *p));
 /*
  * Distributes the reads of an account's projects over time, in the order of the configuration. Called when

@@ -33,7 +33,7 @@ static const struct config_account *account_named(const struct config *config, c
     return NULL;
 }
 
-/* Whether the lane can continue: server and API are the same. */
+/* Whether the account's lane can continue, because its server and API stay the same. */
 static bool goes_on(const struct config_account *before, const struct config_account *next)
 {
     return next && !strcmp(before->url, next->url) && !strcmp(before->cloud, next->cloud) &&

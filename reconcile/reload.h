@@ -1,7 +1,7 @@
 /*
- * Reloads of the configuration (SIGHUP, POST /v1/reload). The main thread reads and compares the new one.
- * This file applies a valid configuration step by step, while all other work continues, and answers the
- * commands that requested the reload. Loop thread.
+ * Reloads of the configuration (SIGHUP, POST /v1/reload). The main thread reads the new configuration and
+ * compares it with the old one. This file applies a valid configuration step by step, while all other work
+ * continues, and answers the commands that requested the reload. Loop thread.
  */
 #ifndef RECONCILE_RELOAD_H
 #define RECONCILE_RELOAD_H

@@ -84,7 +84,8 @@ const char *upstream_class_name(enum upstream_class class);
 enum { UNREAD_TOLD = 8, UNREAD_PATH_BYTES = 96 };
 struct unread {
     unsigned count;
-    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* the JSON pointers of the first ones, cut */
+    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* JSON pointers to the first unread members, each cut to
+                                                 * UNREAD_PATH_BYTES */
 };
 
 struct upstream_result {
@@ -192,7 +193,7 @@ struct upstream_call {
     struct upstream_account *account;
     struct exchange *exchange; /* the running exchange, while the call is sent and its answer is read */
     mono_us queued_at;
-    mono_us started_at;          /* when the call was sent last; 0: never. On_done may read it, too */
+    mono_us started_at; /* when the call was sent last; 0: never. `on_done` may read this time, too */
     char span[TRACE_SPAN_BYTES]; /* span of the request */
     const char *method;          /* method of the request; static */
     int64_t timeout_us;          /* time limit of the transfer */

@@ -150,7 +150,7 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
     }
     d->next_attempt_at = env_wall(r->env);
     prepare_delivery(cmd, d);
-    /* Contains only the answer and the audit entry. */
+    /* This save contains only the answer and the audit entry. */
     struct save *save = save_answer(r, command_reply_saved, cmd);
     command_keep(save, cmd);
     save_submit(save, true);

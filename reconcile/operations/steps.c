@@ -40,7 +40,7 @@ enum {
     BUSY_WAIT_S = 5,
     UNEXPLAINED_MAX = 8, /* the step fails after this many refusals without a message of Cleura, while other
                           * calls succeed */
-    CONFLICTS_LONGEST_S = 3600, /* refusals of a delete are counted only after this time */
+    CONFLICTS_LONGEST_S = 3600, /* refusals of a delete count only when the step is older than this */
     CONFLICTS_MAX = 24,         /* after this many 409 for an idle cluster, "busy" cannot be the reason */
 };
 
