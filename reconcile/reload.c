@@ -53,7 +53,7 @@ static void rebind_accounts(struct reconcile *r, const struct config *next)
 }
 
 /* Removes the accounts that the configuration no longer has, and adds the new ones. At this time no project
- * uses either of them. */
+ * uses any of these accounts. */
 static void replace_accounts(struct reconcile *r, const struct config *next)
 {
     struct account *a, *later;
