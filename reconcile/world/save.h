@@ -45,7 +45,7 @@ void entity_store(struct entity *e);
 /* Shows an entity that needs no change in the store. When readers have its present state already, nothing is
  * made again. */
 void entity_show(struct entity *e);
-/* Does the same at the start, for an entity of which nothing was shown before. */
+/* Does the same as entity_show, at the start, for an entity of which nothing was shown before. */
 void entity_show_stored(struct entity *e);
 /* Shows that only the time of observation has changed. */
 void entity_show_seen(struct entity *e);

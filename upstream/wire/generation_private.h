@@ -219,7 +219,7 @@ json_t *encode_pool_v1(const struct upstream_call *call);
 json_t *encode_stage(const struct upstream_call *call);
 /* Each reads the answers of one kind of call; false when an answer is not understood. */
 decode_answer decode_profiles_v2, decode_profiles_v1, decode_one_v2, decode_one_v1, decode_created;
-/* The same for sub-resources, most of which only v2 has. */
+/* The same functions for sub-resources, most of which only v2 has. */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
     decode_quota, decode_name_taken;
 /* Decodes a catalog for one region; NULL when the document is not a list of cloud profiles. */
