@@ -1,7 +1,8 @@
 /*
  * The problems of a cluster, present or expected, and the solution of each: errors of Cleura, the last
- * operation, conditions, constraints, drift, versions that expire, outdated data. They are in tables (GA-2,
- * GA-4). Pure; any thread. The functions only read documents, and do not change their reference counts.
+ * operation, conditions, constraints, drift, versions that expire, outdated data. Problems and solutions are
+ * in tables (GA-2, GA-4). Pure; any thread. The functions only read documents, and do not change their
+ * reference counts.
  */
 #ifndef MODEL_ISSUES_H
 #define MODEL_ISSUES_H

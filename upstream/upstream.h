@@ -177,8 +177,8 @@ struct upstream_call {
     void (*on_known)(struct upstream_call *call, const struct known_row *const *rows, size_t count);
     struct known_rows *known; /* for LIST: rows that need not be decoded, or NULL. The call owns them until it
                                * is sent, and this is NULL afterwards */
-    /* LIST, in the same turns: called for a row that is not accepted. It must not cancel the call. May be
-     * NULL. */
+    /* LIST, in the same turns: called for a row that is not accepted. This function must not cancel the call.
+     * May be NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
     /* Runs once, on the loop thread, never inside upstream_submit. The result is valid only during the
      * call. */
@@ -285,9 +285,9 @@ struct upstream_login_end {
 typedef void (*upstream_login_done)(void *ctx, const struct upstream_login_end *end);
 
 /*
- * Begins a manual login, the only one for which Cleura sends an SMS (CL-5, CL-6). It also replaces a valid
- * token, unless that is younger than a minute. Each SMS and each refusal closes the login guard. No step
- * begins after the deadline. An automatic login stops at LOGIN_TWO_FACTOR.
+ * Begins a manual login, the only one for which Cleura sends an SMS (CL-5, CL-6). A manual login also
+ * replaces a valid token, unless the token is younger than a minute. Each SMS and each refusal closes the
+ * login guard. No step begins after the deadline. An automatic login stops at LOGIN_TWO_FACTOR.
  */
 void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx);
 /* Sends the code of the SMS to Cleura. A refused code closes the guard for the next one. */

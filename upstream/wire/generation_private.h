@@ -19,7 +19,8 @@ struct request_draft {
 /* The requests of a login (CL-5, CL-6). */
 enum auth_step { AUTH_STEP_PASSWORD, AUTH_STEP_ASK_CODE, AUTH_STEP_CHECK_CODE, AUTH_STEP_MAX_ };
 
-/* The path of a step, and the object that contains its members (v1), or NULL. */
+/* The path of a step, and the object that contains the members of its body (v1); NULL: there is no such
+ * object. */
 struct auth_form {
     const char *path;
     const char *wrapper;
@@ -137,7 +138,7 @@ json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_w
 void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
                    const struct shoot_words *words);
 /* Makes a shoot with the name in `in`. NULL when Gardener does not allow the name, or when the uid cannot be
- * read, because it may be a different shoot. */
+ * read, because the shoot may then be a different one. */
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
 /* ---- shared.c ---- */
