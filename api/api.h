@@ -1,7 +1,7 @@
 /*
- * The REST API on the HTTP server of http/. Its threads answer reads from the view and turn writes into
- * commands. It makes no decisions about clusters. `daemon` starts, drains and stops it on the main thread.
- * All members of struct api_options must stay valid until api_stop has returned.
+ * The REST API on the HTTP server of http/. The server's threads answer reads from the view and turn writes
+ * into commands. The API makes no decisions about clusters. `daemon` starts, drains and stops it on the main
+ * thread. All members of struct api_options must stay valid until api_stop has returned.
  *
  * Order of stopping (MH-17): api_begin_drain, api_quiesce, api_drained, api_stop.
  */

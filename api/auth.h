@@ -49,7 +49,7 @@ struct problem *check_permission(struct request *r);
 struct problem *check_caller_again(struct request *r);
 /* Continues check_caller_again, as check_verified_jwt continues check_token. */
 struct problem *check_verified_jwt_again(struct request *r, struct jwt_verification *result);
-/* Counts a fresh read of Cleura; returns true when the token has used up those of this minute. */
+/* Counts a fresh read of Cleura; returns true when the token has used up its fresh reads of this minute. */
 bool throttle_fresh(struct request *r);
 /* Adds an entry to the audit log about a request that the token may not make. The caller still has to return
  * the problem. */

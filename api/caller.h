@@ -37,18 +37,19 @@ void jwt_cache_done(struct jwt_cache *cache);
 /* Whether the text of a bearer token has the form of a JWT, which no token of shootd has. Pure. */
 bool jwt_is_one(const char *token);
 /*
- * Returns a reference to the caller of a cached JWT, whose subject is a struct api_token without projects
- * when no rule matches. `digest` is that of the token. NULL: not cached. Any thread.
+ * Returns a reference to the caller of a cached JWT. The subject of the blob is a struct api_token, which has
+ * no projects when no rule matches. `digest` is that of the JWT. NULL: not cached. Any thread.
  */
 struct view_blob *jwt_caller_kept(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /*
- * Does the same, and checks a token that is not cached, which takes long unless oidc_has_form is false. NULL
- * when the token is not valid (oidc_check counts the reason). Any thread between config_current_enter and
- * leave.
+ * Does the same as jwt_caller_kept, and checks a JWT that is not cached. The check takes long unless
+ * oidc_has_form is false. NULL when the JWT is not valid (oidc_check counts the reason). Any thread between
+ * config_current_enter and leave.
  */
 struct view_blob *jwt_caller_check(struct api *api, const char *token,
                                    const uint8_t digest[static TOKEN_DIGEST_BYTES]);
-/* Does the same for a client certificate with a name. A worker between config_current_enter and leave. */
+/* Returns a reference to the caller of a client certificate with a name. A worker between
+ * config_current_enter and leave. */
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client);
 /* Whether the caller is still valid: not expired, and its issuer, or the rules and authorities of
  * certificates, have not changed. Any thread. */

@@ -91,7 +91,7 @@ bool param_lists(const struct query_values *p, enum param_id id, const char *tex
 /* Whether an enum parameter contains this value; true when the parameter is absent. */
 bool param_has_value(const struct query_values *p, enum param_id id, int value);
 
-/* Does the same, but returns false when the parameter is absent. */
+/* Does the same as param_has_value, but returns false when the parameter is absent. */
 bool param_asks_for(const struct query_values *p, enum param_id id, int value);
 
 #endif

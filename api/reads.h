@@ -14,20 +14,22 @@
 
 /* Returns a reference to a blob of the view, which the caller releases; NULL when it is absent. */
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
-/* Does the same for the cluster in the path; returns PROBLEM_CLUSTER_NOT_FOUND when there is none. */
+/* Does the same as read_blob for the cluster in the path; returns PROBLEM_CLUSTER_NOT_FOUND when there is
+ * none. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
-/* Does the same for the cluster's body with the newest time of observation; the blob may have no subject. */
+/* Does the same as read_cluster, for the body with the newest time of observation; the blob may have no
+ * subject. */
 struct problem *read_cluster_body(struct request *r, struct view_blob **ret);
 /* Answers with a blob, which it takes over: ETag, Cache-Control, preconditions. */
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
 /* Answers with a JSON text made for this answer, which it takes over; the entity tag is a digest of the
  * bytes. */
 struct problem *answer_with_text(struct request *r, char *text, size_t len);
-/* Does the same with a given entity tag. */
+/* Does the same as answer_with_text, with a given entity tag. */
 struct problem *answer_with_tagged_text(struct request *r, char *text, size_t len, const char *etag);
 /* Answers with a document, which it takes over. */
 struct problem *answer_with_document(struct request *r, json_t *doc);
-/* Does the same for public data, which shared caches may store. */
+/* Does the same as answer_with_document, for public data, which shared caches may store. */
 struct problem *answer_with_public_document(struct request *r, json_t *doc);
 
 /* ---- collections ---- */
@@ -40,7 +42,7 @@ struct list_body {
     struct buffer tags;   /* the tags of the items */
     bool is_tagged;       /* all items have a tag */
     wall_us oldest;       /* the oldest time of observation of the items; 0: no item was observed */
-    mono_us oldest_heard; /* the same on the monotonic clock */
+    mono_us oldest_heard; /* the same moment on the monotonic clock */
 };
 
 /*

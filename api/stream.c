@@ -125,8 +125,8 @@ static bool say_reset(struct stream *s)
     return begin_note(s);
 }
 
-/* Makes a heartbeat. It has the position when the stream has passed events that are not for this client
- * (AO-20, AO-23). */
+/* Makes a heartbeat. The heartbeat has the position when the stream has passed events that are not for this
+ * client (AO-20, AO-23). */
 static bool say_heartbeat(struct stream *s)
 {
     s->heartbeat_is_due = false;

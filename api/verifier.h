@@ -16,7 +16,7 @@
 enum {
     VERIFIER_PLACES = 1024,          /* the limit of JWTs that wait, including the one that is being
                                       * verified */
-    VERIFIER_PLACES_OF_CLIENT = 256, /* the same for one address, or one IPv6 /64 */
+    VERIFIER_PLACES_OF_CLIENT = 256, /* the limit of JWTs that wait for one address, or for one IPv6 /64 */
     VERIFIER_CLIENT_COUNTERS = 4096, /* the number of counters; addresses with the same counter share its
                                       * limit */
 };

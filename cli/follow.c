@@ -212,7 +212,8 @@ static int64_t patience_ms(const struct following *f)
     return left > WAIT_TIMEOUT_MS ? WAIT_TIMEOUT_MS : left > LEAST_TIMEOUT_MS ? left : LEAST_TIMEOUT_MS;
 }
 
-/* Requests the state of one cluster or operation. False when all waits end. */
+/* Requests the state of one cluster or operation. Returns false after an error that ends all waits; *ret_code
+ * is then set. */
 static bool look(struct following *f, size_t i, bool alone, int *ret_code)
 {
     struct followed *one = &f->list[i];
@@ -383,8 +384,9 @@ static void say_failures(const struct following *f)
     }
 }
 
-/* Makes one round of requests. False when all waits end. The round ends early when the time is over, and when
- * the server cannot be reached, because the next request would fail, too. */
+/* Makes one round of requests. Returns false after an error that ends all waits; *ret_code is then set. The
+ * round ends early when the time is over, and when the server cannot be reached, because the next request
+ * would fail, too. */
 static bool look_at_all(struct following *f, bool alone, int *ret_code)
 {
     size_t first = f->first;

@@ -34,7 +34,7 @@ struct cluster {
     struct json_doc *spec; /* the spec as the caller sent it; NULL while the cluster is not managed */
     struct shoot *shoot;   /* the last observation; NULL before the first one */
     wall_us observed_at;   /* 0: never */
-    mono_us heard_at;      /* the same on the monotonic clock, from which the age is computed; not stored */
+    mono_us heard_at; /* the same moment on the monotonic clock, from which the age is computed; not stored */
     bool stale;
 
     enum phase phase;
@@ -53,8 +53,7 @@ struct cluster {
                                * version; or NULL */
     wall_us expires_at;       /* when the first version in use expires; 0: not known. Derived from shoot and
                                * catalog, so it is not stored */
-    bool slept;               /* of the phases hibernated, ready and degraded, the cluster had hibernated
-                               * last */
+    bool slept;               /* the last phase among hibernated, ready and degraded was hibernated */
     bool wants_hibernated;    /* the last requested state, which distinguishes hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
@@ -91,9 +90,9 @@ json_t *cluster_to_json(const struct cluster *c);
 struct cluster *cluster_from_json(const json_t *doc);
 
 /*
- * Does the same faster. `text` must be the exact output of json_text(cluster_to_json(...)). The documents are
- * copied as text and not parsed. For text of an earlier version the result is NULL, too; cluster_from_json
- * can read it.
+ * Does the same as cluster_from_json, but faster. `text` must be the exact output of
+ * json_text(cluster_to_json(...)). The documents are copied as text and not parsed. For text of an earlier
+ * version the result is NULL, too; cluster_from_json can read it.
  */
 struct cluster *cluster_from_text(const char *text, size_t len);
 

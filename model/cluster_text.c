@@ -1,6 +1,6 @@
 /*
- * Reads a stored cluster from its text. Most of the text are documents, which stay text in memory and are
- * copied without parsing. Only the rest, a tenth, is parsed into a tree.
+ * Reads a stored cluster from its text. Most of the text consists of documents, which stay text in memory and
+ * are copied without parsing. Only the rest, a tenth, is parsed into a tree.
  */
 #include <stdint.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 
 /* Sub-resources that only Cleura can provide. */
 enum lookup_kind {
-    LOOKUP_MONITORING, /* the answer the answer contains a secret */
+    LOOKUP_MONITORING, /* the answer contains a secret */
     LOOKUP_NODES,
     LOOKUP_SSH_KEY, /* contains a secret */
     LOOKUP_UPGRADES,
@@ -30,6 +30,10 @@ enum lookup_kind {
 
 enum pool_write { POOL_ADD, POOL_REPLACE, POOL_MERGE, POOL_REMOVE };
 
+/*
+ * Each comment begins with the member of `struct command` that has the payload, if there is one. Then it
+ * names the other members that are set.
+ */
 enum command_type {
     COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
                              */
@@ -87,9 +91,9 @@ struct command_write {
     enum operation_type action; /* COMMAND_CLUSTER_ACTION */
     enum pool_write pool;       /* COMMAND_NODE_POOL */
     char *pool_name;            /* from the path; NULL for POOL_ADD, where the body contains it */
-    char *fault_pointer;        /* the pointer of the caller's body in the cluster's body, which is left out
-                                 * in faults; or NULL */
-    char *if_match;             /* the header values as they were sent, or NULL */
+    char *fault_pointer; /* JSON pointer to the caller's body inside the cluster's body; faults leave out this
+                          * beginning. NULL: both bodies are the same */
+    char *if_match;      /* the header values as they were sent, or NULL */
     char *if_none_match;
     bool dry_run; /* only the effects are reported */
     bool waits;   /* the caller asked to wait for the end of the operation, and may wait */
@@ -224,7 +228,7 @@ struct command {
     enum command_type type;
     struct command_caller caller;
     enum role least_role;    /* the lowest role that may issue the command */
-    bool needs_all_projects; /* a token with only some projects may not post it */
+    bool needs_all_projects; /* a token with only some projects may not post this command */
     char *request_id;
     const char *action_name; /* operationId of the contract, static; NULL: not requested by a caller */
     struct trace trace;      /* the trace of the calls for this command */

@@ -1,7 +1,8 @@
 /*
  * The problems of a cluster, present or expected, and the solution of each: errors of Cleura, the last
- * operation, conditions, constraints, drift, versions that expire, outdated data. They are in tables (GA-2,
- * GA-4). Pure; any thread. The functions only read documents, and do not change their reference counts.
+ * operation, conditions, constraints, drift, versions that expire, outdated data. Problems and solutions are
+ * in tables (GA-2, GA-4). Pure; any thread. The functions only read documents, and do not change their
+ * reference counts.
  */
 #ifndef MODEL_ISSUES_H
 #define MODEL_ISSUES_H
@@ -42,10 +43,10 @@ void model_append_errors(json_t *errors, const json_t *last_error);
  * An issue is {code, severity, source, subject, title, description, action, since, expires_at,
  * target_version}. Arrays of issues have the critical ones first; the caller owns them.
  *
- * The part of a cluster's issues that is made with the cluster, as an object: `lasting` has the issues that
- * depend neither on the catalog nor on the time, and `deletion` describes an open deletion. NULL: there is
- * neither. `op` is the open or last operation, or NULL. Parses documents of the cluster only when an issue is
- * possible.
+ * Returns the part of a cluster's issues that is made together with the cluster, as an object. In it
+ * `lasting` has the issues that depend neither on the catalog nor on the time, and `deletion` describes an
+ * open deletion. NULL: there is neither. `op` is the open or last operation, or NULL. Parses documents of the
+ * cluster only when an issue is possible.
  */
 json_t *issues_prepare(const struct cluster *c, const struct operation *op);
 

@@ -1,7 +1,7 @@
 /*
  * The records that a command stores together with its effect: its entry in the audit log, and its answer for
- * repeated requests. Both are written in the transaction of the change that they describe. They are plain
- * structs with one owner.
+ * repeated requests. Both are written in the transaction of the change that they describe. The records are
+ * plain structs with one owner.
  */
 #ifndef MODEL_KEPT_H
 #define MODEL_KEPT_H
@@ -56,7 +56,7 @@ struct audit_query {
     wall_us until;     /* the end, exclusive; 0: until now */
     /* The id of a token, or NULL. Entries of this token that have no project match also when `projects` is
      * given. Its entries about other projects do not match: because a project that does not exist gets no
-     * entry, they would reveal that the project exists. */
+     * entry, such entries would reveal that the project exists. */
     char *own;
 };
 /* Copies the query. The caller owns the lists in the copy. */

@@ -136,7 +136,7 @@ static wall_us begun_at(const struct operation_step *step)
     return step->sent_at ? step->sent_at : is_unsent ? 0 : step->started_at;
 }
 
-/* Returns the time between the two; 0 when the wall clock was set back. */
+/* Returns the time from `from` to `to`; 0 when the wall clock was set back. */
 static int64_t between(wall_us from, wall_us to)
 {
     return to > from ? to - from : 0;

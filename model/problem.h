@@ -189,8 +189,8 @@ struct problem {
 struct problem *problem_new(enum problem_code code, const char *detail, ...) ATTR_PRINTF(2, 3);
 /* Makes a temporary problem: the caller may try again after this many seconds. The caller owns it. */
 struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail);
-/* The caller owns the copy. The original must have neither faults nor a field: it concerns several callers.
- */
+/* The caller owns the copy. The original must have neither faults nor a field, because it concerns several
+ * callers. */
 struct problem *problem_copy(const struct problem *p);
 /* Adds a header field to the problem's answer; the name is not copied. */
 void problem_set_field(struct problem *p, const char *name, const char *value);

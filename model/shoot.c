@@ -153,7 +153,7 @@ bool shoot_may_be_deleting(const struct shoot *s)
         if (!strcmp(s->operation_type, others[i]))
             return false;
     const enum shoot_run run = shoot_run(s);
-    /* while an operation goes on whose type is not in the table, it may be a deletion */
+    /* an operation in progress may be a deletion when its type is not in the table */
     return shoot_is_deletion(s) || run == RUN_UNKNOWN || run == RUN_RETRYING || shoot_is_in_progress(s);
 }
 

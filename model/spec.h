@@ -156,8 +156,8 @@ bool version_is_offered(const json_t *entry, wall_us now);
 /* Whether `wanted` is `version` or the beginning of it: "1.33" contains "1.33.7". */
 bool version_is_within(const char *wanted, const char *version);
 /*
- * Returns the newest supported version within `wanted`, or of all entries when that is NULL; `wanted` itself
- * when it is listed. NULL: there is none. The entry owns the text.
+ * Returns the newest supported version within `wanted`, or of all entries when `wanted` is NULL; `wanted`
+ * itself when it is listed. NULL: there is none. The entry owns the text.
  */
 const char *version_newest(const json_t *versions, const char *wanted, wall_us now);
 enum { VERSION_LINE_BYTES = 32 };

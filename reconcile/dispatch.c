@@ -19,8 +19,9 @@
 #include "reconcile/reload.h"
 #include "reconcile/world/world.h"
 
-/* Each decides one type of command. Returns the problem with which the command is refused; NULL: it took the
- * command over, which is answered, stored or waits. */
+/* The deciders, one for each type of command. A decider returns the problem with which the command is
+ * refused. NULL: the decider took the command over, and the command is answered, is being stored, or waits.
+ */
 static struct problem *(*const deciders[COMMAND_TYPE_MAX_])(struct reconcile *r, struct command *cmd) = {
     [COMMAND_CLUSTER_CREATE] = command_cluster_create,
     [COMMAND_CLUSTER_PUT] = command_cluster_put,

@@ -91,7 +91,7 @@ void gauges_withdraw(void)
 
 static double age_s(mono_us at, mono_us now)
 {
-    return now > at ? (double)(now - at) / (double)US_PER_S : 0; /* the result for NOT_OBSERVED is 0 */
+    return now > at ? (double)(now - at) / (double)US_PER_S : 0; /* the age for NOT_OBSERVED is 0 */
 }
 
 static void write_breakers(struct buffer *out, const struct published *p)

@@ -55,7 +55,7 @@ static void purge_rows(struct reconcile *r)
     wall_us now = settled_clock_now(&r->settled);
     const struct config *config = r->o.config;
     struct save *save = save_new(r, on_purged, NULL);
-    /* The delivery log is kept as long as the events: until then an event can be delivered again. */
+    /* The delivery log is kept as long as the events, because a stored event can be delivered again. */
     const wall_us kept_since = now - config->events.keep_us;
     change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
     change_purge_events(save->set, kept_since, config->events.keep_count, PURGE_SLICE);
@@ -202,7 +202,8 @@ static void call_metrics(struct buffer *out)
         for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++) {
             struct histogram_total total = {.sum_us = 0};
             histogram_sum(&total, upstream_durations((enum upstream_op)op, (enum upstream_class) class));
-            /* Most outcomes never occur. Their histograms exist from the first occurrence. */
+            /* The histogram of an outcome exists from its first occurrence, because most outcomes never
+             * occur. */
             if (class == UPSTREAM_OK || histogram_count(&total))
                 histogram_write(out, durations, call_labels(labels, op, class), &upstream_edges, &total);
         }

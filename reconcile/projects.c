@@ -111,7 +111,8 @@ void project_start(struct project *p)
     catalog_show(p);
 }
 
-/* A delete comes first. The others are in the order of their acceptance, which is the order of ids. */
+/* A delete comes first. The other operations are in the order of their acceptance, which is the order of ids.
+ */
 static int by_turn(const void *left, const void *right)
 {
     const struct operation *const *a = left, *const *b = right;

@@ -32,15 +32,15 @@ bool project_rebind(struct project *p, const struct config_project *config);
 /*
  * Stops the work on a project because its account or its location at Cleura changes. Commands that wait for
  * Cleura get a problem that asks to try again. Calls are cancelled. When a call was sent already, the shoot
- * is read later to find its effect, as after a restart. New commands are refused until project_resume. Its
- * clusters stay visible. `done` runs when all work has stopped, possibly at once.
+ * is read later to find its effect, as after a restart. New commands are refused until project_resume. The
+ * project's clusters stay visible. `done` runs when all work has stopped, possibly at once.
  */
 void project_pause(struct project *p, void (*done)(struct project *p));
 /* Does the same as project_pause, for a project that the configuration no longer names. Its clusters are
  * hidden. */
 void project_retire(struct project *p, void (*done)(struct project *p));
-/* Starts the work on a stopped project that is named (again). `done` runs when all clusters are started,
- * possibly at once. */
+/* Starts the work on a stopped project that the configuration names (again). `done` runs when all clusters
+ * are started, possibly at once. */
 void project_resume(struct project *p, const struct config_project *config, void (*done)(struct project *p));
 /*
  * Distributes the reads of an account's projects over time, in the order of the configuration. Called when

@@ -225,7 +225,7 @@ static void attach_operations(struct reconcile *r)
     operations_settle(r);
 }
 
-/* shootd is ready only when requests with the token from the file are accepted. */
+/* shootd is ready only when requests with the token from the file admin-token are accepted. */
 static void on_first_token_saved(struct save *save)
 {
     view_set_flags(save->r->o.view, true, save->r->stopping);

@@ -25,7 +25,7 @@ struct store_visitor reconcile_visitor(struct reconcile *r);
 /*
  * Called after the load: publishes the first view and continues every open operation. Before the loop runs,
  * or on it. When the store has no API token, *ret_first_token is a new admin token (a secret; the caller
- * writes it to its file and frees it). Its row is committed before the first answer. Otherwise
+ * writes it to its file and frees it). The token's row is committed before the first answer. Otherwise
  * *ret_first_token is NULL.
  */
 void reconcile_start(struct reconcile *r, char **ret_first_token);

@@ -33,7 +33,7 @@ static const struct config_account *account_named(const struct config *config, c
     return NULL;
 }
 
-/* Whether the lane can continue: server and API are the same. */
+/* Whether the account's lane can continue, because its server and API stay the same. */
 static bool goes_on(const struct config_account *before, const struct config_account *next)
 {
     return next && !strcmp(before->url, next->url) && !strcmp(before->cloud, next->cloud) &&
@@ -53,7 +53,7 @@ static void rebind_accounts(struct reconcile *r, const struct config *next)
 }
 
 /* Removes the accounts that the configuration no longer has, and adds the new ones. At this time no project
- * uses either of them. */
+ * uses any of these accounts. */
 static void replace_accounts(struct reconcile *r, const struct config *next)
 {
     struct account *a, *later;

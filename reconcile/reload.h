@@ -1,7 +1,7 @@
 /*
- * Reloads of the configuration (SIGHUP, POST /v1/reload). The main thread reads and compares the new one.
- * This file applies a valid configuration step by step, while all other work continues, and answers the
- * commands that requested the reload. Loop thread.
+ * Reloads of the configuration (SIGHUP, POST /v1/reload). The main thread reads the new configuration and
+ * compares it with the old one. This file applies a valid configuration step by step, while all other work
+ * continues, and answers the commands that requested the reload. Loop thread.
  */
 #ifndef RECONCILE_RELOAD_H
 #define RECONCILE_RELOAD_H
@@ -19,8 +19,8 @@ struct reload_outcome {
 
 /*
  * Applies a configuration: adds, removes and changes accounts and projects. The previous configuration stays
- * in use until `done` runs: once, in a later turn, or never when shootd stops first. Only one configuration
- * is applied at a time.
+ * in use until `done` runs. `done` runs once, in a later turn; when shootd stops first, `done` never runs.
+ * Only one configuration is applied at a time.
  */
 void reconcile_configure(struct reconcile *r, const struct config *config, void (*done)(void *ctx),
                          void *ctx);
@@ -28,7 +28,8 @@ void reconcile_configure(struct reconcile *r, const struct config *config, void 
 struct problem *command_reload(struct reconcile *r, struct command *cmd);
 /* Answers with the outcome of the last reload. */
 struct problem *command_last_reload(struct reconcile *r, struct command *cmd);
-/* Called at the end of a reading, also of one with faults: answers and logs. */
+/* Called when the configuration was read, also when it has faults: answers the waiting commands and logs the
+ * outcome. */
 void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcome);
 /* Appends the counters. Any thread. */
 void reload_metrics(struct buffer *out);

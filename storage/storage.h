@@ -44,8 +44,8 @@ const char *store_status_name(enum store_status status);
 /* ---- change sets ---- */
 
 enum change_kind {
-    CHANGE_CLUSTER_PUT,    /* stores a whole row; refused (STORE_CONFLICT) when a row with a higher version is
-                            * stored */
+    CHANGE_CLUSTER_PUT,    /* stores a whole row; refused (STORE_CONFLICT) when the store already has this row
+                            * with a higher version */
     CHANGE_CLUSTER_DELETE, /* deletes the row with this id */
     CHANGE_OPERATION_PUT,  /* stores a whole row */
     CHANGE_OPERATION_PURGE, /* deletes operations that ended before purge.before */

@@ -84,7 +84,8 @@ const char *upstream_class_name(enum upstream_class class);
 enum { UNREAD_TOLD = 8, UNREAD_PATH_BYTES = 96 };
 struct unread {
     unsigned count;
-    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* the JSON pointers of the first ones, cut */
+    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* JSON pointers to the first unread members, each cut to
+                                                 * UNREAD_PATH_BYTES */
 };
 
 struct upstream_result {
@@ -176,8 +177,8 @@ struct upstream_call {
     void (*on_known)(struct upstream_call *call, const struct known_row *const *rows, size_t count);
     struct known_rows *known; /* for LIST: rows that need not be decoded, or NULL. The call owns them until it
                                * is sent, and this is NULL afterwards */
-    /* LIST, in the same turns: called for a row that is not accepted. It must not cancel the call. May be
-     * NULL. */
+    /* LIST, in the same turns: called for a row that is not accepted. This function must not cancel the call.
+     * May be NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
     /* Runs once, on the loop thread, never inside upstream_submit. The result is valid only during the
      * call. */
@@ -192,7 +193,7 @@ struct upstream_call {
     struct upstream_account *account;
     struct exchange *exchange; /* the running exchange, while the call is sent and its answer is read */
     mono_us queued_at;
-    mono_us started_at;          /* when the call was sent last; 0: never. On_done may read it, too */
+    mono_us started_at; /* when the call was sent last; 0: never. `on_done` may read this time, too */
     char span[TRACE_SPAN_BYTES]; /* span of the request */
     const char *method;          /* method of the request; static */
     int64_t timeout_us;          /* time limit of the transfer */
@@ -284,9 +285,9 @@ struct upstream_login_end {
 typedef void (*upstream_login_done)(void *ctx, const struct upstream_login_end *end);
 
 /*
- * Begins a manual login, the only one for which Cleura sends an SMS (CL-5, CL-6). It also replaces a valid
- * token, unless that is younger than a minute. Each SMS and each refusal closes the login guard. No step
- * begins after the deadline. An automatic login stops at LOGIN_TWO_FACTOR.
+ * Begins a manual login, the only one for which Cleura sends an SMS (CL-5, CL-6). A manual login also
+ * replaces a valid token, unless the token is younger than a minute. Each SMS and each refusal closes the
+ * login guard. No step begins after the deadline. An automatic login stops at LOGIN_TWO_FACTOR.
  */
 void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx);
 /* Sends the code of the SMS to Cleura. A refused code closes the guard for the next one. */

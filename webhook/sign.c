@@ -6,7 +6,7 @@
  *
  * Ed25519 (v1a) follows svix-server, which introduced the scheme: "whsk_" contains the seed and the public
  * key, 64 bytes, libsodium's form of a secret key. The published test vector is in test_webhook_sign.c. The
- * npm packages standardwebhooks 1.1.1 and svix 2.5.0 support only v1 and ignore v1a. For v1a, receivers can
+ * npm packages standardwebhooks 1.1.1 and svix 1.99.1 support only v1 and ignore v1a. For v1a, receivers can
  * use any Ed25519 library.
  */
 #include "webhook/webhook.h"

@@ -171,7 +171,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     return list_close(r, &page, more ? &next : NULL);
 }
 
-/* ---- */
+/* ---- pages in the order of the view ---- */
 
 static struct problem *answer_in_order(struct request *r, const struct list_query *query)
 {

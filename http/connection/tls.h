@@ -36,8 +36,8 @@ void tls_free(struct tls *tls);
 enum tls_refresh_result {
     TLS_SAME,  /* the files did not change, or are being changed */
     TLS_TAKEN, /* new connections use the new content */
-    TLS_FAULTY /* the new content is not usable; *ret_error has the reason, once for each change, and the old
-                * content stays */
+    TLS_FAULTY /* the new content is not usable, and the old content stays; returned once for each change,
+                * with the reason in *ret_error */
 };
 /* Reads the files again if they changed. Blocking; one thread, about every second. */
 enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error);

@@ -14,11 +14,11 @@ struct problem *reply_denial(struct reconcile *r, struct command *cmd);
 void reply_problem(struct command *cmd, struct problem *problem);
 /* 503: shootd is stopping; the caller owns the problem. */
 struct problem *problem_stopping(void);
-/* Answers with that problem. */
+/* Answers the command with problem_stopping. */
 void reply_stopping(struct command *cmd);
 /* Answers all commands in a list of struct waiting with copies of the problem. */
 void reply_problem_all(struct list *waiters, const struct problem *problem);
-/* As reply_stopping, for all commands in such a list. */
+/* Does the same as reply_stopping, for all commands in a list of struct waiting. */
 void reply_stopping_all(struct list *waiters);
 /* Adds the id of the operation that the problem concerns. */
 void reply_name_operation(struct problem *problem, const struct operation *op);

@@ -18,7 +18,7 @@ typedef struct problem *query_end(struct store_query *s);
 struct store_query {
     struct loop_task task;
     query_end *on_found; /* called at the end of the turn */
-    struct list found;   /* in the reconciler's list, from the result to that end */
+    struct list found;   /* in the reconciler's list, from the result to the end of that turn */
     struct command *cmd;
     enum store_status status;
     struct event_page *events;

@@ -218,7 +218,8 @@ static void on_verify_saved(struct save *save)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
 }
 
-/* Stores the new token and answers then. Those that come meanwhile wait for a login of their own. */
+/* Stores the new token, then answers the waiting commands. Commands that come meanwhile wait for a login of
+ * their own. */
 static void save_login(struct account *a, struct list *waiters, struct list *saving,
                        void (*on_saved)(struct save *save))
 {

@@ -1,4 +1,5 @@
-/* Actions on a cluster. They are operations with the steps of their row, queued like changes. Loop thread. */
+/* Actions on a cluster. Each is an operation with the steps of its row in action_kinds.c, and is queued like
+ * a change. Loop thread. */
 #include <assert.h>
 #include <string.h>
 
@@ -105,7 +106,7 @@ static struct problem *decide_rotation(struct entity *e, struct command *cmd,
                        action->from[1] ? " or " : "", action->from[1] ? action->from[1] : "");
 }
 
-/* stage: of the rotation; NULL: not read yet. */
+/* `stage`: the stage of the rotation; NULL: the stage was not read yet. */
 static struct problem *decide_at_stage(struct entity *e, struct command *cmd, const char *stage)
 {
     const struct action_kind *action = action_kind(cmd->write.action);

@@ -81,7 +81,7 @@ static void take_desired(struct entity *e, const struct command *cmd, const json
     desired_take_metadata(c, body);
 }
 
-/* No call is necessary: the requested state exists, or will exist after `change`. */
+/* Decides a change that needs no call, because the requested state exists, or will exist after `change`. */
 static void settle_desired(struct entity *e, struct command *cmd, const json_t *body,
                            const struct operation *change)
 {
@@ -213,7 +213,8 @@ static struct problem *join_open_change(struct change_request *q)
     return refusal;
 }
 
-/* Finds what can be brought about, and how. Decides by that. */
+/* Finds the part of the requested spec that can be brought about, and plans the steps for it. Decides the
+ * change by the result. */
 static struct problem *plan_change(struct change_request *q)
 {
     struct spec_context context;

@@ -66,9 +66,9 @@ static void on_barrier_passed(struct save *save)
 }
 
 /*
- * Whether another caller's change of this cluster is still being stored. That change could still be lost, and
- * a decision now could show it. Therefore the command waits, and is decided again when that change is durable
- * (the store writes changes in their order).
+ * Whether another caller's change of this cluster is still being stored. Such a change could still be lost,
+ * and the answer to this command could show it. Therefore the command waits, and is decided again when that
+ * change is durable (the store writes changes in their order).
  */
 bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {

@@ -67,7 +67,8 @@ struct problem *create_or_wait(struct reconcile *r, struct project *p, struct co
 /* ---- dry_run.c: each function answers with the effects of a write, and takes over the command, nothing
  * else. ---- */
 
-/* A command with these faults: returns them, or answers a dry run with them as not valid and returns NULL. */
+/* Refuses a command with these faults, and returns them. When the command is a dry run, answers it as not
+ * valid, with the faults, and returns NULL. */
 struct problem *dry_run_faults(struct command *cmd, struct problem *faults);
 /* Reads the project's quota from Cleura, within a short time limit, and then answers. Returns the problem
  * when that has become impossible. */
@@ -75,7 +76,7 @@ struct problem *dry_run_create(struct project *p, struct command *cmd);
 /* body: the whole desired state; goal: the part of its spec that can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);
-/* is_needed: false when its result exists, or will exist. */
+/* is_needed: false when the action's result exists, or will exist. */
 void dry_run_action(struct command *cmd, bool is_needed);
 void dry_run_delete(struct command *cmd, const struct entity *e);
 

@@ -150,7 +150,7 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
     }
     d->next_attempt_at = env_wall(r->env);
     prepare_delivery(cmd, d);
-    /* Contains only the answer and the audit entry. */
+    /* This save contains only the answer and the audit entry. */
     struct save *save = save_answer(r, command_reply_saved, cmd);
     command_keep(save, cmd);
     save_submit(save, true);
@@ -264,8 +264,8 @@ struct problem *command_webhook_recover(struct reconcile *r, struct command *cmd
     if (entry->recovering) /* two recoveries at once would find the same missed events */
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is starting");
     entry->recovering = true;
-    /* Older events will be purged soon. Their deliveries are purged before them, so they would seem to be
-     * missed. */
+    /* Older events will be purged soon. Their deliveries are purged before them, so such events would seem to
+     * be missed. */
     const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
     const struct subscription *s = entry->subscription;
     const struct event_query query = {

@@ -63,7 +63,7 @@ static struct project_state *state_of(struct reconcile *r, const char *scope)
     return project_state_of_all(r);
 }
 
-/* Returns NULL for all projects. */
+/* Returns the name of the state's project; NULL for the state of all projects. */
 static const char *project_of(const struct project_state *state)
 {
     return strcmp(state->name, PROJECT_ALL) ? state->name : NULL;

@@ -107,7 +107,7 @@ static void on_place_saved(struct save *save)
     const struct command *cmd = save->ctx;
     struct project *p = project_find(save->r, cmd->project);
     command_reply_saved(save);
-    /* In the meantime a new configuration was applied, and it decides; or shootd stops. */
+    /* In the meantime a new configuration was applied, which decides the location; or shootd stops. */
     if (save->status != STORE_OK || !p || save->r->stopping || p->place.resting || p->place.set_aside)
         return;
     project_show(p);

@@ -25,7 +25,7 @@ void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscr
 /*
  * Makes the key that a create or a rotation requests; `scheme` is used when the request names none.
  * *ret_secret (the caller frees it with mem_free_secret) is the secret with which the receiver verifies, NULL
- * when that is the public key. False after a fault.
+ * when it verifies with the public key. False after a fault.
  */
 bool webhook_make_key(struct reconcile *r, const struct command *cmd, const char *id,
                       enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret,

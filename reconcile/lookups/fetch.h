@@ -21,7 +21,8 @@ struct fetch_kind {
     /* Whether the fetched data may still be returned. */
     bool (*is_kept)(struct fetch *f);
     /* The fetch failed or is late: decides a command that can do without the data. Returns the problem with
-     * which the command is answered; NULL: the command was taken over. No function: no command can. */
+     * which the command is answered; NULL: the command was taken over. Without this function, no command can
+     * do without the data. */
     struct problem *(*failed)(struct fetch *f, struct command *cmd, const struct problem *problem);
     /* Releases the kind's own members. */
     void (*release)(struct fetch *f);

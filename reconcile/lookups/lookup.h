@@ -15,8 +15,8 @@ void lookup_stage(struct entity *e, struct command *cmd, stage_known *known);
 /*
  * Reads the quota of the project for the decision of a command, then calls `known` with its limits
  * (borrowed), perhaps at once. NULL: Cleura did not give them until `until`, or the account's API has no such
- * call. `known` decides the command, as stage_known; lookup_quota returns its problem when it called it at
- * once.
+ * call. `known` decides the command, as stage_known does; when lookup_quota calls `known` at once, it returns
+ * the problem of `known`.
  */
 typedef struct problem *quota_known(struct project *p, struct command *cmd, const json_t *limits);
 struct problem *lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known);

@@ -172,7 +172,7 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
         c->generation++;
         emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
     }
-    /* The consumers of a create wait for this event. It comes before the end of the operation. */
+    /* The consumers of a create wait for this event. The event comes before the end of the operation. */
     if (entity_open_type(e) == OPERATION_CREATE)
         phase_emit_change(e, save, &before);
     steps_observed(e, save, d);

@@ -68,8 +68,8 @@ static mono_us last_slot(const struct project *p, int64_t about_us)
     return latest - ((latest - phase) % interval + interval) % interval;
 }
 
-/* `percent` is the jitter of this round. It is the same for all clusters of a list, so that they are due at
- * the same time. */
+/* `percent` is the jitter of this round. The jitter is the same for all clusters of a list, so that they are
+ * due at the same time. */
 static void schedule_next(struct entity *e, int64_t percent)
 {
     struct project *p = e->project;

@@ -10,14 +10,15 @@
 struct action_step {
     enum step_type type;
     const char *target; /* NULL: no step */
-    bool rolls_nodes;   /* in each case */
-    const char *reason; /* why nodes are replaced, or may be; NULL: they never are */
+    bool rolls_nodes;   /* nodes are always replaced */
+    const char *reason; /* why nodes are replaced, or may be replaced; NULL: they never are */
 };
 
 enum { ACTION_STEPS_MAX = 4 };
 
 struct action_kind {
-    struct action_step steps[ACTION_STEPS_MAX + 1]; /* in their order; the first one without a target ends */
+    /* In the order of sending; the first step without a target ends the list. */
+    struct action_step steps[ACTION_STEPS_MAX + 1];
     /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: never.
      */
     bool (*is_done)(const struct cluster *c);
@@ -25,7 +26,7 @@ struct action_kind {
     struct problem *(*refuse)(const struct cluster *c);
     const char *stage;   /* stage of a rotation, read from Cleura first; must be one of `from` */
     const char *from[3]; /* ends with NULL */
-    bool is_power;       /* an action of this kind replaces waiting ones of this kind */
+    bool is_power;       /* hibernate and wake: such an action replaces waiting actions with this flag */
 };
 
 /* Returns the row of an action, NULL for other operations. */

@@ -17,7 +17,7 @@
 
 enum {
     DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this */
-    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same, when it is unclear whether the deletion runs */
+    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same limit, when it is unclear whether the deletion runs */
     EFFECT_AGAIN_S = 60,                  /* a change or an action is made again when its effect is not
                                            * visible after this */
 };

@@ -104,7 +104,7 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     (void)save;
     struct cluster *c = e->cluster;
     bool absent = result->class == UPSTREAM_ABSENT;
-    /* A deletion that failed earlier stays visible for a while. Its failure is not the end of this
+    /* A deletion that failed earlier stays visible for a while. The earlier failure is not the end of this
      * deletion. */
     c->guard_since = env_wall(e->r->env);
     c->guard_until = 0;

@@ -40,7 +40,7 @@ enum {
     BUSY_WAIT_S = 5,
     UNEXPLAINED_MAX = 8, /* the step fails after this many refusals without a message of Cleura, while other
                           * calls succeed */
-    CONFLICTS_LONGEST_S = 3600, /* refusals of a delete are counted only after this time */
+    CONFLICTS_LONGEST_S = 3600, /* refusals of a delete count only when the step is older than this */
     CONFLICTS_MAX = 24,         /* after this many 409 for an idle cluster, "busy" cannot be the reason */
 };
 
@@ -384,9 +384,9 @@ void steps_looked(struct entity *e, bool counts, bool has_uid)
 
 /*
  * Called when the create's answer was lost, and the shoot with its name cannot be the requested one. Either
- * the create had no effect, or somebody has changed its cluster. shootd must not delete such a shoot. It may
- * be an earlier shoot that was deleted and is still visible. When too little of the shoot can be read, it may
- * be shootd's own: it is read again for the same time as after a lost create.
+ * the create had no effect, or somebody has changed the shoot that it made. shootd must not delete such a
+ * shoot. The shoot may also be an earlier one that was deleted and is still visible. When too little of the
+ * shoot can be read, it may be shootd's own: it is read again for the same time as after a lost create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {

@@ -21,12 +21,12 @@ enum {
 struct step_tries {
     int retries;         /* consecutive failures of the step, for the back-off */
     int conflicts;       /* consecutive 409 answers to the current step while the cluster seems idle */
-    int unexplained;     /* consecutive refusals of its calls without a message of Cleura */
+    int unexplained;     /* consecutive refusals of the step's calls without a message of Cleura */
     int absent_reads;    /* consecutive reads back that found nothing */
-    mono_us unmet_since; /* since when Cleura has been idle without a visible effect of the step; 0: it has
-                          * not */
+    mono_us unmet_since; /* since when Cleura has been idle without a visible effect of the step; 0: Cleura is
+                          * not idle, or the effect is visible */
     mono_us lost_at;     /* the first read after a lost answer of the current step; 0: none */
-    char unheard[48];    /* last unknown word about its run; or "" */
+    char unheard[48];    /* last unknown word about the step's run; or "" */
 };
 
 /* The current step in memory. */
@@ -63,7 +63,7 @@ struct absence {
     bool read_alone;      /* a list or a read did not find the cluster: it is read alone before its absence is
                            * accepted */
     mono_us read_at;      /* last read that confirmed the absence; 0: Cleura could not be read since */
-    int64_t confirmed_us; /* how long consecutive reads have confirmed it */
+    int64_t confirmed_us; /* how long consecutive reads have confirmed the absence */
 };
 
 /* The entity's change sets that are being stored. */
@@ -82,7 +82,7 @@ struct entity {
     struct project *project;
     struct list in_project;
     struct list touched; /* in the reconciler's list, until the end of the turn */
-    struct list sighted; /* also until the end of the turn; used with the next member */
+    struct list sighted; /* in another list, until the end of the turn; used with `sighting` */
     struct shoot *sighting;
     bool credentials_are_old; /* at the end of the turn, kubeconfigs that were read before are discarded */
     struct cluster *cluster;
@@ -125,7 +125,7 @@ void entity_note_sent(struct entity *e, struct operation_step *step);
 int64_t entity_doubt_us(struct entity *e);
 /* Whether the step began more than `seconds` ago; time before this start of shootd does not count. */
 bool entity_is_at_step_for(const struct entity *e, int64_t seconds);
-/* Makes `op` (taken over) the entity's operation; the old one is freed. */
+/* Makes `op` (taken over) the entity's operation; the previous operation is freed. */
 void entity_set_operation(struct entity *e, struct operation *op);
 /* Frees data that can be made again (cluster_rest), and data that only the planning of an ended operation
  * needed. */

@@ -22,10 +22,10 @@ struct account {
     unsigned projects; /* number of its projects in the configuration, set by projects_spread */
     struct upstream_account *lane;
     struct account_state *remembered; /* the state last stored; has failure_announced */
-    struct list login_waiters;        /* struct waiting: wait for the login that runs */
-    struct list verify_waiters;       /* wait for the check of a code */
-    struct list login_saving;         /* their login succeeded; its token is being stored */
-    struct list verify_saving;        /* the same after the check of a code */
+    struct list login_waiters;        /* struct waiting: commands that wait for the running login */
+    struct list verify_waiters;       /* commands that wait for the check of a code */
+    struct list login_saving;         /* commands whose login succeeded, while its token is being stored */
+    struct list verify_saving;        /* commands whose code was right, while the token is being stored */
     struct walk resumption;           /* continues work that waited for a login */
     char *shown;                      /* last published JSON, to publish only changes */
 };
@@ -94,7 +94,7 @@ struct project {
     size_t cluster_count;
     mono_us oldest_observation; /* the oldest observation of its clusters at the last walk; NOT_OBSERVED: none
                                  * was observed */
-    mono_us oldest_until_now;   /* the same in the current walk, so far */
+    mono_us oldest_until_now;   /* the oldest observation that the current walk has found so far */
     struct project_poll poll;
     struct project_fresh fresh;
     struct project_catalog catalog;

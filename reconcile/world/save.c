@@ -394,8 +394,8 @@ void entity_show_stored(struct entity *e)
     }
 }
 
-/* When a save of the entity is running, it will show the entity. To show it now would show a state that is
- * not committed. */
+/* Shows the entity, unless a save of it is running: that save shows the entity when it is committed. To show
+ * the entity earlier would show a state that is not committed. */
 void entity_show(struct entity *e)
 {
     if (!e->saves.under_way)

@@ -24,7 +24,7 @@ struct save {
 struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx);
 /* Makes a save whose on_saved answers `cmd`, its ctx. */
 struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd);
-/* Frees a save; for the drop of a task that replaces the one of save_new. */
+/* Frees a save. For the `drop` of a task that replaces the task of save_new. */
 void save_free(struct save *save);
 /* Adds copies of the cluster (its version raised) and of its operation, if there is one. */
 void save_entity(struct save *save, struct entity *e);
@@ -45,7 +45,7 @@ void entity_store(struct entity *e);
 /* Shows an entity that needs no change in the store. When readers have its present state already, nothing is
  * made again. */
 void entity_show(struct entity *e);
-/* Does the same at the start, for an entity of which nothing was shown before. */
+/* Does the same as entity_show, at the start, for an entity of which nothing was shown before. */
 void entity_show_stored(struct entity *e);
 /* Shows that only the time of observation has changed. */
 void entity_show_seen(struct entity *e);

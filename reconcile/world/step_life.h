@@ -1,5 +1,5 @@
 /*
- * The state of the current step in memory: the activity for it at the moment. Its stored states are in
+ * The state of the current step in memory: the present activity for the step. Its stored states are in
  * model/moves.h. docs/architecture.md draws the moves. Loop thread.
  */
 #ifndef RECONCILE_WORLD_STEP_LIFE_H

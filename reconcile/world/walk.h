@@ -26,7 +26,7 @@ struct walk {
     struct list link; /* in the reconciler's list of running walks */
     struct list due;  /* in the reconciler's list of walks whose next slice, or on_stop, is due */
     struct reconcile *r;
-    struct project *only; /* visits only its clusters; NULL: all */
+    struct project *only; /* visits only the clusters of this project; NULL: all clusters */
     struct entity *next;
     struct loop_timer timer;
     unsigned spent; /* the cost of this slice so far */

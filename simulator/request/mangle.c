@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Visits a value and makes a changed copy. `leaf` is called first for every value. It returns a replacement,
- * or NULL when the parts of the value must be visited. */
+/* Called by mangle_walk for every value, before its parts. Returns a replacement, or NULL when the parts of
+ * the value must be visited. */
 typedef json_t *change_fn(const char *key, const char *parent, const json_t *value);
 
+/* Returns a copy of the value in which `change` has replaced values. The caller owns it. */
 static json_t *mangle_walk(const char *key, const char *parent, const json_t *value, change_fn *change)
 {
     json_t *changed = change(key, parent, value);

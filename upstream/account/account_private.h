@@ -140,7 +140,7 @@ void call_cancelled(struct upstream_call *call);
 /* ---- refused_rows.c: unusable parts of answers ---- */
 /* Logs a refused shoot, once for each name and reason in a project. */
 void refused_rows_log(struct upstream_account *a, const char *project_id, const char *name, const char *why);
-/* Counts and logs the refused rows of a part. */
+/* Counts and logs the refused rows of this part of a list. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
 /*
  * Counts the unread members of an answer, or of a row of a list, and logs those that were not logged before.

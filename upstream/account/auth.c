@@ -116,7 +116,7 @@ static bool texts_equal(const char *a, const char *b)
 }
 
 /* Called when the credentials have changed. An earlier refusal does not concern the new ones. A token is
- * discarded when the login has changed, because it belongs to its login. */
+ * discarded when the login has changed, because a token belongs to one login. */
 static void begin_afresh(struct upstream_account *a, bool other_login)
 {
     struct account_state *r = a->session.remembered;

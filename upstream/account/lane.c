@@ -119,8 +119,8 @@ static void leave_queue(struct upstream_call *call, bool sent)
     loop_timer_clear(a->loop, &call->expiry);
 }
 
-/* Refuses a call; on_done is called in the next turn. It must not run inside upstream_submit, and a user that
- * submits again in on_done must not extend this turn. */
+/* Refuses a call; on_done is called in the next turn, because on_done must not run inside upstream_submit,
+ * and a user that submits again in on_done must not extend this turn. */
 static void refuse_call(struct upstream_call *call, struct list *refused)
 {
     struct upstream_account *a = call->account;

@@ -19,7 +19,8 @@ struct request_draft {
 /* The requests of a login (CL-5, CL-6). */
 enum auth_step { AUTH_STEP_PASSWORD, AUTH_STEP_ASK_CODE, AUTH_STEP_CHECK_CODE, AUTH_STEP_MAX_ };
 
-/* The path of a step, and the object that contains its members (v1), or NULL. */
+/* The path of a step, and the object that contains the members of its body (v1); NULL: there is no such
+ * object. */
 struct auth_form {
     const char *path;
     const char *wrapper;
@@ -137,7 +138,7 @@ json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_w
 void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
                    const struct shoot_words *words);
 /* Makes a shoot with the name in `in`. NULL when Gardener does not allow the name, or when the uid cannot be
- * read, because it may be a different shoot. */
+ * read, because the shoot may then be a different one. */
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
 /* ---- shared.c ---- */
@@ -219,7 +220,7 @@ json_t *encode_pool_v1(const struct upstream_call *call);
 json_t *encode_stage(const struct upstream_call *call);
 /* Each reads the answers of one kind of call; false when an answer is not understood. */
 decode_answer decode_profiles_v2, decode_profiles_v1, decode_one_v2, decode_one_v1, decode_created;
-/* The same for sub-resources, most of which only v2 has. */
+/* The same functions for sub-resources, most of which only v2 has. */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
     decode_quota, decode_name_taken;
 /* Decodes a catalog for one region; NULL when the document is not a list of cloud profiles. */
