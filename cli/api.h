@@ -54,7 +54,7 @@ void api_query(struct api_target *target, const char *name, const char *value);
 /* Sends the request with the method and path of the target. Reports nothing. `request` may be NULL. */
 void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
                   struct http_answer *ret);
-/* Does the same and reports a failure. Returns END_OK for any 2xx and 304. */
+/* Does the same as api_call_raw and reports a failure. Returns END_OK for any 2xx and 304. */
 int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
              struct http_answer *ret);
 /* Returns END_OK when the body of a successful answer is an object. Otherwise reports that the server is not
@@ -80,8 +80,8 @@ struct api_list {
 json_t *api_list_next(struct api_list *list);
 /* Frees the list. Returns END_OK, or reports why the list could not be read and returns an exit code. */
 int api_list_end(struct api_list *list);
-/* Does the same, but does not report a failed request: *ret_failure is the answer of that request, and zeroed
- * when no request failed. The caller frees it with http_answer_done in both cases. */
+/* Does the same as api_list_end, but does not report a failed request: *ret_failure is the answer of that
+ * request, and is zeroed when no request failed. The caller frees it with http_answer_done in both cases. */
 int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure);
 /* Returns the items of a page, borrowed. When the page has no member `items`, reports that and returns NULL;
  * the exit code is then END_UNREACHABLE. */

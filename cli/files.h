@@ -9,7 +9,7 @@ struct buffer;
 /* Appends the rest of the file. Returns 0 or an errno; EFBIG when the file is larger than the limit of
  * `bytes`. */
 int files_read_all(FILE *file, struct buffer *bytes);
-/* Does the same for the file with this name. */
+/* Does the same as files_read_all, for the file with this name. */
 int files_read(const char *path, struct buffer *bytes);
 /* Makes a directory and its missing parents (0700). Returns 0 or an errno. */
 int files_make_directory(const char *path);

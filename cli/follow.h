@@ -15,7 +15,7 @@ struct followed {
     char *cluster;
     char *operation;  /* for GOAL_OPERATION: the id of the operation; NULL: the operation of the cluster, when
                        * the cluster exists */
-    char *cluster_id; /* for the other goals: the id of the cluster, because another cluster may get its
+    char *cluster_id; /* for the other goals: the id of the cluster, because another cluster may get the same
                        * name; NULL: the cluster of the first answer */
     const char *phase;  /* for GOAL_PHASE: the phase */
     bool may_be_absent; /* the cluster need not exist yet */

@@ -56,7 +56,7 @@ static size_t next_cluster(const char *text, size_t len, size_t *ret_width)
         previous = point;
         used += (size_t)n;
     }
-    assert(used); /* callers go on by as many bytes */
+    assert(used); /* callers move forward by this number of bytes */
     *ret_width = width;
     return used;
 }

@@ -26,7 +26,7 @@ size_t glyphs_fit(const char *text, size_t width);
  * C1), line and paragraph separators, marks that change the direction of text, and bytes that are not UTF-8.
  */
 void glyphs_show(struct buffer *out, const char *text);
-/* Does the same in a new string, which the caller frees; NULL becomes "-". */
+/* Does the same as glyphs_show in a new string, which the caller frees; NULL becomes "-". */
 char *glyphs_shown(const char *text);
 /* Appends JSON text for display. The characters that glyphs_show escapes become \uXXXX; valid JSON has them
  * only inside strings. */

@@ -29,7 +29,7 @@ struct http {
     bool has_answered;  /* there was an answer, so the host name exists */
     CURLM *multi;
     CURL *easy;
-    const struct exchange *current; /* one at a time */
+    const struct exchange *current; /* the request in progress; NULL: there is none */
     char curl_error[CURL_ERROR_SIZE];
 };
 

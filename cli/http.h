@@ -38,7 +38,7 @@ struct http_request {
     bool only_new;             /* sends If-None-Match: * with a PUT: the object must not exist yet */
     const char *last_event_id; /* for a stream */
     int64_t timeout_ms;        /* the time limit of one attempt; 0: one minute */
-    bool once;                 /* repeat_call does not repeat it, and reports nothing */
+    bool once;                 /* repeat_call does not repeat the request, and reports nothing */
     bool any_text;             /* accepts a body that is not JSON */
     bool is_stream;            /* the request asks for a stream of events */
 };
@@ -57,7 +57,7 @@ enum http_end {
 struct http_answer {
     enum http_end end;
     long status;        /* the status; 0: there was no answer */
-    json_t *json;       /* NULL when the answer has none */
+    json_t *json;       /* the JSON in the body; NULL: the answer has none */
     struct buffer body; /* the body, when the request has any_text */
     char *etag;
     char *request_id;

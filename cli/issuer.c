@@ -90,7 +90,7 @@ int issuer_discover(struct issuer *issuer)
 {
     struct http_answer answer CLEANUP_ANSWER = {0};
     const struct http_request request = {.method = "GET"};
-    assert(!issuer->token_endpoint && !issuer->device_endpoint); /* they would leak */
+    assert(!issuer->token_endpoint && !issuer->device_endpoint); /* earlier endpoints would leak */
     if (!issuer_url_is_good(issuer->url))
         return cli_fail(END_REFUSED, "the issuer %s is not https: its tokens could be read in transit",
                         issuer->url);

@@ -29,8 +29,8 @@ void kubefile_write(const struct kube_entry *entry, struct buffer *out);
 /*
  * Appends `text`, a kubeconfig or nothing, together with the entry. If entries with this name exist,
  * shootctl's members in them are replaced, and the user's members stay (namespace, proxy-url, extensions).
- * Otherwise the entry is added at the end. Everything else stays, also unknown members and the style of each
- * scalar; only comments are lost. After a failure returns false with a message.
+ * Otherwise the entry is added at the end. Everything else stays, including unknown members and the style of
+ * each scalar, but comments are lost. After a failure returns false with a message.
  */
 bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entry, struct buffer *out,
                      struct buffer *fault);
@@ -52,10 +52,10 @@ void kube_target_done(struct kube_target *target);
 #define CLEANUP_KUBE_TARGET CLEANUP(kube_target_done)
 
 /*
- * Merges the entry into its file, and sets the current context in `current`. During each change it holds the
- * lock that kubectl uses, too. It follows symbolic links, stores the old file as FILE.before-shootctl, keeps
- * the mode (0600 for a new file) and replaces the file by a rename. After a failure returns false with a
- * message.
+ * Merges the entry into its file, and sets the current context in `current`. During each change the function
+ * holds the lock that kubectl uses, too. The function follows symbolic links, stores the old file as
+ * FILE.before-shootctl, keeps the mode (0600 for a new file) and replaces the file by a rename. After a
+ * failure returns false with a message.
  */
 bool kubefile_merge(const struct kube_target *target, const struct kube_entry *entry, struct buffer *fault);
 

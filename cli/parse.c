@@ -220,7 +220,7 @@ static int take_flag(const struct line *line, int i)
     }
     if (value && !value_is_good(flag, value, line->fault))
         return -1;
-    assert(parsed->given_count < (size_t)line->argc); /* one for each word at most */
+    assert(parsed->given_count < (size_t)line->argc); /* each word gives at most one flag */
     parsed->given[parsed->given_count++] = (struct given_flag){flag, value};
     return i;
 }

@@ -67,7 +67,7 @@ static enum mode mode_of(const struct cli *cli)
 
 void progress_begin(struct cli *cli, size_t count)
 {
-    assert(!cli->progress && count); /* one at a time */
+    assert(!cli->progress && count); /* only one progress exists at a time */
     struct progress *p = MEM_NEW(struct progress);
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     p->mode = mode_of(cli);
@@ -187,7 +187,7 @@ static void draw(struct cli *cli)
     buffer_init(&frame, FRAME_MAX_BYTES);
     size_t *widths CLEANUP_FREE = mem_calloc(p->count + 1, sizeof(*widths));
     size_t left = compose(cli, &frame, widths, &rows);
-    assert(rows <= p->count); /* `widths` has one more */
+    assert(rows <= p->count); /* `widths` has one more element than there are items */
     if (left) {
         (void)buffer_printf(&frame, "\nand %zu more\033[K", left);
         widths[rows++] = 0; /* short enough for one row in any terminal */

@@ -9,7 +9,8 @@
 
 enum { MARGIN_S = 60, AGAIN_S = 30, MESSAGE_BYTES = 64 * 1024, LONGEST_S = 10 * 365 * 86400 };
 
-/* Sets `expires_at` to `expires_in_s` seconds from now. When this is below 0, the time is not known. */
+/* Sets `expires_at` to `expires_in_s` seconds from now. A negative `expires_in_s` means that the time is not
+ * known. */
 static void set_end(json_t *login, int64_t expires_in_s)
 {
     char text[TIME_TEXT_BYTES];
@@ -35,8 +36,8 @@ json_t *renew_kept(const struct issuer *issuer, const struct issued *issued)
     return login;
 }
 
-/* Whether the token expires soon. When its expiry is not known, it is not renewed; the server then reports
- * that it has expired. */
+/* Whether the token expires soon. When its expiry is not known, the token is not renewed; the server reports
+ * later that the token has expired. */
 static bool is_due(const json_t *login)
 {
     wall_us end;

@@ -7,8 +7,8 @@
 
 /*
  * Returns the token to send now, borrowed until the next call; NULL: there is none. A token that expires soon
- * is renewed first. This is done while the file of contexts is locked, so that only one of several shootctl
- * renews it. When the renewal fails, that is reported, and the old token is sent.
+ * is renewed first. The file of contexts is locked during the renewal, so that only one of several shootctl
+ * renews the token. After a failed renewal, the failure is reported and the old token is sent.
  */
 const char *renew_token(struct cli *cli);
 

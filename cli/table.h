@@ -22,7 +22,7 @@ struct table *table_new(const struct column *columns);
 void table_free(struct table *table);
 /* Adds the next cell, row by row. NULL and "" show as "-". */
 void table_add(struct table *table, const char *text, enum style style);
-/* Does the same, and frees the text. */
+/* Does the same as table_add, and frees the text. */
 void table_add_take(struct table *table, char *text, enum style style);
 size_t table_rows(const struct table *table);
 /* Makes the column at least `width` wide, if the terminal is wide enough. */

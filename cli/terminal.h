@@ -33,13 +33,14 @@ const char *terminal_end(const struct terminal *t, enum style style);
 bool terminal_can_ask(void);
 /*
  * Asks on standard error, with foreign text in the question escaped. Returns one line of standard input
- * without its newline, at most 64 KiB; NULL at the end of input. A signal that ends or stops the program
- * meanwhile restores the terminal first. The caller frees the line.
+ * without its newline, at most 64 KiB; NULL at the end of input. Before a signal ends or stops the program
+ * meanwhile, the terminal is restored. The caller frees the line.
  */
 char *terminal_ask(const char *question);
 /*
- * Does the same without an echo. A line of the greatest possible length may have been cut by the terminal:
- * then the result is NULL and *ret_too_long is set. The caller frees the line with mem_free_secret.
+ * Does the same as terminal_ask, without an echo. A line of the greatest possible length may have been cut by
+ * the terminal: then the result is NULL and *ret_too_long is set. The caller frees the line with
+ * mem_free_secret.
  */
 enum { TERMINAL_LINE_MAX = 4095 };
 char *terminal_ask_secret(const char *question, bool *ret_too_long);

@@ -135,7 +135,7 @@ static bool is_showable(const char *text)
     return strcmp(shown, text) == 0;
 }
 
-/* Returns the text of a key. When it is not a valid key, or the object already has it, adds a fault and
+/* Returns the text of a key. When it is not a valid key, or the object already has the key, adds a fault and
  * returns NULL. */
 static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *object)
 {

@@ -103,7 +103,7 @@ static void write_block(struct buffer *out, const json_t *value, unsigned depth,
     size_t i;
     const char *key;
     json_t *item;
-    assert(is_block(value)); /* an empty one is written as a scalar */
+    assert(is_block(value)); /* an empty object or array is written as a scalar */
     json_array_foreach (value, i, item) {
         (void)buffer_printf(out, "%*s-", (int)(depth * 2), "");
         write_below(out, item, depth, true);

@@ -87,7 +87,7 @@ static bool is_empty(const json_t *value)
            (json_is_object(value) && !json_object_size(value));
 }
 
-/* Whether the replaced members of both are equal. */
+/* Whether the members that a PUT replaces are equal in both documents. */
 static bool is_alike(const json_t *a, const json_t *b)
 {
     for (size_t i = 0; i < ARRAY_LEN(replaced); i++) {
@@ -137,7 +137,7 @@ static int confirm(struct cli *cli, const struct wanted *one, const struct api_t
 }
 
 /* Called after a 412. The cluster may already have the values of the document, because of an earlier attempt
- * whose answer was lost, or by another user. Then the current cluster replaces the answer. */
+ * whose answer was lost, or because of another user. Then the current cluster replaces the answer. */
 static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct http_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;

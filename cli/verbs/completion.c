@@ -1,7 +1,7 @@
 /*
  * The command `completion` prints the scripts that call `shootctl __complete` while the user types. The
- * scripts contain nothing from the table of commands, so that an old script works with a new program. They
- * pass the words unchanged: no shell evaluates them again.
+ * scripts contain nothing from the table of commands, so that an old script works with a new program. The
+ * scripts pass the words unchanged: no shell evaluates them again.
  */
 #include "cli/verbs/completion.h"
 

@@ -1,7 +1,7 @@
 /*
  * The command `credential`, which kubectl runs as a plug-in. Standard output has only the JSON. The answer is
- * cached in a directory of shootctl. Therefore many kubectl at the same time make only one request, and the
- * last credential works while the server cannot be reached.
+ * cached in a directory of shootctl. Therefore many kubectl that run at the same time cause a single request,
+ * and the last credential works while the server cannot be reached.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,8 +27,8 @@
 #define GROUP   "client.authentication.k8s.io/"
 #define DEFAULT "client.authentication.k8s.io/v1beta1"
 
-/* MARGIN_S: the printed expiry is this much earlier than that of the certificate. client-go runs the plug-in
- * again only after the printed expiry, and a long watch would otherwise break. */
+/* MARGIN_S: the printed expiry is this much earlier than the expiry of the certificate. client-go runs the
+ * plug-in again only after the printed expiry, and a long watch would otherwise break. */
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
@@ -218,7 +218,8 @@ static int print(const struct cli *cli, const char *version, const json_t *statu
     return END_OK;
 }
 
-/* Requests a credential. When there is a valid cached certificate, it makes only one short attempt. */
+/* Requests a credential. When there is a valid cached certificate, this function makes one short attempt and
+ * repeats nothing. */
 static int fetch(struct cli *cli, const char *project, const char *cluster, bool has_one,
                  struct http_answer *answer)
 {

@@ -41,7 +41,8 @@ static void add_words(json_t *array, const char *flag, const char *value)
 /*
  * Makes the user whose credential comes from `shootctl credential`. The arguments have everything that the
  * command needs; only XDG_CONFIG_HOME, if it is set, is in `env`. The arguments have the address in addition
- * to the context: if the context later names another server, its token is not sent to this address.
+ * to the context: if the context later names another server, the token of that server is not sent to this
+ * address.
  */
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
@@ -170,8 +171,8 @@ static void become_kubectl(const char *kubeconfig, char *const *argv)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Runs kubectl. Returns its status as waitpid does; when it cannot run, reports that and returns -1. Signals
- * are blocked until kubectl runs; then they are passed on. */
+/* Runs kubectl. Returns its status in the form of waitpid; when kubectl cannot run, reports that and returns
+ * -1. Signals are blocked until kubectl runs, and are then passed on. */
 static int run_kubectl(const char *kubeconfig, char *const *argv)
 {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO}, before;
@@ -241,6 +242,6 @@ int verb_kubectl(struct cli *cli)
     if (status < 0)
         return END_REFUSED;
     if (WIFSIGNALED(status))
-        signals_die(WTERMSIG(status)); /* shootctl ends by the same signal, so that the shell sees it */
+        signals_die(WTERMSIG(status)); /* shootctl ends by the same signal, which the shell then sees */
     return WEXITSTATUS(status);
 }

@@ -18,7 +18,7 @@ enum { TOKEN_MAX_BYTES = 64 * 1024, MESSAGE_BYTES = 64 * 1024 };
 
 /* ---- a token that the user gives ---- */
 
-/* Returns the first line, without blanks at its ends. */
+/* Returns the first line, without blanks at the beginning and the end. */
 static char *first_line(const char *text)
 {
     const char *begin = text + strspn(text, " \t");
@@ -79,7 +79,7 @@ struct login {
     struct cli *cli;
     const char *name, *url, *project, *ca_file;
     const char *id;       /* the identity of the token, as the server reports it */
-    struct issuer issuer; /* its url is NULL when no issuer issued the token */
+    struct issuer issuer; /* `issuer.url` is NULL when no issuer issued the token */
     struct issued issued; /* the tokens, which are secrets */
 };
 

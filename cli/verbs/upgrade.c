@@ -1,4 +1,4 @@
-/* The command `upgrade`: lists the offered versions, or upgrades to one. */
+/* The command `upgrade`: lists the offered versions, or upgrades a cluster to one of them. */
 #include <string.h>
 
 #include "base/mem.h"

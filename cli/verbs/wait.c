@@ -1,4 +1,4 @@
-/* The command `wait`: until a phase is reached, a cluster is deleted, or an operation has ended. */
+/* The command `wait`: waits until a phase is reached, a cluster is deleted, or an operation has ended. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -158,8 +158,8 @@ static int read_one(struct watch *w, const char *project, const char *name, stru
     return code == END_OK ? api_check_object(w->cli, answer->json) : code;
 }
 
-/* Reads the clusters that the command line names. At the first time all must exist; later one may be
- * missing. */
+/* Reads the clusters that the command line names. At the first read all clusters must exist; later a cluster
+ * may be missing. */
 static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
 {
     for (const char **name = w->cli->parsed->arguments; *name; name++) {
@@ -226,8 +226,9 @@ static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
     return w->list ? read_list(w, now, failure) : read_names(w, now, failure);
 }
 
-/* The stream keeps its connection busy. Between two calls of this function requests use the other connection.
- * They are not repeated, because the next read repeats them. */
+/* The stream keeps its connection busy. After the first call, requests use the second connection; the next
+ * call switches back to the stream's connection. A failed request is not retried here, because the next read
+ * of the clusters sends it again. */
 static void swap_connections(struct watch *w)
 {
     assert(w->beside && w->beside != w->cli->http);
@@ -277,8 +278,8 @@ static void make_due(struct watch *w)
     w->is_due = true;
 }
 
-/* A new stream sends the missed events, except when the server restored its store; a request finds those
- * changes too. */
+/* A new stream sends the missed events, except when the server restored its store. The request that follows
+ * here finds the changes in both cases. */
 static void on_open(void *ctx)
 {
     make_due(ctx);

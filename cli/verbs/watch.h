@@ -10,8 +10,8 @@
 /* Whether --watch is not given, or is possible with the form of -o. If not, reports that and returns
  * false. */
 bool watch_is_possible(const struct cli *cli);
-/* Watches the clusters in the list of `target`. `project` is the only project in it, or NULL. When it cannot
- * continue, reports why and returns an exit code. */
+/* Watches the clusters in the list of `target`. `project` is the only project in it, or NULL. When the watch
+ * cannot continue, reports why and returns an exit code. */
 int watch_list(struct cli *cli, const struct api_target *target, const char *project);
 /* Watches the clusters that the command line names. */
 int watch_names(struct cli *cli, const char *project);
