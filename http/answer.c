@@ -169,8 +169,8 @@ static bool send_in_pieces(struct answer *a)
     return true;
 }
 
-/* Sends the answer to HEAD, or a 304, for a body that would be compressed in pieces: its length is not known
- * (RFC 9110 8.6). */
+/* Sends the answer to HEAD, or a 304, for a body that would be compressed in pieces: the length of the gzip
+ * form is not known (RFC 9110 8.6). */
 static bool send_without_length(struct answer *a)
 {
     drop_body(a);

@@ -1,7 +1,7 @@
 /*
- * The answer to send, independent of libmicrohttpd: handlers fill it, http/send.c sends it. It is part of its
- * request. A body is the name, a static text bytes, a text owned by the answer, or shared bytes, which are
- * not copied.
+ * The answer to send, independent of libmicrohttpd: handlers fill it, http/send.c sends it. The struct is a
+ * part of its request. A body is static bytes, a text that the answer owns, shared bytes, which are not
+ * copied, or a stream.
  */
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
@@ -52,7 +52,7 @@ void answer_done(struct answer *a);
 /* Adds a field. A value that does not fit is left out, and so is an empty one, which libmicrohttpd refuses
  * (MH-6). */
 void answer_header(struct answer *a, const char *name, const char *format, ...) ATTR_PRINTF(3, 4);
-/* Does the same without a format, which is faster. */
+/* Does the same as answer_header, without a format. This function is faster. */
 void answer_field(struct answer *a, const char *name, const char *value);
 void answer_number(struct answer *a, const char *name, uint64_t number);
 /* Adds the one field of an answer whose value may have any length. Takes over `value`, which is not empty. */
@@ -65,7 +65,7 @@ void answer_empty(struct answer *a, int status);
 void answer_static(struct answer *a, int status, const char *type, const void *bytes, size_t len);
 /*
  * Sets shared bytes, and the place where their gzip form is kept. The bytes must be valid until `release` is
- * called with `owner`; when `release` is NULL, as long as the server.
+ * called with `owner`; when `release` is NULL, they must be valid as long as the server.
  */
 void answer_shared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
                    _Atomic(struct http_coded *) *coded_place, void *owner, void (*release)(void *owner));

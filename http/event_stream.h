@@ -2,7 +2,7 @@
  * The transport of an event stream (text/event-stream), or of another answer that is made while it is sent.
  * libmicrohttpd asks for further bytes when the client has received the earlier ones. The stream has only the
  * piece that is being sent, and no queue. Therefore a slow client needs no more memory and delays no other
- * client. The pieces are made by the content, whose struct contains this one.
+ * client. The content makes the pieces; the struct of the content contains a struct event_stream.
  *
  * Without data to send, the connection is suspended (MH-12). The stream's lock is held to suspend and to
  * resume it (MH-10).
@@ -64,19 +64,20 @@ void event_stream_unref(struct event_stream *s);
 void event_stream_begin(struct event_stream *s, const char *bytes, size_t len);
 /* Drops the unsent part of the current piece. */
 void event_stream_drop_piece(struct event_stream *s);
-/* Resumes the connection because there are data to send, or because the stream ended. Does nothing when it is
- * not suspended. */
+/* Resumes the connection because there is data to send, or because the stream ended. Does nothing when the
+ * connection is not suspended. */
 void event_stream_resume(struct event_stream *s);
 /* Shuts down the connection of an ended stream whose client does not take the remaining bytes. */
 void event_stream_cut(struct event_stream *s);
 
 /* ---- on the worker of the request ---- */
 
-/* Sets the answer: the stream, with a reference of its own, or only its headers for NULL (HEAD). */
+/* Sets the answer to the stream, and takes a new reference to it. NULL: only the headers of a stream are sent
+ * (HEAD). */
 void answer_event_stream(struct answer *a, struct event_stream *s);
-/* Does the same for another media type. */
+/* Does the same as answer_event_stream, for another media type. */
 void answer_stream_of(struct answer *a, struct event_stream *s, const char *type);
-/* Called when the request is completed, while the lock is held. Returns true when its client was too slow. */
+/* Called when the request is completed, while the lock is held. Returns true when the client was too slow. */
 bool event_stream_completed(struct event_stream *s);
 
 #endif

@@ -39,7 +39,7 @@ void gzip_stream_free(struct gzip_stream *s)
     free(s);
 }
 
-/* Compresses a piece. It ends with a flush, so that it always produces bytes to send. */
+/* Compresses a piece. A flush follows each piece, so that each call produces bytes to send. */
 static void code_piece(struct gzip_stream *s)
 {
     if (!s->z.avail_in) {

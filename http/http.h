@@ -1,8 +1,8 @@
 /*
  * An HTTP server over libmicrohttpd: connections and their limits, framing, the stages of a request, content
- * negotiation, conditional requests, compression, CORS, suspended requests, event streams. It knows nothing
- * about the content; an application provides a table of functions. One thread starts, drains and stops the
- * server. All options must stay valid until http_stop has returned.
+ * negotiation, conditional requests, compression, CORS, suspended requests, event streams. The server knows
+ * nothing about the content; an application provides a table of functions. One thread starts, drains and
+ * stops the server. All options must stay valid until http_stop has returned.
  *
  * Order of stopping (MH-17): http_begin_drain, http_quiesce, http_drained, http_stop.
  */
@@ -33,19 +33,20 @@ struct http_application {
     /* Returns the exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; called between
      * enter and leave. NULL: there are none. */
     char *const *(*cors_origins)(void *ctx);
-    /* Called first, when the request was made. */
+    /* Called before all other functions of a request. */
     void (*begin)(struct server_request *r, void *ctx);
     /* Called when the header section is well-formed and the path is split. Returns a problem, or NULL to
-     * continue; may also set the answer, or suspend the request. No byte of the body is read before. */
+     * continue; may also set the answer, or suspend the request. No byte of the body was read before this
+     * call. */
     struct problem *(*check)(struct server_request *r);
-    /* Called when a request that was suspended by `check`, or by this function, continues with this result,
-     * which it takes over as `resume` does. It returns as `check` does. NULL: `check` suspends no request. */
+    /* Called when a request that was suspended by `check` or `check_resume` continues. `result` is NULL when
+     * it did not come in time. Takes over the result, and returns the same as `check`. NULL: `check` suspends
+     * no request. */
     struct problem *(*check_resume)(struct server_request *r, void *result);
     /* Called when the body is complete: sets the answer, suspends the request, or returns a problem. */
     struct problem *(*handle)(struct server_request *r);
-    /* Called when a request that was suspended by `handle`, or by this function, continues with this result,
-     * which the function takes over; NULL when the result did not come in time. It returns as `handle`
-     * does. */
+    /* Called when a request that was suspended by `handle` or `resume` continues. `result` is NULL when it
+     * did not come in time. Takes over the result, and returns the same as `handle`. */
     struct problem *(*resume)(struct server_request *r, void *result);
     /* Called for an answer with a problem: adds the problem's header fields. */
     void (*add_fields)(struct server_request *r, enum problem_code code);
@@ -72,7 +73,8 @@ struct http_options {
 struct http_numbers {
     unsigned in_flight; /* the number of requests between their first handler call and the end of transmission
                          * (MH-17, MH-18) */
-    unsigned suspended; /* the number of requests that wait for an owner (http/suspend.h) */
+    unsigned suspended; /* the number of suspended requests whose wait is counted for an owner
+                         * (http/suspend.h) */
     unsigned connections_reaped;
     uint64_t connections_refused;
 };

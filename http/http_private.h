@@ -43,8 +43,8 @@ void server_request_free(struct server_request *r);
 /* Called when the header section is complete: makes every check that needs no body (docs/rules.md, the order
  * of checks). False when the answer is set already. */
 bool server_request_check(struct server_request *r, const char *target);
-/* Called for a request that was suspended during these checks: makes the remaining ones. Returns as
- * server_request_check does. */
+/* Called for a request that was suspended during these checks: makes the remaining checks. Returns the same
+ * as server_request_check. */
 bool server_request_resume_check(struct server_request *r);
 /* Stores a piece of the body. False when the body is so long that the connection must be closed (MH-3). */
 bool server_request_append(struct server_request *r, const char *bytes, size_t len);

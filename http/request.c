@@ -252,8 +252,8 @@ struct problem *http_check_body_size(struct server_request *r)
                        r->body.max);
 }
 
-/* Returns the length of a byte order mark at the begin of the body. Some programs write it before UTF-8, and
- * it is skipped (RFC 8259 8.1). */
+/* Returns the length of a byte order mark at the beginning of the body. Some programs write the mark before
+ * UTF-8, and shootd skips it (RFC 8259 8.1). */
 static size_t mark_length(const struct buffer *body)
 {
     static const char mark[] = "\xef\xbb\xbf";

@@ -86,7 +86,7 @@ struct server_request {
 };
 
 /* Returns the trace of the request: that of the client, or a new one (HT-51). A trusted proxy decides whether
- * it is recorded; without one shootd decides. */
+ * the trace is recorded; without a trusted proxy, shootd decides. */
 const struct trace *server_request_trace(struct server_request *r);
 /* Whether the server is stopping. Then a request that changes something is refused, and streams end. */
 bool http_is_draining(const struct server_request *r);

@@ -138,8 +138,8 @@ static struct MHD_Response *response_cache_take(struct response_cache *kept, con
     return kept->response;
 }
 
-/* Keeps a response with this body and these fields in place of the last one, and takes it over. The response
- * keeps `body` valid. False when it was not kept; the caller then still owns it. */
+/* Keeps a response with this body and these fields in place of the last one, and takes over the response. The
+ * response keeps `body` valid. False when the response was not kept; the caller then still owns it. */
 static bool response_cache_put(struct response_cache **place, struct MHD_Response *response, const char *body,
                                const struct fields *fields)
 {
@@ -183,7 +183,7 @@ static void free_plain(void *text)
 /* Passes the body to the response without a copy. */
 static struct MHD_Response *make_response(struct answer *a)
 {
-    void *bytes = (void *)(uintptr_t)a->bytes; /* libmicrohttpd only reads it */
+    void *bytes = (void *)(uintptr_t)a->bytes; /* libmicrohttpd does not change the body */
     struct MHD_Response *response;
     const bool headers_only = a->is_unsized || (a->is_stream && !a->stream);
     if (a->is_stream || a->is_unsized)
@@ -237,8 +237,8 @@ static void add_field(struct fields *f, const char *name, const char *value)
     f->items[f->count++].value = value;
 }
 
-/* Adds one field with all names on which the answer depends (HT-30): those of the route, and those of its
- * handler. */
+/* Adds one field with all names on which the answer depends (HT-30): the names that follow from the options
+ * of server and request, and the names that the handler has added. */
 static void add_vary(struct server_request *r, struct fields *f)
 {
     const struct answer *a = &r->answer;

@@ -75,7 +75,8 @@ static void *on_request_line(void *cls, const char *target, struct MHD_Connectio
         if (problem)
             connection_refuse(peer, problem);
     }
-    /* The request is made at the first handler call, because the library then guarantees its completion. */
+    /* The struct server_request is made at the first handler call: only from then on does the library
+     * guarantee a call of the completion callback. */
     return NULL;
 }
 
@@ -374,8 +375,8 @@ void http_begin_drain(struct http *http)
 
 bool http_drained(struct http *http, int timeout_ms)
 {
-    /* Connections that were accepted right before may have sent a request. It is still read, for a short
-     * time. */
+    /* Connections that were accepted just before may have sent a request. For a short time, such requests are
+     * still read. */
     static const struct timespec moment = {.tv_nsec = 5000000};
     for (int i = 0; i < UNREAD_MOMENTS && (acceptor_unseen(&http->acceptor) || reaper_unread(&http->reaper));
          i++)

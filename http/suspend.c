@@ -82,7 +82,8 @@ struct suspension *http_suspend(struct server_request *r, const struct suspensio
 {
     struct suspensions *all = &r->server->suspensions;
     assert((r->stage == STAGE_OPENED || r->stage == STAGE_BODY) && !r->suspension);
-    /* Counted before the flag is read, because http_stop sets the flag before it reads the count. */
+    /* The suspension is counted before the flag is read, because http_stop sets the flag before it reads the
+     * count. */
     atomic_fetch_add(&all->count, 1);
     if (atomic_load(&r->server->stopping)) {
         atomic_fetch_sub(&all->count, 1);

@@ -24,7 +24,7 @@ struct suspensions {
     pthread_mutex_t lock; /* protects `waiting` */
     struct list waiting;
     atomic_uint count;
-    atomic_uint owned; /* the number of those that wait for an owner */
+    atomic_uint owned; /* the number of suspended requests whose wait is counted for an owner */
 };
 
 void suspensions_init(struct suspensions *all);
@@ -49,13 +49,14 @@ struct suspension *http_suspend(struct server_request *r, const struct suspensio
 /* Called once, on any thread: takes over the reference and the result, with which the application
  * continues. */
 void suspension_resume(struct suspension *s, void *result);
-/* Returns the number of requests that wait for an owner, in total and of this owner. Any thread. */
+/* Returns the number of suspended requests that are counted for owners, in total and for this owner. Any
+ * thread. */
 unsigned http_suspended(const struct server_request *r);
 unsigned http_suspended_of(const struct server_request *r, const char *owner);
 
 /* Removes the request from the list; returns its result, or NULL. Its worker. */
 void *suspension_leave(struct server_request *r);
-/* Does the same for a request that ends, and discards its result. */
+/* Does the same as suspension_leave for a request that ends, and discards the result. */
 void suspension_drop(struct server_request *r);
 
 #endif

@@ -64,8 +64,9 @@ struct issue_facts {
 json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now);
 
 /* Whether a version is expired, expires soon, or is not offered any more. `images` has the form of struct
- * shoot. This is a cheap check for callers that process many clusters. When it returns false, a cluster has
- * no issues if it is not stale and has neither lasting issues nor a deletion. */
+ * shoot. This is a cheap check for callers that process many clusters. A cluster has no issues when this
+ * check returns false, the cluster is not stale, and issues_prepare found neither `lasting` issues nor a
+ * `deletion`. */
 bool issues_of_versions(const char *kubernetes, char **images, const json_t *catalog, wall_us now);
 
 #endif

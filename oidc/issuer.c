@@ -28,7 +28,7 @@ struct reading {
     char *body;
     size_t len;
     /* ---- the result ---- */
-    const char *why; /* the reason why the answer is not usable; static */
+    const char *why; /* the reason why the answer is not usable, a static text */
     char *keys_url;
     struct oidc_keys *keys;
     wall_us read_at; /* for stored keys: when they were read */
@@ -37,7 +37,7 @@ struct reading {
 struct issuer {
     struct issuer_options o;
     const struct config_issuer *config;
-    struct oidc_keys *keys; /* NULL: none */
+    struct oidc_keys *keys; /* NULL: there are none */
     mono_us read_at;        /* when the keys were read */
     mono_us asked_for_at;   /* when keys were last read because of an unknown key; 0: never */
     bool is_asked_for;      /* the reason of the next read is an unknown key */
@@ -212,7 +212,7 @@ static bool take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;
     const bool are_good = r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S;
-    assert(!issuer->keys); /* they are read once, before any other keys */
+    assert(!issuer->keys); /* the stored keys are read once, before any other keys */
     if (are_good) {
         issuer->keys = TAKE_PTR(r->keys);
         issuer->read_at = env_mono(r->env) - age;

@@ -1,9 +1,9 @@
 /*
  * One issuer: the URL of its keys (OpenID Connect Discovery), and the keys (AU-15). The keys are read again
- * when they expire. The issuer states that time, within 5 minutes and 24 hours. They are also read when a
- * token has an unknown key, at most once a minute. When a read fails, the last good keys are used for 24
- * hours, and the issuer is called again after pauses that become longer. There is one call at a time. Answers
- * are parsed on the worker. Loop thread.
+ * when they expire. The issuer states that time; shootd uses 5 minutes when it is shorter, and 24 hours when
+ * it is longer. The keys are also read when a token has an unknown key, at most once a minute. When a read
+ * fails, the last good keys are used for 24 hours, and the issuer is called again after pauses that become
+ * longer. There is one call at a time. Answers are parsed on the worker. Loop thread.
  */
 #ifndef OIDC_ISSUER_H
 #define OIDC_ISSUER_H

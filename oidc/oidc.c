@@ -14,8 +14,8 @@
 #include "oidc/issuer.h"
 #include "oidc/rules.h"
 
-/* The pause between two requests for new keys, and between two log lines. Because of it, senders of bad
- * tokens cannot cause many log lines. */
+/* The pause between two requests for new keys, and between two log lines. Because of this pause, senders of
+ * bad tokens cannot cause many log lines. */
 enum { PAUSE_US = 1000000 };
 
 /* The snapshot that HTTP threads read. */
@@ -172,7 +172,7 @@ static void run_wish(struct loop_task *task)
     drop_wish(task);
 }
 
-/* True for the first caller after each PAUSE_US; each `last` is counted separately. */
+/* True for the first caller after each PAUSE_US. Each `last` has its own pauses. */
 static bool is_time(_Atomic mono_us *last, mono_us now)
 {
     mono_us before = atomic_load(last);

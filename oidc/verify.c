@@ -208,7 +208,8 @@ static enum oidc_end check_signature(const char *token, size_t len, const json_t
         return OIDC_TYPE;
     if (!trust->keys)
         return OIDC_KEYS_MISSING;
-    assert(algorithm >= 0 && algorithm < OIDC_ALGORITHM_MAX_); /* the configuration allows only these */
+    assert(algorithm >= 0 && algorithm < OIDC_ALGORITHM_MAX_); /* the configuration allows only these
+                                                                * algorithms */
     const struct oidc_key *key =
         oidc_key_for(trust->keys, json_str(header, "kid"), (enum oidc_algorithm)algorithm);
     if (!key)

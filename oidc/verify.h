@@ -25,8 +25,8 @@ enum oidc_end {
     OIDC_ISSUER,       /* the issuer is not configured */
     OIDC_ALGORITHM,    /* the algorithm is not allowed */
     OIDC_KEYS_MISSING, /* the keys of the issuer were not read yet, or were read too long ago */
-    OIDC_KEY_UNKNOWN,  /* the issuer has no such key for the algorithm */
-    OIDC_SIGNATURE,    /* not signed by that key */
+    OIDC_KEY_UNKNOWN,  /* the issuer has no key that the token names and that fits the algorithm */
+    OIDC_SIGNATURE,    /* the token was not signed by the key */
     OIDC_AUDIENCE,     /* the token is for a different audience */
     OIDC_EXPIRED,
     OIDC_NOT_YET,  /* the token was issued in the future, or is not valid yet */

@@ -27,7 +27,7 @@ static enum store_status check_once(struct checker *c, char **ret_error)
 {
     void *conn = NULL;
     if (c->backend->open(c->location, false, &conn, ret_error) != STORE_OK)
-        return STORE_RETRY; /* there was no descriptor or no memory; this is no sign of damage */
+        return STORE_RETRY; /* a lack of descriptors or memory is no sign of damage */
     publish(c, conn);
     enum store_status status = c->backend->check(conn, ret_error);
     publish(c, NULL);

@@ -126,7 +126,7 @@ static void (*const answers[])(struct reader *r, struct reader_request *q) = {
     [REQUEST_AUDIT] = answer_audit,           [REQUEST_OPERATIONS] = answer_operations,
 };
 
-/* Returns NULL when the reader must stop and the queue is empty. */
+/* Returns the next request; NULL when the reader must stop and the queue is empty. */
 static struct reader_request *reader_next(struct reader *r)
 {
     (void)pthread_mutex_lock(&r->lock.mutex);

@@ -154,7 +154,7 @@ struct event_query {
     int limit;       /* 1..1000 */
     char **types;    /* exact names or "cluster.*", the last one is NULL; NULL: all types. The query owns the
                       * list */
-    char **projects; /* NULL: all; account events (no project) are included only when NULL */
+    char **projects; /* NULL: all projects, and also the events of accounts, which have no project */
     char *cluster;   /* the name of a cluster, or NULL */
     char **actors;   /* names of tokens that caused the event; NULL: all */
     char **targets;  /* the objects that the event is about: cluster, webhook, account, token or scope; NULL:
@@ -433,7 +433,7 @@ void storage_query_replay(struct storage *s, const char *key,
                           void (*on_done)(void *ctx, enum store_status status, struct replay *replay),
                           void *ctx);
 
-/* The query is copied, and on_done takes over the page, as with events. */
+/* The query is copied; on_done runs on the reader thread and takes over the page. */
 void storage_query_audit(struct storage *s, const struct audit_query *query,
                          void (*on_done)(void *ctx, enum store_status status, struct audit_page *page),
                          void *ctx);

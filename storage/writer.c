@@ -161,7 +161,8 @@ static bool is_condemned(struct writer *w)
 
 /* ---- the lease ---- */
 
-/* While the store is broken and the backlog is empty, this also probes whether the store works again. */
+/* While the store is broken and the backlog is empty, this function also probes whether the store works
+ * again. */
 static void writer_keep_lease(struct writer *w)
 {
     mono_us now = env_mono(w->env);
@@ -234,7 +235,7 @@ static enum store_status writer_transact(struct writer *w, size_t count, char **
 }
 
 /* Finds out whether a commit that failed with `failed` had an effect. When the result is STORE_BROKEN and
- * `unsure` is not 0, this is not known yet. */
+ * `unsure` is not 0, the outcome is not known yet. */
 static enum store_status writer_outcome(struct writer *w, enum store_status failed)
 {
     int64_t last = 0;

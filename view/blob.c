@@ -1,6 +1,6 @@
 /*
  * Resources in the view. The body of a cluster contains the time of its observation, the only member that
- * every poll changes. The text is not made again for that: a reader inserts the newer time.
+ * every poll changes. The text is not made again for a new time: a reader inserts the time.
  */
 #include <assert.h>
 #include <stdlib.h>

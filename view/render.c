@@ -370,7 +370,7 @@ char *render_event_body(const char *id, enum event_type type, wall_us at, const 
     return json_text(doc);
 }
 
-/* The body is a compact object made by shootd: the number is inserted before the closing brace. */
+/* The body is a compact object that shootd made: the number is inserted before the closing brace. */
 void render_event_item(struct buffer *out, const struct event *e)
 {
     (void)buffer_add(out, e->body, strlen(e->body) - 1);
@@ -415,8 +415,8 @@ static void make_etag(char etag[static 64], const char *id, int64_t number, cons
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
 {
-    /* The expiry is included, because a new catalog may change it without a change of the cluster. The
-     * message is included, because the message of a cluster that is set aside is not stored. */
+    /* The expiry is included, because a new catalog may change the expiry without a change of the cluster.
+     * The message is included, because the message of a cluster that is set aside is not stored. */
     const int64_t state[] = {c->version,    c->updated_at,           op ? op->version : 0,
                              c->expires_at, op ? op->updated_at : 0, c->stale};
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);

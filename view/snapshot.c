@@ -441,8 +441,8 @@ uint64_t view_published(const struct view *v)
 
 /* ---- former tokens ---- */
 
-/* Returns the first digits of a key as a number. They are so many that a guess does not match by chance. The
- * result is never 0, which marks an empty place. */
+/* Returns the first digits of a key as a number. The number has so many digits that a guess does not match by
+ * chance. The result is never 0, which marks an empty place. */
 static uint64_t former_mark(const char *key)
 {
     char digits[17];
@@ -460,8 +460,8 @@ bool view_was_token(const struct view *v, const char *key)
 {
     const uint64_t mark = former_mark(key);
     bool found = false;
-    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* all of them are compared each time, so that the
-                                                     * duration reveals nothing */
+    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* all marks are compared each time, so that the duration
+                                                     * reveals nothing */
         found |= atomic_load_explicit(&v->former_tokens[i], memory_order_relaxed) == mark;
     return found;
 }

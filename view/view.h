@@ -66,10 +66,10 @@ enum view_section {
     VIEW_OPERATIONS, /* key id, subject struct operation without its body, so it cannot be rendered again */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
-    VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p}; subject NULL unless changes are frozen: only
-                        tested for NULL */
-    VIEW_CATALOGS, /* key project name; body as GET /v1/projects/{p}/catalog; subject the same as json_t: only
-                      read, no references */
+    VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p}; subject NULL unless changes are frozen;
+                      * readers only compare the subject with NULL */
+    VIEW_CATALOGS, /* key project name; body as GET /v1/projects/{p}/catalog; subject: the catalog as json_t,
+                    * to which readers take no reference */
     VIEW_ACCOUNTS, /* key name; body as an item of GET /v1/accounts, without its projects */
     VIEW_SECTION_MAX_,
 };
@@ -155,8 +155,8 @@ void view_set(struct view *v, enum view_section section, const char *key, struct
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at);
 /*
  * Tokens that were valid until recently, by the first digits of the hex form of their digests. They are used
- * only for a counter. There are the last VIEW_FORMER_TOKENS of this process. They are not staged: the loop
- * thread adds them, and any thread reads them.
+ * only for a counter. The view has the last VIEW_FORMER_TOKENS of this process. These tokens are not staged:
+ * the loop thread adds them, and any thread reads them.
  */
 enum { VIEW_FORMER_TOKENS = 256 };
 void view_note_former_token(struct view *v, const char *key);

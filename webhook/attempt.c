@@ -24,7 +24,7 @@ enum {
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
     SECRET_SHORTEST = 8,         /* shorter values are not masked, because that would hide ordinary words */
-    NOT_MADE_DELAY_S = 5,        /* an attempt that could not be made is tried again after this time */
+    NOT_MADE_DELAY_S = 5,        /* an attempt that could not be made is repeated after this time */
     GIVE_UP_AFTER_S = 5 * 86400, /* the endpoint is disabled when a delivery has failed and none succeeded for
                                   * this time (WH-15) */
 };
@@ -36,7 +36,7 @@ static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = "
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
                    const struct subscription *s, const struct seal_key *key)
 {
-    /* Secrets are masked in the whole body, because one may begin before the cut and end after it. */
+    /* Secrets are masked in the whole body, because a secret may begin before the cut and end behind it. */
     char *copy CLEANUP_FREE = mem_strndup(body, body_len);
     for (unsigned i = 0; body_len && i < s->header_count; i++) {
         char *value CLEANUP_SECRET = webhook_header_open(key, s->id, &s->headers[i]);
@@ -184,7 +184,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         endpoint_disable(p, reason);
 }
 
-/* Called when the attempt could not be made for a reason that is not the receiver's. The attempt is not
+/* Called when the attempt could not be made for a reason that the receiver has not caused. The attempt is not
  * counted. */
 static void attempt_put_off(struct pending_delivery *pending)
 {

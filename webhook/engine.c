@@ -170,8 +170,8 @@ void pending_finish(struct pending_delivery *pending, bool final, mono_us due)
     engine_wake(p->engine);
 }
 
-/* Moves interrupted deliveries back to the heap, so that it contains all of them, and removes the endpoint
- * from the ready list. */
+/* Moves interrupted deliveries back to the heap, so that the heap contains all pending deliveries, and
+ * removes the endpoint from the ready list. */
 static void endpoint_interrupt(struct endpoint *p)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->under_way) {

@@ -14,8 +14,8 @@
 #include "webhook/outcome.h"
 #include "webhook/webhook.h"
 
-/* The transport allows more connections than this, so that the time limit of an attempt never includes a wait
- * for a connection. */
+/* The transport allows more connections than this number of attempts, so that the time limit of an attempt
+ * never includes a wait for a connection. */
 enum { ENGINE_MAX_IN_FLIGHT = WEBHOOK_CONNECTIONS - 16 };
 
 struct event_fetch;
@@ -79,8 +79,8 @@ void record_failed(struct webhook_engine *e, struct change_set *set, struct deli
 
 /* ---- attempt.c ---- */
 
-/* Sends the delivery. The caller must not use it or its endpoint afterwards, because an attempt that cannot
- * be made ends at once. */
+/* Sends the delivery. The caller must not use the delivery or its endpoint afterwards, because an attempt
+ * that cannot be made ends at once. */
 void attempt_start(struct pending_delivery *pending);
 /* Cancels the request or the read in progress. The attempt is not counted. */
 void attempt_cancel(struct pending_delivery *pending);

@@ -1,7 +1,7 @@
 /*
  * Header fields that an owner adds to deliveries: the allowed fields, and the storage of their values. Values
- * may be credentials: they are sealed when stored, and never part of a fault, a log line or an answer. Pure
- * functions, any thread.
+ * may be credentials: they are sealed when stored, and are never a part of a fault, a log line or an answer.
+ * Pure functions, any thread.
  */
 #include "webhook/webhook.h"
 

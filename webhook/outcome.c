@@ -24,7 +24,7 @@ static enum attempt_result result_of_status(int status)
     return ATTEMPT_ODD_STATUS;
 }
 
-/* Maps the transport's short class of a request that was never sent. */
+/* Finds the result for the transport's name of the error, for a request that was never sent. */
 static enum attempt_result result_of_error(const char *error)
 {
     static const struct {
@@ -47,8 +47,8 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
     case HTTP_ANSWERED:
         return result_of_status(answer->status);
     case HTTP_TOO_LARGE:
-        /* If the transport reports a status, the status decides. Without one the size of the answer is the
-         * only thing that is known. */
+        /* If the transport reports a status, the status decides. Without a status, shootd knows nothing about
+         * the answer except that it was too large. */
         return answer->status ? result_of_status(answer->status) : ATTEMPT_ANSWER_TOO_LARGE;
     case HTTP_TIMEOUT:
         return ATTEMPT_TIMEOUT;

@@ -120,7 +120,7 @@ static bool host_is_listed(const struct config *config, const char *host)
 /* ---- addresses ---- */
 
 /* Whether the policy allows the address. A NAT64 address needs the permission of the IPv4 address inside.
- * webhooks.allow may contain either of these two addresses. */
+ * webhooks.allow may contain either the NAT64 address or the IPv4 address. */
 static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
 {
     struct ip embedded;

@@ -33,8 +33,8 @@ struct webhook_options {
     const struct config *config;
     const struct seal_key *key;
     /*
-     * Called when the engine has changed a webhook (for example disabled it after a 410): the owner stores
-     * and shows it. Takes over the copy. Must not call the engine before it returns.
+     * Called when the engine has changed a webhook (for example disabled it after a 410): the owner must
+     * store and show the webhook. Takes over the copy. Must not call the engine before it returns.
      */
     void (*subscription_changed)(void *ctx, struct subscription *s);
     void *ctx;
@@ -77,8 +77,8 @@ bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
 bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address);
 /*
  * Checks the URL of a webhook (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Any port
- * is allowed for a host that webhooks.allow names, or for a literal address that it contains. Adds every
- * fault, at "#/url", to *faults. Any thread.
+ * is allowed for a host that webhooks.allow names, or for a literal address that webhooks.allow contains.
+ * Adds every fault, at "#/url", to *faults. Any thread.
  */
 void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
 /* Whether an entry of webhooks.allow is a network, an address or a host name. Any thread. */

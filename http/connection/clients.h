@@ -1,7 +1,7 @@
 /*
  * Finds the client of a connection, for the log and for rate limits: the peer or, when the peer is a trusted
- * proxy, the address in X-Forwarded-For. That field is ignored from other peers, because they can write any
- * value.
+ * proxy, the address in X-Forwarded-For. From other peers the field is ignored, because they can write any
+ * value in it.
  *
  * This file also counts the connections of each client address, so that one client cannot use all
  * connections. An address is an IPv4 address or the first half of an IPv6 address. Trusted proxies and Unix
@@ -38,12 +38,12 @@ void trust_init(struct trust *trust, char *const *proxies);
 void trust_done(struct trust *trust);
 /* Whether a peer's address, as text, is trusted. */
 bool trust_has(const struct trust *trust, const char *address);
-/* Returns the client that a trusted proxy names in `forwarded_for`, written into `text`; NULL when it names
- * none. */
+/* Returns the client that a trusted proxy names in `forwarded_for`, written into `text`; NULL when the proxy
+ * names none. */
 const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
                               char text[static CLIENT_BYTES]);
-/* Returns the IPv4 address, or the first half of the IPv6 address, of a client as a number; 0: it has
- * none. */
+/* Returns the IPv4 address, or the first half of the IPv6 address, of a client as a number; 0: the client has
+ * no such address. */
 uint64_t client_network(const char *address);
 
 /* ---- connections of each address; any thread ---- */

@@ -96,8 +96,8 @@ void connection_close_lingering(struct connection *c)
     (void)pthread_mutex_unlock(&reaper->lock);
 }
 
-/* Discards received bytes without blocking. Closes a socket when the peer has closed it or its time is
- * over. */
+/* Discards received bytes without blocking. Closes a socket when the peer has closed its end, or when the
+ * time of the socket is over. */
 static void check_lingering(struct lingering_closes *l, mono_us now)
 {
     char piece[PIECE];
@@ -262,7 +262,7 @@ static void check_connections(struct reaper *reaper, mono_us now)
 static void *reaper_run(void *arg)
 {
     struct reaper *reaper = arg;
-    /* The thread keeps its normal priority, because workers need its lock. */
+    /* This thread keeps the normal priority, because workers need the reaper's lock. */
     (void)pthread_setname_np(pthread_self(), "reaper");
     (void)pthread_mutex_lock(&reaper->lock);
     while (!reaper->stopping) {

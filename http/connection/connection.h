@@ -43,9 +43,10 @@ enum connection_phase {
 /*
  * Connections that are closed without a reset. An answer may end a connection before the whole request was
  * read (a body that is too large, wrong credentials). After a plain close the kernel would answer the
- * remaining bytes with a reset, and the client, or a proxy, may lose the answer because of it; a proxy then
- * reports a bad gateway. Therefore the socket stays open for a short time after libmicrohttpd has closed its
- * own descriptor, and received bytes are discarded (RFC 9112, 9.6). The number of such sockets is limited.
+ * remaining bytes with a reset, and the client, or a proxy, may lose the answer because of the reset; a proxy
+ * then reports a bad gateway. Therefore the socket stays open for a short time after libmicrohttpd has closed
+ * its own descriptor, and received bytes are discarded (RFC 9112, 9.6). The number of such sockets is
+ * limited.
  */
 enum { LINGERING_CLOSES_MAX = 256 };
 
@@ -89,7 +90,7 @@ struct connection {
 struct reaper {
     const struct env *env;
     struct connection_limits limits;
-    /* Called every limits.reap_us, on the reaper's thread, without its lock. */
+    /* Called every limits.reap_us, on the reaper's thread, which does not hold the reaper's lock then. */
     void (*tick)(void *ctx, mono_us now);
     void *tick_ctx;
     pthread_t thread;
@@ -113,8 +114,8 @@ unsigned reaper_unread(struct reaper *reaper);
 size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
-/* Returns the client certificate of the handshake. It is verified once, and again only when the authorities
- * have changed. The worker's thread, in a request. */
+/* Returns the client certificate of the handshake. The certificate is verified once, and verified again when
+ * the authorities have changed. The worker's thread, in a request. */
 const struct tls_client *connection_client(struct connection *c, struct tls *tls);
 /* Called when the connection is closed. The caller must have freed `response_cache`. */
 void connection_close(struct connection *c);
@@ -123,14 +124,14 @@ void connection_expire(struct connection *c);
 /* Called before a connection with an incomplete request is closed, so that its client still gets the answer
  * (struct lingering_closes). The worker's thread. */
 void connection_close_lingering(struct connection *c);
-/* Answers with the problem, which is taken over, and ends the connection: for faults found before the library
- * calls a handler. No other bytes of an answer may have been sent. The worker's thread. */
+/* Takes over the problem, answers with it, and ends the connection. Used for faults that are found before the
+ * library calls a handler. No other bytes of an answer may have been sent. The worker's thread. */
 void connection_refuse(struct connection *c, struct problem *problem);
 /*
  * Writes a problem as an answer without libmicrohttpd, which must have nothing to write. Writes only the
  * bytes that the socket accepts at once. The answer says that the connection ends; the caller must end it.
  * `client` is for the log line. Any thread; with TLS (`tls` is the session) only the worker's thread. With an
- * fd of -1 the problem is only logged, because this thread cannot write it.
+ * fd of -1 the problem is logged but not sent, because the calling thread cannot write to the socket.
  */
 void problem_send(const struct env *env, int fd, struct gnutls_session_int *tls, const char *client,
                   const struct problem *problem);

@@ -1,10 +1,10 @@
 /*
  * Handshakes that wait for their client. libmicrohttpd 0.9.75 with epoll does not detect that a handshake has
  * read all available bytes, and calls the handshake again at once. A client that sends half a hello would
- * then keep a processor busy, and each handshake would do so while it waits for a packet. Therefore a
- * connection whose handshake has no more bytes is suspended. One thread with its own epoll set resumes it
- * when bytes arrive, or when it was shut down. The other direction needs no suspension: the server's
- * handshake messages fit into the socket's buffer (TLS_NAMES_MAX).
+ * then keep a processor busy, and so would each handshake that waits for a packet. Therefore a connection
+ * whose handshake has no more bytes is suspended. One thread with its own epoll set resumes it when bytes
+ * arrive, or when it was shut down. A handshake that sends needs no suspension: the server's handshake
+ * messages fit into the socket's buffer (TLS_NAMES_MAX).
  */
 #ifndef HTTP_CONNECTION_HANDSHAKES_H
 #define HTTP_CONNECTION_HANDSHAKES_H
@@ -32,7 +32,7 @@ struct handshakes {
 int handshakes_start(struct handshakes *h);
 /* Adds a connection with TLS that has just been opened. Its worker's thread. */
 void handshakes_add(struct handshakes *h, struct connection *c);
-/* Called before such a connection is freed. Its worker's thread. */
+/* Called before a connection that handshakes_add has added is freed. Its worker's thread. */
 void handshakes_remove(struct connection *c);
 /* Resumes all connections and waits until their workers have noticed. No connection is suspended afterwards,
  * and the library may be stopped. */

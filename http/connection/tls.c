@@ -81,8 +81,8 @@ static bool fail(char **ret_error, const char *path, const char *why)
     return false;
 }
 
-/* Reads the whole file. A key must not be readable by everyone (SD-13); a group may read it, as in Debian
- * with `ssl-cert`. */
+/* Reads the whole file. A key must not be readable by everyone (SD-13); a group may read the key, because in
+ * Debian the group `ssl-cert` reads keys. */
 static bool read_file(const char *path, bool is_secret, gnutls_datum_t *ret, char **ret_error)
 {
     struct stat st;
@@ -215,7 +215,7 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     return good;
 }
 
-/* Reads the certificate. The versions of the files are stored also when this fails. */
+/* Reads the certificate. The versions of the files are stored even when the read fails. */
 static struct certificate *read_certificate(struct tls *tls, char **ret_error)
 {
     gnutls_datum_t pems[FILES] = {{0}, {0}, {0}};
@@ -358,7 +358,7 @@ int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
     *ret_ocsp = NULL;
     *ret_ocsp_count = 0;
     *ret_key = c->key;
-    *ret_flags = 0; /* the caller must not free them */
+    *ret_flags = 0; /* the library must not free chain and key */
     return 0;
 }
 
@@ -428,7 +428,8 @@ void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *re
 {
     *ret = (struct tls_client){.generation = tls_clients_generation(tls)};
     (void)pthread_mutex_lock(&tls->lock);
-    struct certificate *current = tls->current; /* it stays valid for a minute after it was replaced */
+    struct certificate *current = tls->current; /* the certificate stays valid for a minute after it was
+                                                 * replaced */
     (void)pthread_mutex_unlock(&tls->lock);
     gnutls_x509_crt_t client = tls->authorities ? trusted_client(current, session) : NULL;
     if (!client)

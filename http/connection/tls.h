@@ -1,6 +1,7 @@
 /*
- * The server's certificate and key (GnuTLS, by libmicrohttpd; MH-19). They are files, which are read again
- * when they change. Open connections continue, new ones get the new certificate. TLS 1.2 and later.
+ * The server's certificate and key (GnuTLS, by libmicrohttpd; MH-19). Both are files, which are read again
+ * when they change. Open connections continue, and new connections get the new certificate. TLS 1.2 and
+ * later.
  *
  * libmicrohttpd passes no argument to the function that chooses a certificate, so only one server of a
  * process has TLS.
@@ -49,9 +50,9 @@ wall_us tls_ends_at(struct tls *tls);
 struct tls_client {
     char **names;    /* the alternative names, "dns:..." and "uri:...", NULL-terminated; NULL: there is no
                       * valid certificate */
-    char *authority; /* the distinguished name of its issuer */
+    char *authority; /* the distinguished name of the certificate's issuer */
     wall_us ends_at;
-    uint64_t generation; /* the generation of the authorities with which it was verified */
+    uint64_t generation; /* the generation of the authorities with which the certificate was verified */
 };
 
 /* Returns a number that changes with the file of client authorities; certificates are then verified again.

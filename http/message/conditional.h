@@ -14,13 +14,13 @@ enum condition { CONDITION_PASS, CONDITION_NOT_MODIFIED, CONDITION_FAILED };
 
 /*
  * Whether a list of entity tags contains `etag`, plain or as the tag of its gzip form; "*" contains every
- * tag. All tags of shootd are strong. A `W/` comes from a proxy that compressed the answer (nginx's gzip). It
- * is ignored, also in If-Match.
+ * tag. All tags of shootd are strong. A `W/` comes from a proxy that compressed the answer (nginx's gzip).
+ * The `W/` is ignored, even in If-Match.
  */
 bool etag_list_matches(const char *list, const char *etag);
 /* Whether the list contains exactly this tag; "*" does not match here. */
 bool etag_list_holds(const char *list, const char *etag);
-/* Makes the tag of the gzip form: "x" becomes "x-gz" (HT-21). False when it does not fit. */
+/* Makes the tag of the gzip form: "x" becomes "x-gz" (HT-21). False when the result does not fit. */
 bool etag_of_coded(const char *etag, char *coded, size_t size);
 /* Whether the list is exactly "*". */
 bool etag_list_is_any(const char *list);

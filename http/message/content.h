@@ -72,7 +72,8 @@ struct preferences prefer_read(const struct headers *h);
 int coding_quality(const char *accept_encoding, const char *coding);
 /* Whether an Accept-Encoding value prefers gzip to no coding. False for NULL and "". */
 bool compress_is_wanted(const char *accept_encoding);
-/* Returns the gzip form; NULL when there is no memory or it is not smaller. The caller frees it. */
+/* Returns the gzip form; NULL when there is no memory, or when the gzip form is not smaller than the body.
+ * The caller frees it. */
 struct http_coded *compress_bytes(const char *bytes, size_t len, int level);
 /* Begins a gzip form that is made in pieces; the caller ends it with deflateEnd. False: there is no
  * memory. */

@@ -214,8 +214,8 @@ static bool escapes_are_whole(const char *text)
     return true;
 }
 
-/* Whether the value is host[:port] or [address][:port] (RFC 3986 3.2). It is checked because it may become a
- * part of a URL. */
+/* Whether the value is host[:port] or [address][:port] (RFC 3986 3.2). The value is checked because it may
+ * become a part of a URL. */
 static bool host_is_valid(const char *host)
 {
     size_t len = host_length(host, false);
@@ -278,8 +278,8 @@ struct framing framing_of(const struct headers *h)
 {
     const char *length = h->values[HEADER_CONTENT_LENGTH];
     /* The library reads some chunks differently from other programs (for example a bare LF in an extension).
-     * For a proxy, bytes that the library sees after the end may belong to the body. Therefore they are not
-     * parsed. */
+     * For a proxy, bytes that the library sees after the end may belong to the body. Therefore these bytes
+     * are not parsed. */
     return (struct framing){
         .has_body = h->values[HEADER_TRANSFER_ENCODING] || (length && length[strspn(length, "0")] != '\0'),
         .must_close =

@@ -49,8 +49,9 @@ struct headers {
 };
 
 /*
- * Prevents libmicrohttpd from parsing cookies, which shootd does not use. When its memory is too small for
- * them, the library would close the connection without an answer. Called before the header section is read.
+ * Prevents libmicrohttpd from parsing cookies, which shootd does not use. When the memory of the connection
+ * is too small for the cookies, the library would close the connection without an answer. Called before the
+ * header section is read.
  */
 void headers_refuse_cookies(struct MHD_Connection *mhd);
 /* Collects the fields. `method` and `version` are the pointers from libmicrohttpd, which point into the

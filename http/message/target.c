@@ -39,7 +39,7 @@ static size_t utf8_length(const unsigned char *p)
             continue;
         for (size_t n = 1; n < forms[i].len; n++)
             if (p[n] < (n == 1 ? forms[i].second_min : 0x80) || p[n] > (n == 1 ? forms[i].second_max : 0xbf))
-                return 0; /* this includes the NUL at the end */
+                return 0; /* the NUL at the end of the text leads here, too */
         return forms[i].len;
     }
     return 0;

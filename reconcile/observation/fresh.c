@@ -80,8 +80,8 @@ static void on_marked_stale(struct walk *w)
     end_all(&p->fresh.failed, FRESH_FAILED);
 }
 
-/* With ten thousand clusters on a slow machine, it takes long to mark all of them as stale. After this time
- * the reader does not wait any longer. */
+/* With ten thousand clusters on a slow machine, it takes long to mark all of them as stale. After MARKING_MS
+ * the reader stops waiting, and gets FRESH_FAILED. */
 static void on_marking_late(struct loop_timer *timer)
 {
     reader_end(CONTAINER_OF(timer, struct fresh_reader, deadline), FRESH_FAILED);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Structs are decoded from their stored form, as from a real store. */
+/* Structs are decoded from their stored form, because a real store does the same. */
 #define READ_DOCS(t, which, visitor, member, from_json)                         \
     for (size_t i = 0; (visitor)->member && i < (t)->table[which].count; i++) { \
         json_t *CLEANUP_JSON doc = fake_row_doc((t)->table[which].rows[i]);     \

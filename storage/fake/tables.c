@@ -45,7 +45,7 @@ void fake_tables_done(struct fake_tables *t)
     *t = (struct fake_tables){0};
 }
 
-/* Returns the place of the key, or where it would be inserted. */
+/* Returns the index of the key, or the index at which the key would be inserted. */
 static size_t fake_place(const struct fake_rows *rows, const char *key)
 {
     size_t low = 0;

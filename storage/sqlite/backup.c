@@ -1,7 +1,7 @@
 /*
  * Copies of a database: the copy before a migration, `shootd backup`, and the restore. A copy is one file.
  * SQLite's backup calls make it inside one read transaction. Therefore it contains the store at one moment,
- * and does not block the writer. It is checked and synced before it gets its name (DB-13).
+ * and does not block the writer. The copy is checked and synced before it gets its name (DB-13).
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -139,8 +139,8 @@ static bool write_copy(sqlite3 *from, const char *path, const atomic_bool *end)
     if (fd < 0)
         return false;
     sqlite3 *to = NULL;
-    /* The copy is used only after it was synced as a whole, so no page needs a journal. It is not in WAL
-     * mode, because it then has only one file to rename. */
+    /* The copy is used only after it was synced as a whole, so no page needs a journal. The copy is not in
+     * WAL mode, so that there is only one file to rename. */
     bool written =
         sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
         sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL) ==
@@ -239,7 +239,8 @@ static void settle(const char *location)
     (void)sqlite3_close(db);
 }
 
-/* Gives the old store a second name. It also keeps its own name until the new store gets that name. */
+/* Gives the old store a second name. The old store also keeps its own name until the new store gets that
+ * name. */
 static bool put_away(const char *location, const char *kept)
 {
     static const char *const beside[] = {"-wal", "-shm"};

@@ -1,7 +1,7 @@
 /*
  * Prints the report of `shootd check-store`: integrity of the file, rows, unreadable rows in the quarantine,
- * and advice. It only reads, on a separate connection, also while a daemon runs (DB-4). It reads a store of
- * any schema without changing it: only the daemon upgrades older schemas.
+ * and advice. The report uses a separate connection that cannot write, and may be made while a daemon runs
+ * (DB-4). The store may have any schema and is not changed: only the daemon upgrades older schemas.
  */
 #include "storage/sqlite/sqlite_private.h"
 

@@ -46,7 +46,7 @@ enum store_status lock_take(const char *database, int *ret_fd, char **ret_error)
     if (status == STORE_BROKEN) {
         lock_describe(ret_error, "cannot lock", path, error);
     } else if (ret_error) {
-        char owner[24]; /* the process id that the owner of the lock wrote into it, or "" */
+        char owner[24]; /* the process id that the owner of the lock wrote into the lock file, or "" */
         ssize_t n = pread(fd, owner, sizeof(owner) - 1, 0);
         owner[n > 0 ? n : 0] = '\0';
         owner[strspn(owner, "0123456789")] = '\0';

@@ -99,7 +99,7 @@ static enum store_status read_page(struct sqlite_conn *conn, const struct operat
     struct binder b = statement_start(conn, query->types ? STATEMENT_OPERATIONS_PAGE_OF_TYPE
                                             : of_cluster ? STATEMENT_OPERATIONS_PAGE_OF_CLUSTER
                                                          : STATEMENT_OPERATIONS_PAGE);
-    bind_text(&b, *query->before ? query->before : "\x7f"); /* sorts after every id */
+    bind_text(&b, *query->before ? query->before : "\x7f"); /* this text sorts after every id */
     bind_text(&b, of_cluster ? query->projects[0] : projects);
     bind_text(&b, of_cluster ? query->clusters[0] : clusters);
     bind_text(&b, statuses);

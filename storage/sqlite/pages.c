@@ -249,7 +249,7 @@ static enum store_status read_audit_rows(struct sqlite_conn *conn, const struct 
     page->entries = mem_calloc((size_t)limit, sizeof(*page->entries));
     enum store_status status;
     while ((status = statement_step(&b, NULL)) == STORE_OK) {
-        assert(page->count < (size_t)limit); /* the statement has a LIMIT, the array as many places */
+        assert(page->count < (size_t)limit); /* the statement has a LIMIT, and the array has as many places */
         struct audit_entry *e = &page->entries[page->count++];
         e->sequence = sqlite3_column_int64(b.stmt, 0);
         e->body = column_text(b.stmt, 1);

@@ -1,6 +1,6 @@
 /*
- * Reads the sealed content of a store, or of a backup, of any schema. This needs no upgrade, because these
- * rows are documents in every schema. It only reads, on a separate connection.
+ * Reads the sealed content of a store, or of a backup, of any schema. The store needs no upgrade, because
+ * these rows are documents in every schema. The functions use a separate connection that cannot write.
  */
 #include "storage/sqlite/sqlite_private.h"
 
