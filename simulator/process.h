@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Finds the route and counts the request. exchange_free ends it. */
+/* Finds the route and counts the request. The caller frees the exchange with exchange_free. */
 struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
                                const char *path);
 /* Processes a request after the last byte of its body, until the answer is finished. The function sleeps, so
@@ -15,7 +15,8 @@ void process_finish(struct exchange *x);
 
 /* routes.c: splits the path and finds the route; fills route and params. */
 void routes_match(struct exchange *x);
-/* Checks the path parameters. When one is not acceptable, answers that and returns false. */
+/* Checks the path parameters. When a parameter is not acceptable, sets the answer that says so and returns
+ * false. */
 bool routes_check_params(struct exchange *x);
 
 #endif

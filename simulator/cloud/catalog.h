@@ -24,7 +24,7 @@ struct known_region {
 /* Returns the data of a region; invented data for an unknown tag. */
 struct known_region catalog_region(const char *tag);
 
-/* Return the profile in v2 form, and its v1 form. */
+/* catalog_new returns the profile in v2 form. The next function returns its v1 form. */
 json_t *catalog_new(const struct options *options, int64_t now_us);
 json_t *catalog_render_v1(const json_t *catalog);
 

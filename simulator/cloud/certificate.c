@@ -19,7 +19,7 @@ struct kubeconfig_authority {
     long last_serial;
 };
 
-/* Ends the program when a call of libcrypto failed. That happens only when there is no memory, or when
+/* Ends the program when a call of libcrypto failed. A call fails only when there is no memory, or when
  * libcrypto does not have the curve. */
 static void libcrypto_must(int ok, const char *what)
 {

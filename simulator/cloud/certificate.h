@@ -16,7 +16,8 @@ struct client_credentials {
     char *key;
 };
 
-/* Returns a self-signed CA certificate. When `previous` is not NULL, it follows the certificate. */
+/* Returns a self-signed CA certificate. When `previous` is not NULL, the previous certificate follows the new
+ * one. */
 char *certificate_ca_base64(struct kubeconfig_authority *authority, const char *name, const char *previous,
                             int64_t from, int64_t until);
 struct client_credentials certificate_client(struct kubeconfig_authority *authority, const char *issuer,

@@ -25,7 +25,7 @@ static const char *const sources[PATTERN_MAX_] = {
     [PATTERN_GIB] = "^[0-9]+Gi$",
 };
 
-/* check_init writes these once; afterwards all threads read them. */
+/* check_init writes the patterns once; afterwards all threads read them. */
 static regex_t compiled[PATTERN_MAX_];
 
 void check_init(void)

@@ -1,4 +1,4 @@
-/* The simulated clock. It starts at the real time and runs at its own speed, and it can be moved. All times
+/* The simulated clock. The clock starts at the real time, runs at its own speed, and can be moved. All times
  * are microseconds since 1970 on this clock, unless their name contains monotonic. */
 #ifndef SIMULATOR_CLOUD_CLOCK_H
 #define SIMULATOR_CLOUD_CLOCK_H

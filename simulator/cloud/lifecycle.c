@@ -179,7 +179,7 @@ static void run_succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
         shoot->ca_stage = CA_COMPLETED;
 }
 
-/* Returns when the current run changes its state by itself; INT64_MAX if it does not. */
+/* Returns when the current run changes its state by itself; INT64_MAX if it will not change. */
 static int64_t run_next_change(const struct run *run)
 {
     const struct flow_step *step;

@@ -44,7 +44,7 @@ enum run_outcome { OUTCOME_SUCCESS, OUTCOME_FAILED, OUTCOME_ERROR_HEALS, OUTCOME
 
 struct run {
     enum run_kind kind; /* the kind that the run shows: progress, texts, duration */
-    unsigned kinds;     /* a bit for each kind of write in the run, also for `kind` */
+    unsigned kinds;     /* a bit for each kind of write in the run, including `kind` */
     enum run_type type;
     enum run_state state;
     enum run_outcome outcome;
@@ -58,7 +58,7 @@ struct run {
     char *description;
 };
 
-/* An outcome that a test requested with /_sim/lifecycle. It applies to the next runs that begin. */
+/* An outcome that a test requested with /_sim/lifecycle. The outcome applies to the next runs that begin. */
 struct script {
     struct script *next;
     char *shoot;        /* NULL: any shoot */
@@ -92,7 +92,7 @@ const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 /* Registers an accepted write, which starts stale_seconds later. An earlier waiting write and this one become
  * one run. */
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
-/* Registers all kinds of the last run again, as lifecycle_accept does. */
+/* Registers a write with all kinds of the last run, in the same way as lifecycle_accept. */
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
 bool run_does(const struct run *run, enum run_kind kind);
 void lifecycle_advance(struct sim *sim, struct shoot *shoot);

@@ -8,7 +8,7 @@ void random_init(struct random_source *source, uint64_t seed)
     source->state = seed;
 }
 
-/* The method is splitmix64: every 64-bit seed is valid, also zero. */
+/* The method is splitmix64: every 64-bit seed is valid, including zero. */
 uint64_t random_next(struct random_source *source)
 {
     uint64_t z;

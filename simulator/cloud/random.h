@@ -1,5 +1,5 @@
-/* Makes pseudo-random identifiers, which are the same again with the same --seed. They are not suited for
- * real secrets. */
+/* Makes pseudo-random identifiers, which are the same again with the same --seed. The identifiers are not
+ * suited for real secrets. */
 #ifndef SIMULATOR_CLOUD_RANDOM_H
 #define SIMULATOR_CLOUD_RANDOM_H
 

@@ -26,7 +26,7 @@ struct settings {
     bool require_bootstrap;
     bool hibernation_blocked; /* the constraint HibernationPossible is False, and the hibernate action is
                                * refused */
-    bool escape_slashes;      /* slashes are escaped also in answers of v2 */
+    bool escape_slashes;      /* slashes are escaped in answers of v2, too */
 };
 
 void settings_init(struct settings *settings, const struct options *options);

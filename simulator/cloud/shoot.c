@@ -124,7 +124,7 @@ size_t shoot_worker_index(const struct shoot *shoot, const char *name)
     return json_array_size(workers);
 }
 
-/* Returns the progress of the create when the shoot was never ready; otherwise 100. */
+/* Returns the progress of the create; 100 when the shoot was ready before. */
 static int created_to(const struct shoot *shoot, int64_t now_us)
 {
     if (shoot->ever_succeeded)

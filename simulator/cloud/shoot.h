@@ -59,7 +59,7 @@ struct shoot *shoot_new(struct random_source *random, const char *name, const ch
                         const char *project, json_t *spec);
 struct shoot *shoot_free(struct shoot *shoot);
 
-/* Returns the shoot; NULL if there is none. With `project` NULL it may be in any project. */
+/* Returns the shoot; NULL if there is none. When `project` is NULL, the shoot may be in any project. */
 struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name);
 void shoot_add(struct sim *sim, struct shoot *shoot);
 void shoot_remove(struct sim *sim, struct shoot *shoot);

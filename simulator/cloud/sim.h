@@ -49,7 +49,7 @@ bool sim_sleep_ms(struct sim *sim, unsigned ms);
 void sim_release(struct sim *sim);
 void sim_stop(struct sim *sim);
 
-/* Returns the tag in the spelling of the configuration; NULL when the configuration does not name it. */
+/* Returns the tag in the spelling of the configuration; NULL when the configuration does not name the tag. */
 const char *sim_region(const struct sim *sim, const char *tag, bool any_case);
 const char *sim_project(const struct sim *sim, const char *id);
 bool sim_is_bootstrapped(const struct sim *sim, const char *region, const char *project);

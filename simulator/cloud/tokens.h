@@ -32,7 +32,7 @@ void tokens_expire_all(struct sim *sim);
 size_t tokens_live_count(struct sim *sim);
 /* Makes a token, which is counted as a login. The result is borrowed until the next call. */
 const char *tokens_new(struct sim *sim);
-/* Revokes a token. Does nothing when it is not valid; `text` may be NULL. */
+/* Revokes a token. Does nothing when the token is not valid; `text` may be NULL. */
 void tokens_revoke(struct sim *sim, const char *text);
 /* Makes a new verification for the login that waits for its code. */
 void tokens_new_verification(struct sim *sim);

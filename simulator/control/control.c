@@ -1,4 +1,4 @@
-/* Handles /_sim/: requests of tests to the simulator. They are never logged, counted or delayed. */
+/* Handles /_sim/: requests of tests to the simulator. These requests are never logged, counted or delayed. */
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
 #include "simulator/request/answers.h"

@@ -70,8 +70,8 @@ void handle_wake(struct exchange *x)
         do_nothing(x);
 }
 
-/* Accepts the action, also during a run; then it begins after that run. When a write is waiting, the action
- * becomes a part of that write. */
+/* Accepts the action. During a run the action is accepted, too, and begins after that run. When a write is
+ * waiting, the action becomes a part of that write. */
 static void run_soon(struct exchange *x, enum run_kind kind)
 {
     if (x->shoot->deleting || x->shoot->has_queued)

@@ -1,5 +1,5 @@
-/* Answers the calls for whole shoots: list, create, get, edit, delete; and for the cloud profile, the
- * bootstrap, the check of a name. */
+/* Answers the calls for whole shoots: list, create, get, edit, delete. Also answers the calls for the cloud
+ * profile, the bootstrap and the check of a name. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
@@ -143,7 +143,7 @@ static const char *conflict_of(const struct shoot *shoot, const json_t *body)
     return NULL;
 }
 
-/* v1 clients send the HA switch with every update. v1 therefore ignores it when HA is on. */
+/* v1 clients send the HA switch with every update. Therefore v1 ignores the switch when HA is on. */
 static json_t *edit_body(const struct exchange *x)
 {
     json_t *body;

@@ -74,7 +74,8 @@ void handle_project_users(struct exchange *x);
 void handle_user_projects(struct exchange *x);
 void handle_rc_credentials(struct exchange *x);
 void handle_project_logs(struct exchange *x);
-/* Answers 403, as Cleura does for a user without the privilege. Used for all calls that are not simulated. */
+/* Answers 403. Cleura gives this answer to a user without the privilege; the simulator gives it to all calls
+ * that are not simulated. */
 void handle_no_access(struct exchange *x);
 /* routes.c */
 void handle_apidoc(struct exchange *x);

@@ -9,7 +9,7 @@
 
 #define DOMAIN_NAME "CCP_Domain_000P000"
 
-/* Writes the id of the only domain of a region. It is always the same. */
+/* Writes the id of the only domain of a region. The id is always the same. */
 static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
 {
     if (!strcmp(region, "Sto2"))

@@ -9,7 +9,7 @@
 
 #define SMS_CODE 123456
 
-/* Returns the object with the members of a body. In v1 it is the value of one named member. */
+/* Returns the object with the members of a body. In v1 the object is the value of one named member. */
 static const json_t *members_of(const struct exchange *x, const char *wrapper)
 {
     return exchange_generation(x) == 1 ? json_object_get(x->json, wrapper) : x->json;
@@ -21,7 +21,8 @@ static void fail_login(struct exchange *x, const char *message)
     answer_error(x, 400, message);
 }
 
-/* True when all these members are strings. Otherwise answers 400 with one error for each that is not. */
+/* True when all these members are strings. Otherwise answers 400 with one error for each member that is not a
+ * string. */
 static bool has_strings(struct exchange *x, const json_t *members, const char *first, const char *second)
 {
     const char *names[] = {first, second};

@@ -74,7 +74,7 @@ void handle_domain_users(struct exchange *x)
         answer_json(x, 200, make_users(x));
 }
 
-/* Answers with the users of a project. An unknown project is not an error; it has no users. */
+/* Answers with the users of a project. For an unknown project the answer is an empty list, not an error. */
 void handle_project_users(struct exchange *x)
 {
     if (find_domain(x))

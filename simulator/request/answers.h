@@ -30,8 +30,8 @@ json_t *mangle_omit_optional(const json_t *value);
 
 /* Writes the fewest digits that give the same number when they are read (jansson always writes 17). */
 void real_text(double value, char out[REAL_TEXT_SIZE]);
-/* Does the same as json_dumps, but with such numbers. Returns NULL if the value cannot be written. The caller
- * frees the text. */
+/* Does the same as json_dumps, but writes numbers in the form of real_text. Returns NULL if the value cannot
+ * be written. The caller frees the text. */
 char *json_text(const json_t *value, size_t flags);
 
 #endif

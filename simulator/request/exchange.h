@@ -80,7 +80,7 @@ struct exchange {
     const char *shoot_name;
 
     int status;
-    json_t *answer; /* the answer is JSON or text; both NULL: it has no body */
+    json_t *answer; /* the answer is JSON or text; both NULL: the answer has no body */
     char *text;
     size_t text_size;
     const char *content_type;
@@ -101,7 +101,7 @@ struct exchange *exchange_free(struct exchange *x);
 enum operation exchange_operation(const struct exchange *x);
 int exchange_generation(const struct exchange *x);
 
-/* Counts the end of the request and logs it, once. With `status` 0, no answer was sent. */
+/* Counts the end of the request and logs the request, once. With `status` 0, no answer was sent. */
 void exchange_finish(struct exchange *x, int status);
 
 const char *exchange_header(const struct exchange *x, const char *name);

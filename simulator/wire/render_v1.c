@@ -63,7 +63,7 @@ static json_t *render_maintenance(const json_t *maintenance)
                      json_object_get(maintenance, "time_window"));
 }
 
-/* Whether hibernation is requested: true as soon as it is accepted. */
+/* Whether hibernation is requested: true as soon as the request is accepted. */
 static bool wants_hibernation(const struct shoot *shoot)
 {
     const struct run *run = shoot->has_queued ? &shoot->queued : &shoot->run;

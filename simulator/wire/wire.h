@@ -14,7 +14,8 @@
 struct sim;
 struct shoot;
 
-/* Read v2 bodies. Each returns a new value; on a fault, adds it to `errors` and returns NULL. */
+/* Read v2 bodies. Each function returns a new value; on a fault, it adds the fault to `errors` and returns
+ * NULL. */
 json_t *decode_create(struct sim *sim, const char *region, const json_t *body, json_t *errors);
 json_t *decode_patch(struct sim *sim, const struct shoot *shoot, const json_t *body, json_t *errors,
                      enum run_kind *ret_kind);
@@ -32,7 +33,8 @@ json_t *decode_v1_worker(const json_t *worker);
  * be written while the lock is held. */
 json_t *render_v2(const struct sim *sim, const struct shoot *shoot);
 json_t *render_v1(const struct sim *sim, const struct shoot *shoot);
-/* Returns the answer of v1 to a create, which has a different form: it is flat, and inside a named object. */
+/* Returns the answer of v1 to a create. This answer has a different form: a flat object inside a named
+ * object. */
 json_t *render_v1_created(const struct sim *sim, const struct shoot *shoot);
 /* Writes a host name with its scheme. */
 void render_api_url(const struct shoot *shoot, const char *kind, char *out, size_t size);

@@ -48,7 +48,7 @@ size_t jwt_signature(EVP_PKEY *key, int algorithm, const char *text, unsigned ch
     return sign_raw_ecdsa(der, len, out);
 }
 
-/* The first two parts, separated by a dot. */
+/* Returns the first two parts of a JWT, separated by a dot. The caller frees the text. */
 char *jwt_unsigned(const char *header, const char *claims)
 {
     char *a CLEANUP_FREE = jwt_base64(header, strlen(header));

@@ -12,12 +12,12 @@
 #include "oidc/keys.h"
 
 EVP_PKEY *jwt_new_key(int algorithm);
-/* The key as a JWK: with use, alg and the kid "key-<alg>". */
+/* Returns the public key as a JWK, with use, alg and the kid "key-<alg>". */
 json_t *jwt_public_key(const EVP_PKEY *key, int algorithm);
 
-/* The caller frees the results. */
+/* Returns the bytes in base64url. The caller frees the text. */
 char *jwt_base64(const void *bytes, size_t len);
-/* The first two parts, separated by a dot. */
+/* Returns the first two parts of a JWT, separated by a dot. The caller frees the text. */
 char *jwt_unsigned(const char *header, const char *claims);
 /* Makes the signature; returns its length. */
 size_t jwt_signature(EVP_PKEY *key, int algorithm, const char *text, unsigned char out[static 2048]);

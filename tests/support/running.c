@@ -16,7 +16,7 @@ enum { COMMAND_DEADLINE_S = 600 };
 /* ---- the result of a command: its ctx ---- */
 
 static char posted, answered, dropped;
-static unsigned posted_count; /* not given back yet */
+static unsigned posted_count; /* the number of commands that were not given back yet */
 
 /* ---- a store that can be disconnected, or be slow ---- */
 
@@ -68,7 +68,7 @@ static enum store_status load_what_can_be_read(void *conn, const struct store_vi
     return status;
 }
 
-/* The store has only one owner, like SQLite's file. */
+/* Returns a backend whose store can have only one owner at a time, like SQLite's file. */
 static struct store_backend backend(void)
 {
     struct store_backend b = store_fake;

@@ -44,23 +44,25 @@ void running_done(struct running *d);
 void running_start(struct running *d);
 /*
  * Ends the daemon without a stop: calls are dropped, and commands are given back as dropped, each exactly
- * once. Changes on their way to the store are stored. With lose_last_turn one more turn runs, and all that
- * this turn submitted is lost. Returns whether a call to Cleura was in flight.
+ * once. Changes that were already submitted to the store are stored. With lose_last_turn one more turn runs,
+ * and all changes that this turn submits are lost. Returns whether a call to Cleura was in flight.
  */
 bool running_kill(struct running *d, bool lose_last_turn);
 
-/* True: the store waits before its next transaction, while virtual time passes. False: it goes on. */
+/* With `held` the store waits before its next transaction, while virtual time passes. Without it the store
+ * goes on. */
 void running_hold_store(bool held);
 
 void running_run(struct running *d, int64_t duration_us);
-/* Runs one turn: the work that is due now or next. */
+/* Runs one turn of the loop: the work that is due now, or else the work that is due next. */
 void running_turn(struct running *d);
 
-/* Makes a command of an operator; the caller frees it, after its answer or a kill. Takes over the body. */
+/* Makes a command of an operator. The caller frees the command after its answer or a kill. Takes over the
+ * body. */
 struct command *running_command(struct running *d, enum command_type type, const char *project,
                                 const char *name, json_t *body);
 void running_post(struct running *d, struct command *cmd);
-/* Whether the command was answered, and not dropped at a kill; uses its ctx. */
+/* Whether the command was answered, and not dropped at a kill. Uses the ctx of the command. */
 bool running_answered(const struct command *cmd);
 
 #endif

@@ -38,7 +38,7 @@ static struct shoot *shoot_of_body(const json_t *body, const struct cluster_fact
 static json_t *body_of(const struct view_blob *blob)
 {
     json_t *body = json_loadb(blob->body, blob->body_len, JSON_DECODE_ANY, NULL);
-    assert(body); /* shootd wrote it */
+    assert(body); /* shootd wrote the body */
     return body;
 }
 

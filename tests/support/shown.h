@@ -5,7 +5,7 @@
 #include "model/cluster.h"
 #include "view/view.h"
 
-/* The caller frees it. */
+/* Returns the cluster, which the caller frees. */
 struct cluster *shown_cluster(const struct view_blob *blob);
 
 #endif

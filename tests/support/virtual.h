@@ -12,12 +12,12 @@
 
 struct virtual_world {
     struct env env;
-    _Atomic mono_us now; /* threads of the store read it */
+    _Atomic mono_us now; /* threads of the store read this clock */
     wall_us wall_offset;
     uint64_t seed;
     /*
-     * Whether a thread still works on data of the loop; NULL: there is no thread. The clock stops in that
-     * time. A turn begins when all results are in the mailbox, so all runs are the same.
+     * Whether a thread still works on data of the loop; NULL: there is no thread. The clock stops while a
+     * thread works. A turn begins when all results are in the mailbox, so all runs are the same.
      */
     bool (*busy)(void *ctx);
     void *busy_ctx;
@@ -32,7 +32,7 @@ struct seen_request {
     mono_us at;
     char method[16];
     char url[256];
-    char token[64]; /* X-AUTH-TOKEN or "" */
+    char token[64]; /* the value of X-AUTH-TOKEN, or "" */
     int64_t timeout_us;
     char *body;
 };
@@ -40,8 +40,8 @@ struct seen_request {
 struct canned_answer {
     enum http_outcome outcome;
     int status;
-    const char *body;        /* NULL: "". Copied */
-    const char *retry_after; /* or NULL */
+    const char *body;        /* the body, which is copied; NULL: an empty body */
+    const char *retry_after; /* the value of Retry-After, or NULL */
     int64_t latency_us;
 };
 
@@ -56,13 +56,14 @@ struct fake_transport {
     unsigned count;
     unsigned in_flight;
     unsigned max_in_flight;
-    const char *date;          /* of all answers, or NULL */
-    const char *cache_control; /* of all answers, or NULL */
+    const char *date;          /* the Date of all answers, or NULL */
+    const char *cache_control; /* the Cache-Control of all answers, or NULL */
 };
 
 struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *loop);
 
-/* Does each job when it is submitted, and returns it in the next turn; no time passes. */
+/* Makes a worker that does each job when the job is submitted, and returns the job in the next turn; no time
+ * passes. */
 struct worker *inline_worker_new(struct loop *loop);
 
 #endif
