@@ -17,8 +17,8 @@ bool glyphs_are_text(const char *text);
  * has 2 columns, and so has an emoji that is made by U+FE0F. Each byte that is not UTF-8 counts as 1.
  */
 size_t glyphs_width(const char *text);
-/* Returns the length in bytes of the longest beginning of the text that has at most `width` columns. It ends
- * between two grapheme clusters. */
+/* Returns the length in bytes of the longest beginning of the text that has at most `width` columns. This
+ * beginning ends between two grapheme clusters. */
 size_t glyphs_fit(const char *text, size_t width);
 
 /*

@@ -27,7 +27,7 @@ static const char *text_of(yaml_document_t *doc, int id)
     return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
 }
 
-/* Returns the pair with this key in a mapping, or NULL. It is valid until a node is added. */
+/* Returns the pair with this key in a mapping, or NULL. The pair is valid until a node is added. */
 static yaml_node_pair_t *pair_of(yaml_document_t *doc, int map, const char *key)
 {
     yaml_node_t *node = yaml_document_get_node(doc, map);
@@ -261,7 +261,7 @@ static bool load(const char *text, size_t len, yaml_document_t *doc, struct buff
     return good;
 }
 
-/* Appends the text with the entry added; without `puts_entry` only the current context changes. */
+/* Appends the text with the entry added. Without `puts_entry` only the current context changes. */
 static bool change(const char *text, size_t len, const struct kube_entry *entry, bool puts_entry,
                    struct buffer *out, struct buffer *fault)
 {

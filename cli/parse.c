@@ -127,8 +127,8 @@ static bool is_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
 }
 
-/* Returns the flag that a word names: a flag of this command or, with NULL, of any command. *ret_value is its
- * value in the same word, or NULL. */
+/* Returns the flag that a word names: a flag of this command or, when `command` is NULL, of any command.
+ * *ret_value is the value in the same word, or NULL. */
 static const struct flag *flag_of(const struct command *command, const char *word, const char **ret_value)
 {
     *ret_value = NULL;

@@ -29,9 +29,9 @@ struct parsed {
 };
 
 /*
- * Parses a command line. The strings are borrowed from `argv`. They are UTF-8, except words after `--` for
- * another program. After a fault returns false; `fault` then has a message for people with the valid values,
- * and `ret` has the words before the fault. The caller always frees `ret` with parsed_done.
+ * Parses a command line. The strings are borrowed from `argv`. All strings are UTF-8, except words after `--`
+ * for another program. After a fault returns false; `fault` then has a message for people with the valid
+ * values, and `ret` has the words before the fault. The caller always frees `ret` with parsed_done.
  */
 bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *fault);
 void parsed_done(struct parsed *parsed);
@@ -49,8 +49,8 @@ int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fal
 /* Returns the milliseconds of a text such as "250ms", "15s", "5m", "2h", "1d", ten years at most; -1 when the
  * text is no duration. */
 int64_t duration_ms(const char *text);
-/* Returns the flag that a word names: `--name`, `--name=value` or `-n`. It is a flag of the command or, with
- * NULL, of any command. */
+/* Returns the flag that a word names: `--name`, `--name=value` or `-n`. The flag is one of the command or,
+ * when `command` is NULL, of any command. */
 const struct flag *parse_flag(const struct command *command, const char *word);
 /* Writes "unknown command 'X'" with the most similar command name into `fault`. */
 void parse_unknown_command(const char *typed, struct buffer *fault);

@@ -51,7 +51,7 @@ char *runtime_temporary(const char *name, const char *text, size_t len, struct b
     char *parent CLEANUP_FREE = directory_path();
     char *path = mem_printf("%s/%s-XXXXXX", parent, name);
     int fd = mkostemp(path, O_CLOEXEC);
-    errno = fd < 0 ? errno : EIO; /* a write that was too short sets no errno; it is reported as EIO */
+    errno = fd < 0 ? errno : EIO; /* a write that was too short sets no errno, and is reported as EIO */
     bool good = fd >= 0 && write(fd, text, len) == (ssize_t)len;
     if (fd >= 0 && close(fd) < 0)
         good = false;

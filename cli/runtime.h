@@ -1,5 +1,5 @@
 /* Files of shootctl that are needed only during a session: cached credentials, and the kubeconfig of a
- * running kubectl. They are in $XDG_RUNTIME_DIR/shootctl, or without that variable in
+ * running kubectl. These files are in $XDG_RUNTIME_DIR/shootctl or, when that variable is not set, in
  * $XDG_CACHE_HOME/shootctl. Only the user may read the directory (0700). One thread; blocking. */
 #ifndef CLI_RUNTIME_H
 #define CLI_RUNTIME_H

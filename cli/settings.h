@@ -27,8 +27,8 @@ struct settings {
     struct setting token; /* the token, a secret */
     struct setting project;
     struct setting ca_file;
-    json_t *login;       /* the data with which the token of the context is renewed (cli/renew.h); NULL: it
-                          * cannot be renewed */
+    json_t *login;       /* the data with which the token of the context is renewed (cli/renew.h); NULL: the
+                          * token cannot be renewed */
     mono_us renew_after; /* after a failed renewal: the earliest time of the next attempt */
 };
 
@@ -45,9 +45,10 @@ char *contexts_path(void);
 json_t *contexts_find(const json_t *file, const char *name);
 
 /*
- * A change of the file of contexts while it is locked, so that two logins at the same time lose nothing. The
- * caller calls begin, changes `file`, and calls store and end. After a failure begin and store return false
- * with a message. End frees everything and unlocks; it must always be called.
+ * A change of the file of contexts. The file is locked meanwhile, so that two logins at the same time lose
+ * nothing. The caller calls begin, changes `file`, and calls store and end. After a failure, begin and store
+ * return false with a message. The function end frees everything and unlocks the file; the caller must always
+ * call it.
  */
 struct contexts_edit {
     int directory;
@@ -65,8 +66,8 @@ void contexts_edit_end(struct contexts_edit *edit);
  */
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
 void settings_done(struct settings *settings);
-/* Returns the identity that is a part of the names of cached files, borrowed. It is the token or, for tokens
- * that are renewed every few minutes, the person who logged in. It is a secret. */
+/* Returns the identity that is a part of the names of cached files, borrowed. The identity is the token or,
+ * for tokens that are renewed every few minutes, the person who logged in. The text is a secret. */
 const char *settings_asker(const struct settings *settings);
 
 /* Whether the address is http://host, https://host or unix:/path; if not, `fault` has a message. */

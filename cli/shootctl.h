@@ -1,5 +1,5 @@
 /*
- * One run of shootctl: the data that every verb uses. Verbs return an exit code (cli/exits.h). They print
+ * One run of shootctl: the data that every verb uses. Verbs return an exit code (cli/exits.h). Verbs print
  * data on standard output and everything else on standard error. One thread.
  */
 #ifndef CLI_SHOOTCTL_H
@@ -46,8 +46,9 @@ struct http *cli_open(struct cli *cli);
  * code. */
 int cli_connect(struct cli *cli);
 /*
- * Returns the current project, borrowed. When none is named, this is the only project that the token may see.
- * After a failure reports the reason and returns NULL with the exit code in `ret_code`.
+ * Returns the current project, borrowed. When no project is named, and the token may see a single project,
+ * that project is the current one. After a failure reports the reason and returns NULL with the exit code in
+ * `ret_code`.
  */
 const char *cli_project(struct cli *cli, int *ret_code);
 

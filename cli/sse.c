@@ -37,7 +37,7 @@ static void take_field(struct sse *sse, const char *name, const char *value)
     }
 }
 
-/* Parses one line without its end. A comment line only shows that the stream is alive. */
+/* Parses one line without its end. A comment line shows that the stream is alive, and has no other effect. */
 static void take_line(struct sse *sse, char *line)
 {
     char *colon = strchr(line, ':');

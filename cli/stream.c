@@ -131,8 +131,8 @@ static bool may_come_back(const struct http_answer *answer)
     return ended || problem_may_pass(answer);
 }
 
-/* Returns the pause before the next stream. It is as long as the stream (retry) or the server (Retry-After)
- * requests, and grows with the number of consecutive failures. */
+/* Returns the pause before the next stream. The pause is as long as the stream (retry) or the server
+ * (Retry-After) requests, and grows with the number of consecutive failures. */
 static int64_t pause_ms(const struct stream *s, const struct http_answer *answer, unsigned failures)
 {
     int64_t first = s->sse.retry_ms < 0 ? FIRST_PAUSE_MS : s->sse.retry_ms;

@@ -1,6 +1,7 @@
 /*
- * Follows the stream of events of the server. After a break it continues at the same event, also when the
- * server restarts or cannot be reached for some time. No event is missed or reported twice. One thread.
+ * Follows the stream of events of the server. After a break, a new stream continues at the same event, even
+ * when the server restarts or cannot be reached for some time. No event is missed or reported twice. One
+ * thread.
  */
 #ifndef CLI_STREAM_H
 #define CLI_STREAM_H
@@ -15,7 +16,8 @@ struct stream_reader {
     /* Called when the stream was opened, for the first time or again; may be NULL. */
     void (*on_open)(void *ctx);
     /* Called about every 100 ms while the stream is open, and while the server answers but gives no stream.
-     * It may send requests over another connection. When it returns true, the stream ends. May be NULL. */
+     * The function may send requests over another connection. When the function returns true, the stream
+     * ends. May be NULL. */
     bool (*on_tick)(void *ctx);
     void *ctx;
 };

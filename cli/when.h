@@ -10,8 +10,8 @@ struct cli;
 /* Returns a time for a column: "3m ago" or "in 12d" on a terminal, otherwise the time itself; NULL for NULL.
  * The caller frees it. */
 char *when_column(const struct cli *cli, const char *rfc3339);
-/* Returns a time for a line: "2026-11-21 06:51:20 CET (3m ago)" on a terminal, otherwise the time itself. It
- * is local time unless --utc is given. NULL for NULL. The caller frees it. */
+/* Returns a time for a line: "2026-11-21 06:51:20 CET (3m ago)" on a terminal, otherwise the time itself. The
+ * text has local time unless --utc is given. NULL for NULL. The caller frees it. */
 char *when_line(const struct cli *cli, const char *rfc3339);
 /* Returns a number of seconds as "12m3s". The caller frees it. */
 char *when_lasting(int64_t seconds);

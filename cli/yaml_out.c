@@ -25,8 +25,8 @@ static bool is_word_of_yaml(const char *text)
     return false;
 }
 
-/* Whether the text needs no quotes. It must begin with a letter, so that it is not a number, a date or a
- * sign, and must have only harmless characters. */
+/* Whether the text needs no quotes. The text must begin with a letter, so that it is not a number, a date or
+ * a sign, and all its characters must be harmless. */
 static bool is_plain(const char *text)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";

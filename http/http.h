@@ -20,8 +20,8 @@ struct http;
 
 /*
  * The functions of the application for a request, called on the worker of its connection; none of them
- * blocks. The application's part of a request follows the struct server_request, which is its first member.
- * That part is zero at first.
+ * blocks. The application's struct of a request begins with a struct server_request; its other members are
+ * zero at first.
  */
 struct http_application {
     size_t request_size;

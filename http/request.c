@@ -285,8 +285,8 @@ struct problem *http_read_document(struct server_request *r, const struct conten
 
 /* ---- stages ---- */
 
-/* Only this function turns problems into answers (HT-1 to HT-5). It takes over `p`; NULL means that there is
- * no problem. */
+/* Only this function turns problems into answers (HT-1 to HT-5). The function takes over `p`; NULL means that
+ * there is no problem. */
 static void answer_problem(struct server_request *r, struct problem *p)
 {
     if (!p)

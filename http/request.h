@@ -1,7 +1,7 @@
 /*
- * One HTTP request, from its header section to the end of transmission. It belongs to the libmicrohttpd
- * worker of its connection. Other threads use only its members `suspension` (http/suspend.h) and `stream`
- * (http/event_stream.h). The application's part follows the struct in memory (http/http.h).
+ * One HTTP request, from its header section to the end of transmission. The request belongs to the
+ * libmicrohttpd worker of its connection. Other threads use only its members `suspension` (http/suspend.h)
+ * and `stream` (http/event_stream.h). The application's part follows the struct in memory (http/http.h).
  *
  *   OPENED --checks--> BODY --last byte--> handle --+--> ANSWERED --> done
  *    | |                                            +--> SUSPENDED --resume--> ANSWERED or SUSPENDED
@@ -56,8 +56,8 @@ struct server_request {
     char forwarded_for[CLIENT_BYTES];
     enum request_stage stage;
     char id[REQUEST_ID_BYTES];
-    struct trace trace;                 /* the trace, see server_request_trace; its span is that of this
-                                         * request */
+    struct trace trace;                 /* the trace, see server_request_trace; the span in it is the span of
+                                         * this request */
     char caller_span[TRACE_SPAN_BYTES]; /* the span of the client; "": the client sent none */
     mono_us started;
     enum method method;
@@ -85,7 +85,7 @@ struct server_request {
     struct answer answer;        /* the last member, because its unused fields are not cleared */
 };
 
-/* Returns the trace of the request: that of the client, or a new one (HT-51). A trusted proxy decides whether
+/* Returns the trace of the request: the client's trace, or a new one (HT-51). A trusted proxy decides whether
  * the trace is recorded; without a trusted proxy, shootd decides. */
 const struct trace *server_request_trace(struct server_request *r);
 /* Whether the server is stopping. Then a request that changes something is refused, and streams end. */

@@ -139,7 +139,8 @@ static struct MHD_Response *response_cache_take(struct response_cache *kept, con
 }
 
 /* Keeps a response with this body and these fields in place of the last one, and takes over the response. The
- * response keeps `body` valid. False when the response was not kept; the caller then still owns it. */
+ * response makes sure that `body` stays valid. False when the response was not kept; the caller then still
+ * owns it. */
 static bool response_cache_put(struct response_cache **place, struct MHD_Response *response, const char *body,
                                const struct fields *fields)
 {

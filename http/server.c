@@ -20,8 +20,8 @@
 #include "http/message/target.h"
 
 enum {
-    /* The memory of a connection, which is large enough for the largest header section (HT-13) and for that
-     * of the answer. The library clears it after each request. */
+    /* The memory of a connection, which is large enough for the largest header section of a request (HT-13)
+     * and for the header section of the answer. The library clears the memory after each request. */
     CONNECTION_MEMORY = 32 * 1024,
     UNREAD_MOMENTS = 60,
     LINGER_MOMENTS = 250, /* these moments together are half a second */

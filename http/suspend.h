@@ -1,8 +1,8 @@
 /*
  * Requests that wait for a result, before their body (in `check`) or after it. An HTTP worker and the thread
  * that resumes share only a struct suspension, which has a reference count and a lock. The request may end
- * before the result comes (http_stop), or the other way round; the later of the two frees the struct (MH-10,
- * MH-13).
+ * before the result comes (http_stop), or the result may come first; the later of the two frees the struct
+ * (MH-10, MH-13).
  */
 #ifndef HTTP_SUSPEND_H
 #define HTTP_SUSPEND_H
@@ -34,7 +34,7 @@ void suspensions_done(struct suspensions *all);
 void suspensions_expire(void *suspensions, mono_us now);
 
 struct suspension_terms {
-    const char *owner; /* the wait is counted for this name; NULL: it is counted for nobody */
+    const char *owner; /* the wait is counted for this name; NULL: the wait is counted for nobody */
     mono_us due;       /* when the wait ends */
     /* Frees a result that no request takes any more. Any thread. */
     void (*discard)(void *result);

@@ -206,8 +206,8 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
     issuer->o.changed(issuer->o.ctx);
 }
 
-/* Uses the keys that an earlier run of shootd stored. They expire at the time at which they would have
- * expired in that run. False: there are none, or they are too old. */
+/* Uses the keys that an earlier run of shootd stored. The keys expire at the time at which they would have
+ * expired in that run. False: there are no stored keys, or they are too old. */
 static bool take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;

@@ -30,8 +30,8 @@ struct issuer_options {
     struct worker *worker;
     int directory; /* descriptor of the directory that keeps the keys for the next start (oidc/kept_keys.h);
                     * -1: none */
-    /* issuer_new itself reads the stored keys, from a small file. This blocks, so it is set only before the
-     * loop runs. Otherwise the worker reads them. */
+    /* issuer_new itself reads the stored keys, from a small file. The read blocks, so the option is set only
+     * before the loop runs. Otherwise the worker reads them. */
     bool reads_at_once;
     /* Called when the result of issuer_keys has changed. */
     void (*changed)(void *ctx);

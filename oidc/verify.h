@@ -17,7 +17,7 @@ enum {
                                   * shootd */
 };
 
-/* The results of the check. They are also label values of a metric, and words in the log. */
+/* The results of the check. Their names are also label values of a metric, and words in the log. */
 enum oidc_end {
     OIDC_OK,
     OIDC_MALFORMED,    /* not a JWS in compact form, or too large */

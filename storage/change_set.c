@@ -1,6 +1,6 @@
 /*
- * Makes and frees change sets, event pages and queries. These functions only use memory, and need no thread
- * and no lock. This file must not depend on a backend.
+ * Makes and frees change sets, event pages and queries. These functions use nothing but memory, and need no
+ * thread and no lock. This file must not depend on a backend.
  */
 #include "storage/storage.h"
 

@@ -160,8 +160,8 @@ struct event_query {
     char **targets;  /* the objects that the event is about: cluster, webhook, account, token or scope; NULL:
                       * all */
     /*
-     * Id of a subscription, or NULL. Selects only events from `since` that were not delivered to it and have
-     * no pending delivery. Test events of webhooks are excluded.
+     * Id of a subscription, or NULL. Selects only events from `since` that were not delivered to this
+     * subscription and have no pending delivery. Test events of webhooks are excluded.
      */
     char *undelivered_to;
     wall_us since; /* the first time, inclusive */
@@ -197,7 +197,8 @@ enum { STORE_RECENT_OPERATIONS = 1000 };
 /* Each function is called once per stored struct and takes it over. */
 struct store_visitor {
     void (*cluster)(void *ctx, struct cluster *c);
-    /* Called for open operations, the newest ended ones, and those that clusters name; after the clusters. */
+    /* Called for open operations, the newest ended operations, and the operations that clusters name. These
+     * calls come after the calls for clusters. */
     void (*operation)(void *ctx, struct operation *op);
     /* Called before the operations. All ended operations that are newer than this id are loaded; "": all are
      * loaded. */
@@ -224,10 +225,10 @@ extern const char *const store_count_names[STORE_COUNTS];
 
 /* The content of a copy of a store. */
 struct store_copy {
-    char id[STORE_ID_BYTES]; /* id of the store; "": it has none yet */
+    char id[STORE_ID_BYTES]; /* the id of the store; "": the store has none yet */
     int schema;
     int64_t bytes;
-    int64_t event_sequence; /* the sequence of its last event; 0: it has none */
+    int64_t event_sequence; /* the sequence of the last event; 0: the store has no events */
     int64_t rows[STORE_COUNTS];
 };
 

@@ -120,8 +120,8 @@ uint64_t reader_depth(struct reader *r);
 void reader_done(struct reader *r);
 
 /*
- * checker.c: a thread that checks the part that the start left unchecked, and then ends. It uses a separate
- * connection; other threads only interrupt it.
+ * checker.c: a thread that checks the part that the start left unchecked, and then ends. The thread uses a
+ * separate connection; other threads do nothing with the connection except to interrupt a check.
  */
 struct checker {
     const struct store_backend *backend;

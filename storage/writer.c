@@ -1,17 +1,17 @@
 /*
  * The writer thread, the writing connection and the lease. The thread writes its whole queue in one
- * transaction (group commit), so many waiting clients share one fsync. It must not hold the lock while it
- * writes or calls a callback.
+ * transaction (group commit), so many waiting clients share one fsync. The thread must not hold the
+ * lock while it writes or calls a callback.
  *
  *   working --commit fails--> broken --a set or the lease is stored--> working
  *      |                        |
  *      +--another holds the lease--> lost (until close)
  *
- * While broken, droppable sets fail at once; the other sets keep their order at the head of the backlog. In
- * the state `lost` all sets fail at once, because they can never be stored. A commit that failed may still
- * have had an effect (after an I/O error at the last fsync, or when the connection was lost). Its sets stay
- * in the backlog until the number of the store's last transaction shows the outcome. Only then are they
- * dropped, repeated or reported.
+ * In the state `broken` droppable sets fail at once; the other sets keep their order at the head of the
+ * backlog. In the state `lost` all sets fail at once, because they can never be stored. A commit that failed
+ * may still have had an effect (after an I/O error at the last fsync, or when the connection was lost). Its
+ * sets stay in the backlog until the number of the store's last transaction shows the outcome. Only then are
+ * the sets dropped, repeated or reported.
  */
 #include "storage/storage_private.h"
 
@@ -293,8 +293,8 @@ static size_t batch_size(const struct writer *w)
     return n;
 }
 
-/* Whether the first `count` sets contain no change. Such sets are not written, only reported, after the sets
- * before them. */
+/* Whether the first `count` sets contain no change. Such sets are reported after the sets before them, and
+ * are not written. */
 static bool is_without_change(const struct writer *w, size_t count)
 {
     const struct change_set *set = w->backlog.head;

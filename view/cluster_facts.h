@@ -19,8 +19,8 @@ struct cluster_facts {
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
-    int64_t version_number; /* the version of Kubernetes as one number; 0: it is not known, and comes first in
-                             * the order */
+    int64_t version_number; /* the version of Kubernetes as one number; 0: the version is not known, and comes
+                             * first in the order */
     wall_us created_at, updated_at;
     wall_us expires_at; /* when the first version in use expires; 0: not known */
     json_t *labels;     /* the labels; NULL: there are none */

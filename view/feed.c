@@ -15,8 +15,8 @@ struct feed {
     unsigned wakes;
     struct feed_numbers numbers;
     struct feed_entry **ring; /* the entries, by sequence modulo max_entries */
-    size_t count;             /* the number of entries in the ring; they have the numbers from newest - count
-                               * + 1 to newest */
+    size_t count;             /* the number of entries in the ring; the entries have the numbers from newest -
+                               * count + 1 to newest */
     size_t bytes;
     size_t max_entries;
     size_t max_bytes;

@@ -392,9 +392,9 @@ static char *text_of(json_t *doc)
 }
 
 /*
- * "id-number-digest". The digest includes everything from which the body is made. It also includes times,
- * because a restored store uses version numbers again, and the build, because another build may use other
- * texts.
+ * "id-number-digest". The digest includes everything from which the body is made. The digest also includes
+ * times, because a restored store uses version numbers again. It includes the build, because another build
+ * may use other texts.
  */
 static void make_etag(char etag[static 64], const char *id, int64_t number, const int64_t *state,
                       size_t state_bytes, const char *message)

@@ -1,7 +1,7 @@
 /*
  * The form of the model's structs for API clients. These functions make JSON from a struct, as a tree or, for
- * clusters, as text. They are pure, so any thread that owns the struct may call them; mostly it is the loop
- * thread. The caller owns the result.
+ * clusters, as text. The functions are pure, so any thread that owns the struct may call them; in most cases
+ * the loop thread does. The caller owns the result.
  */
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
@@ -34,8 +34,8 @@ void render_event_item(struct buffer *out, const struct event *e);
 void render_event_stream(struct buffer *out, const struct event *e);
 
 /* Make blobs for the view, whose ETag is made of id and version. The subject of a cluster's blob is the
- * cluster's facts, that of an operation's blob is a copy of the operation without its body. Every other
- * subject is a copy. */
+ * cluster's facts. The subject of an operation's blob is a copy of the operation without its body. Every
+ * other subject is a copy. */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
@@ -47,9 +47,9 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
 /*
  * The quoted ETag of a cluster: "<id>-<generation>-<digest of everything else that is shown>", without
  * observed_at, which every read of Cleura changes. The tag stands for the state, not for its age.
- * If-None-Match compares the whole tag. If-Match compares only id and generation, because it asks whether
- * another caller has changed the cluster. Therefore a poll or new progress between a client's read and its
- * write causes no 412.
+ * If-None-Match compares the whole tag. If-Match compares only id and generation, because its question is
+ * whether another caller has changed the cluster. Therefore a poll or new progress between a client's read
+ * and its write causes no 412.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);

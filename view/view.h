@@ -52,8 +52,8 @@ void view_blob_set_heard(struct view_blob *b, mono_us heard_at);
 /* Returns when Cleura last reported the state in the blob; 0: never. */
 wall_us view_blob_seen_at(const struct view_blob *b);
 /*
- * Called between view_enter and view_leave: returns a reference to the blob, or to a form of it with the
- * newest time of observation. This form has no key, no brief and no subject.
+ * Called between view_enter and view_leave: returns a reference to the blob, or to a form of the blob with
+ * the newest time of observation. This form has no key, no brief and no subject.
  */
 struct view_blob *view_blob_as_seen(struct view_blob *b);
 /* Appends the body, or the brief, with the newest time of observation; returns that time. */
@@ -154,20 +154,21 @@ void view_set(struct view *v, enum view_section section, const char *key, struct
  */
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at);
 /*
- * Tokens that were valid until recently, by the first digits of the hex form of their digests. They are used
- * only for a counter. The view has the last VIEW_FORMER_TOKENS of this process. These tokens are not staged:
- * the loop thread adds them, and any thread reads them.
+ * Tokens that were valid until recently, by the first digits of the hex form of their digests. These tokens
+ * are used only for a counter. The view has the last VIEW_FORMER_TOKENS of this process. These tokens are not
+ * staged: the loop thread adds them, and any thread reads them.
  */
 enum { VIEW_FORMER_TOKENS = 256 };
 void view_note_former_token(struct view *v, const char *key);
 bool view_was_token(const struct view *v, const char *key);
 void view_set_flags(struct view *v, bool ready, bool draining);
-/* Loop thread: sets left_out, which only grows. It is visible after the next view_publish. */
+/* Loop thread: sets left_out, which never becomes smaller. The new value is visible after the next
+ * view_publish. */
 void view_set_left_out(struct view *v, const char *operation_id);
 /*
  * Loop thread: makes all staged changes visible at once. Does nothing when none are staged. Besides the
- * changed entries it copies only the other entries of their chunks, at most VIEW_CHUNK_MOST for each chunk.
- * For the other chunks of a changed section it copies the pointers.
+ * changed entries, the function copies only the other entries of their chunks, at most VIEW_CHUNK_MOST for
+ * each chunk. For the other chunks of a changed section the function copies the pointers.
  */
 void view_publish(struct view *v);
 /* Any thread: the number of snapshots that were published. */

@@ -95,7 +95,7 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
         return;
     }
     int64_t pause_us = retry_after_s * US_PER_S; /* the receiver may request a pause with any failure;
-                                                  * negative: it did not */
+                                                  * negative: the receiver did not */
     p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "model/moves.h"
 
-/* An endpoint has at most this number of bodies in memory; those of further deliveries are read from the
+/* An endpoint has at most this number of bodies in memory; the bodies of further deliveries are read from the
  * store when they are needed. */
 enum { ENDPOINT_BODIES_KEPT = 256 };
 

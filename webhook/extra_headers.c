@@ -17,7 +17,8 @@ enum { NAME_MAX_BYTES = 64, VALUE_MAX_BYTES = 1024 };
 
 /*
  * Reserved fields: those of the connection, the message or the signature (RFC 9110 7.6.1, WH-2), and those
- * that would make libcurl decompress data without a limit. A "*" at the end means every name that begins so.
+ * that would make libcurl decompress data without a limit. A "*" at the end means every name with this
+ * beginning.
  */
 static const char *const reserved[] = {
     "accept-encoding", "connection", "content-*",         "cookie*",    "expect", "forwarded", "host",
@@ -36,8 +37,8 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-/* Whether the value is printable ASCII, with spaces only between other characters. libcurl sends it unchanged
- * (UP-7). */
+/* Whether the value is printable ASCII, with spaces only between other characters. libcurl sends such a value
+ * unchanged (UP-7). */
 static bool is_field_value(const char *value)
 {
     size_t len = strlen(value);

@@ -1,5 +1,5 @@
-/* The counters of webhooks. They are global, because a scrape runs on any thread and has no access to the
- * engine. */
+/* The counters of webhooks. The counters are global, because a scrape runs on any thread and has no access to
+ * the engine. */
 #include "webhook/engine_private.h"
 
 #include <assert.h>

@@ -25,8 +25,8 @@ enum {
 /* Whether another attempt follows after `made` attempts. */
 bool schedule_goes_on(int made);
 /*
- * Returns the delay after attempt number `made` (1..9), with jitter. It is at least the receiver's
- * `retry_after_s` (limited already; negative: not requested).
+ * Returns the delay after attempt number `made` (1..9), with jitter. The delay is at least the receiver's
+ * `retry_after_s`, which is limited already (negative: the receiver requested no delay).
  */
 int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s);
 /* Returns the time until the date `at`, which was stored at `planned_at`. The result is at most the original

@@ -69,9 +69,9 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
 
 /*
- * The address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. It allows public
- * addresses, and addresses in a network (CIDR) of webhooks.allow. A `host` that webhooks.allow names may also
- * have private, shared and loopback addresses, but never link-local (metadata services), multicast,
+ * The address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. The policy allows
+ * public addresses, and addresses in a network (CIDR) of webhooks.allow. A `host` that webhooks.allow names
+ * may also have private, shared and loopback addresses, but never link-local (metadata services), multicast,
  * unspecified or reserved ones. Any thread.
  */
 bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address);
@@ -90,9 +90,9 @@ bool webhook_same_origin(const char *url, const char *other);
 char *webhook_seal_context(const char *webhook_id);
 /*
  * Makes a new sealed key for the webhook. *ret_secret is the "whsec_..." (24 random bytes, WH-4) that is
- * shown once; the caller frees it with mem_free_secret. It is NULL for v1a, whose secret is never shown,
- * because receivers need only ret_key->public_key. For an unknown scheme no key is made, and the result is
- * false.
+ * shown once; the caller frees it with mem_free_secret. *ret_secret is NULL for v1a, whose secret is never
+ * shown, because receivers need only ret_key->public_key. For an unknown scheme no key is made, and the
+ * result is false.
  */
 bool webhook_key_new(const struct env *env, const struct seal_key *key, const char *webhook_id,
                      enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret);
@@ -121,9 +121,9 @@ char *webhook_sign_all(const struct subscription *s, const struct seal_key *key,
                        const char *body, size_t body_len);
 
 /*
- * Checks a header field that the owner adds to deliveries. The name is a token of 1..64 bytes. It must not be
- * a field of the connection, of the message or of the signature. The value has 1..1024 printable bytes. Adds
- * every fault, at `pointer`, without name and value. Any thread.
+ * Checks a header field that the owner adds to deliveries. The name is a token of 1..64 bytes. The name must
+ * not be that of a field of the connection, of the message or of the signature. The value has 1..1024
+ * printable bytes. Adds every fault, at `pointer`, without name and value. Any thread.
  */
 void webhook_check_header(const char *name, const char *value, const char *pointer, struct problem **faults);
 /* Seals the field for a webhook. When webhook_check_header finds a fault, nothing is made and the result is

@@ -105,8 +105,8 @@ static bool has_same_operation(const json_t *a, const json_t *b)
 
 /*
  * Returns the word for the result of a PUT. "unchanged" requires that the operation is the same as before,
- * because a new one corrects drift. There is one exception: an operation that waits for another one is shown
- * only by the answer to the PUT. Then an equal version means "unchanged".
+ * because a new operation corrects drift. There is one exception: an operation that waits for another one is
+ * shown only by the answer to the PUT. Then an equal version means "unchanged".
  */
 static const char *result_of(const json_t *before, const json_t *after)
 {

@@ -24,8 +24,8 @@ char *labels_text(const json_t *labels);
 /* Reads a cluster; reports a failure. The caller owns *ret_cluster. */
 int cluster_read(struct cli *cli, const char *project, const char *name, json_t **ret_cluster);
 
-/* A cluster as the user saw it, and its ETag. A write that sends the ETag changes this state of the cluster
- * only. */
+/* A cluster as the user saw it, and its ETag. A write that sends the ETag is refused when the cluster is not
+ * in this state any more. */
 struct seen_cluster {
     json_t *cluster; /* the cluster; NULL: it does not exist */
     char *etag;      /* its ETag; NULL: the answer had none */

@@ -1,6 +1,7 @@
 /*
- * The command `__complete` lists the words that may end a command line; the scripts of the shells call it. It
- * prints lines "word<TAB>about", then ":BITS". It reports no failures: after a failure it prints no words.
+ * The command `__complete` lists the words that may end a command line; the scripts of the shells call this
+ * command. The command prints lines "word<TAB>about", then ":BITS". After a failure it prints no words and
+ * reports nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct typed {
     bool ended;              /* a `--` was read */
     bool lost;               /* there is no such command or flag, so nothing is offered */
     const char *word;        /* the word to complete; after `--flag=` only the value */
-    char *before;            /* the part of the same word before it, or "" */
+    char *before;            /* the part of the typed word before `word`, or "" */
     int bits;
 };
 

@@ -70,8 +70,8 @@ struct cache {
     char name[TOKEN_HEX_BYTES + 8];
 };
 
-/* Waits while another shootctl asks the server. The lock only saves requests, so shootctl continues without
- * it after LOCK_MS. */
+/* Waits while another shootctl asks the server. The purpose of the lock is to save requests, so shootctl
+ * continues without the lock after LOCK_MS. */
 static void take_lock(int lock)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};

@@ -40,9 +40,9 @@ static void add_words(json_t *array, const char *flag, const char *value)
 
 /*
  * Makes the user whose credential comes from `shootctl credential`. The arguments have everything that the
- * command needs; only XDG_CONFIG_HOME, if it is set, is in `env`. The arguments have the address in addition
- * to the context: if the context later names another server, the token of that server is not sent to this
- * address.
+ * command needs, except XDG_CONFIG_HOME, which is in `env` if it is set. The arguments have the address in
+ * addition to the context: if the context later names another server, the token of that server is not sent to
+ * this address.
  */
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {

@@ -13,8 +13,8 @@
 #include "cli/table.h"
 #include "cli/verbs/clusters.h"
 
-/* Several events often come together. They cause one request, and there is at most one request a second.
- * Changes of labels and messages cause no events; a request every ANYWAY_MS finds them. */
+/* Several events often come together. Such events cause one request, and there is at most one request a
+ * second. Changes of labels and messages cause no events; a request every ANYWAY_MS finds these changes. */
 enum { BURST_MS = 150, EVERY_MS = 1000, ANYWAY_MS = 10000, AFTER_FAILURE_MS = 2000 };
 
 enum change { CHANGE_ADDED, CHANGE_CHANGED, CHANGE_LEFT, CHANGE_DELETED };

@@ -87,9 +87,9 @@ static bool is_full(const struct acceptor *a)
 }
 
 /*
- * Returns the first descriptor that connections may not use. It and all higher ones are reserved for calls to
- * Cleura, webhooks and the store. (A new descriptor has the lowest free number.) The limit of descriptors may
- * change at run time.
+ * Returns the first descriptor that connections may not use. This descriptor and all higher ones are reserved
+ * for calls to Cleura, webhooks and the store. (A new descriptor has the lowest free number.) The limit of
+ * descriptors may change at run time.
  */
 static int first_kept(void)
 {

@@ -28,7 +28,7 @@ enum {
     RECEIVE_BUFFER = 64 * 1024, /* a fixed size, because the kernel otherwise enlarges the buffer to megabytes
                                  * for each fast sender */
 };
-/* The pause between two reads of a lingering peer. It limits the peer's speed. */
+/* The pause between two reads of a lingering peer. This pause limits the speed at which the peer sends. */
 static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
 
 /* `due` of a connection that was shut down; no clock has this value. */

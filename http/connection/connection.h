@@ -58,7 +58,7 @@ struct lingering_closes {
     } items[LINGERING_CLOSES_MAX];
 };
 
-/* The size of the memory that a connection has for the application. It is zero at first, and only the
+/* The size of the memory that a connection has for the application. The memory is zero at first, and only the
  * connection's worker uses it. */
 enum { CONNECTION_USER_BYTES = 96 };
 
@@ -128,10 +128,11 @@ void connection_close_lingering(struct connection *c);
  * library calls a handler. No other bytes of an answer may have been sent. The worker's thread. */
 void connection_refuse(struct connection *c, struct problem *problem);
 /*
- * Writes a problem as an answer without libmicrohttpd, which must have nothing to write. Writes only the
- * bytes that the socket accepts at once. The answer says that the connection ends; the caller must end it.
- * `client` is for the log line. Any thread; with TLS (`tls` is the session) only the worker's thread. With an
- * fd of -1 the problem is logged but not sent, because the calling thread cannot write to the socket.
+ * Writes a problem as an answer, without libmicrohttpd; the library must have nothing to write at this time.
+ * Writes only the bytes that the socket accepts at once. The answer says that the connection ends; the caller
+ * must end it. `client` is for the log line. Any thread; with TLS (`tls` is the session) only the worker's
+ * thread. With an fd of -1 the problem is logged but not sent, because the calling thread cannot write to the
+ * socket.
  */
 void problem_send(const struct env *env, int fd, struct gnutls_session_int *tls, const char *client,
                   const struct problem *problem);

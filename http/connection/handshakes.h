@@ -2,9 +2,9 @@
  * Handshakes that wait for their client. libmicrohttpd 0.9.75 with epoll does not detect that a handshake has
  * read all available bytes, and calls the handshake again at once. A client that sends half a hello would
  * then keep a processor busy, and so would each handshake that waits for a packet. Therefore a connection
- * whose handshake has no more bytes is suspended. One thread with its own epoll set resumes it when bytes
- * arrive, or when it was shut down. A handshake that sends needs no suspension: the server's handshake
- * messages fit into the socket's buffer (TLS_NAMES_MAX).
+ * whose handshake has no more bytes is suspended. One thread with its own epoll set resumes the connection
+ * when bytes arrive, or when the connection was shut down. A handshake that sends needs no suspension: the
+ * server's handshake messages fit into the socket's buffer (TLS_NAMES_MAX).
  */
 #ifndef HTTP_CONNECTION_HANDSHAKES_H
 #define HTTP_CONNECTION_HANDSHAKES_H

@@ -71,7 +71,7 @@ const char *tls_client_authorities(const struct tls *tls);
 int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info, gnutls_pcert_st **ret_certs,
                unsigned int *ret_count, gnutls_ocsp_data_st **ret_ocsp, unsigned int *ret_ocsp_count,
                gnutls_privkey_t *ret_key, unsigned int *ret_flags);
-/* Sets the server that uses TLS; NULL: it has stopped. */
+/* Sets the server that uses TLS; NULL: the server has stopped. */
 void tls_serve(struct tls *tls);
 
 #endif

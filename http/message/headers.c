@@ -76,7 +76,7 @@ static void keep(struct headers *h, enum header_id id, const char *value, size_t
 }
 
 /* Returns the length without blanks at the end. Blanks around a value do not belong to it (RFC 9110 5.5), but
- * the library removes only those before it. */
+ * the library removes only the blanks before the value. */
 static size_t length_without_blanks(const char *value, size_t len)
 {
     while (len && (value[len - 1] == ' ' || value[len - 1] == '\t'))
@@ -86,17 +86,17 @@ static size_t length_without_blanks(const char *value, size_t len)
 
 /*
  * Whether the field decides where the body ends. The library has already read these fields, and did not
- * remove blanks after their values. It refuses a length with such a blank itself, and treats a body of
- * `chunked ` as one that ends with the connection. shootd refuses such a request, because a proxy in front of
- * it might see another end of the body.
+ * remove blanks after their values. The library refuses a length with such a blank itself. It treats a body
+ * of `chunked ` as a body that ends with the connection. shootd refuses such a request, because a proxy in
+ * front of shootd might see another end of the body.
  */
 static bool is_framing(enum header_id id)
 {
     return id == HEADER_TRANSFER_ENCODING || id == HEADER_CONTENT_LENGTH;
 }
 
-/* A Cookie field that the library finds before those of the client, so that it parses no cookies. collect()
- * recognizes it by its address. */
+/* A Cookie field that the library finds before the fields of the client, so that the library parses no
+ * cookies. collect() recognizes this field by its address. */
 static const char no_cookie_name[] = MHD_HTTP_HEADER_COOKIE;
 static const char no_cookie_value[] = "-";
 

@@ -1,4 +1,4 @@
-/* Faults that tests request. They are stored in the order of creation; the first one that matches a request
+/* Faults that tests request. Faults are stored in the order of creation; the first one that matches a request
  * is used. */
 #ifndef SIMULATOR_CLOUD_FAULTS_H
 #define SIMULATOR_CLOUD_FAULTS_H

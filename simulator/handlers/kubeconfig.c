@@ -37,9 +37,9 @@ static void ca_name(const struct shoot *shoot, int generation, char *out, size_t
     (void)snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
 }
 
-/* Returns the time from which certificates are valid: the start of the simulator. Both clocks are past that
- * time, even when the simulated clock was moved. The certificate is therefore also valid on the real clock of
- * the client. */
+/* Returns the time from which certificates are valid: the start of the simulator. The real clock and the
+ * simulated clock are past that time, even when the simulated clock was moved. Therefore the certificate is
+ * also valid on the real clock of the client. */
 static int64_t valid_from(const struct sim *sim)
 {
     return sim->clock.started_sim_us / US_PER_SECOND - 60;

@@ -1,5 +1,5 @@
-/* Answers requests for monitoring credentials, node metrics and the SSH key. The numbers are invented, but
- * always the same. */
+/* Answers requests for monitoring credentials, node metrics and the SSH key. The numbers are invented, and
+ * are the same in every answer. */
 #include "simulator/cloud/catalog.h"
 
 #include "base/mem.h"

@@ -24,7 +24,7 @@ json_t *decode_worker(struct sim *sim, const char *region, const json_t *body, c
 json_t *decode_worker_change(struct sim *sim, const struct shoot *shoot, const json_t *worker,
                              const json_t *body, json_t *errors, enum run_kind *ret_kind);
 
-/* Convert v1 bodies, without the object around them, to v2 bodies. They return new values. */
+/* Convert v1 bodies, without the object around them, to v2 bodies. The functions return new values. */
 json_t *decode_v1_create(const json_t *shoot);
 json_t *decode_v1_patch(const json_t *shoot);
 json_t *decode_v1_worker(const json_t *worker);

@@ -194,7 +194,7 @@ enum store_status backup_make(sqlite3 *db, const char *path, int version, char *
     const char *slash = strrchr(path, '/');
     assert(version > 0 && version < migrate_newest());
     char *CLEANUP_FREE folder = folder_of(path);
-    /* The name does not begin with that of the database, so that a user who deletes shootd.db* does not
+    /* The name does not begin with the name of the database, so that a user who deletes shootd.db* does not
      * delete the copies. */
     char *CLEANUP_FREE target = mem_printf("%sbackup-v%d-%s", folder, version, slash ? slash + 1 : path);
     struct store_copy copy;

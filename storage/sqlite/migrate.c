@@ -1,7 +1,7 @@
 /*
- * The schema, as numbered migrations. They go forward only, and are never edited after a release. Each runs
- * in one immediate transaction, which also stores its number (DB-10). Runs on the opening thread, on the
- * writing connection.
+ * The schema, as numbered migrations. Migrations go forward only, and are never edited after a release. Each
+ * migration runs in one immediate transaction, which also stores the number of the migration (DB-10). Runs on
+ * the opening thread, on the writing connection.
  *
  * STRICT tables with CHECKs (DB-9). Times are microseconds since 1970; `doc` is the stored form of the model.
  */
@@ -84,7 +84,7 @@ static const char page_indexes[] =
     "CREATE INDEX deliveries_pending ON deliveries (event_id) WHERE status = 'pending';"
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';";
 
-/* Answers to requests with an Idempotency-Key. They are found by key and purged by age. */
+/* Answers to requests with an Idempotency-Key. These answers are found by key and purged by age. */
 static const char replays[] = "CREATE TABLE replays ("
                               " key TEXT NOT NULL PRIMARY KEY CHECK (length(key) = 64),"
                               " created_at INTEGER NOT NULL,"

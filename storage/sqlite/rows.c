@@ -1,6 +1,6 @@
 /*
  * Reads the stored structs at start, and pages of deliveries. Runs on the connection's thread. An unreadable
- * row is moved to the quarantine and logged; it causes no error.
+ * row is moved to the quarantine and logged, and causes no error.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -42,7 +42,7 @@ void doc_digest(const char *doc, size_t len, unsigned char ret_digest[static DOC
     (void)crypto_generichash(ret_digest, DOC_DIGEST_BYTES, (const unsigned char *)doc, len, NULL, 0);
 }
 
-/* Whether the digest in column 2 is that of the document in column 1, so the document is complete. */
+/* Whether the digest in column 2 is the digest of the document in column 1, so the document is complete. */
 static bool doc_is_whole(sqlite3_stmt *stmt)
 {
     unsigned char digest[DOC_DIGEST_BYTES];

@@ -1,6 +1,6 @@
 /*
  * The SQLite backend's table of functions, and its connections. One thread at a time uses a connection. The
- * only writer holds the file lock as long as its connection exists, also while it opens the file again.
+ * only writer holds the file lock as long as its connection exists, even while it opens the file again.
  */
 #include "storage/storage.h"
 

@@ -31,8 +31,8 @@ struct one_shoot {
     bool has_second_project;               /* there is also an empty project "p01" */
 };
 
-/* Starts the daemon. It manages the cluster "dev", which was adopted unchanged, and has sent no writes.
- * `cleura` is borrowed. */
+/* Starts the daemon. The daemon manages the cluster "dev", which was adopted unchanged, and has sent no
+ * writes. `cleura` is borrowed. */
 struct running *one_shoot_start(struct one_shoot *cleura);
 void one_shoot_end(struct running *d);
 /* Makes and posts a command for "dev". The caller frees the command after its answer or a kill. */

@@ -1,7 +1,7 @@
 /*
  * The daemon without its HTTP side, in a virtual world: loop, in-memory store with its real threads, view,
- * reconciler, and a transport that answers from memory. A test can kill it between any two turns and start it
- * again on the same store.
+ * reconciler, and a transport that answers from memory. A test can kill the daemon between any two turns and
+ * start it again on the same store.
  */
 #ifndef TESTS_SUPPORT_RUNNING_H
 #define TESTS_SUPPORT_RUNNING_H
