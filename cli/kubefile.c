@@ -396,8 +396,8 @@ static bool says(struct buffer *fault, const char *path, const char *doing, int 
     return false;
 }
 
-/* Locks the file as kubectl does. When the lock is taken, kubectl fails at once; shootctl tries for ten
- * seconds. */
+/* Locks the file with the same lock as kubectl. When another process has the lock, kubectl fails at once;
+ * shootctl tries for ten seconds. */
 static bool take_lock(const char *lock, struct buffer *fault)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};

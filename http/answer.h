@@ -42,7 +42,7 @@ struct answer {
     struct {
         const char *name; /* the name, a static text; NULL: there is no such field */
         char *value;      /* the value, which the answer owns */
-    } long_field;         /* the only field whose value may be longer than those below */
+    } long_field;         /* the only field whose value may be longer than ANSWER_HEADER_BYTES */
     unsigned header_count;
     struct answer_header headers[ANSWER_MAX_HEADERS]; /* the last member, because unused fields are not
                                                        * cleared */

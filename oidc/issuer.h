@@ -29,7 +29,7 @@ struct issuer_options {
     struct transport *transport;
     struct worker *worker;
     int directory; /* descriptor of the directory that keeps the keys for the next start (oidc/kept_keys.h);
-                    * -1: none */
+                    * -1: there is none */
     /* issuer_new itself reads the stored keys, from a small file. The read blocks, so the option is set only
      * before the loop runs. Otherwise the worker reads them. */
     bool reads_at_once;

@@ -15,7 +15,7 @@
  * the check has ended. */
 #define INTERRUPT_US (10 * US_PER_MS)
 
-/* Sets, under the lock, the connection that other threads may interrupt; NULL: none. */
+/* Sets, under the lock, the connection that other threads may interrupt; NULL: there is none. */
 static void publish(struct checker *c, void *conn)
 {
     (void)pthread_mutex_lock(&c->lock.mutex);

@@ -130,10 +130,10 @@ void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
 void change_put_seal_key(struct change_set *set, const char *key_id);
 /*
- * Removes events before `before`, and all except the newest ones, whose number is `newest`. An event that a
- * pending delivery needs stays, and so do all later events. Therefore the remaining events have no gaps,
- * except after a restore, and the oldest number shows which events were removed. Removes at most `limit`
- * rows, the oldest first, because other transactions wait during a purge.
+ * Removes events before the time `before`, and all events except the newest; `newest` is the number of events
+ * to keep. An event that a pending delivery needs stays, and all later events stay, too. Therefore the
+ * remaining events have no gaps, except after a restore, and the oldest number shows which events were
+ * removed. Removes at most `limit` rows, the oldest first, because other transactions wait during a purge.
  */
 void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit);
 /* kind: one of the other CHANGE_..._PURGE. */

@@ -68,8 +68,9 @@ static size_t add_text(struct buffer *out, const char *text)
     return at;
 }
 
-/* Whether a document has this member with this value. The text of the document is searched, because its tree
- * may not exist. A string in it cannot look like a member, because its quotes are escaped. */
+/* Whether a document has this member with this value. The text of the document is searched, because the
+ * document may have no tree. A string in the text cannot look like a member, because quotes in a string are
+ * escaped. */
 static bool has_member(const struct json_doc *doc, const char *member)
 {
     return doc && strstr(doc->text, member);

@@ -331,7 +331,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
         p->failing = false;
     }
     p->subscription = subscription_copy(s);
-    /* A new webhook, or one that was enabled again, has 5 days from now on, too (WH-15). */
+    /* A new webhook has 5 days from now on, and so has a webhook that was enabled again (WH-15). */
     p->last_success_at =
         later(later(p->last_success_at, s->last_success_at), later(s->created_at, s->enabled_at));
     webhook_count_endpoint(s->disabled, 1);

@@ -25,8 +25,8 @@ enum reach {
     REACH_PRIVATE,  /* a network or a host is needed: the address is in a private network */
     REACH_RESERVED, /* a network is needed: the address is unassigned, or has a special purpose on the
                      * internet */
-    REACH_METADATA, /* a network is needed that is not larger than the row: a service with secrets may be at
-                     * this address */
+    REACH_METADATA, /* a network is needed that is not larger than the network of the row: a service with
+                     * secrets may be at this address */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* The command `events`: prints the last events; with -f it follows the stream of new ones. */
+/* The command `events`: prints the last events, and with -f also new events as they arrive. */
 #include <inttypes.h>
 #include <stdio.h>
 

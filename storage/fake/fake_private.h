@@ -52,8 +52,8 @@ void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);
 void fake_tables_done(struct fake_tables *t);
 /* Returns the row with this key; NULL when there is none. */
 struct fake_row *fake_find(const struct fake_rows *rows, const char *key);
-/* Inserts or replaces; takes over the row. False when another row has the same `unique`; the row is then
- * freed. */
+/* Inserts the row, or replaces the row with the same key. Takes over the row. False when another row has the
+ * same `unique`; the row is then freed. */
 bool fake_put(struct fake_rows *rows, struct fake_row *row);
 void fake_remove(struct fake_rows *rows, const char *key);
 /* Removes the rows for which `drop` returns true, in order and at most `most`. Returns their number. */

@@ -223,8 +223,9 @@ STATEMENT(EVENTS_RANGE, "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM
 /*
  * Returns the first and the last number of a period in the audit log. The number of steps does not depend on
  * the length of the log. `latest` never decreases with the number, so the period begins at the first entry
- * whose `latest` is in it. The period ends at the last entry whose `latest` is before its end, or at a later
- * entry that was written after the clock was set back. Such entries are few and have their own index.
+ * whose `latest` is in the period. The period ends at the last entry whose `latest` is before the end of the
+ * period, or at a later entry that was written after the clock was set back. Such entries are few and have
+ * their own index.
  */
 STATEMENT(AUDIT_RANGE,
           "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM audit)"
