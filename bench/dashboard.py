@@ -51,7 +51,6 @@ VIEW = """
   const cdp = await context.newCDPSession(page);
   await cdp.send("Network.enable");
   await cdp.send("Network.clearBrowserCache");
-  await cdp.send("Network.setCacheDisabled", { cacheDisabled: true });
   await page.goto(args.url, { waitUntil: "commit" });
   const end = Date.now() + 60_000;
   for (;;) {
