@@ -16,8 +16,7 @@
 enum {
     BATCH = 64,
     GATHER_US = 20 * 1000, /* the time for which the thread waits for a full batch */
-    NAME_BYTES = 72,       /* the limit for names in a path; only a path that matches no object can have a
-                            * longer one */
+    NAME_BYTES = 72,       /* the limit for names in a path; a name that is longer belongs to no object */
 };
 
 /* The content of one line. Pointers refer to static text. */
@@ -42,7 +41,8 @@ static bool is_write(const struct request *r)
     return m != METHOD_GET && m != METHOD_HEAD && m != METHOD_OPTIONS;
 }
 
-/* Whether the request was slow. Streams, and reads whose client asked for a wait, never count as slow. */
+/* Whether the request was slow. A stream never counts as slow, and neither does a read whose client asked for
+ * a wait. */
 static bool is_slow(const struct request *r, int64_t duration_us)
 {
     const bool may_last =

@@ -14,7 +14,7 @@
 #include "config/config.h"
 
 enum {
-    ACCESS_LOG_ENTRIES = 2048, /* lines that may wait; about 1 MiB when full */
+    ACCESS_LOG_ENTRIES = 2048, /* the limit of lines that wait; this many lines take about 1 MiB */
     ACCESS_LOG_SLOW_MS = 1000, /* a longer request is logged, unless its client asked to wait */
 };
 
@@ -32,15 +32,15 @@ struct access_log {
     _Atomic uint64_t dropped;
 };
 
-/* Starts the thread; negative errno on failure. */
+/* Starts the thread; returns a negative errno on failure. */
 int access_log_start(struct access_log *log, enum access_log_mode mode);
 /* Changes the mode for all later requests. Any thread. */
 void access_log_set(struct access_log *log, enum access_log_mode mode);
 /* Called after the last request: writes waiting lines, ends the thread. */
 void access_log_stop(struct access_log *log);
 /*
- * Called at the end of a request: adds its line if the mode and the log level require it. `outcome` is NULL
- * when the whole answer was sent; static. The worker of the request; does not block.
+ * Called at the end of a request: adds a line if the mode and the log level require one. `outcome` is a
+ * static text; NULL: the whole answer was sent. The worker of the request; does not block.
  */
 void access_log_add(struct access_log *log, struct request *r, int64_t duration_us, const char *outcome);
 

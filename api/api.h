@@ -26,15 +26,15 @@ struct api_limits {
     int64_t command_us; /* the deadline of commands: the loop thread answers before it */
     int64_t overdue_us; /* a request whose result has not come is answered this long after the deadline */
     int wait_max_s;     /* the longest ?wait and Prefer: wait (AO-15) */
-    unsigned waiters;   /* the limit of requests that wait; a further one is answered at once with the current
-                         * state (AO-16) */
+    unsigned waiters;   /* the limit of requests that wait; a further request is answered at once with the
+                         * current state (AO-16) */
     unsigned waiters_per_token;
-    unsigned streams; /* the limit of all event streams; a further one gets 503 */
+    unsigned streams; /* the limit of all event streams; a request for a further stream gets 503 */
     unsigned streams_per_token;
-    int64_t stream_lifetime_us;       /* the lifetime of a stream, which is changed at random by up to a tenth
-                                       * (AO-24) */
-    int64_t heartbeat_us;             /* the interval of heartbeats in streams without events (AO-23) */
-    int64_t stream_backlog;           /* how many events a live stream may be behind before it is ended */
+    int64_t stream_lifetime_us; /* the lifetime of a stream, which is changed at random by up to a tenth
+                                 * (AO-24) */
+    int64_t heartbeat_us;       /* the interval of heartbeats in streams without events (AO-23) */
+    int64_t stream_backlog; /* when a live stream is more than this number of events behind, it is ended */
     int64_t requests_per_minute;      /* the limit of a token; 0: no limit (HT-45) */
     int64_t auth_failures_per_minute; /* the limit of a client address; 0: no limit */
     int64_t fresh_reads_per_minute;   /* the limit of a token for reads of Cleura; 0: no limit */
@@ -50,20 +50,21 @@ struct api_options {
     struct config_current *config;
     struct view *view;
     struct feed *feed; /* the new events, for streams */
-    struct oidc *oidc; /* JWTs of issuers; NULL: none are accepted */
+    struct oidc *oidc; /* JWTs of issuers; NULL: no JWT is accepted */
     const struct env *env;
     int listen_fd;   /* the socket: bound, listening, non-blocking; not owned */
     struct tls *tls; /* NULL: plain HTTP. Not owned */
-    /* Takes over the command; any HTTP thread. cmd->give_back is called exactly once, also after a timeout
-     * and during a stop. */
+    /* Takes over the command. cmd->give_back is called exactly once, also after a timeout and during a stop.
+     * Called on any HTTP thread. */
     void (*post)(void *ctx, struct command *cmd);
     void *post_ctx;
     /* Appends the metric families of other folders; any HTTP thread. May be NULL. */
     void (*metrics)(void *ctx, struct buffer *out);
     void *metrics_ctx;
     /*
-     * live returns whether the process makes progress (/livez), writable whether the store accepts changes
-     * (for /readyz). If not, `why` gets the reason. Any HTTP thread. May be NULL.
+     * `live` returns whether the process makes progress (for /livez), `writable` returns whether the store
+     * accepts changes (for /readyz). When the result is false, `why` gets the reason. Any HTTP thread. May be
+     * NULL.
      */
     bool (*live)(void *ctx, char *why, size_t size);
     bool (*writable)(void *ctx, char *why, size_t size);
@@ -73,7 +74,7 @@ struct api_options {
     const char *store_id; /* ids of the store, and of this start of the daemon: UUIDs */
     const char *start_id;
     /* Writes the conditions that an operator should know although the server works (/readyz?verbose); "" when
-     * there are none. */
+     * no such condition exists. */
     void (*remarks)(void *ctx, char *text, size_t size);
     /* The key that authenticates cursors, 32 bytes, copied; NULL: a new key at each start. */
     const uint8_t *cursor_secret;
@@ -88,7 +89,8 @@ struct api *api_start(const struct api_options *options, char **ret_error);
 void api_quiesce(struct api *api);
 /* From now on answers close their connection, new writes get 503 shutting_down, and event streams end. */
 void api_begin_drain(struct api *api);
-/* Waits until no request is in flight, transmission included (MH-18); false after the time limit. */
+/* Waits until no request is in flight; a request is in flight until its answer was sent (MH-18). Returns
+ * false after the time limit. */
 bool api_drained(struct api *api, int timeout_ms);
 /* Answers suspended requests with 503, stops every HTTP thread, and frees the server. Later results are
  * discarded. */

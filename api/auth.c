@@ -45,8 +45,8 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     return p;
 }
 
-/* Returns the present time. For a request that has just begun it is the time of its beginning, so the clock
- * is not read again. */
+/* Returns the present time. When the request has just begun, returns the time when it began, so that the
+ * clock is not read again. */
 static mono_us recent(const struct request *r)
 {
     return r->http.took_time ? env_mono(r->api->options.env) : r->http.started;
@@ -105,7 +105,7 @@ bool token_is_live(const struct api *api, const struct api_token *token)
     return api_token_is_live(token, env_wall(api->options.env));
 }
 
-/* Returns the token in "Bearer <token>"; NULL for another scheme. */
+/* Returns the token in "Bearer <token>"; NULL when the scheme is not Bearer. */
 static const char *bearer_token(const char *field)
 {
     static const char scheme[] = "Bearer";
@@ -115,8 +115,9 @@ static const char *bearer_token(const char *field)
     return field + len + strspn(field + len, " ");
 }
 
-/* Makes the digest of the token in "Bearer <token>" in hex, which is the key of the token in the view. False
- * for another scheme or another length. *ret_why is the reason to report when the view has no such key. */
+/* Makes the digest of the token in "Bearer <token>" in hex, which is the key of the token in the view.
+ * Returns false when the scheme is not Bearer, or when no token has this length. *ret_why is the reason to
+ * report when the view has no such key. */
 static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES],
                                enum auth_failure *ret_why)
 {
@@ -188,9 +189,9 @@ static void log_reason(const struct api *api, const char *key, const struct api_
         *why = AUTH_REVOKED;
 }
 
-/* Looks up the token. The key is the whole digest, so the duration of its comparison reveals nothing about
- * the token. False when the token is not valid; *why is then the reason, but does not change when the view
- * has no such key. */
+/* Looks up the token. The key is the whole digest, so the duration of the comparison reveals nothing about
+ * the token. Returns false when the token is not valid. *why is then the reason, but *why does not change
+ * when the view has no such key. */
 static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
@@ -210,7 +211,7 @@ static bool look_up(struct request *r, const char *key, enum auth_failure *why)
     return ok;
 }
 
-/* The answer is the same for each reason. */
+/* The answer is the same, whatever the reason is. */
 static struct problem *refuse_token(struct request *r, enum auth_failure why)
 {
     return refuse_credentials(r, why, "The token is not known, expired or revoked.");
@@ -233,7 +234,7 @@ static const char *given_jwt(const struct request *r)
     return token && jwt_is_one(token) ? token : NULL;
 }
 
-/* Checks a JWT. When it is not cached, another thread verifies it, and the request is suspended meanwhile. */
+/* Checks a JWT. When it is not cached, the request is suspended while another thread verifies it. */
 static struct problem *check_jwt(struct request *r, const char *token)
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
@@ -242,8 +243,8 @@ static struct problem *check_jwt(struct request *r, const char *token)
     if (!caller && oidc_has_form(token, strlen(token)))
         return jwt_verify(r, token, digest, client_key(r));
     if (!caller)
-        caller = jwt_caller_check(r->api, token, digest); /* the form is wrong: this call counts the reason,
-                                                           * and returns NULL */
+        /* when the form is wrong, this call counts the reason and returns NULL */
+        caller = jwt_caller_check(r->api, token, digest);
     if (!caller)
         return refuse_token(r, AUTH_JWT);
     take_caller(r, caller);

@@ -1,6 +1,6 @@
 /*
  * Authentication, permission and rate limits of callers. Each check returns NULL to continue, or a problem.
- * The worker of the request.
+ * Runs on the worker of the request.
  */
 #ifndef API_AUTH_H
 #define API_AUTH_H
@@ -22,12 +22,12 @@ struct view_blob;
 
 enum { TOKEN_PRINT_BYTES = 16, TOKEN_PRINT_KEY_BYTES = 16 };
 
-/* Why credentials were refused: only for the counter, never for the answer (AU-8). */
+/* The reasons why credentials were refused. Only the counter uses them, never the answer (AU-8). */
 enum auth_failure {
     AUTH_MISSING,
     AUTH_MALFORMED,
     AUTH_UNKNOWN, /* an unknown token, or a used or expired ticket */
-    AUTH_REVOKED, /* a revoked or rotated token; only the last VIEW_FORMER_TOKENS of them are known */
+    AUTH_REVOKED, /* a revoked or rotated token; only the last VIEW_FORMER_TOKENS such tokens are known */
     AUTH_EXPIRED,
     AUTH_JWT, /* an invalid JWT: shootd_oidc_tokens_total shows why */
     AUTH_FAILURE_MAX_,
@@ -44,10 +44,10 @@ struct problem *check_verified_jwt(struct request *r, struct jwt_verification *r
 struct problem *check_rate_limit(struct request *r);
 /* Checks role and project. */
 struct problem *check_permission(struct request *r);
-/* Checks token and permission again after the body, which may come long after the header section. May suspend
- * the request as check_token does. */
+/* Checks token and permission again after the body, which may come long after the header section. Like
+ * check_token, may suspend the request. */
 struct problem *check_caller_again(struct request *r);
-/* Continues check_caller_again, as check_verified_jwt continues check_token. */
+/* Continues check_caller_again in the same way in which check_verified_jwt continues check_token. */
 struct problem *check_verified_jwt_again(struct request *r, struct jwt_verification *result);
 /* Counts a fresh read of Cleura; returns true when the token has used up its fresh reads of this minute. */
 bool throttle_fresh(struct request *r);
@@ -58,7 +58,7 @@ void report_denied(struct request *r, enum problem_code code);
 void report_refused(struct request *r, enum problem_code code);
 /* Whether the token is neither expired nor revoked. Any thread. */
 bool token_is_live(const struct api *api, const struct api_token *token);
-/* Looks up the token with this digest again, for an answer that takes long. Any thread. */
+/* Looks up the token with this digest again, while a long answer is being sent. Any thread. */
 bool auth_still_holds(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /* Adds the header fields of a problem with this code: challenges (AU-7). */
 void auth_add_fields(struct request *r, enum problem_code code);

@@ -212,7 +212,7 @@ static bool has_name(const struct tls_client *client, const char *name)
     return false;
 }
 
-/* Returns the first rule that has one of the certificate's names; NULL: there is none. */
+/* Returns the first rule that has one of the certificate's names; NULL: no rule has one. */
 static const struct config_client *client_rule(const struct config *config, const struct tls_client *client)
 {
     for (size_t i = 0; i < config->tls.client_count; i++)

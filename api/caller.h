@@ -1,10 +1,10 @@
 /*
- * A caller without a token of shootd: with a JWT of an issuer (oidc/oidc.h) or a client certificate
- * (http/connection/tls.h). The other parts of the API treat it as a token that is not in the store. Id and
- * digest are derived from issuer and subject. Therefore all JWTs or certificates of a subject share the same
- * limits and idempotency keys, and have the same id in the audit log. The result of checking a JWT is cached
- * by its SHA-256 for a minute, but not past its expiry (AU-16). A JWT that is not cached is checked by the
- * verifier's thread (api/jwt.h).
+ * A caller without a token of shootd, but with a JWT of an issuer (oidc/oidc.h) or a client certificate
+ * (http/connection/tls.h). The other parts of the API treat such a caller like a token, which is not in the
+ * store. Id and digest are derived from issuer and subject. Therefore all JWTs or certificates of a subject
+ * share the same limits and idempotency keys, and have the same id in the audit log. The result of checking a
+ * JWT is cached by its SHA-256 for a minute, but not longer than the JWT is valid (AU-16). A JWT that is not
+ * cached is checked by the verifier's thread (api/jwt.h).
  */
 #ifndef API_CALLER_H
 #define API_CALLER_H
@@ -42,9 +42,9 @@ bool jwt_is_one(const char *token);
  */
 struct view_blob *jwt_caller_kept(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /*
- * Does the same as jwt_caller_kept, and checks a JWT that is not cached. The check takes long unless
- * oidc_has_form is false. NULL when the JWT is not valid (oidc_check counts the reason). Any thread between
- * config_current_enter and leave.
+ * Does the same as jwt_caller_kept, but also checks a JWT that is not cached. The check takes long, except
+ * when oidc_has_form is false. NULL when the JWT is not valid (oidc_check counts the reason). Any thread
+ * between config_current_enter and leave.
  */
 struct view_blob *jwt_caller_check(struct api *api, const char *token,
                                    const uint8_t digest[static TOKEN_DIGEST_BYTES]);

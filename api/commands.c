@@ -64,7 +64,7 @@ struct problem *request_park(struct request *r, struct command *cmd)
         (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
     assert(!cmd->give_back && !cmd->ctx);
     cmd->idempotency = r->idempotency; /* commands that only report something about the request have no key,
-                                        * because they must not reserve it */
+                                        * because such a command must not reserve the key */
     r->is_traced = command_writes(cmd->type) || command_reads_cleura(cmd->type);
     cmd->give_back = on_reply;
     const struct suspension_terms terms = {cmd->caller.token_id, due, discard_command};
@@ -188,8 +188,8 @@ static void set_applied(struct request *r, const struct preferences *p, const st
     buffer_init(&applied, LONGEST);
     if (p->respond_async && cmd->reply.status == MHD_HTTP_ACCEPTED)
         append_preference(&applied, "respond-async");
-    bool waited = cmd->write.waits || p->wait_s == 0; /* the request does not wait when too many others
-                                                       * wait */
+    /* The request does not wait when too many other requests wait. */
+    bool waited = cmd->write.waits || p->wait_s == 0;
     if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
         char text[32];
         int64_t most = r->api->limits.wait_max_s;
@@ -229,7 +229,8 @@ struct problem *write_park(struct request *r, struct command *cmd)
 
 enum { KEY_MIN = 16, KEY_MAX = 128 };
 
-/* Adds the text with its NUL, so that two adjacent texts cannot be confused with two others. */
+/* Adds the text with its NUL, which separates it from the next text: "a", "bc" and "ab", "c" have different
+ * digests. */
 static void digest_text(crypto_hash_sha256_state *state, const char *text)
 {
     (void)crypto_hash_sha256_update(state, (const unsigned char *)text, strlen(text) + 1);
@@ -242,7 +243,7 @@ static void digest_end(crypto_hash_sha256_state *state, char hex[static REPLAY_D
     (void)sodium_bin2hex(hex, REPLAY_DIGEST_BYTES, digest, sizeof(digest));
 }
 
-/* Accepts a string in quotes as in the draft, or the bare token that many clients send (HT-46). */
+/* Accepts a string in quotes, which the draft requires, or the bare token that many clients send (HT-46). */
 static bool read_key(const char *field, const char **ret_key, size_t *ret_len)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-";

@@ -1,4 +1,5 @@
-/* Makes commands for the decider from requests, and answers with their results. The worker of the request. */
+/* Makes commands for the decider from requests, and answers with their results. Runs on the worker of the
+ * request. */
 #ifndef API_COMMANDS_H
 #define API_COMMANDS_H
 
@@ -34,15 +35,15 @@ bool request_may_wait(struct request *r);
 
 /* Makes a command with dry_run and wait as requested. */
 struct command *write_command(struct request *r, enum command_type type);
-/* Does the same as request_park; the answer also says which preferences were applied. */
+/* Does the same as request_park; the answer also names the preferences that were applied. */
 struct problem *write_park(struct request *r, struct command *cmd);
 
 /* ---- Idempotency-Key ---- */
 
 /* Checks the syntax of Idempotency-Key, if the field has a meaning for the request. */
 struct problem *check_idempotency_key(struct request *r);
-/* Called when the body is complete: makes the digest that the same request has when it is repeated (HT-47).
- * Does nothing without a key. */
+/* Called when the body is complete: makes a digest of the request; a repetition of the request has the same
+ * digest (HT-47). Does nothing without a key. */
 void idempotency_take_fingerprint(struct request *r);
 
 #endif

@@ -115,7 +115,7 @@ static void digest_text(crypto_generichash_state *state, const char *text)
 }
 
 /* The digest of the parameters that select and order the list. It does not include the parameters for the
- * begin of the page, the number of rows and their form. */
+ * beginning of the page, the number of rows and their form. */
 static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DIGEST_BYTES])
 {
     crypto_generichash_state state;

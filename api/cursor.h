@@ -48,7 +48,7 @@ enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES
 /* Makes the cursor that continues after `place` in the list of `r`. */
 void cursor_make(const struct request *r, const struct cursor_place *place,
                  char text[static CURSOR_TEXT_BYTES]);
-/* Reads the cursor of `r`; without one, the place before the first item. */
+/* Reads the cursor of `r`. Without a cursor, returns the place before the first item. */
 enum cursor_status cursor_read(const struct request *r, struct cursor_place *ret_place);
 
 #endif

@@ -2,7 +2,7 @@
  * The audit log as one answer of any length, one entry per line. An export holds one page in memory. It
  * requests the next page from the store when the client has taken the current one, so the client determines
  * the speed. Before each page the token is looked up again. When an export cannot continue, it ends without
- * its last chunk, so that the client does not regard it as complete.
+ * its last chunk, so that the client can see that the export is incomplete.
  */
 #ifndef API_EXPORT_H
 #define API_EXPORT_H
@@ -17,11 +17,12 @@ struct request;
 /* Limit of simultaneous exports. */
 enum { EXPORTS_MAX = 4 };
 
-/* Sets the answer; takes over the content of `query`. The worker of the request. */
+/* Sets the answer; takes over the content of `query`. Runs on the worker of the request. */
 struct problem *export_open(struct request *r, struct audit_query *query);
 /* Whether the request streams an export. */
 bool export_is(const struct request *r);
-/* Called when the request of an export is completed; returns how it ended, for the access log. Its worker. */
+/* Called when the request of an export is completed; returns how it ended, for the access log. Runs on its
+ * worker. */
 const char *export_completed(struct request *r);
 
 #endif

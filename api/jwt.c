@@ -45,7 +45,7 @@ static void pass_result(struct jwt_verification *v)
     suspension_resume(TAKE_PTR(v->suspension), v);
 }
 
-/* The verifier's thread. */
+/* Runs on the verifier's thread. */
 static void verify(struct verifier_job *job)
 {
     struct jwt_verification *v = CONTAINER_OF(job, struct jwt_verification, job);
@@ -123,7 +123,8 @@ struct problem *jwt_verified(struct request *r, struct jwt_verification *v, stru
         return atomic_load(&r->api->stopping) ? stopping() : refuse_crowded(r);
     struct view_blob *caller = TAKE_PTR(v->caller);
     if (caller && !caller_holds(r->api, caller->subject)) {
-        /* The JWT has expired, or its issuer has another configuration now. The verifier checks it again. */
+        /* The JWT has expired, or the configuration of its issuer has changed. The verifier checks the JWT
+         * again. */
         view_blob_unref(caller);
         return suspend(r, v);
     }

@@ -23,11 +23,11 @@ static const struct histogram_edges request_edges = {17,
                                                      {500, 1000, 2500, 5000, 10000, 25000, 50000, 75000,
                                                       100000, 250000, 500000, 750000, 1000000, 2500000,
                                                       5000000, 7500000, 10000000}};
-/* The edges for requests that wait. The last ones are for the longest ?wait and the longest streams. */
+/* The edges for requests that wait. The last edges are for the longest ?wait and the longest streams. */
 static const struct histogram_edges wait_edges = {
     10, {100000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 300000000, 1800000000}};
 
-/* All statuses that shootd sends. Any other status would be counted as 500. */
+/* All statuses that shootd sends. A status that is not in this list would be counted as 500. */
 static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409,
                                412, 413, 414, 415, 417, 422, 429, 431, 500, 501, 502, 503, 504};
 
@@ -139,8 +139,8 @@ static const char *route_label(size_t route)
     return route == NO_ROUTE ? "none" : routes[route].template;
 }
 
-/* Whether the counter of a route for this status exists from the start, at 0 (OB-6). Without it, Prometheus
- * would not see the first error as an increase. */
+/* Whether the counter of a route for this status exists from the start, at 0 (OB-6). Without this counter,
+ * Prometheus would not see the first error as an increase. */
 static bool is_there_from_the_start(int status)
 {
     return status == MHD_HTTP_OK || status == MHD_HTTP_INTERNAL_SERVER_ERROR ||

@@ -103,7 +103,7 @@ static const char *check_label(const char *text, json_t **ret_valid)
     return label_filter_fault(text);
 }
 
-/* The actions of the audit log that are no operations of the API (reconcile/answers/audit.c). */
+/* The actions of the audit log that are not operations of the API (reconcile/answers/audit.c). */
 static const char *const own_actions[] = {"daemon.started", "daemon.stopped", "audit.left_out"};
 
 static bool is_action(const char *name, size_t len)

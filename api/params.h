@@ -80,7 +80,7 @@ struct problem;
 struct request;
 
 /* Decodes and checks the query of `r` against the parameters of its route. A route with ROUTE_ANY_QUERY has
- * none, and every query is good. */
+ * no parameters, and accepts every query. */
 struct problem *params_read(struct request *r);
 const char *param_name(enum param_id id);
 /* Returns the value of a number parameter, or its default when it is absent. */

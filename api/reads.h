@@ -2,8 +2,8 @@
  * Functions for reads of single resources and of collections (HT-35 to HT-37). Each returns a problem when a
  * precondition fails. A page is made of prepared bodies, without new JSON. Its items are in the order of the
  * view, or in another order (api/resources/cluster_order.h), and its cursor names the last item. The entity
- * tag of a page is the digest of its items' tags, or of its bytes when they have no tags. The worker of the
- * request.
+ * tag of a page is the digest of its items' tags, or the digest of the page's bytes when the items have no
+ * tags. Runs on the worker of the request.
  */
 #ifndef API_READS_H
 #define API_READS_H
@@ -14,8 +14,8 @@
 
 /* Returns a reference to a blob of the view, which the caller releases; NULL when it is absent. */
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
-/* Does the same as read_blob for the cluster in the path; returns PROBLEM_CLUSTER_NOT_FOUND when there is
- * none. */
+/* Does the same as read_blob for the cluster in the path; returns PROBLEM_CLUSTER_NOT_FOUND when no such
+ * cluster exists. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
 /* Does the same as read_cluster, for the body with the newest time of observation; the blob may have no
  * subject. */
@@ -66,12 +66,12 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
 /* Whether the key begins with the prefix; a NULL prefix matches every key. */
 bool list_has_prefix(const char *key, const char *prefix);
 
-/* Returns the words of a parameter, NULL-terminated; the caller owns them. NULL: the parameter is absent, so
- * everything matches. */
+/* Returns the words of a parameter in a NULL-terminated array, which the caller owns. NULL: the parameter is
+ * absent, so everything matches. */
 char **list_words(const struct request *r, enum param_id id);
-/* Returns the requested projects that the token may see, as a NULL-terminated array; the caller owns them.
- * NULL: all. A caller that may see all projects also sees items without a project, and items of removed
- * projects. */
+/* Returns the requested projects that the token may see, in a NULL-terminated array, which the caller owns.
+ * NULL: all projects. A caller that may see all projects also sees items without a project, and items of
+ * removed projects. */
 char **list_projects(const struct request *r);
 
 /* Answers with a JSON array from the decider; `next` is the key of its last item, NULL or "" when no page
@@ -91,7 +91,7 @@ struct list_page {
 
 /* Returns NULL or a problem. After NULL the page must be ended with list_page_end. */
 struct problem *list_page_begin(struct list_page *page, struct request *r);
-/* Called when there is another item: returns whether the item belongs to the next page. */
+/* Called when there is another item: returns whether this item belongs to the next page. */
 bool list_page_is_full(struct list_page *page);
 /* Adds an item, which is taken over, with this key. */
 void list_page_add(struct list_page *page, const char *key, json_t *item);
@@ -116,9 +116,9 @@ struct list_query {
     const char *prefix; /* selects only keys that begin with this text, or NULL; it must stay valid until the
                          * end of the list */
     bool newest_first;  /* keys in descending order */
-    bool brief;         /* the short form of the items */
+    bool brief;         /* the page has the short form of the items */
     bool states_age;    /* the answer has header fields with its source and the age of its oldest item */
-    bool may_go_on;     /* for operations: more items may be in the store only */
+    bool may_go_on;     /* for operations: the store may have items that the view does not have */
 };
 
 struct list_view {
@@ -137,7 +137,8 @@ struct list_view {
 /* Enters the view. Returns NULL or a problem. After NULL, list_view_end or list_view_discard must be
  * called. */
 struct problem *list_view_begin(struct list_view *list, struct request *r, const struct list_query *query);
-/* Returns the next entry that the query selects; NULL when there is none, or when the page is full. */
+/* Returns the next entry that the query selects; NULL when there is no further entry, or when the page is
+ * full. */
 const struct view_entry *list_view_next(struct list_view *list);
 /* Adds an entry. When the page is full, the entry belongs to the next page. */
 void list_view_add(struct list_view *list, const struct view_entry *entry);

@@ -59,12 +59,12 @@ static struct problem *check_route(struct request *r)
 
 static struct problem *check_content(struct request *r)
 {
-    assert(r->route); /* an earlier check found it, or refused the request */
+    assert(r->route); /* an earlier check found the route, or refused the request */
     const struct content_rules rules = route_content(r->route);
     return http_check_content(&r->http, &rules);
 }
 
-/* Makes the remaining checks, until one refuses or suspends the request. */
+/* Makes the remaining checks, until a check refuses or suspends the request. */
 static struct problem *run_checks(struct request *r)
 {
     static struct problem *(*const checks[])(struct request * r) = {
@@ -109,8 +109,9 @@ static bool is_change(const struct request *r)
     return r->token && r->route->method != METHOD_GET && !r->params.numbers[PARAM_DRY_RUN];
 }
 
-/* The body is complete, and its caller was checked again, unless the request waits for that. A change that is
- * refused here never becomes a command, whose refusal the loop would audit. */
+/* Called when the body is complete and the caller was checked again. The loop adds audit entries only for
+ * refused commands. A change that is refused here never becomes a command, so its refusal is reported here.
+ */
 static struct problem *handle_checked(struct request *r)
 {
     if (r->http.suspension)

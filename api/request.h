@@ -31,7 +31,7 @@ struct request {
     bool awaits_jwt;  /* suspended until a JWT is verified (api/jwt.h) */
     bool is_traced;   /* the request is a write, or a read that calls Cleura */
     bool wants_fresh; /* the client asked for a fresh read of Cleura (api/fresh.h) */
-    struct command_idempotency idempotency; /* the idempotency key as a digest; "" when there is none */
+    struct command_idempotency idempotency; /* the digest of the key; "" when there is no key */
     /* Makes the answer from the command's result, or leaves that to the common code by returning NULL without
      * an answer. When this member is NULL, the common code makes the answer. */
     struct problem *(*finish)(struct request *r, struct command *cmd);

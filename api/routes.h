@@ -47,7 +47,7 @@ static inline struct content_rules route_content(const struct route *route)
 void routes_prepare(void);
 /*
  * Finds the row for the path and the method of `r` (GET rows also serve HEAD) and sets the path parameters.
- * NULL when there is none; *ret_allowed is then the bit set of methods for the path, 0 for an unknown path.
+ * NULL when no row matches; *ret_allowed is then the bit set of methods for the path, 0 for an unknown path.
  * No allocation, no regular expressions.
  */
 const struct route *route_match(struct request *r, unsigned *ret_allowed);

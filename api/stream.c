@@ -21,7 +21,7 @@ enum {
 
 static const struct {
     const char *name;
-    const char *word; /* a word for the client; NULL: the client has left, or must not return */
+    const char *word; /* the reason to send; NULL: the client has left, or must not return */
 } ends[STREAM_END_MAX_] = {
     [STREAM_GOES_ON] = {"none", NULL},
     [STREAM_CLIENT] = {"client", NULL},
@@ -38,7 +38,7 @@ const char *stream_end_name(enum stream_end end)
     return ends[end].name;
 }
 
-/* ---- begin and end ---- */
+/* ---- start and end ---- */
 
 static struct stream *stream_of(struct event_stream *transport)
 {
@@ -125,8 +125,8 @@ static bool say_reset(struct stream *s)
     return begin_note(s);
 }
 
-/* Makes a heartbeat. The heartbeat has the position when the stream has passed events that are not for this
- * client (AO-20, AO-23). */
+/* Makes a heartbeat. When the stream has skipped events that are not for this client, the heartbeat contains
+ * the position (AO-20, AO-23). */
 static bool say_heartbeat(struct stream *s)
 {
     s->heartbeat_is_due = false;
@@ -160,7 +160,7 @@ static bool is_not_in_log(const struct stream *s, const struct command_events *p
            (s->position < page->newest && (!page->oldest || s->position + 1 < page->oldest));
 }
 
-/* Returns why a page could not be read, as the end of the stream. */
+/* Returns the reason for the end of a stream that could not read a page. */
 static enum stream_end end_of_problem(const struct command *cmd)
 {
     if (cmd->denied)
@@ -332,8 +332,8 @@ void stream_end(struct stream *s, enum stream_end why)
     if (!s->end) {
         end_with(s, why);
         if (why == STREAM_TOKEN)
-            event_stream_drop_piece(&s->transport); /* the client gets no more events; a block that is not
-                                                     * complete is no event (AO-20) */
+            event_stream_drop_piece(&s->transport); /* the client gets no more events; it does not use an
+                                                     * incomplete block as an event (AO-20) */
         event_stream_resume(&s->transport);
     }
     (void)pthread_mutex_unlock(&s->transport.lock);

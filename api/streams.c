@@ -13,7 +13,7 @@
 enum {
     BATCH = 256,
     TOKEN_LOOK_US = 1000000,
-    DRAIN_GRACE_US = 500000, /* the time that clients have to read the last message */
+    DRAIN_GRACE_US = 500000, /* clients have this much time to read the last message */
     RETRY_AFTER_S = 10,
     PACED_ABOVE = 128, /* above this number of streams, the thread makes pauses */
     PACE_US = 100,
@@ -30,7 +30,7 @@ struct stream_round {
     mono_us now;
     mono_us tokens_at;
     bool check_tokens;
-    mono_us cut_at; /* when remaining streams are cut; 0: the server does not drain */
+    mono_us cut_at; /* the time when the remaining streams are cut; 0: the server does not drain */
     int processors;
     int64_t paced_at, worked; /* the time, and the used processor time, at the last pause */
 };
@@ -43,7 +43,7 @@ static bool sees_what_is_sent(const struct api_token *token, const struct stream
     return projects_cover(token->projects, s->asked.projects ? s->asked.projects : everything);
 }
 
-/* Looks up the token of an open stream again, as for a new request. */
+/* Looks up the token of an open stream again, like the token of a new request. */
 static bool token_still_holds(struct api *api, const struct stream *s)
 {
     char key[TOKEN_HEX_BYTES];
@@ -187,7 +187,7 @@ static unsigned open_of_token(struct streams *all, const uint8_t digest[static T
     return count;
 }
 
-/* Admits a stream; false above the limits. */
+/* Admits a stream; returns false when a limit is reached. */
 static bool let_in(struct streams *all, struct stream *s)
 {
     struct stream_shard *shard = shard_of(all, s);

@@ -26,11 +26,11 @@ struct request;
 
 /* ---- stream.c: one stream ---- */
 
-/* Why a stream ended; labels of a metric. */
+/* The reasons why a stream ended, which are labels of a metric. */
 enum stream_end {
     STREAM_GOES_ON,
     STREAM_CLIENT,   /* the client left */
-    STREAM_LIFETIME, /* its lifetime was over */
+    STREAM_LIFETIME, /* its lifetime had ended */
     STREAM_TOKEN,    /* the token was revoked or expired */
     STREAM_SLOW,     /* the client read no bytes in time */
     STREAM_BEHIND,   /* the client had received all events, and then fell too far behind */
@@ -65,7 +65,7 @@ struct stream {
     bool was_live; /* the stream has sent all existing events at least once */
     bool heartbeat_is_due;
     bool is_unchecked;     /* the position is greater than that of the feed, so the store must check it */
-    int64_t position;      /* all events up to this number were sent, or are not for this stream */
+    int64_t position;      /* every event up to this number was sent, or is not for this stream */
     int64_t sent_position; /* the id that the client has; 0: not known */
     /* ---- the piece ---- */
     enum stream_piece kind;
@@ -76,7 +76,7 @@ struct stream {
     char *page;
     size_t page_count;
     int64_t page_last;
-    bool reset; /* the client's position is not in the log */
+    bool reset; /* the client must get a reset, because its position is not in the log */
     int64_t reset_oldest, reset_newest;
 };
 
@@ -119,7 +119,7 @@ struct streams {
     } shards[STREAM_SHARDS];
 };
 
-/* Starts the thread; negative errno on failure. */
+/* Starts the thread; returns a negative errno on failure. */
 int streams_start(struct streams *all, struct api *api);
 /* Stops the thread. Called when no stream is left. */
 void streams_stop(struct streams *all);
@@ -127,7 +127,7 @@ void streams_stop(struct streams *all);
 void streams_end_all(struct streams *all);
 /*
  * Admits a stream for the request (takes over the content of `asked`) and sets the answer: the stream, or
- * only its headers for HEAD. Above the limits it returns a problem. The worker of the request.
+ * only its headers for HEAD. Above the limits it returns a problem. Runs on the worker of the request.
  */
 struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position);
 /* Called when the request of a stream is completed: returns why the stream ended. */

@@ -1,5 +1,5 @@
-/* glibc's assert() calls __assert_fail. The linker takes the function of the program instead of the
- * library's. */
+/* glibc's assert() calls __assert_fail. The linker uses the function of this program in place of the
+ * library's function. */
 #include "base/assertion.h"
 
 #include <assert.h>
@@ -22,7 +22,8 @@ void assertion_about(const char *kind, const char *name)
         about[0] = '\0';
 }
 
-/* Writes without allocation and locks: for an assertion that failed while the first one was being logged. */
+/* Writes the message without allocation and without locks. Used when a second assertion fails while the first
+ * one is being logged. */
 static void write_bare(void)
 {
     static const char text[] = "an assertion failed while another one was logged\n";

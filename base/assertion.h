@@ -7,7 +7,7 @@
 #define BASE_ASSERTION_H
 
 /* Names the object that the calling thread works on from now on, for example ("cluster", "team-a/dev"). Both
- * texts are copied; long texts are cut. NULL: it works on no object. */
+ * texts are copied; long texts are cut. NULL: the thread works on no object. */
 void assertion_about(const char *kind, const char *name);
 
 #endif

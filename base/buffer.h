@@ -36,7 +36,7 @@ enum gunzip_end { GUNZIP_OK, GUNZIP_MALFORMED, GUNZIP_TOO_LARGE };
  * text claims. */
 enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len);
 
-/* A body in gzip form, whose size is fixed. The code that sends a body makes this form. */
+/* A body in gzip form; its size never changes. The code that sends the body makes this form. */
 struct http_coded {
     size_t len;
     char bytes[];

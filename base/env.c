@@ -35,14 +35,14 @@ static void kernel_random(char *p, size_t len)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            abort(); /* getrandom cannot fail on a kernel that runs daemons */
+            abort(); /* getrandom fails only on a kernel that does not have it */
         p += n;
         len -= (size_t)n;
     }
 }
 
-/* Returns small amounts from a buffer of the thread, because every request needs some random bytes. Bytes
- * that a caller received are removed from the buffer. */
+/* When a caller needs only a few random bytes, they come from a buffer of the thread, because every request
+ * needs some. Bytes that a caller received are removed from the buffer. */
 static void real_random(const struct env *env, void *bytes, size_t len)
 {
     enum { SUPPLY = 512 };

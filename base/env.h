@@ -26,7 +26,7 @@ struct env {
     wall_us (*now_wall)(const struct env *env);
     /* Fills `bytes` from a CSPRNG (a seeded generator in tests). Any thread. */
     void (*random)(const struct env *env, void *bytes, size_t len);
-    /* Like epoll_wait, but with a deadline on this env's monotonic clock (INT64_MAX: none). */
+    /* Does the same as epoll_wait, but with a deadline on this env's monotonic clock (INT64_MAX: none). */
     int (*wait)(const struct env *env, int epoll_fd, struct epoll_event *events, int max, mono_us deadline);
     void *ctx;
 };

@@ -1,8 +1,8 @@
 /*
- * Frees data that many threads read and one thread replaces, when no thread reads it any more (epoch-based
- * reclamation). A reader stores the current epoch in its own slot when it begins. The writer frees a retired
- * object when no slot contains an epoch in which a reader could still see the object. Readers: any thread,
- * wait-free after their first entry. Writer: one thread. Reads do not nest.
+ * Epoch-based reclamation: many threads read data that one thread replaces. The old data is freed when no
+ * thread reads it any more. A reader stores the current epoch in its own slot when it begins. The writer
+ * frees a retired object when no slot contains an epoch in which a reader could still see the object.
+ * Readers: any thread, wait-free after their first entry. Writer: one thread. Reads do not nest.
  */
 #ifndef BASE_EPOCH_H
 #define BASE_EPOCH_H

@@ -52,11 +52,11 @@ enum {
 
 /* Writes a new token; the caller overwrites it after use. */
 void token_make(const struct env *env, char token[static TOKEN_BYTES]);
-/* True when length, alphabet, prefix and checksum are right. No token with this text needs to exist. */
+/* True when length, alphabet, prefix and checksum are right. This does not prove that the token exists. */
 bool token_is_wellformed(const char *token);
 /* Computes SHA-256 of the whole token. Only this digest is stored (AU-3). */
 void token_digest(const char *token, uint8_t digest[static TOKEN_DIGEST_BYTES]);
-/* Writes a digest as lower-case hex: the key of VIEW_TOKENS. */
+/* Writes a digest as lower-case hex. The entries of VIEW_TOKENS have this text as their key. */
 void token_hex(const uint8_t digest[static TOKEN_DIGEST_BYTES], char hex[static TOKEN_HEX_BYTES]);
 void token_digest_hex(const char *token, char hex[static TOKEN_HEX_BYTES]);
 

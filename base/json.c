@@ -12,7 +12,7 @@
 #define EXACT_INTEGERS 9007199254740992.0
 
 /*
- * False when the nesting exceeds its limit, or when the text contains a NUL, which jansson ignores after
+ * False when the nesting exceeds its limit, or when the text contains a NUL: jansson ignores a NUL after
  * numbers and words. `fault` then has a text and the position.
  */
 static bool json_is_bounded(const char *bytes, size_t len, struct json_fault *fault)

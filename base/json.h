@@ -72,8 +72,8 @@ struct json_fault {
 
 /*
  * Parses untrusted bytes: accepts objects and arrays only, rejects duplicate names, limits the depth. Every
- * number without a fraction becomes an integer, as in JSON Schema: 3.0 becomes 3. Returns NULL on a fault and
- * describes it in `ret_fault` unless that is NULL. The caller owns the result.
+ * number without a fraction becomes an integer, as in JSON Schema: 3.0 becomes 3. On a fault returns NULL,
+ * and describes the fault in `ret_fault` unless `ret_fault` is NULL. The caller owns the result.
  */
 json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault);
 /* Does the same as json_parse_strict, but accepts any value and duplicate names. Used for answers of Cleura,
@@ -89,10 +89,10 @@ json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limi
                            enum json_scan_end *ret_end);
 
 /*
- * Does the same as json_parse_foreign, but accepts a text in which the parser does not accept single values.
- * RFC 8259 allows numbers of any size, and strings can contain lone surrogates. Each such value becomes a
- * number outside every range, which the functions that read members do not accept. A member whose name the
- * parser does not accept is omitted.
+ * Does the same as json_parse_foreign, but accepts a text in which the parser does not accept some of the
+ * values. RFC 8259 allows numbers of any size, and strings can contain lone surrogates. Each such value
+ * becomes a number outside every range. The functions that read members do not accept such a number. A member
+ * whose name the parser does not accept is omitted.
  */
 json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_limits *limits,
                             enum json_scan_end *ret_end);
@@ -128,8 +128,8 @@ void json_set_bool(json_t *object, const char *key, bool value);
 void json_set_take(json_t *object, const char *key, json_t *value);
 
 /*
- * Writes an object as text, member by member. These functions are for an object that would be built as a tree
- * only to be written. The outermost json_out_begin has no name. NULL becomes null.
+ * Writes an object as text, member by member. With these functions, an object that is only written needs no
+ * tree. The outermost json_out_begin has no name. NULL becomes null.
  */
 struct buffer;
 void json_out_begin(struct buffer *out, const char *name);

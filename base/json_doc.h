@@ -1,6 +1,6 @@
 /*
- * A JSON value that is stored for long and read seldom. It is stored as compact text, which has a fifth of
- * the size of its tree. The first read parses the text into the tree. The value never changes. One thread
+ * A JSON value that is stored for long and read seldom. It is stored as compact text: the text has a fifth of
+ * the size of the tree. The first read parses the text into the tree. The value never changes. One thread
  * owns it, also for reading, because a read builds the tree. All functions accept NULL for "no value".
  */
 #ifndef BASE_JSON_DOC_H
@@ -24,7 +24,7 @@ struct json_doc *json_doc_new(json_t *value);
  * null. */
 struct json_doc *json_doc_of_text(const char *text, size_t len);
 void json_doc_free(struct json_doc *doc);
-/* Frees *doc and stores a document of `value` there, as json_doc_new makes it. */
+/* Frees *doc and stores the result of json_doc_new(value) there. */
 void json_doc_set(struct json_doc **doc, json_t *value);
 /* Copies the document without its tree. The copy shares no memory with its source. */
 struct json_doc *json_doc_copy(const struct json_doc *doc);

@@ -219,8 +219,8 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
 
 /* ---- sentences ---- */
 
-/* Fields that name the subject of a line, in the order of the sentence. After them the fields that give the
- * reason, the best first. */
+/* Fields that name the subject of a line, in the order that they have in the sentence. The second list has
+ * the fields that give the reason, the best first. */
 static const char *const subjects[] = {"project", "cluster", "shoot",   "account", "operation",
                                        "webhook", "step",    "token",   "path",    "host",
                                        "listen",  "status",  "version", "signal",  "by"};

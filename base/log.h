@@ -15,7 +15,8 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 
 /* Sets the highest level that is written. Default: info. */
 void log_set_level(enum log_level level);
-/* Whether lines of this level are written. A caller asks before it computes an expensive value. */
+/* Whether lines of this level are written. Callers use this function before they compute an expensive
+ * value. */
 bool log_is_written(enum log_level level);
 /* Returns how many lines of a level were written since the start (metric log_messages_total). */
 uint64_t log_count(enum log_level level);

@@ -14,7 +14,8 @@
 
 /* Allocates zeroed memory for `count` items of `size` bytes; aborts when there is no memory. */
 void *mem_calloc(size_t count, size_t size);
-/* Like realloc for an array, with a check for overflow; aborts when there is no memory. */
+/* Does the same as realloc, but for an array and with a check for overflow; aborts when there is no
+ * memory. */
 void *mem_realloc_array(void *old, size_t count, size_t size);
 /* Copies the text; NULL for NULL. */
 char *mem_strdup(const char *text);

@@ -80,8 +80,8 @@ uint64_t histogram_count(const struct histogram_total *total)
 
 enum { EDGE_BYTES = 32 };
 
-/* Writes the edge in seconds, in the form that OpenMetrics requires: 0.5, 1.0. Both output forms use it, so
- * their labels are the same. */
+/* Writes the edge in seconds, in the form that OpenMetrics requires: 0.5, 1.0. Both output forms use this
+ * text, so their labels are the same. */
 static const char *edge_text(int64_t us, char text[static EDGE_BYTES])
 {
     const int n = snprintf(text, EDGE_BYTES, "%.15g", (double)us / (double)US_PER_S);

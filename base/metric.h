@@ -32,7 +32,7 @@ void metric_of(struct buffer *out, const char *name, const char *label, const ch
 void metric_one(struct buffer *out, const char *name, double value);
 
 /*
- * Appends the same families in the form of OpenMetrics 1.0.0, with the same names and labels of all samples.
+ * Appends the families of `text` in the form of OpenMetrics 1.0.0. All samples keep their names and labels.
  * Any thread.
  */
 void metric_to_openmetrics(const struct buffer *text, struct buffer *out);
@@ -53,8 +53,7 @@ struct histogram {
     _Atomic uint64_t sum_us;
 };
 
-/* The sum of several histograms with the same edges, which is computed for a scrape. A zeroed struct is
- * empty. */
+/* The sum of several histograms with the same edges. Each scrape computes it. A zeroed struct is empty. */
 struct histogram_total {
     uint64_t counts[HISTOGRAM_EDGES_MAX + 1];
     uint64_t sum_us;

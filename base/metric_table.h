@@ -50,7 +50,7 @@ METRIC(shootd_oidc_oldest_keys_age_seconds, gauge, "", "Age of the oldest keys o
 METRIC(shootd_operation_duration_seconds, histogram, "type outcome",
        "Duration of ended operations, from their acceptance to their end.")
 METRIC(shootd_operation_step_duration_seconds, histogram, "step outcome",
-       "Duration of the steps of ended operations, from the begin of the step to its end.")
+       "Duration of the steps of ended operations, from the start of the step to its end.")
 METRIC(shootd_operations_open, gauge, "", "Operations that have not ended.")
 METRIC(shootd_project_oldest_observation_age_seconds, gauge, "project",
        "Time since the last read of the cluster that was not read for the longest time.")

@@ -12,7 +12,7 @@
 
 #include "base/env.h"
 
-enum { SEAL_KEY_BYTES = 32, SEAL_KEY_ID_BYTES = 33 /* the text, including its NUL */ };
+enum { SEAL_KEY_BYTES = 32, SEAL_KEY_ID_BYTES = 33 /* the length of the id with its NUL */ };
 
 struct seal_key {
     uint8_t bytes[SEAL_KEY_BYTES];

@@ -15,7 +15,7 @@
 
 /*
  * Loads the key from $CREDENTIALS_DIRECTORY/shootd-seal-key when that file exists. Otherwise loads `seal.key`
- * in the state directory, which it makes (mode 0600) when it is absent. Returns 0, or a negative errno with
+ * in the state directory; when this file is absent, makes it (mode 0600). Returns 0, or a negative errno with
  * the reason in *ret_error (the caller frees it).
  */
 int seal_key_load(int state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error);
@@ -28,8 +28,8 @@ bool seal_key_is_credential(void);
 int seal_key_write_next(int state_dir, const struct seal_key *key);
 /*
  * Ends an interrupted rotation. `store_key_id` is the id of the key in the store, or "". Returns 1 when the
- * next key replaced the old one, which was overwritten. Returns 0 when there was no next key, or when it was
- * removed. Otherwise returns a negative errno.
+ * next key replaced the old one; the old file was then overwritten. Returns 0 when there was no next key, or
+ * when it was removed. Otherwise returns a negative errno.
  */
 int seal_key_settle(int state_dir, const char *store_key_id);
 

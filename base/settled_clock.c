@@ -29,7 +29,7 @@ wall_us settled_clock_now(struct settled_clock *c)
         c->ahead_us = offset_us;
         c->ahead_since = mono;
     } else if (mono - c->ahead_since >= DAY_US) {
-        log_info("the wall clock has stayed ahead for a day and is accepted");
+        log_info("the wall clock is still ahead a day after its jump: its time is accepted");
         c->offset_us = offset_us;
         c->is_ahead = false;
     }

@@ -19,9 +19,9 @@ struct settled_clock {
     mono_us ahead_since;
 };
 
-/* `last` is the last time that is known from before the start. 0: no such time is known, and the wall clock
- * is accepted. When more than a day has passed since `last`, the wall clock is not accepted yet, because it
- * may have jumped. */
+/* `last` is a time that was stored before the start. 0: no such time is known, and the wall clock is
+ * accepted. When more than a day has passed since `last`, the wall clock is not accepted yet, because it may
+ * have jumped. */
 void settled_clock_begin(struct settled_clock *c, const struct env *env, wall_us last);
 /* Returns the current time. Logs when the wall clock jumps ahead, and when the jump is accepted. */
 wall_us settled_clock_now(struct settled_clock *c);

@@ -154,7 +154,7 @@ void span_record(const struct span *s)
         free(text);
 }
 
-/* Removes the oldest span from the queue and returns it, when it has at most this many bytes. */
+/* When the oldest span of the queue has at most this many bytes, removes and returns it. */
 static bool take_one(size_t most_bytes, struct span_text *ret)
 {
     (void)pthread_mutex_lock(&lock);

@@ -70,7 +70,8 @@ struct span {
 /* Returns the attributes in OTLP's JSON form, as a new array. */
 json_t *span_attributes(const struct span_attribute *attributes, size_t count);
 
-/* Sets how many traces of a million are recorded. Before this call none is recorded. Before threads start. */
+/* Sets how many traces of a million are recorded. Before this call no trace is recorded. Called before
+ * threads start. */
 void span_set_ratio(int millionths);
 /* Decides whether the trace of a request is recorded. When a trusted peer sent the trace (`is_known`), its
  * sampled flag decides (OB-14); otherwise the decision is random. While recording is off, the flag is not

@@ -52,7 +52,7 @@ static size_t utf8_decode(const uint8_t *text, size_t len, uint32_t *ret_point)
     return 0;
 }
 
-/* Whether the character is a control, or reverses or breaks a printed line. */
+/* Whether the character is a control character, or would reverse or break a printed line. */
 static bool is_control(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x061c || point == 0x200e ||

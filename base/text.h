@@ -17,9 +17,9 @@ char *utf8_cut_copy(const char *text, size_t max);
  * Cleans foreign text that is shown to people: in logs, messages, the delivery log. Each control (C0, C1,
  * line separators) and each mark that changes the direction of text becomes a space. A byte that is not part
  * of valid UTF-8 becomes a question mark. The text is cut only between two characters. Writes the part that
- * fits into `size` bytes including the NUL, which is always written; `size` is at least 1. Returns the length
- * without the NUL, which is never more than `len`. `to` and `from` may be the same buffer when `size` is at
- * least len + 1.
+ * fits into `size` bytes together with the NUL. The NUL is always written; `size` is at least 1. Returns the
+ * length without the NUL; this length is never more than `len`. `to` and `from` may be the same buffer when
+ * `size` is at least len + 1.
  */
 size_t printable_write(char *to, size_t size, const char *from, size_t len);
 

@@ -13,11 +13,11 @@
 #include "base/env.h"
 
 enum {
-    NICER = 5, /* the nice value; the thread gets a third of the share of a thread that answers */
+    NICER = 5, /* the nice value; a background thread gets a third of the time of a thread that answers */
     SHORT_SLICE_NS = 100000,
-    PIECE_US = 50,          /* the duration of work between two yields */
-    GIVEN_PER_WORK = 4,     /* CPU time for other threads per CPU time of a background thread; corresponds to
-                             * NICER */
+    PIECE_US = 50, /* the duration of work between two yields */
+    /* A background thread leaves this much CPU time to others for each unit of its own; see NICER. */
+    GIVEN_PER_WORK = 4,
     LONGEST_WORK_US = 4000, /* a tick of Linux's clock */
     LONGEST_PIECE_US = 500,
     REST = 9,          /* ratio of pause to work while the threads that answer are busy */
@@ -69,7 +69,8 @@ int thread_processors(void)
     return atomic_load(&count);
 }
 
-/* The processor time that the background threads used, and the last measurement of the answering threads. */
+/* The processor time of the background threads, then the processor time of the answering threads at the last
+ * measurement, then the time of that measurement. */
 static _Atomic int64_t background_us, answering_us, looked_at;
 static atomic_bool others_are_busy;
 

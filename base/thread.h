@@ -11,17 +11,17 @@ void thread_answers(void);
 /*
  * Called by a thread at its start. Names the thread and raises its nice value. When there are fewer
  * processors than busy threads, the threads that answer requests then run first. Some sandboxes refuse the
- * nice value, which does no harm. The name is static.
+ * nice value; that does no harm. The name is static.
  */
 void thread_in_background(const char *name);
 
 /*
  * Called without a lock, between small pieces of long work: yields the processor to threads that wait for it.
- * It yields only after 50 microseconds of work, so it can be called after thousands of pieces. While the
- * threads that answer requests use more than a quarter of the processors, the caller sleeps nine times as
- * long as it has worked. Without these pauses, reads would wait: after a wait, Linux lets the caller run for
- * up to 4 ms at a time, whatever its priority. When other processes compute, the caller works longer before
- * it yields, so that its share remains about the same.
+ * The function yields only after 50 microseconds of work, so callers may call it after thousands of small
+ * pieces. While the threads that answer requests use more than a quarter of the processors, the caller sleeps
+ * nine times as long as it has worked. Without these pauses, reads would wait: after a wait, Linux lets the
+ * caller run for up to 4 ms at a time, whatever its priority. When other processes compute, the caller works
+ * longer before it yields, so that its share remains about the same.
  */
 void thread_step_aside(void);
 

@@ -11,7 +11,7 @@ enum { TIME_TEXT_BYTES = 40 };
 
 /* Writes "2026-03-01T12:05:00Z"; with microseconds only when they are not zero and `with_fraction` is set. */
 const char *time_rfc3339(wall_us at, bool with_fraction, char text[static TIME_TEXT_BYTES]);
-/* Writes "20260301T120500.123Z": for names of files, which then sort by time. */
+/* Writes "20260301T120500.123Z": for names of files; such names sort by time. */
 const char *time_for_name(wall_us at, char text[static TIME_TEXT_BYTES]);
 /* Reads the form of time_for_name; false when `text` does not begin with this form. */
 bool time_of_name(const char *text, wall_us *ret_at);
@@ -23,8 +23,8 @@ const char *time_http(wall_us at, char text[static TIME_TEXT_BYTES]);
 bool time_parse_http(const char *text, wall_us *ret_at);
 /*
  * Reads Retry-After (RFC 9110 10.2.3): seconds or a date, clamped to [0, max_s] seconds from `now` (UP-14).
- * Servers also send fractions, lists, comments, and dates as in JSON. When a text begins with a number, the
- * result is that number, rounded up. Returns -1 for any other text; the caller then waits as if the field
+ * Because servers also send other forms, an RFC 3339 date is accepted, too. When a text begins with a number,
+ * the result is that number, rounded up. Returns -1 for any other text; the caller then waits as if the field
  * were absent.
  */
 int64_t time_parse_retry_after(const char *text, wall_us now, int64_t max_s);

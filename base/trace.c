@@ -62,7 +62,7 @@ bool trace_parse(const char *field, struct trace *ret)
     return true;
 }
 
-/* Writes the bytes as hex. When all digits would be 0, which is invalid, the last digit becomes 1. */
+/* Writes the bytes as hex. Digits that are all 0 are invalid; the last digit then becomes 1. */
 static void write_hex(const unsigned char *bytes, char *text, size_t count)
 {
     static const char digits[] = "0123456789abcdef";

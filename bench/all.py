@@ -54,7 +54,7 @@ def main():
     print(f"Machine: {machine()}. Versions: {first_line('gcc', '--version')}; " +
           ", ".join(package(name) for name in ("libmicrohttpd12", "libsqlite3-0", "libjansson4", "libgnutls30", "nginx-light", "varnish", "wrk",
                                                "nghttp2-client")) + ".\n")
-    print("shootd has its default configuration (level `info` to a file, `access_log: writes`) unless a row names another one. Only the address of Cleura "
+    print("shootd has its default configuration (level `info` to a file, `access_log: writes`) unless a row names another configuration. Only the address of Cleura "
             "and the quota of requests per token are set. Each part is a separate program, for example `/usr/bin/python3 bench/reads.py`. They ran in this "
             "order: " + ", ".join(f"`{name}`" for name in sys.argv[1:] or BENCHMARKS) + ".", flush=True)
     section("Goals and results")

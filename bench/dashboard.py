@@ -24,6 +24,7 @@ import harness
 
 CLUSTERS, OF_A_PROJECT = 10000, 1000
 VIEWS, VIEW_MS, FRAME_MS = 7, 1000, 50
+CLOCK_MS = 0.1  # the step of the browser's clock: three refreshes of a screen of 60 Hz are 50.0 or 50.1 ms
 SCREENS = 200  # frames in which the whole table passes
 CHANGES, BATCHES = 100, 4  # changes in a second, in so many batches, each followed by a look of shootd at its project
 SAMPLE_S, SAMPLES, GROWTH_MIB, ARRIVED = 30, 9, 2, 0.99
@@ -74,7 +75,7 @@ FRAMES = """
     const gaps = (window.gaps = []);
     let last = 0;
     const step = (now) => {
-      if (last) gaps.push(now - last);
+      if (last) gaps.push(Math.round((now - last) * 10) / 10);
       last = now;
       window.frame = requestAnimationFrame(step);
     };
@@ -166,7 +167,7 @@ class Changes(threading.Thread):
         first = turn // len(self.f.ids) * size
         for place in range(first, first + size):
             i = project + len(self.f.ids) * (place % OF_A_PROJECT)
-            somebody.act(self.f.ids[project], self.f.name(i), "wake" if i in self.asleep else "hibernate")
+            somebody.act(self.f.ids[project], self.f.name(i), "wakeup" if i in self.asleep else "hibernate")
             self.asleep ^= {i}
         self.look(project)
         self.made += size
@@ -228,8 +229,8 @@ def frames(chromium, figures, beside="", bounded=True):
         seen = chromium.run("page", FRAMES % act, screens=SCREENS)
         assert seen["gaps"] and seen["tasks"], "the browser has traced nothing"
         bound = FRAME_MS if bounded else None
-        figures.add(f"{what}{beside}: slowest of {len(seen['gaps']):,} frames, ms", max(seen["gaps"]), bound)
-        figures.add(f"{what}{beside}: frames over {FRAME_MS} ms", sum(gap > FRAME_MS for gap in seen["gaps"]))
+        figures.add(f"{what}{beside}: slowest of {len(seen['gaps']):,} frames, ms", max(seen["gaps"]), bound and bound + CLOCK_MS)
+        figures.add(f"{what}{beside}: frames over {FRAME_MS} ms", sum(gap > FRAME_MS + CLOCK_MS for gap in seen["gaps"]))
         figures.add(f"{what}{beside}: median frame, ms", statistics.median(seen["gaps"]))
         figures.add(f"{what}{beside}: longest task, ms", seen["longest"], bound)
         figures.add(f"{what}{beside}: most processor time of a task, ms", seen["ofProcessor"])
@@ -241,11 +242,12 @@ def memory(chromium, f, figures, minutes):
     step = min(SAMPLE_S, minutes * 60 / SAMPLES)
     chromium.run("page", COUNT)
     changes.start()
-    while watch.seconds() < minutes * 60 or len(samples) < 3:
+    while not changes.fault and (watch.seconds() < minutes * 60 or len(samples) < 3):
         time.sleep(step)
         samples.append(chromium.run("page", HEAP))
         figures.progress(f"{samples[-1]['heap'] / MIB:.2f} MiB, {samples[-1]['nodes']} nodes, {samples[-1]['arrived']:,} of {changes.made:,} changes")
-    frames(chromium, figures, f" beside {CHANGES} changes a second", bounded=False)
+    if not changes.fault:
+        frames(chromium, figures, f" beside {CHANGES} changes a second", bounded=False)
     changes.stop()
     seconds = watch.seconds()
     with contextlib.suppress(AssertionError):  # the figures say how many are missing

@@ -96,9 +96,9 @@ def main():
                     bench.shootd.http.delete(f"/v1/webhooks/{id}")
         finally:
             bench.stop()
-    section("Deliveries and reads at the same time", f"There are {SUBSCRIPTIONS} webhooks and {EVENTS_PER_SECOND} events a second. {ROUNDS} rounds of {SECONDS} s with the webhooks "
-            f"alternate with rounds without them. {CONNECTIONS} connections read one cluster, each at most once in {PAUSE_MS} ms. shootd has one core, and all "
-            "other programs share the other core.")
+    section("Deliveries and reads at the same time", f"There are {SUBSCRIPTIONS} webhooks and {EVENTS_PER_SECOND} events a second. Rounds with the "
+            f"webhooks and rounds without them take turns: {ROUNDS} of each, {SECONDS} s long. {CONNECTIONS} connections read one cluster, each at most once in "
+            f"{PAUSE_MS} ms. shootd has one core, and all other programs share the other core.")
     p99 = {name: statistics.median(r[3] for r in of) for name, of in rows.items()}
     table(["webhooks", "deliveries a second (goal: 1,000)", "reads a second", "p99 of reads, ms", "ratio to p99 without webhooks", "use of one core, %"],
           [[name, *(statistics.median(r[i] for r in of) for i in (1, 2, 3)), p99[name] / p99["without"],

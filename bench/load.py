@@ -1,6 +1,7 @@
 """Parts that the benchmarks share: cores, CPU time, memory, the default configuration, a client, another user at Cleura, and wrk."""
 
 import contextlib
+import math
 import multiprocessing
 import os
 import pathlib
@@ -70,7 +71,9 @@ def shipped(d, **keys):
 
 
 def metric(d, name):
-    return float(re.search(f"^{re.escape(name)} (\\S+)$", d.http.get("/metrics").text, re.M)[1])
+    """Not a number when this build has no such metric (bench/before.py)."""
+    found = re.search(f"^{re.escape(name)} (\\S+)$", d.http.get("/metrics").text, re.M)
+    return float(found[1]) if found else math.nan
 
 
 class Answer:

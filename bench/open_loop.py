@@ -278,12 +278,12 @@ def main():
             "sent at its planned moment, also when earlier reads are not answered yet, and its time counts from that moment. Each kind of other work has "
             f"{ROUNDS} rounds of {SECONDS} s, in turn. The figures are medians; each ratio compares with the idle part of the same round. shootd has one "
             "core for all of its threads. The program that sends the reads (the load) has priority on the other core (nice -20); the simulator and the "
-            "other clients use the rest of that core. Thus their work does not take time from shootd, except for shootd's own work for them. The kernel's "
-            "work for the other programs may still stop the load, which is no fault of shootd. When the load is 0.1 ms late, the reads in flight, and "
-            "the reads until it has caught up, are left out. The first 0.2 s of each round are left out, too.",
-            "Polls happen on request, so that the other rounds have none. Each poll begins a second after the begin of the last one, or when that one has "
-            "ended, and the simulator replays recorded lists. The events come from one create each second. "
-            f"{CREATES:,} creates are due at equal intervals in {SECONDS} s. The {READERS} clients have one connection each, and together send {READERS} "
+            "other clients use the rest of that core. Thus the simulator and the other clients take no time from shootd, except for the work that shootd "
+            "itself does for them. The kernel's work for the other programs may still stop the load, which is no fault of shootd. When the load is 0.1 ms "
+            "late, the reads in flight, and the reads until it has caught up, are left out. The first 0.2 s of each round are left out, too.",
+            "Polls happen only when the benchmark asks for them, so that rounds with other kinds of work have no polls. Each poll begins a second after the "
+            "start of the previous poll, but not before the previous poll has ended. The simulator replays recorded lists. The events come from one create "
+            f"each second. {CREATES:,} creates are due at equal intervals in {SECONDS} s. The {READERS} clients have one connection each, and together send {READERS} "
             "requests a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
     table(["other work", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "left out", "ratio of p99 to idle", "goal"],
           [row(what, those, rate) for what, those in rounds.items()])

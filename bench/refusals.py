@@ -23,7 +23,7 @@ BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 CHECKED = 36  # characters of prefix and random part; six of checksum follow
 LIMITS = "limits: {requests_per_minute: 1000000000, auth_failures_per_minute: 1000000000}\n"
 
-UNKNOWN, CONTROL = "unknown", "shorter by one character, refused at once (shows the smallest difference that this can detect)"
+UNKNOWN, CONTROL = "unknown", "shorter by one character, refused at once (shows the smallest difference that this method can detect)"
 
 
 def whole(checked):
@@ -166,12 +166,13 @@ def main():
             f"Each group of tokens gets {ROUNDS:,} answers on one open connection, one request at a time. A group has {TOKENS} tokens, and the groups are in random "
             f"order in each round. The rounds are divided into {BLOCKS} blocks. In each block the median of the group is compared with the median of unknown tokens; "
             "the difference in the table is the median over all blocks. Its interval is computed by bootstrap. Some groups have other unknown tokens "
-            f"(`{UNKNOWN}, again`); the greatest end of their intervals is the noise, and also the goal: {noise:.0f} ns. shootd has its default configuration, except for `auth_failures_per_minute`, which would end the test after 600 requests.")
+            f"(`{UNKNOWN}, again`). The noise is the end of their intervals that is farthest from 0; it is also the goal: {noise:.0f} ns. "
+            "shootd has its default configuration, except for `auth_failures_per_minute`, which would end the test after 600 requests.")
     columns = ["token", "median, µs", "difference, ns", "its 95 % interval, ns"]
     table(columns, rows_of(of_tokens, compared, UNKNOWN))
     first = next(iter(of_jwts))
     print("JWTs are compared with each other and have no goal, because the work for them differs. A JWT that is not JSON is refused first. A JWT with an unknown "
-            "key is refused before a signature is checked, an expired one after that. The time thus reveals only public facts (the issuer's keys) and the "
+            "key is refused before a signature is checked, an expired JWT after that check. The time thus reveals only public facts (the issuer's keys) and the "
             "content of the token (its end). A JWT with a wrong signature and an expired JWT take the same time, because the claims are checked last.\n")
     table(columns, rows_of(of_jwts, compare(of_jwts, first), first))
 

@@ -274,8 +274,8 @@ def state_bytes():
 def main():
     need_tools("valgrind")
     section("From 100 to 50,000 clusters",
-            "This part measures discovery, restart, polls, pages and memory of the same daemon with a growing number of clusters. Polls happen on request "
-            f"(`polling: {BY_HAND}`); all other keys have their defaults. 50,000 clusters are in five projects, because shootd does not accept a list of "
+            "This part measures discovery, restart, polls, pages and memory of the same daemon with a growing number of clusters. Polls happen only when the "
+            f"benchmark asks for them (`polling: {BY_HAND}`); all other keys have their defaults. 50,000 clusters are in five projects, because shootd does not accept a list of "
             "that size from Cleura. At a restart the store is in the page cache; the figure is the median of "
             f"{RESTARTS}. Pages are read on one connection, without compression; with fewer than 1000 clusters a page has all of them.")
     results = []
@@ -293,8 +293,8 @@ def main():
     polls, commits, sets = writes_of_polls()
     goal("commits of the store for polls that find nothing new", commits, "0")
     section("Polls that find nothing new", f"{polls} polls of 1,000 clusters in 4 s: {commits:.0f} commits, {sets:.0f} change sets (goal: none).")
-    section("Memory of one cluster, by part", "The heap bytes that the daemon requested for each cluster, by the requesting functions (valgrind's massif): "
-            "the difference between 2,000 and 1,000 clusters, divided by 1,000.")
+    section("Memory of one cluster, by part", "The table shows how many bytes of heap each cluster needs, grouped by the function that "
+            "requested them (valgrind's massif). A figure is the difference between 2,000 and 1,000 clusters, divided by 1,000.")
     rows = state_bytes()
     table(["part", "bytes"], [*rows, ["together", sum(row[1] for row in rows)]])
 

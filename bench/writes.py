@@ -143,8 +143,8 @@ def measure(what, directory, api="v2", spacing=None):
 def main():
     section(f"A burst of {CREATES:,} creates",
             f"{CONNECTIONS} connections send one create at a time each, until {CREATES:,} are accepted or {MOST_SECONDS} s have passed. In this time, "
-            f"and for {CALM_SECONDS} s before, one connection sends {READS_PER_SECOND} reads of one cluster a second; their times count from the planned moment "
-            f"of each read. `syncs in a second` is the rate of the same disk when each {SYNC_BYTES} bytes are synced (`fdatasync`) before the next write. With Cleura's "
+            f"and for {CALM_SECONDS} s before, one connection reads one cluster {READS_PER_SECOND} times a second; the time of each read counts from its "
+            f"planned moment. `syncs in a second` is the rate of the same disk when each {SYNC_BYTES} bytes are synced (`fdatasync`) before the next write. With Cleura's "
             "API v2 shootd checks the name of a create by a separate call, for up to 2.5 s; v1 has no such call.")
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)

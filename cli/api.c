@@ -76,7 +76,7 @@ int api_check_object(const struct cli *cli, const json_t *json)
 {
     return json_is_object(json)
                ? END_OK
-               : cli_fail(END_UNREACHABLE, "%s: the server is not shootd: a success without an object",
+               : cli_fail(END_UNREACHABLE, "%s: the server is not shootd: its answer contains no object",
                           cli->settings.url.value);
 }
 
@@ -95,7 +95,7 @@ json_t *api_items(const json_t *page)
     json_t *items = json_arr(page, "items");
     if (!items)
         (void)cli_fail(END_UNREACHABLE,
-                       "the server answered with a list that has no items: it is not shootd");
+                       "the server is not shootd: it answered with a list that has no items");
     return items;
 }
 

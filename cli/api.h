@@ -60,7 +60,8 @@ int api_call(struct cli *cli, const struct api_target *target, const struct http
 /* Returns END_OK when the body of a successful answer is an object. Otherwise reports that the server is not
  * shootd, and returns END_UNREACHABLE. */
 int api_check_object(const struct cli *cli, const json_t *json);
-/* Reads an object with GET. *ret_json, which the caller owns, is an object for END_OK, otherwise NULL. */
+/* Reads an object with GET. When the result is END_OK, *ret_json is an object, which the caller owns;
+ * otherwise it is NULL. */
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json);
 
 /* A list that is read item by item, one page in memory at a time. Begins as {.cli = ..., .target = ...}. */
@@ -70,21 +71,21 @@ struct api_list {
     json_t *items;     /* the items of the page */
     size_t at;         /* the index of the next item */
     size_t pages;      /* the number of pages that were read so far */
-    char *cursor;      /* the cursor of the next page; NULL: there is none */
+    char *cursor;      /* the cursor of the next page; NULL: there is no next page */
     bool stands_still; /* the server returned the cursor of the same page again */
     int code;
     struct http_answer failure; /* the answer of the request that failed; zeroed: no request failed */
 };
-/* Returns the next item, borrowed until the next call; NULL at the end of the list, or when it cannot be
- * read. */
+/* Returns the next item, borrowed until the next call; NULL at the end of the list, or when the list cannot
+ * be read. */
 json_t *api_list_next(struct api_list *list);
 /* Frees the list. Returns END_OK, or reports why the list could not be read and returns an exit code. */
 int api_list_end(struct api_list *list);
 /* Does the same as api_list_end, but does not report a failed request: *ret_failure is the answer of that
  * request, and is zeroed when no request failed. The caller frees it with http_answer_done in both cases. */
 int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure);
-/* Returns the items of a page, borrowed. When the page has no member `items`, reports that and returns NULL;
- * the exit code is then END_UNREACHABLE. */
+/* Returns the items of a page, borrowed. When the page has no member `items`, reports this fault and returns
+ * NULL; the exit code is then END_UNREACHABLE. */
 json_t *api_items(const json_t *page);
 
 #endif

@@ -16,7 +16,7 @@ const struct flag common_flags[] = {
     {"utc", 0, FLAG_SWITCH, NULL, NULL, "print times in UTC"},
     {"no-color", 0, FLAG_SWITCH, NULL, NULL, "use no colours"},
     {"no-input", 0, FLAG_SWITCH, NULL, NULL, "never ask a question"},
-    {"retries", 0, FLAG_NUMBER, "N", NULL, "how often a request that is safe to repeat is repeated (3)"},
+    {"retries", 0, FLAG_NUMBER, "N", NULL, "repeat a failed request up to N times, if that is safe (3)"},
     {"verbose", 0, FLAG_SWITCH, NULL, NULL, "print a line for each request on standard error"},
     {"help", 'h', FLAG_SWITCH, NULL, NULL, "print this text"},
     {0},
@@ -67,7 +67,7 @@ static const struct flag get_flags[] = {OUTPUT_FLAG, WATCH, {0}};
 static const struct flag list_flags[] = {
     OUTPUT_FLAG,
     WATCH,
-    {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
+    {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "all projects, even when a project is set"},
     {"phase", 0, FLAG_TEXT, "PHASES", NULL,
      "only clusters in these phases, comma-separated: failed,retrying"},
     {"health", 0, FLAG_TEXT, "WORDS", NULL,
@@ -77,7 +77,7 @@ static const struct flag list_flags[] = {
     {"q", 0, FLAG_TEXT, "TEXT", NULL, "only clusters with this text in name, project, description or labels"},
     {"region", 0, FLAG_TEXT, "REGIONS", NULL, "only clusters in these regions"},
     {"managed", 0, FLAG_CHOICE, "BOOLEAN", booleans,
-     "only clusters that shootd created or adopted, or only others"},
+     "true: only clusters that shootd created or adopted; false: only the others"},
     {"expiring-before", 0, FLAG_TEXT, "TIME", NULL,
      "only clusters whose version expires before this time: 30d, 2026-12-31"},
     {"sort", 0, FLAG_TEXT, "MEMBERS", NULL, "the order, for example: -updated_at, phase,name"},
@@ -122,7 +122,7 @@ static const struct flag events_flags[] = {
      "only events from this time on: a time, a date, or how long ago it is (24h)"},
     {"type", 0, FLAG_TEXT, "TYPES", NULL,
      "only events of these types, comma-separated: cluster.ready,operation.*"},
-    {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
+    {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "all projects, even when a project is set"},
     OUTPUT_FLAG,
     {0},
 };
@@ -160,15 +160,15 @@ static const struct flag diff_flags[] = {
 const struct command command_table[] = {
     {"login", "URL", 1, 1, false, login_flags,
      "Stores a server and its token as a context, and makes this context the current one.",
-     "The server checks the token first. Without a flag for its source the token is read from the terminal, "
-     "without an echo. With --device a person logs in at the server's issuer, on any machine. A token of an "
-     "issuer is renewed before it expires, if the issuer allows that.",
+     "The server checks the token first. When no flag names a source of the token, it is read from the "
+     "terminal, without an echo. With --device a person logs in at the server's issuer, on any machine. A "
+     "token of an issuer is renewed before it expires, if the issuer allows that.",
      EXAMPLES("shootctl login https://shootd.example.com",
               "shootctl login https://shootd.example.com --device",
               "shootctl login http://127.0.0.1:8080 --token-file token --project team-a"),
      verb_login},
     {"context", "[list | use NAME | show | remove NAME]", 0, 2, false, output_flags,
-     "Lists the contexts, chooses one, shows the settings in force and their sources.",
+     "Lists the contexts, chooses one, or shows the current settings and their sources.",
      "Flags take precedence over SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT and SHOOTD_CA_FILE; these "
      "variables take precedence over the context. A stored token is sent to the address of its context only.",
      EXAMPLES("shootctl context", "shootctl context use shootd.example.com", "shootctl context show"),
@@ -232,17 +232,17 @@ const struct command command_table[] = {
     {"kubeconfig", "NAME", 1, 1, false, kubeconfig_flags,
      "Puts a cluster into your kubeconfig, or prints one.",
      "The merged entry holds no secret and does not expire: kubectl calls 'shootctl credential'. Everything "
-     "else in the file stays except comments, also your own members of the entry; the old file is stored as "
-     "FILE.before-shootctl. The current context changes only if there is none, or with --use. The command "
-     "prints the name of the context.",
+     "else in the file stays, including your own members of the entry; only comments are lost. The old file "
+     "is stored as FILE.before-shootctl. The current context changes only if there is none, or with --use. "
+     "The command prints the name of the context.",
      EXAMPLES("shootctl kubeconfig dev --use", "shootctl kubeconfig dev --stdout > dev.kubeconfig"),
      verb_kubeconfig},
     {"kubectl", "NAME -- ARGUMENTS", 1, 1, true, no_flags,
      "Runs kubectl with a cluster, and returns the exit code of kubectl.", "",
      EXAMPLES("shootctl kubectl dev -- get nodes"), verb_kubectl},
-    {"credential", "NAME", 1, 1, false, no_flags, "Prints an ExecCredential: kubectl calls it.",
-     "The credential is cached in $XDG_RUNTIME_DIR/shootctl. Many kubectl at once make one request. While "
-     "the server cannot be reached, the last credential is used until it expires.",
+    {"credential", "NAME", 1, 1, false, no_flags, "Prints an ExecCredential; kubectl calls this command.",
+     "The credential is cached in $XDG_RUNTIME_DIR/shootctl. When many kubectl run at once, only one "
+     "request is sent. While the server cannot be reached, the last credential is used until it expires.",
      EXAMPLES("shootctl credential dev"), verb_credential},
     {"events", "[NAME]", 0, 1, false, events_flags,
      "Shows the last events of a cluster, a project or all projects; with -f also new events.",

@@ -23,24 +23,24 @@ struct flag {
     char letter;      /* its short form, or 0 */
     enum flag_kind kind;
     const char *value;        /* the name of its value in the help */
-    const char *const *words; /* the values of a FLAG_CHOICE; the last one is NULL */
+    const char *const *words; /* the values of a FLAG_CHOICE; a NULL ends the array */
     const char *help;         /* one line for the help */
 };
 
 struct command {
     const char *name;      /* the name; NULL ends the table */
-    const char *arguments; /* the arguments as the usage line shows them */
+    const char *arguments; /* the arguments in the form of the usage line */
     size_t least, most;    /* the least and largest number of arguments */
     bool takes_rest;       /* words after `--` belong to another program */
     const struct flag *flags;
     const char *summary; /* one line for the help; "": the command is for programs, and the help does not show
                           * it */
     const char *about;   /* more text for the help; may be empty */
-    const char *const *examples; /* command lines; each may end with ` # about`. The last one is NULL */
+    const char *const *examples; /* command lines; each may end with ` # about`. A NULL ends the array */
     int (*run)(struct cli *cli); /* runs the command, and returns an exit code */
 };
 
-/* The values of -o, in the order of enum output_form; the last one is NULL. */
+/* The values of -o, in the order of enum output_form; a NULL ends the array. */
 extern const char *const output_forms[];
 
 extern const struct command command_table[];
@@ -48,10 +48,10 @@ extern const struct command command_table[];
 extern const struct flag common_flags[];
 
 bool command_is_hidden(const struct command *command);
-/* Returns the command with this name; NULL: there is none. */
+/* Returns the command with this name; NULL: there is no such command. */
 const struct command *command_find(const char *name);
 /* Returns a flag of the command, or a common flag, by its name of `len` bytes, or by its letter when `letter`
- * is not 0. NULL when there is none. When `command` is NULL, only common flags are found. */
+ * is not 0. NULL when there is no such flag. When `command` is NULL, only common flags are found. */
 const struct flag *flag_find(const struct command *command, const char *name, size_t len, char letter);
 
 #endif

@@ -33,7 +33,8 @@ static enum device_step again(const struct device_poll *poll, const struct http_
     return now_ms + *ret_pause_ms < poll->ends_ms ? DEVICE_AGAIN : DEVICE_EXPIRED;
 }
 
-/* Whether the issuer itself did not answer: there was no answer, or a device in between answered. */
+/* Whether the issuer itself did not answer: there was no answer, or the answer came from another machine, for
+ * example a proxy. */
 static bool is_none(const struct http_answer *answer)
 {
     bool foreign = answer->end == HTTP_FOREIGN && (answer->status < 300 || answer->status >= 400);
@@ -74,7 +75,8 @@ static int64_t bounded(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Shows address and code. The user may open the page on another machine, so they are always shown. */
+/* Shows the address and the code. Both are always shown, because the user may open the page on another
+ * machine. */
 static void show_code(const json_t *code, int64_t good_for_s)
 {
     char *lasting CLEANUP_FREE = when_lasting(good_for_s);

@@ -34,8 +34,8 @@ struct following {
     mono_us away_since; /* since when the server cannot be reached; 0: it can be reached */
     unsigned failures;  /* the number of consecutive failed requests */
     int64_t pause_ms;   /* the pause that the server requested in its last refusal */
-    size_t first;       /* the index with which a round begins; after a failure the next round begins with
-                         * another one */
+    size_t first; /* the index of the wait with which a round begins; after a failure the next round begins
+                   * with another wait */
 };
 
 void followed_done(struct followed *one)
@@ -98,7 +98,8 @@ static void look_at_operation(struct following *f, size_t i, const json_t *opera
         ends(one, succeeded ? END_OK : END_OPERATION_FAILED);
 }
 
-/* Called when the cluster exists now: waits for its operation. When it has none, the wait ends. */
+/* Called when the cluster exists now: waits for its operation. When the cluster has no operation, the wait
+ * ends. */
 static void adopt_operation(struct following *f, size_t i, const json_t *cluster)
 {
     struct followed *one = &f->list[i];

@@ -22,13 +22,13 @@ struct followed {
     /* The result, filled by follow_all. */
     bool ended;
     int code;
-    json_t *last; /* the operation or cluster that was read last; NULL: there is none */
+    json_t *last; /* the operation or cluster that was read last; NULL: no read has succeeded */
 };
 
 /*
- * Waits until all waits have ended, and returns the first code that is not END_OK; END_TIMED_OUT after
- * `timeout_ms`. Reports failures. On Ctrl-C it prints the command that continues the wait, and ends the
- * program. When a wait has ended, its `ended`, `code` and `last` are filled.
+ * Waits until all waits have ended, and returns the first code that is not END_OK; after `timeout_ms` returns
+ * END_TIMED_OUT. Reports failures. On Ctrl-C this function prints the command that continues the wait, and
+ * ends the program. When a wait has ended, its `ended`, `code` and `last` are filled.
  */
 int follow_all(struct cli *cli, struct followed *list, size_t count, int64_t timeout_ms);
 void followed_done(struct followed *one);

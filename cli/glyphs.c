@@ -92,7 +92,7 @@ static bool is_hidden(utf8proc_int32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || c == 0xfffe ||
-           c == 0xffff; /* code points that are no characters */
+           c == 0xffff; /* code points that are not characters */
 }
 
 static void show_escape(struct buffer *out, utf8proc_int32_t c)

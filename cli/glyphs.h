@@ -13,8 +13,9 @@ struct buffer;
 /* Whether the text is valid UTF-8. */
 bool glyphs_are_text(const char *text);
 /*
- * Returns the number of columns of the text. A grapheme cluster is as wide as its widest code point. A flag
- * has 2 columns, and so has an emoji that is made by U+FE0F. Each byte that is not UTF-8 counts as 1.
+ * Returns the number of columns of the text. A grapheme cluster is as wide as its widest code point. The
+ * emoji of a flag has 2 columns, and an emoji that is made by U+FE0F also has 2. Each byte that is not UTF-8
+ * counts as 1.
  */
 size_t glyphs_width(const char *text);
 /* Returns the length in bytes of the longest beginning of the text that has at most `width` columns. This

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 
-/* Prints the help of one command, its examples first; with NULL the help of the program. */
+/* Prints the help of one command, its examples first. With NULL, prints the help of the program. */
 void help_print(FILE *to, const struct command *command);
 /* Prints one line with the usage and the way to get more help. */
 void help_usage(FILE *to, const struct command *command);

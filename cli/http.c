@@ -29,7 +29,7 @@ struct http {
     bool has_answered;  /* there was an answer, so the host name exists */
     CURLM *multi;
     CURL *easy;
-    const struct exchange *current; /* the request in progress; NULL: there is none */
+    const struct exchange *current; /* the request in progress; NULL: no request is in progress */
     char curl_error[CURL_ERROR_SIZE];
 };
 
@@ -223,7 +223,7 @@ static bool ticks(const struct http *http)
     return http->options.tick && http->options.tick(http->options.ctx);
 }
 
-/* Continues the transfer. Waits for the next bytes unless bytes have come. */
+/* Continues the transfer. Waits for the next bytes, except when bytes have come already. */
 static void step(struct exchange *x)
 {
     CURLM *multi = x->http->multi;
@@ -267,8 +267,8 @@ static bool is_mistake(CURLcode result, const char *reason)
     for (size_t i = 0; i < ARRAY_LEN(mistakes); i++)
         if (result == mistakes[i])
             return true;
-    /* The server has refused the handshake. When the reason contains "SSL_connect:", the connection broke
-     * instead, for example during a restart of the server. */
+    /* The server has refused the handshake. But when the reason contains "SSL_connect:", the connection
+     * broke, for example during a restart of the server. */
     return result == CURLE_SSL_CONNECT_ERROR && !strstr(reason, "SSL_connect:");
 }
 
@@ -309,7 +309,8 @@ static void look_at_body(struct exchange *x)
     enum json_scan_end end = JSON_SCAN_OK;
     bool succeeded = answer->status >= 200 && answer->status < 300;
     bool reads = strcmp(x->request->method, "GET") == 0;
-    /* A 304 is right only for a request with an ETag, and a 204 only for a request that is no GET. */
+    /* A 304 is right only for a request with an ETag, and a 204 is right only for a request that is not a
+     * GET. */
     bool needs_none = (answer->status == 204 && !reads) ||
                       (answer->status == 304 && reads && x->request->etag) || is_stream(x);
     if (answer->status >= 300 && answer->status < 400 && answer->status != 304) {

@@ -31,7 +31,7 @@ struct http_request {
     const char *accept; /* NULL: application/json */
     const char *body;   /* JSON, or NULL */
     const char *content_type;
-    const char *token; /* the token, a secret; NULL: none is sent */
+    const char *token; /* the token, a secret; NULL: no token is sent */
     const char *idempotency_key;
     const char *etag;          /* the ETag, which is sent as If-None-Match with a GET, otherwise as
                                 * If-Match */
@@ -45,7 +45,7 @@ struct http_request {
 
 enum http_end {
     HTTP_ANSWERED,    /* the server answered, with any status */
-    HTTP_UNREACHABLE, /* there was no connection, or it broke before the answer was complete */
+    HTTP_UNREACHABLE, /* there was no connection, or the connection broke before the answer was complete */
     HTTP_SLOW,        /* there was no answer in time */
     HTTP_MISTAKEN,    /* the address, the certificate or its authority is wrong: the same request would fail
                        * again */
@@ -57,17 +57,17 @@ enum http_end {
 struct http_answer {
     enum http_end end;
     long status;        /* the status; 0: there was no answer */
-    json_t *json;       /* the JSON in the body; NULL: the answer has none */
+    json_t *json;       /* the JSON in the body; NULL: the answer has no JSON */
     struct buffer body; /* the body, when the request has any_text */
     char *etag;
     char *request_id;
-    int64_t retry_after_s; /* the seconds of Retry-After; -1: the server sent none */
+    int64_t retry_after_s; /* the seconds of Retry-After; -1: the answer has no Retry-After */
     bool unknown_host;     /* the host name has no address, and no earlier request was answered */
     bool repeated;         /* the answer belongs to a repeated attempt, not to the first */
     char error[400];       /* the reason for people, when there is no answer */
 };
 
-/* Returns NULL with a message in `fault` when the options cannot be used. */
+/* When the options cannot be used, writes a message to `fault` and returns NULL. */
 struct http *http_new(const struct http_options *options, struct buffer *fault);
 void http_free(struct http *http);
 /* Sends the request and waits for the answer. The caller frees `ret` with http_answer_done in any case. */
@@ -75,19 +75,19 @@ void http_call(struct http *http, const struct http_request *request, struct htt
 void http_answer_done(struct http_answer *answer);
 
 /*
- * Opens a stream of events: sends the request; http_stream_read then returns the bytes piece by piece. Any
- * other answer is in `ret` after http_stream_close, which ends the transfer and must always be called.
- * `request` and `ret` must stay valid until then.
+ * Opens a stream of events: sends the request; http_stream_read then returns the bytes piece by piece. When
+ * the answer is not a stream, it is in `ret` after http_stream_close. That function ends the transfer and
+ * must always be called. `request` and `ret` must stay valid until then.
  */
 struct http_stream;
 struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
                                      struct http_answer *ret);
-/* Waits up to about 100 ms for bytes, which are borrowed until the next call; there may be none. False when
- * the stream has ended. */
+/* Waits up to about 100 ms for bytes, which are borrowed until the next call. The number of bytes may be 0.
+ * Returns false when the stream has ended. */
 bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len);
 void http_stream_close(struct http_stream *stream);
 
-/* Sleeps and calls `tick` meanwhile. True when `tick` ended the sleep early. */
+/* Sleeps, and calls `tick` during the sleep. Returns true when `tick` ended the sleep early. */
 bool http_pause(struct http *http, int64_t ms);
 
 DEFINE_CLEANUP(http_cleanup, struct http *, http_free)

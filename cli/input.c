@@ -102,7 +102,7 @@ void documents_done(struct documents *documents)
     *documents = (struct documents){0};
 }
 
-/* The members of a cluster that a caller may send, and those that only the server sets. */
+/* The members of a cluster that a caller may send, and the members that only the server sets. */
 static const char *const sent[] = {"name", "labels", "description", "deletion_protection", "spec", NULL};
 static const char *const answered[] = {"id",        "project", "managed",    "observed",   "drift", "status",
                                        "operation", "version", "created_at", "updated_at", NULL};

@@ -34,8 +34,8 @@ json_t *document_body(const struct document *document, const char **ret_project)
 struct cli;
 /*
  * Returns the project of a document, borrowed: `named` if the document names one, otherwise the current
- * project. When --project names another project, or no project is known, reports that and returns NULL with
- * the exit code.
+ * project. When --project names another project, or no project is known, reports this fault, sets the exit
+ * code, and returns NULL.
  */
 const char *document_project(struct cli *cli, const char *source, const char *named, int *ret_code);
 

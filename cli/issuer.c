@@ -40,7 +40,7 @@ bool issuer_url_is_good(const char *url)
 }
 
 /* Makes a connection to the host of an address. *ret_path is the rest of the address, which may end with a
- * slash or have a query. NULL with a message after a failure. */
+ * slash or have a query. After a failure, writes a message to `fault` and returns NULL. */
 static struct http *connect_to(const char *url, const char *ca_file, const char **ret_path,
                                struct buffer *fault)
 {

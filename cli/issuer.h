@@ -11,7 +11,7 @@ struct issuer {
     char *url, *client_id, *scope;          /* the values that GET /v1/auth lists; the scopes are separated by
                                              * blanks */
     char *device_endpoint, *token_endpoint; /* its endpoints; NULL before issuer_discover, or when the issuer
-                                             * has none */
+                                             * has no such endpoint */
     char *ca_file;                          /* NULL: the certificate authorities of the system */
 };
 void issuer_done(struct issuer *issuer);
@@ -29,14 +29,14 @@ struct form_field {
  * case. */
 void issuer_post(const char *endpoint, const char *ca_file, const struct form_field *fields, size_t count,
                  struct http_answer *ret);
-/* Whether the address is https, or plain http to this machine. With any other address, others could read a
- * secret on the network. */
+/* Whether the address is https, or plain http to this machine. With any other address, other people could
+ * read a secret on the network. */
 bool issuer_url_is_good(const char *url);
 
 /* The tokens that an issuer issued. */
 struct issued {
     char *token, *refresh_token; /* secrets; the second may be NULL */
-    int64_t expires_in_s;        /* the lifetime; -1: the issuer stated none */
+    int64_t expires_in_s;        /* the lifetime; -1: the issuer named no lifetime */
 };
 /* Reads the answer of an issuer. False when it has no token that can be sent in a header. */
 bool issued_read(const json_t *answer, struct issued *ret);

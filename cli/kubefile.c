@@ -113,8 +113,8 @@ static int copy_of_text(yaml_document_t *doc, int id)
     return copy;
 }
 
-/* Returns a copy of a mapping, which may be changed. (Aliases in the file share the original.) 0 when the
- * node is no mapping. */
+/* Returns a copy of a mapping, which may be changed. (Aliases in the file share the original.) Returns 0 when
+ * the node is not a mapping. */
 static int copy_of_mapping(yaml_document_t *doc, int map)
 {
     yaml_node_t *node = yaml_document_get_node(doc, map);
@@ -132,7 +132,7 @@ static int copy_of_mapping(yaml_document_t *doc, int map)
     return copy;
 }
 
-/* Sets shootctl's members in the mapping `member` of an item. The user's members stay. */
+/* Sets shootctl's members in the mapping `member` of an item. The user's members do not change. */
 static void update_item(yaml_document_t *doc, int item, const char *member, const json_t *value)
 {
     yaml_node_pair_t *pair = pair_of(doc, item, member);
@@ -148,7 +148,8 @@ static void update_item(yaml_document_t *doc, int item, const char *member, cons
     set_member(doc, item, member, map);
 }
 
-/* Puts {name, member: value} into a list of the root. False when that member of the root is not a list. */
+/* Puts {name, member: value} into a list of the root. Returns false when this member of the root is not a
+ * list. */
 static bool put_entry(yaml_document_t *doc, const char *list_name, const char *name, const char *member,
                       const json_t *value)
 {
@@ -227,7 +228,8 @@ static bool emit(yaml_document_t *doc, struct buffer *out)
     return good && !out->overflow;
 }
 
-/* Loads a text with at most one document; an empty text becomes a new mapping. False with a message. */
+/* Loads a text with at most one document; an empty text becomes a new mapping. Returns false and writes the
+ * reason to `fault` when the text cannot be loaded. */
 static bool load(const char *text, size_t len, yaml_document_t *doc, struct buffer *fault)
 {
     yaml_parser_t parser;
@@ -396,8 +398,8 @@ static bool says(struct buffer *fault, const char *path, const char *doing, int 
     return false;
 }
 
-/* Locks the file with the same lock as kubectl. When another process has the lock, kubectl fails at once;
- * shootctl tries for ten seconds. */
+/* Locks the file with the lock that kubectl also uses. When another process has the lock, kubectl fails at
+ * once; shootctl tries for ten seconds. */
 static bool take_lock(const char *lock, struct buffer *fault)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};

@@ -27,7 +27,7 @@ struct kube_entry {
 void kubefile_write(const struct kube_entry *entry, struct buffer *out);
 
 /*
- * Appends `text`, a kubeconfig or nothing, together with the entry. If entries with this name exist,
+ * Appends `text`, which is a kubeconfig or empty, together with the entry. If entries with this name exist,
  * shootctl's members in them are replaced, and the user's members stay (namespace, proxy-url, extensions).
  * Otherwise the entry is added at the end. Everything else stays, including unknown members and the style of
  * each scalar, but comments are lost. After a failure returns false with a message.
@@ -40,8 +40,8 @@ struct kube_target {
     /* The file of the flag. Without the flag, the file of KUBECONFIG that has an entry with this name,
      * otherwise its first file that exists, otherwise its last file. Without KUBECONFIG, ~/.kube/config. */
     char *path;
-    /* The file in which the current context is set, by kubectl's rule: the first file that sets one,
-     * otherwise the first file that exists. */
+    /* The file in which the current context is set, by kubectl's rule: the first file that sets a current
+     * context, otherwise the first file that exists. */
     char *current;
     bool sets_none; /* no file sets a current context */
     bool hidden;    /* another file of KUBECONFIG has an entry with this name, too */
@@ -59,8 +59,8 @@ void kube_target_done(struct kube_target *target);
  */
 bool kubefile_merge(const struct kube_target *target, const struct kube_entry *entry, struct buffer *fault);
 
-/* Returns the cluster of the current context in a kubeconfig that the server sent; NULL when it has none. The
- * caller owns it. */
+/* Returns the cluster of the current context in a kubeconfig that the server sent; NULL when the kubeconfig
+ * has no such cluster. The caller owns it. */
 json_t *kubefile_cluster(const char *text, size_t len);
 
 #endif

@@ -29,7 +29,7 @@ char *output_text(const json_t *value);
 /* Whether -o asks for documents instead of a table. */
 bool output_is_document(const struct cli *cli);
 /* Whether the form of -o is possible for output that continues until Ctrl-C, which `flag` requests. If not,
- * reports that and returns false. */
+ * reports the fault and returns false. */
 bool output_may_be_endless(const struct cli *cli, const char *flag);
 
 #endif

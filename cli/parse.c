@@ -127,8 +127,8 @@ static bool is_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
 }
 
-/* Returns the flag that a word names: a flag of this command or, when `command` is NULL, of any command.
- * *ret_value is the value in the same word, or NULL. */
+/* Returns the flag that a word names: a flag of this command or, when `command` is NULL, a flag of any
+ * command. *ret_value is the value in the same word, or NULL. */
 static const struct flag *flag_of(const struct command *command, const char *word, const char **ret_value)
 {
     *ret_value = NULL;
@@ -169,7 +169,7 @@ static bool takes_next(const struct line *line, int i)
     return takes;
 }
 
-/* Returns the index of the word that names the command; argc when there is none. */
+/* Returns the index of the word that names the command; argc when no word does. */
 static int find_command(const struct line *line)
 {
     for (int i = 1; i < line->argc; i++) {

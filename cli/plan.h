@@ -13,7 +13,7 @@ struct plan_counts {
 
 /*
  * Sends the write with dry_run and prints the plan and its counts, or the document of -o. `name` names the
- * cluster. END_OK when the server would accept the write; reports a failure.
+ * cluster. Returns END_OK when the server would accept the write; reports a failure.
  */
 int plan_show(struct cli *cli, const struct api_target *target, const struct http_request *request,
               const char *name);

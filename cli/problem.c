@@ -139,7 +139,7 @@ void problem_say(const struct cli *cli, const struct http_answer *answer)
         cli_note("  %s does not accept the token of %s: 'shootctl login %s' stores another one", where,
                  cli->settings.token.source, where);
     else if (answer->status == 401)
-        cli_note("  you are not logged in: 'shootctl login %s', or SHOOTD_TOKEN", where);
+        cli_note("  you are not logged in: use 'shootctl login %s', or set SHOOTD_TOKEN", where);
     else if (answer->status == 403)
         cli_note("  you are logged in, and the token may not do this");
     else if (answer->status == 412)

@@ -13,7 +13,8 @@ bool problem_may_pass(const struct http_answer *answer);
 /* Whether the answer means that the cluster does not exist. (A project that does not exist is another
  * problem.) */
 bool problem_is_absent_cluster(const struct http_answer *answer);
-/* Returns the pause in milliseconds that the server requests (Retry-After); 0 when it requests none. */
+/* Returns the pause in milliseconds that the server requests (Retry-After); 0 when the server requests no
+ * pause. */
 int64_t problem_pause_ms(const struct http_answer *answer);
 /* Reports a failed request. A problem shows its title and detail, the faulty members with their valid
  * values, the advice and the request id. Without an answer the reason is shown. */

@@ -40,7 +40,7 @@ struct progress {
     struct item *items;
     size_t count;
     mono_us began, drawn_at, said_at;
-    char *frame;    /* the frame on the screen; NULL: there is none */
+    char *frame;    /* the frame on the screen; NULL: no frame is shown */
     unsigned rows;  /* the number of its rows */
     size_t *widths; /* the width of each row */
     struct sigaction before;

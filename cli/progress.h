@@ -19,8 +19,8 @@ enum progress_state { PROGRESS_GOES_ON, PROGRESS_SUCCEEDED, PROGRESS_FAILED };
 
 /* Starts a progress of `count` lines and prints nothing. The caller ends it with progress_end. */
 void progress_begin(struct cli *cli, size_t count);
-/* Sets line `i` and copies the texts. A `percent` below 0 means that it is not known. `since` is an RFC 3339
- * time or NULL. */
+/* Sets line `i` and copies the texts. A `percent` below 0 means that the progress is not known. `since` is an
+ * RFC 3339 time or NULL. */
 void progress_set(struct cli *cli, size_t i, const char *label, int percent, const char *message,
                   const char *since, enum progress_state state);
 /* Prints a line that stays, above the bars. Foreign text is escaped. */
@@ -28,8 +28,8 @@ void progress_note(struct cli *cli, const char *format, ...) ATTR_PRINTF(2, 3);
 /* Draws the last state, leaves it on the screen, and restores the usual effect of Ctrl-C. */
 void progress_end(struct cli *cli);
 
-/* Draws again when it is time; returns true after Ctrl-C. The HTTP client calls it while it waits; `ctx` is
- * the struct cli. Without a progress it does nothing. */
+/* Draws the progress again when enough time has passed; returns true after Ctrl-C. The HTTP client calls this
+ * function while it waits; `ctx` is the struct cli. Without a progress, the function does nothing. */
 bool progress_tick(void *ctx);
 
 /* Makes one line with a bar, at most `width` columns wide. Pure, so that tests can call it. The caller frees

@@ -6,9 +6,10 @@
 #include "cli/issuer.h"
 
 /*
- * Returns the token to send now, borrowed until the next call; NULL: there is none. A token that expires soon
- * is renewed first. The file of contexts is locked during the renewal, so that only one of several shootctl
- * renews the token. After a failed renewal, the failure is reported and the old token is sent.
+ * Returns the token to send now, borrowed until the next call; NULL: there is no token. A token that expires
+ * soon is renewed first. The file of contexts is locked during the renewal, so that only one of several
+ * processes of shootctl renews the token. After a failed renewal, the failure is reported and the old token
+ * is sent.
  */
 const char *renew_token(struct cli *cli);
 

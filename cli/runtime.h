@@ -8,11 +8,11 @@
 
 struct buffer;
 
-/* Opens the directory, and makes it if it is missing. Returns -1 with a message when others may read it or it
- * cannot be made. */
+/* Opens the directory, and makes it if it is missing. When other users may read the directory, or when it
+ * cannot be made, writes a message and returns -1. */
 int runtime_open(struct buffer *fault);
-/* Stores the text in a new file (0600). Returns its absolute path, which the caller frees; NULL with a
- * message after a failure. */
+/* Stores the text in a new file (0600). Returns its absolute path, which the caller frees; after a failure
+ * returns NULL with a message. */
 char *runtime_temporary(const char *name, const char *text, size_t len, struct buffer *fault);
 
 #endif

@@ -44,7 +44,8 @@ static bool fault_says(struct buffer *fault, int error, const char *doing)
     if (error == -EPERM)
         (void)buffer_printf(fault, "%s: others may read it, and it holds tokens: chmod 600 %s", path, path);
     else if (error == -ELOOP)
-        (void)buffer_printf(fault, "%s: is a link, which is not followed: it holds tokens", path);
+        (void)buffer_printf(fault, "%s: is a link: links are not followed, because the file holds tokens",
+                            path);
     else
         (void)buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(-error));
     return false;
@@ -55,8 +56,9 @@ static json_t *empty_file(void)
     return json_pack("{s:n,s:[]}", "current", "contexts");
 }
 
-/* Returns the only YAML document of the file of contexts; an empty file has no contexts. NULL with a message
- * when the file has another form. Takes over the reference to `documents`. */
+/* Returns the only YAML document of the file of contexts; an empty file has no contexts. When the file has
+ * more than one document, or is not a mapping whose `contexts` is a list with name and url, writes a message
+ * to `fault` and returns NULL. Takes over the reference to `documents`. */
 static json_t *checked(json_t *documents, struct buffer *fault)
 {
     json_t *file CLEANUP_JSON =
@@ -248,7 +250,8 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* Returns the context to use: the one with this name, or with the address that a flag or variable names. */
+/* Returns the context to use: the context with this name, or the context with the address that a flag or
+ * variable names. */
 static json_t *choose_context(const json_t *file, const char *name, const char *url)
 {
     if (name || !url)

@@ -34,21 +34,21 @@ struct settings {
 
 /*
  * Reads the file of contexts: {"current": name, "contexts": [{"name", "url", "token", "project", "ca_file",
- * "login"}]}. Unknown members are included. Without a file the result has no contexts. NULL with a message in
- * `fault` when others may read the file, when it is no YAML, or when it has another form. The caller owns the
- * result.
+ * "login"}]}. Unknown members are included. Without a file the result has no contexts. When other users may
+ * read the file, when it is not YAML, or when it does not have this form, writes a message to `fault` and
+ * returns NULL. The caller owns the result.
  */
 json_t *contexts_read(struct buffer *fault);
 /* Returns the path of the file for messages; the caller frees it. */
 char *contexts_path(void);
-/* Returns the context with this name, borrowed; NULL when there is none. */
+/* Returns the context with this name, borrowed; NULL when there is no such context. */
 json_t *contexts_find(const json_t *file, const char *name);
 
 /*
- * A change of the file of contexts. The file is locked meanwhile, so that two logins at the same time lose
- * nothing. The caller calls begin, changes `file`, and calls store and end. After a failure, begin and store
- * return false with a message. The function end frees everything and unlocks the file; the caller must always
- * call it.
+ * A change of the file of contexts. The file is locked during the change, so that the change of one login is
+ * not lost when another login changes the file at the same time. The caller calls begin, changes `file`, and
+ * calls store and end. After a failure, begin and store return false with a message. The function end frees
+ * everything and unlocks the file; the caller must always call it.
  */
 struct contexts_edit {
     int directory;
@@ -60,9 +60,9 @@ void contexts_edit_end(struct contexts_edit *edit);
 #define CLEANUP_CONTEXTS_EDIT CLEANUP(contexts_edit_end)
 
 /*
- * Combines flags, environment and file. A token of the file is sent only to the address of its context. A
- * token of the environment is sent only to SHOOTD_URL, if that is set. After a failure returns false with a
- * message. The caller always frees `settings` with settings_done.
+ * Combines flags, environment and file. A token of the file is sent only to the address of its context. If
+ * SHOOTD_URL is set, a token of the environment is sent only to this address. After a failure returns false
+ * with a message. The caller always frees `settings` with settings_done.
  */
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
 void settings_done(struct settings *settings);
@@ -74,7 +74,7 @@ const char *settings_asker(const struct settings *settings);
 bool url_is_good(const char *url, struct buffer *fault);
 /* Appends text, escaped for a path, a query or a form. */
 void url_add_escaped(struct buffer *out, const char *text);
-/* Returns a copy without slashes at the end; the caller frees it. */
+/* Returns a copy of the address without slashes at the end; the caller frees the copy. */
 char *url_trimmed(const char *url);
 /* Returns a short name for a server, made from its address: the host in lower case, port and path; or the
  * path of a socket. The caller frees it. */

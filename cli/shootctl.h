@@ -24,7 +24,7 @@ struct cli {
     bool utc; /* times are shown in UTC */
     struct settings settings;
     struct http *http;         /* the connection; NULL before cli_connect */
-    unsigned retries;          /* how often a request may be repeated */
+    unsigned retries;          /* the number of times that a request may be repeated */
     struct progress *progress; /* the progress on the screen, or NULL */
 };
 
@@ -33,7 +33,7 @@ int cli_fail(enum exit_code code, const char *format, ...) ATTR_PRINTF(2, 3);
 /* Prints a line on standard error. */
 void cli_note(const char *format, ...) ATTR_PRINTF(1, 2);
 
-/* Returns the form that -o selects; without -o a table. The command must have the flag. */
+/* Returns the form that -o selects; without -o, the form is a table. The command must have the flag -o. */
 enum output_form cli_form(const struct cli *cli);
 
 /* Whether the user can be asked: standard input is a terminal, and --no-input is not given. */
@@ -47,8 +47,8 @@ struct http *cli_open(struct cli *cli);
 int cli_connect(struct cli *cli);
 /*
  * Returns the current project, borrowed. When no project is named, and the token may see a single project,
- * that project is the current one. After a failure reports the reason and returns NULL with the exit code in
- * `ret_code`.
+ * this project is the current project. After a failure reports the reason, writes the exit code to
+ * `ret_code`, and returns NULL.
  */
 const char *cli_project(struct cli *cli, int *ret_code);
 

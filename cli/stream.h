@@ -10,8 +10,9 @@
 
 struct stream_reader {
     const char *project, *cluster, *type; /* the filters; NULL: no filter */
-    /* Receives a complete event, borrowed. NULL means that events are missing at this point, and that data
-     * which was read before must be read again. When it returns false, the stream ends. */
+    /* Receives a complete event, borrowed. An event of NULL means that events are missing at this point, and
+     * that data which was read before must be read again. When this function returns false, the stream ends.
+     */
     bool (*on_event)(void *ctx, json_t *event);
     /* Called when the stream was opened, for the first time or again; may be NULL. */
     void (*on_open)(void *ctx);
@@ -23,7 +24,7 @@ struct stream_reader {
 };
 
 /* Reads the number of the newest event. A caller that reads the state after this call, and then follows the
- * stream from this number, misses nothing. */
+ * stream from this number, misses no change. */
 int stream_newest(struct cli *cli, int64_t *ret_sequence);
 /* Adds the filters of the reader to a request for events. */
 void stream_add_filters(const struct stream_reader *reader, struct api_target *target);

@@ -1,6 +1,6 @@
 /*
  * A table of text. Cells are escaped when they are added, and a column is as wide as its widest cell. On a
- * terminal the flexible columns are cut until a line fits; otherwise nothing is cut. One thread.
+ * terminal the flexible columns are cut until a line fits; otherwise no column is cut. One thread.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -17,7 +17,7 @@ struct column {
 
 struct table;
 
-/* Makes a table. `columns` must stay valid as long as the table. */
+/* Makes a table. `columns` must stay valid while the table exists. */
 struct table *table_new(const struct column *columns);
 void table_free(struct table *table);
 /* Adds the next cell, row by row. NULL and "" show as "-". */
@@ -31,7 +31,7 @@ void table_widen(struct table *table, size_t column, size_t width);
 void table_print(const struct table *table, const struct terminal *to);
 /* Prints rows without titles. */
 void table_print_rows(const struct table *table, const struct terminal *to);
-/* Removes the rows. Columns keep their width, so that later rows are aligned with the printed ones. */
+/* Removes the rows. Columns keep their width, so that later rows are aligned with the printed rows. */
 void table_forget_rows(struct table *table);
 
 DEFINE_CLEANUP(table_cleanup, struct table *, table_free)

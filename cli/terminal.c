@@ -14,7 +14,7 @@
 #include "cli/glyphs.h"
 #include "cli/signals.h"
 
-/* Only the 16 colours of ANSI are used, so that the theme of the terminal decides about their look. */
+/* Only the 16 colours of ANSI are used, so that the theme of the terminal decides how they look. */
 static const char *const sequences[STYLE_MAX_] = {
     [STYLE_PLAIN] = "",       [STYLE_GOOD] = "\033[32m", [STYLE_BUSY] = "\033[33m",
     [STYLE_BAD] = "\033[31m", [STYLE_DIM] = "\033[2m",   [STYLE_BOLD] = "\033[1m",

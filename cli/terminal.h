@@ -21,8 +21,8 @@ enum style { STYLE_PLAIN, STYLE_GOOD, STYLE_BUSY, STYLE_BAD, STYLE_DIM, STYLE_BO
 
 /* `no_colour` is the flag, which takes precedence over every variable. */
 void terminal_init(struct terminal *t, FILE *file, bool no_colour);
-/* Return the present number of columns and rows. If the kernel does not know them, they are COLUMNS and
- * LINES, otherwise 80 and 24. */
+/* Return the present number of columns and rows. If the kernel does not know these numbers, they are the
+ * values of COLUMNS and LINES; if these are not set, they are 80 and 24. */
 unsigned terminal_width(const struct terminal *t);
 unsigned terminal_height(const struct terminal *t);
 /* Return the escape sequences before and after text of a style, as static text; empty without colour. */
@@ -33,8 +33,8 @@ const char *terminal_end(const struct terminal *t, enum style style);
 bool terminal_can_ask(void);
 /*
  * Asks on standard error, with foreign text in the question escaped. Returns one line of standard input
- * without its newline, at most 64 KiB; NULL at the end of input. Before a signal ends or stops the program
- * meanwhile, the terminal is restored. The caller frees the line.
+ * without its newline, at most 64 KiB; NULL at the end of input. When a signal ends or stops the program
+ * during the question, the terminal is restored before that. The caller frees the line.
  */
 char *terminal_ask(const char *question);
 /*

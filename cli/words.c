@@ -11,7 +11,7 @@ static unsigned least_of(unsigned a, unsigned b, unsigned c)
 }
 
 /* Returns the number of changes that turn one word into the other: inserted, deleted, replaced letters, and
- * letters that change places with the next one. */
+ * letters that change places with the next letter. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned rows[3][LONGEST_WORD + 1];

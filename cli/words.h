@@ -7,7 +7,7 @@
 
 /* Whether a list that ends with NULL has the word. */
 bool is_word_of(const char *const *words, const char *word);
-/* Returns the word of the list that is most similar to `typed`; NULL when none is similar enough. */
+/* Returns the word of the list that is most similar to `typed`; NULL when no word is similar enough. */
 const char *nearest_word(const char *typed, const char *const *words, size_t count);
 
 #endif

@@ -21,7 +21,7 @@ enum {
 
 struct yaml_fault {
     char text[200];
-    size_t line; /* the line, counted from 1; 0: there is none */
+    size_t line; /* the line, counted from 1; 0: the fault has no line */
 };
 
 /* Returns an array of the documents that are not empty; NULL after a fault. The caller owns it. */

@@ -20,7 +20,7 @@ void config_compare(const struct config *now, struct config *next, struct config
 void config_changes_done(struct config_changes *changes);
 /* Whether both describe the same issuer. Any thread. */
 bool config_issuer_equal(const struct config_issuer *a, const struct config_issuer *b);
-/* Whether a change of the key needs a restart; `path` is the key as the sample writes it. */
+/* Whether a change of the key needs a restart; `path` is the key in the spelling of the sample. */
 bool config_key_needs_restart(const char *path);
 
 #endif

@@ -1,4 +1,5 @@
-/* The checks of a configuration that the table of keys cannot express. They run before threads start. */
+/* The checks of a configuration that the table of keys cannot express. The checks run before threads
+ * start. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>

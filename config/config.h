@@ -53,7 +53,7 @@ struct config_issuer {
     char *issuer; /* `iss`, byte for byte */
     char *audience;
     char **algorithms; /* names of oidc/keys.h; the last one is NULL */
-    bool at_jwt_only;  /* `typ` must say that it is an access token (RFC 9068) */
+    bool at_jwt_only;  /* `typ` must say that the token is an access token (RFC 9068) */
     int64_t max_lifetime_us;
     char *client_id; /* the public client id of the programs that request tokens; NULL: not known */
     char **scopes;   /* the scopes for these programs, the last one is NULL; NULL without a client_id */
@@ -119,7 +119,8 @@ struct config {
         int64_t keep;     /* how many backups are kept; older ones are removed */
     } backups;
     struct {
-        char **allow; /* networks (CIDR) or host names that may be private; the last one is NULL */
+        char **allow; /* private networks (CIDR), or host names that may have private addresses; the last one
+                         is NULL */
         bool allow_http;
         int *ports; /* ports that are allowed in addition to 443 (and 80 with allow_http); the last one is
                      * 0 */
@@ -138,7 +139,7 @@ struct config {
     } tracing;
     struct {
         char **origins; /* exact web origins, the last one is NULL; when there is none, only pages of the same
-                         * origin may read */
+                           origin may read answers */
     } cors;
     struct {
         int http_threads;

@@ -1,7 +1,7 @@
 /*
  * Loads a configuration: compares the YAML (libyaml keeps the line of every node) with the table of keys,
- * then makes the checks of check.c. All faults are printed, not only the first. This runs before threads
- * start.
+ * then makes the checks of check.c. All faults are printed, not only the first. The loader runs before
+ * threads start.
  */
 #include <assert.h>
 #include <errno.h>
@@ -237,7 +237,7 @@ static void load_defaults(struct loader *l, const struct key *k, const yaml_node
     *(json_t **)at = defaults;
 }
 
-/* Sets the defaults of the table, which are always valid. */
+/* Sets the defaults of the table. They are always valid. */
 static void apply_presets(const struct key_group *g, void *base, struct loader *l)
 {
     const unsigned faults = l->faults;

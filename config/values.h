@@ -29,7 +29,7 @@ bool host_name_is_valid(const char *text);
  */
 const char *authority_fault(const char *text, size_t len, bool address_only, int lowest_port);
 
-/* Checks that `text` is a web origin as the Origin field contains it. Returns the fault, a static text; NULL
+/* Checks that `text` is a web origin in the form of the Origin field. Returns the fault, a static text; NULL
  * when valid. */
 const char *origin_fault(const char *text);
 

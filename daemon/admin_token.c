@@ -178,9 +178,9 @@ static void finish(int state_dir, const char *id, const char *refusal)
 }
 
 /*
- * Renames the file to a name that only the daemon uses, and reads it. After a kill the next start reads it
- * again. It is removed later, and another command may write a new file in the meantime. Returns NULL when
- * there is no file, or when it is not usable.
+ * Renames the file to a name that only the daemon uses, and reads it. After a kill the next start reads the
+ * file again. The file is removed later, and another command may write a new file in the meantime. Returns
+ * NULL when there is no file, or when it is not usable.
  */
 static json_t *take(int state_dir)
 {

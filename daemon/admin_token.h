@@ -1,8 +1,8 @@
 /*
  * `shootd admin-token`: makes a token for a user who may write the state directory, whether shootd runs or
  * not. The command writes the token in its stored form, without the secret, to a file in the state directory.
- * The daemon reads the file, stores the token, writes an answer (the id of the token, and that it is stored
- * or why it is refused) and removes the file.
+ * The daemon reads the file, stores the token, writes an answer and removes the file. The answer has the id
+ * of the token, and says that the token is stored or why it is refused.
  */
 #ifndef DAEMON_ADMIN_TOKEN_H
 #define DAEMON_ADMIN_TOKEN_H

@@ -158,7 +158,7 @@ static void make_transports(struct daemon *d)
                                                .max_age_s = 10,
                                                .address_allowed = webhook_may_reach,
                                                .address_ctx = d};
-    /* Plain http only to issuers on loopback: config/check.c and oidc/issuer.c ensure that. */
+    /* Plain http is used only for issuers on loopback: config/check.c and oidc/issuer.c ensure that. */
     const struct transport_options issuers = {
         .worker = d->reader, .user_agent = "shootd", .max_connections = ISSUER_CONNECTIONS, .max_age_s = 10};
     d->upstream = transport_curl_new(d->loop, &upstream);
@@ -481,8 +481,8 @@ static enum exit_code bring_up(struct daemon *d)
     return start_api(d) ? EXIT_OK : EXIT_RUNTIME;
 }
 
-/* Waits until requests are answered. That includes requests with the token of the first start, which is still
- * being stored. */
+/* Waits until requests are answered. That includes requests with the token of the first start, so the
+ * function also waits until this token is stored. */
 static void wait_until_served(const struct daemon *d)
 {
     const struct timespec moment = {.tv_nsec = 2000000};

@@ -31,9 +31,9 @@ static char name_character(char c)
     return (char)(isalnum((unsigned char)c) ? toupper((unsigned char)c) : '_');
 }
 
-/* ---- several entries in one system call. libsystemd sends each entry separately, so these are written in
- * the journal's native protocol: one datagram per entry, with a line KEY=value per field. Values contain no
- * line end, because log_write has escaped them. ---- */
+/* ---- several entries in one system call. libsystemd sends each entry separately, so the entries here are
+ * written in the journal's native protocol: one datagram per entry, with a line KEY=value per field. Values
+ * contain no line end, because log_write has escaped them. ---- */
 
 static struct sockaddr_un journal_address = {.sun_family = AF_UNIX,
                                              .sun_path = "/run/systemd/journal/socket"};

@@ -367,7 +367,8 @@ int main(int argc, char **argv)
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     /*
      * The loop, the readers and the writer free memory that other threads allocated. With an arena for each
-     * thread, free memory of one arena could not be used by others (docs/performance.md has figures).
+     * thread, one thread could not use the free memory in the arena of another thread (docs/performance.md
+     * has figures).
      */
     (void)mallopt(M_ARENA_MAX, 1);
     (void)journal_setup(LOG_FORMAT_AUTO);

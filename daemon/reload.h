@@ -18,8 +18,8 @@ struct reloader {
     const char *path; /* path of the file; NULL: the environment contains the configuration */
     struct loop *loop;
     struct config_current *current;
-    /* Applies the configuration; `done` runs on the loop thread when the previous one is not used any
-     * more. */
+    /* Applies the configuration; `done` runs on the loop thread when the previous configuration is not used
+     * any more. */
     void (*apply)(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx);
     /* Answers the requests for a reload. Loop thread. */
     void (*report)(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults);

@@ -106,8 +106,8 @@ static enum store_status apply_all(struct rotation *x, char **ret_error)
 
 /* ---- the order of the steps ---- */
 
-/* Replaces the key. The new key is on disk before any data is sealed with it. It replaces the old key after
- * all data is sealed. */
+/* Replaces the key. The new key is on disk before any data is sealed with it. The new key replaces the old
+ * one after all data is sealed. */
 static int replace(struct rotation *x, int directory)
 {
     char id[SEAL_KEY_ID_BYTES];

@@ -60,8 +60,8 @@ static void check_body(const json_t *body, struct spec_context *context)
     const json_t *spec = json_obj(body, "spec");
     spec_check_body(body, context->observed ? SPEC_PUT : SPEC_CREATE, context, &faults);
     if (faults) {
-        json_t *told CLEANUP_JSON = problem_to_json(faults, "req_1");
-        fuzz_check_stored(told);
+        json_t *problem CLEANUP_JSON = problem_to_json(faults, "req_1");
+        fuzz_check_stored(problem);
         return;
     }
     if (context->observed && spec)

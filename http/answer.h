@@ -35,8 +35,7 @@ struct answer {
     bool is_stream;                            /* the bytes come from `stream` */
     struct event_stream *stream;               /* a reference to the stream, or NULL when only the headers are
                                                 * sent */
-    bool is_unsized;           /* only the header section is sent, without a length, and the connection is
-                                * closed */
+    bool is_unsized; /* only the header section is sent, without a length; then the connection is closed */
     struct gzip_stream *coded; /* compresses the body while it is sent, or NULL */
     bool secret;               /* the text is overwritten before it is freed */
     struct {
@@ -49,13 +48,13 @@ struct answer {
 };
 
 void answer_done(struct answer *a);
-/* Adds a field. A value that does not fit is left out, and so is an empty one, which libmicrohttpd refuses
- * (MH-6). */
+/* Adds a field. A field whose value does not fit is left out. A field with an empty value is left out, too,
+ * because libmicrohttpd refuses it (MH-6). */
 void answer_header(struct answer *a, const char *name, const char *format, ...) ATTR_PRINTF(3, 4);
 /* Does the same as answer_header, without a format. This function is faster. */
 void answer_field(struct answer *a, const char *name, const char *value);
 void answer_number(struct answer *a, const char *name, uint64_t number);
-/* Adds the one field of an answer whose value may have any length. Takes over `value`, which is not empty. */
+/* Adds the only field of an answer whose value may be of any length. Takes over `value`, not empty. */
 void answer_long_field(struct answer *a, const char *name, char *value);
 /* Removes all fields. */
 void answer_drop_fields(struct answer *a);
@@ -65,7 +64,7 @@ void answer_empty(struct answer *a, int status);
 void answer_static(struct answer *a, int status, const char *type, const void *bytes, size_t len);
 /*
  * Sets shared bytes, and the place where their gzip form is kept. The bytes must be valid until `release` is
- * called with `owner`; when `release` is NULL, they must be valid as long as the server.
+ * called with `owner`; when `release` is NULL, they must be valid for the whole life of the server.
  */
 void answer_shared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
                    _Atomic(struct http_coded *) *coded_place, void *owner, void (*release)(void *owner));
@@ -76,7 +75,7 @@ void answer_json(struct answer *a, int status, json_t *doc);
 
 /* ---- for http/send.c ---- */
 
-/* Chooses the coding of an answer whose status is set. A 304 is for the form whose tag the client has
+/* Chooses the coding of an answer whose status is set. A 304 refers to the form whose tag the client has
  * sent. */
 void answer_compress(struct answer *a, bool is_head, const char *accept_encoding, const char *if_none_match);
 

@@ -1,8 +1,8 @@
 /*
  * The transport of an event stream (text/event-stream), or of another answer that is made while it is sent.
- * libmicrohttpd asks for further bytes when the client has received the earlier ones. The stream has only the
- * piece that is being sent, and no queue. Therefore a slow client needs no more memory and delays no other
- * client. The content makes the pieces; the struct of the content contains a struct event_stream.
+ * libmicrohttpd asks for further bytes when the client has received the earlier bytes. The stream has only
+ * the piece that is being sent, and no queue. Therefore a slow client needs no more memory and delays no
+ * other client. The content makes the pieces; the struct of the content contains a struct event_stream.
  *
  * Without data to send, the connection is suspended (MH-12). The stream's lock is held to suspend and to
  * resume it (MH-10).
@@ -38,7 +38,7 @@ enum event_stream_state { EVENT_STREAM_RUNS, EVENT_STREAM_SUSPENDED, EVENT_STREA
 struct event_stream {
     const struct event_stream_content *content;
     atomic_uint refs;
-    pthread_mutex_t lock;           /* protects all members below, and those of the content */
+    pthread_mutex_t lock;           /* protects all members below, and the members of the content */
     struct server_request *request; /* NULL after the request is completed */
     enum event_stream_state state;
     bool is_ended;    /* the response ends when there is no next piece */
@@ -59,8 +59,8 @@ void event_stream_unref(struct event_stream *s);
 
 /* ---- under the lock ---- */
 
-/* Begins a piece; the previous one must have been passed on completely. The bytes (perhaps none) must be
- * valid until they were passed on, or the stream is freed. */
+/* Begins a piece; the previous piece must have been passed on completely. A piece may have no bytes. The
+ * bytes must be valid until they were passed on, or until the stream is freed. */
 void event_stream_begin(struct event_stream *s, const char *bytes, size_t len);
 /* Drops the unsent part of the current piece. */
 void event_stream_drop_piece(struct event_stream *s);

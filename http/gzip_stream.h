@@ -1,6 +1,6 @@
 /*
  * Compresses a large body in pieces while it is sent. Compression of the whole body at once would block the
- * worker for milliseconds. The worker of the request.
+ * worker for milliseconds. Runs on the worker of the request.
  */
 #ifndef HTTP_GZIP_STREAM_H
 #define HTTP_GZIP_STREAM_H

@@ -19,9 +19,9 @@
 struct http;
 
 /*
- * The functions of the application for a request, called on the worker of its connection; none of them
- * blocks. The application's struct of a request begins with a struct server_request; its other members are
- * zero at first.
+ * The functions of the application for a request, called on the worker of its connection; no function blocks.
+ * The application's struct of a request begins with a struct server_request; its other members are zero at
+ * first.
  */
 struct http_application {
     size_t request_size;
@@ -30,8 +30,8 @@ struct http_application {
      * need this. */
     void (*enter)(void *ctx);
     void (*leave)(void *ctx);
-    /* Returns the exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; called between
-     * enter and leave. NULL: there are none. */
+    /* Returns the exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; NULL: no origin
+     * may read answers. Called between enter and leave. */
     char *const *(*cors_origins)(void *ctx);
     /* Called before all other functions of a request. */
     void (*begin)(struct server_request *r, void *ctx);
@@ -40,13 +40,14 @@ struct http_application {
      * call. */
     struct problem *(*check)(struct server_request *r);
     /* Called when a request that was suspended by `check` or `check_resume` continues. `result` is NULL when
-     * it did not come in time. Takes over the result, and returns the same as `check`. NULL: `check` suspends
-     * no request. */
+     * the result did not come in time. Takes over the result. Its return value has the meaning of that of
+     * `check`. NULL: `check` suspends no request. */
     struct problem *(*check_resume)(struct server_request *r, void *result);
     /* Called when the body is complete: sets the answer, suspends the request, or returns a problem. */
     struct problem *(*handle)(struct server_request *r);
-    /* Called when a request that was suspended by `handle` or `resume` continues. `result` is NULL when it
-     * did not come in time. Takes over the result, and returns the same as `handle`. */
+    /* Called when a request that was suspended by `handle` or `resume` continues. `result` is NULL when the
+     * result did not come in time. Takes over the result. Its return value has the meaning of that of
+     * `handle`. */
     struct problem *(*resume)(struct server_request *r, void *result);
     /* Called for an answer with a problem: adds the problem's header fields. */
     void (*add_fields)(struct server_request *r, enum problem_code code);
@@ -87,7 +88,8 @@ struct http *http_start(const struct http_options *options, char **ret_error);
 void http_quiesce(struct http *http);
 /* From now on answers close their connections, and requests that change something get 503. */
 void http_begin_drain(struct http *http);
-/* Waits until no request is in flight, transmission included (MH-18); false after the time limit. */
+/* Waits until no request is in flight; a request is in flight until its answer was sent (MH-18). Returns
+ * false after the time limit. */
 bool http_drained(struct http *http, int timeout_ms);
 /* Resumes suspended requests, stops every thread and frees the server. */
 void http_stop(struct http *http);

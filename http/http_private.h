@@ -35,7 +35,8 @@ struct http {
 
 /* ---- request.c ---- */
 
-/* Opens a request; never NULL. Reuses the memory of the connection's last request, if there was one. */
+/* Opens a request; the result is never NULL. Reuses the memory of the connection's last request, if there was
+ * a request before. */
 struct server_request *server_request_new(struct http *http, struct MHD_Connection *mhd,
                                           struct connection *peer, const char *method, const char *version);
 /* Called after the application has freed its part. */

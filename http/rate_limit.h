@@ -31,8 +31,8 @@ struct rate_limit_state {
     int64_t per_minute;             /* the limit at the time of the request */
     bool is_refused;
     int64_t remaining;
-    /* When no request remains, the time until one more is allowed; otherwise the time until the bucket is
-     * full again. Rounded up. */
+    /* When no request remains: the time until one more request is allowed; otherwise: the time until the
+     * bucket is full again. Rounded up. */
     int seconds;
 };
 

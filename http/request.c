@@ -33,7 +33,7 @@ const char *method_name(enum method method)
     return method == METHOD_MAX_ ? "_OTHER" : method_names[method];
 }
 
-/* Sets the client's own id if it is valid, otherwise a new one. */
+/* Sets the id of the request: the client's own id if it is valid, otherwise a new id. */
 static void choose_id(struct server_request *r)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -46,7 +46,7 @@ static void choose_id(struct server_request *r)
         (void)id_new(r->server->options.env, ID_REQUEST, r->id);
 }
 
-/* ---- begin and end ---- */
+/* ---- start and end ---- */
 
 /* The unused fields of the answer are not cleared. */
 static struct server_request *cleared_request(const struct http *http, struct connection *peer)

@@ -37,7 +37,7 @@ enum method {
     METHOD_OPTIONS,
     METHOD_TRACE,
     METHOD_CONNECT,
-    METHOD_MAX_, /* the number of methods; it also stands for an unknown method */
+    METHOD_MAX_, /* the number of methods; this value also means an unknown method */
 };
 
 enum request_stage { STAGE_OPENED, STAGE_CHECK_SUSPENDED, STAGE_BODY, STAGE_SUSPENDED, STAGE_ANSWERED };
@@ -66,7 +66,7 @@ struct server_request {
     bool is_http_1_0;
     bool has_body;      /* the framing announces a body */
     bool must_close;    /* no further request may be parsed on the connection (6.5) */
-    bool took_time;     /* the request had a body or was suspended, so `started` is not recent any more */
+    bool took_time;     /* the request had a body or was suspended, so `started` is not the present time */
     bool keeps_body;    /* the operation reads the body */
     bool may_compress;  /* set by the application: the answer contains no secret (HT-53) */
     const char *target; /* the target without the query */
@@ -81,7 +81,7 @@ struct server_request {
 
     struct suspension *suspension;
     struct event_stream *stream; /* a reference to the stream, when the answer is one */
-    enum problem_code problem;   /* the problem in the answer; PROBLEM_MAX_: there is none */
+    enum problem_code problem;   /* the problem in the answer; PROBLEM_MAX_: there is no problem */
     struct answer answer;        /* the last member, because its unused fields are not cleared */
 };
 

@@ -1,4 +1,4 @@
-/* Makes a response of libmicrohttpd from struct answer and queues it. The worker of the request. */
+/* Makes a response of libmicrohttpd from struct answer and queues it. Runs on the worker of the request. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@ enum {
     FIELDS_MAX = ANSWER_MAX_HEADERS + 8,
     VARY_BYTES = 512,
     RATE_LIMIT_BYTES = 96,
-    /* A client of HTTP/1.0 gets at most this many bytes of a stream at once. Other clients get as many as fit
-     * into the connection's memory. */
+    /* A client of HTTP/1.0 gets at most this many bytes of a stream at once. Other clients get as many bytes
+     * as fit into the connection's memory. */
     STREAM_BLOCK = 1024,
     CODED_BLOCK = 16 * 1024,
 };
@@ -81,13 +81,13 @@ void http_answer_preflight(struct server_request *r, const char *allow)
 }
 
 /* ---- the response of a connection's last answer with shared bytes, kept for the next answer. A client that
- * polls a resource gets the same bytes with another request id and age. Only fields that differ are replaced,
- * which costs much less than a new response. Owned by the connection. ---- */
+ * polls a resource gets the same bytes, with a different request id and age. Only fields that differ are
+ * replaced, which costs much less than a new response. Owned by the connection. ---- */
 
 struct response_cache {
     struct MHD_Response *response;
-    const char *body; /* the address of the body; no other body can have it, because the body is valid as long
-                       * as the response */
+    const char *body; /* the address of the body; no other body can have this address, because the body is
+                       * valid as long as the response exists */
     unsigned count;
     struct answer_header fields[FIELDS_MAX];
 };
@@ -118,8 +118,8 @@ static void set_value(struct answer_header *field, const char *value, size_t len
 }
 
 /*
- * Returns the kept response for this body and exactly these fields, or NULL when it has another body or other
- * fields. Borrowed until the next call.
+ * Returns the kept response when it has this body and exactly these fields, otherwise NULL. Borrowed until
+ * the next call.
  */
 static struct MHD_Response *response_cache_take(struct response_cache *kept, const char *body,
                                                 const struct fields *fields)
@@ -138,9 +138,9 @@ static struct MHD_Response *response_cache_take(struct response_cache *kept, con
     return kept->response;
 }
 
-/* Keeps a response with this body and these fields in place of the last one, and takes over the response. The
- * response makes sure that `body` stays valid. False when the response was not kept; the caller then still
- * owns it. */
+/* Keeps a response with this body and these fields in place of the last response, and takes over the
+ * response. The response ensures that `body` stays valid. False when the response was not kept; the caller
+ * then still owns it. */
 static bool response_cache_put(struct response_cache **place, struct MHD_Response *response, const char *body,
                                const struct fields *fields)
 {
@@ -304,7 +304,7 @@ enum MHD_Result server_request_send(struct server_request *r)
     struct fields f;
     assert(a->status >= MHD_HTTP_OK && r->stage != STAGE_ANSWERED);
     if (r->method == METHOD_OPTIONS &&
-        a->status >= 400) /* the answer to a preflight says that scripts may read the resource */
+        a->status >= 400) /* a refused OPTIONS request also gets the fields of a preflight */
         http_answer_preflight(r, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     if (r->may_compress)
         answer_compress(a, r->method == METHOD_HEAD, r->headers.values[HEADER_ACCEPT_ENCODING],

@@ -24,7 +24,7 @@ enum {
      * and for the header section of the answer. The library clears the memory after each request. */
     CONNECTION_MEMORY = 32 * 1024,
     UNREAD_MOMENTS = 60,
-    LINGER_MOMENTS = 250, /* these moments together are half a second */
+    LINGER_MOMENTS = 250, /* the stop waits for at most this many moments, half a second */
 };
 
 struct connection_limits http_limits_default(void)
@@ -38,7 +38,8 @@ struct connection_limits http_limits_default(void)
     };
 }
 
-/* libmicrohttpd's own messages (MH-8). Most are about malformed requests, so the level is debug. */
+/* libmicrohttpd's own messages (MH-8). Most of these messages are about malformed requests, so the level is
+ * debug. */
 static void on_log(void *cls, const char *format, va_list args) ATTR_PRINTF(2, 0);
 static void on_log(void *cls, const char *format, va_list args)
 {
@@ -409,8 +410,8 @@ void http_stop(struct http *http)
     http_quiesce(http);
     if (http->options.tls)
         handshakes_stop(&http->handshakes);
-    /* A resume has its effect later, on the worker. A request that will be suspended in a moment is counted
-     * already (MH-13). */
+    /* A resume has its effect later, on the worker. A request is counted shortly before it is suspended
+     * (MH-13). */
     while (atomic_load(&http->suspensions.count) || atomic_load(&http->suspended_streams)) {
         suspensions_expire(&http->suspensions, INT64_MAX);
         http->options.application->end_streams(http->options.ctx);

@@ -1,7 +1,7 @@
 /*
  * Requests that wait for a result, before their body (in `check`) or after it. An HTTP worker and the thread
  * that resumes share only a struct suspension, which has a reference count and a lock. The request may end
- * before the result comes (http_stop), or the result may come first; the later of the two frees the struct
+ * before the result comes (http_stop), or the result may come first; whichever comes later frees the struct
  * (MH-10, MH-13).
  */
 #ifndef HTTP_SUSPEND_H
@@ -30,11 +30,12 @@ struct suspensions {
 void suspensions_init(struct suspensions *all);
 void suspensions_done(struct suspensions *all);
 /* Resumes all requests whose result did not come before their `due`; INT64_MAX: all requests. Only this
- * function ends a wait. `suspensions` is a struct suspensions, as the reaper's tick passes it. Any thread. */
+ * function ends a wait. `suspensions` points to a struct suspensions; it is a void pointer because the
+ * reaper's tick passes one. Any thread. */
 void suspensions_expire(void *suspensions, mono_us now);
 
 struct suspension_terms {
-    const char *owner; /* the wait is counted for this name; NULL: the wait is counted for nobody */
+    const char *owner; /* the wait is counted for this name; NULL: the wait is not counted */
     mono_us due;       /* when the wait ends */
     /* Frees a result that no request takes any more. Any thread. */
     void (*discard)(void *result);
@@ -54,7 +55,7 @@ void suspension_resume(struct suspension *s, void *result);
 unsigned http_suspended(const struct server_request *r);
 unsigned http_suspended_of(const struct server_request *r, const char *owner);
 
-/* Removes the request from the list; returns its result, or NULL. Its worker. */
+/* Removes the request from the list; returns its result, or NULL. Runs on its worker. */
 void *suspension_leave(struct server_request *r);
 /* Does the same as suspension_leave for a request that ends, and discards the result. */
 void suspension_drop(struct server_request *r);

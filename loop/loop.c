@@ -109,7 +109,7 @@ static void wake(struct loop *loop)
 {
     uint64_t one = 1;
     ssize_t n = write(loop->wake_fd, &one, sizeof(one));
-    (void)n; /* the write fails only when the counter is full, which also wakes the loop */
+    (void)n; /* the write fails only when the counter is full; a full counter also wakes the loop */
 }
 
 void loop_post(struct loop *loop, struct loop_task *task)
@@ -283,7 +283,7 @@ void loop_run(struct loop *loop)
     atomic_store(&loop->has_owner, true);
     while (!atomic_load(&loop->stopping))
         loop_turn(loop, env_mono(loop->env) + LONGEST_SLEEP_S * US_PER_S);
-    /* Runs the tasks that were posted before loop_stop, during the last turn. */
+    /* Tasks that were posted during the last turn still run. */
     watchdog_wake(&loop->watchdog, loop->env);
     if (run_mailbox(loop))
         loop_end_turn(loop);

@@ -26,7 +26,7 @@ const struct env *loop_env(const struct loop *loop);
 void loop_run(struct loop *loop);
 /* Runs one turn: waits at most until `deadline`, then runs due work. For tests with a virtual clock. */
 void loop_turn(struct loop *loop, mono_us deadline);
-/* Ends the loop. Tasks that were posted before still run; due timers do not. Any thread. */
+/* Ends the loop. Tasks that were posted earlier still run; due timers do not run. Any thread. */
 void loop_stop(struct loop *loop);
 /* Loop thread: asserts that the caller is the owner. */
 void loop_assert_owner(const struct loop *loop);
@@ -84,10 +84,11 @@ void loop_watch_clear(struct loop *loop, struct loop_watch *watch);
 /* Sets a function that is called at the end of each turn in which anything ran. Only this function publishes
  * and flushes. Loop thread. */
 void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx);
-/* Called within that function when a piece of work has ended and the next one begins. Each piece is measured
- * alone, like a callback. Loop thread. */
+/* The function of loop_set_after_turn calls this when a piece of work has ended and the next one begins. Each
+ * piece is measured alone, like a callback. Loop thread. */
 void loop_next_piece(struct loop *loop);
-/* Calls that function. Only tests call this; in the daemon the loop itself ends each turn. Loop thread. */
+/* Calls the function of loop_set_after_turn. Only tests call this; in the daemon the loop itself ends each
+ * turn. Loop thread. */
 void loop_end_turn(struct loop *loop);
 
 #endif

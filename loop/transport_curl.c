@@ -44,9 +44,9 @@ struct authorities_job {
 
 /*
  * Connections that calls share. When a call on HTTP/2 has no answer in time, libcurl keeps the connection,
- * because other calls on it may get answers, and uses it for the next call. A silent connection would then
- * get all calls. Therefore new calls use new connections after a timeout. The old connections are closed
- * after their last call.
+ * because other calls on it may get answers. libcurl would use the same connection for the next call, so a
+ * silent connection would get all calls. Therefore new calls use new connections after a timeout. The old
+ * connections are closed after their last call.
  */
 struct connections {
     struct curl_transport *owner;
@@ -152,7 +152,8 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
         {CURLE_SEND_ERROR, HTTP_BROKEN, "reset"},
     };
     *error = "protocol_error";
-    /* A host may have refused and allowed addresses. Only a call without any connection was refused. */
+    /* The policy may refuse some addresses of a host and allow others. The call counts as refused only when
+     * it has no connection. */
     if (call->refused && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
         *error = "address_refused";
         return HTTP_NOT_SENT;
@@ -167,8 +168,8 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
         if (rows[i].outcome == HTTP_NOT_SENT && pretransfer_us > 0)
             break;
         *error = rows[i].error;
-        /* When the time ends before the request was sent, the request has no effect at the peer, as after a
-         * refused connection. */
+        /* When the time ends before the request was sent, the request has no effect at the peer. The same is
+         * true after a refused connection. */
         if (rows[i].outcome == HTTP_TIMEOUT && pretransfer_us == 0)
             return HTTP_NOT_SENT;
         return rows[i].outcome;
@@ -244,7 +245,7 @@ static void fail_all(struct connections *c, const char *error)
         call_finish(call, CURLE_RECV_ERROR);
 }
 
-/* Closes the old connections, which no new call uses, when their last call has ended. */
+/* Closes the old connections when their last call has ended. No new call uses them. */
 static void connections_release(struct connections *c)
 {
     if (c == c->owner->current || c->calls || c->is_acting)
@@ -581,8 +582,8 @@ static bool awaits_authorities(struct curl_transport *t, const char *url)
         .work = read_authorities, .done = on_authorities, .drop = drop_authorities, .goes_on = true};
     a->owner = t;
     /*
-     * The file of SSL_CERT_FILE, which every OpenSSL program uses. Without it, the default of libcurl; there
-     * may be none.
+     * The first choice is the file that SSL_CERT_FILE names, because every OpenSSL program uses that file.
+     * Without SSL_CERT_FILE, libcurl's default is used; NULL: libcurl has no default.
      */
     const char *named = getenv(X509_get_default_cert_file_env());
     const char *usual = named && *named ? named : curl_version_info(CURLVERSION_NOW)->cainfo;

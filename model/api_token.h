@@ -23,7 +23,7 @@ struct api_token {
     wall_us expires_at; /* 0: never */
     wall_us revoked_at; /* 0: not revoked */
     wall_us rotated_at; /* 0: never */
-    /* The secret before the last rotation, which stays valid until old_ends_at (AU-5). */
+    /* The secret from before the last rotation. It stays valid until old_ends_at (AU-5). */
     uint8_t old_digest[32];
     wall_us old_ends_at;     /* 0: there is no old secret */
     _Atomic wall_us used_at; /* the time of the last use, to the minute; 0: never. Workers set it in the
@@ -38,7 +38,7 @@ struct api_token {
     uint64_t found_by_generation;
 };
 
-/* Makes a token and its secret, which the caller overwrites after use. The new token has no expiry
+/* Makes a token and its secret. The caller overwrites the secret after use. The new token has no expiry
  * (expires_at is 0). */
 struct api_token *api_token_new(const struct env *env, const char *name, enum role role, char **projects,
                                 const char *created_by, char secret[static TOKEN_BYTES]);
@@ -48,7 +48,7 @@ void api_token_free(struct api_token *t);
 struct api_token *api_token_copy(const struct api_token *t);
 json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
-/* Returns the value of last_used_at for a use at `now`: the begin of the minute. */
+/* Returns the value of last_used_at for a use at `now`: the beginning of the minute. */
 wall_us token_minute(wall_us now);
 /* Whether the token is neither expired nor revoked. */
 bool api_token_is_live(const struct api_token *t, wall_us now);

@@ -45,8 +45,8 @@ struct cluster {
     /* The guard against an outdated Succeeded (GA-6): set when Cleura accepted a write. */
     wall_us guard_since;   /* 0: no guard */
     wall_us guard_seen_at; /* the last_update_time that Cleura showed when the write was accepted */
-    wall_us guard_until;   /* when the guard ends at the latest, because a write that changes nothing starts
-                            * no run */
+    wall_us guard_until;   /* when the guard ends at the latest; without this limit the guard would never end
+                              after a write that starts no run */
     json_t *drift;         /* an array of {path, wanted, found} while the cluster is managed and no operation
                             * is open; or NULL */
     json_t *expiry_announced; /* {"kubernetes 1.33.6": days}: the last warning that was emitted for each
@@ -54,7 +54,7 @@ struct cluster {
     wall_us expires_at;       /* when the first version in use expires; 0: not known. Derived from shoot and
                                * catalog, so it is not stored */
     bool slept;               /* the last phase among hibernated, ready and degraded was hibernated */
-    bool wants_hibernated;    /* the last requested state, which distinguishes hibernating from updating */
+    bool wants_hibernated;    /* the last requested state; separates hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change; it is used in the ETag and as the order of
@@ -62,7 +62,8 @@ struct cluster {
     int64_t generation;    /* grows with every change by a caller; If-Match compares it */
     wall_us created_at;
     wall_us updated_at;
-    char *api_server_url; /* the URL in a kubeconfig, because Cleura's API v2 does not report it; or NULL */
+    char *api_server_url; /* the URL of the API server, read from a kubeconfig, because Cleura's API v2 does
+                             not report it; or NULL */
     wall_us absent_since; /* since when Cleura has not shown the shoot, although no deletion was seen; 0:
                            * Cleura shows it */
     wall_us departed_at;  /* when the record ended (it is kept, because the uid may appear again); 0: it has
@@ -78,8 +79,8 @@ void cluster_free(struct cluster *c);
 struct cluster *cluster_copy(const struct cluster *c);
 /* Sets the time of observation to now: Cleura has just reported the cluster. */
 void cluster_observed_now(struct cluster *c, const struct env *env);
-/* Sets the age of an observation from before the start, made at observed_at, by the current wall clock. Also
- * called when there was no observation. */
+/* Called when the cluster is added to memory: computes the age of its observation from observed_at and the
+ * current wall clock. Also called when there was no observation. */
 void cluster_observed_before(struct cluster *c, const struct env *env);
 /* Frees the parsed trees of all documents. Values that were read from these trees are then invalid. */
 void cluster_rest(struct cluster *c);
@@ -91,8 +92,8 @@ struct cluster *cluster_from_json(const json_t *doc);
 
 /*
  * Does the same as cluster_from_json, but faster. `text` must be the exact output of
- * json_text(cluster_to_json(...)). The documents are copied as text and not parsed. For text of an earlier
- * version the result is NULL, too; cluster_from_json can read it.
+ * json_text(cluster_to_json(...)). The JSON documents of the cluster, such as the spec, are copied as text
+ * and not parsed. For text of an earlier version the result is NULL, too; cluster_from_json can read it.
  */
 struct cluster *cluster_from_text(const char *text, size_t len);
 

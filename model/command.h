@@ -91,8 +91,8 @@ struct command_write {
     enum operation_type action; /* COMMAND_CLUSTER_ACTION */
     enum pool_write pool;       /* COMMAND_NODE_POOL */
     char *pool_name;            /* from the path; NULL for POOL_ADD, where the body contains it */
-    char *fault_pointer; /* JSON pointer to the caller's body inside the cluster's body; faults leave out this
-                          * beginning. NULL: both bodies are the same */
+    char *fault_pointer; /* JSON pointer to the caller's body inside the cluster's body; the pointers in
+                          * faults are shown without this beginning. NULL: both bodies are the same */
     char *if_match;      /* the header values as they were sent, or NULL */
     char *if_none_match;
     bool dry_run; /* only the effects are reported */
@@ -177,7 +177,7 @@ struct command_durations {
 struct command_caller {
     char token_id[40];                  /* "": shootd itself */
     uint8_t digest[TOKEN_DIGEST_BYTES]; /* the digest of the secret that was used, because a rotated token has
-                                         * two */
+                                           two secrets */
     char *token_name;
     char *issuer; /* issuer, subject and end of a JWT or client certificate; for a token of shootd NULL, NULL
                    * and 0 */
@@ -234,8 +234,8 @@ struct command {
     struct trace trace;      /* the trace of the calls for this command */
     mono_us deadline;        /* the command is answered before this time; at a timeout the decider itself
                               * answers */
-    mono_us wait_until;      /* until when the answer waits for the end of the accepted operation; 0: it does
-                              * not wait */
+    mono_us wait_until; /* until when the answer waits for the end of the accepted operation; 0: the answer
+                           does not wait */
     struct command_idempotency idempotency;
     char *project; /* the subject; each may be NULL or "" */
     char *name;

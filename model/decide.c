@@ -12,8 +12,8 @@ static bool is(const char *word, const char *value)
 
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now)
 {
-    /* A state that is not in the table does not prove a run. The time of the operation shows whether it is
-     * newer. */
+    /* A state that is not in the table does not prove a run. The time of the operation then shows whether the
+     * operation is newer than the write. */
     const enum shoot_run run = shoot_run(s);
     bool runs = run == RUN_PROCESSING || run == RUN_PENDING || run == RUN_RETRYING;
     if (!c->guard_since || !s->has_operation || runs)
@@ -33,8 +33,8 @@ enum conditions {
     CONDITIONS_TRUE
 };
 
-/* Returns what a condition says. When it cannot be read, or its status is not in the table, it counts as
- * unread: neither met nor unmet. */
+/* Returns the meaning of a condition. An unreadable condition, or one whose status is not in the table,
+ * counts as unread: neither met nor unmet. */
 static enum conditions condition_says(const json_t *condition)
 {
     static const char *const words[] = {"False", "Unknown", "Progressing", NULL, "True"};

@@ -25,8 +25,8 @@ char *decision_message(const struct decision *d);
 
 /*
  * Whether the guard against an outdated result still applies to this observation: Cleura accepted a write,
- * but still shows the operation before it (Succeeded, an earlier Failed, or an unknown state). For
- * generations that report no time (v1) the guard ends after GUARD_BLIND_US, the longest delay of a start
+ * but still shows the operation from before the write (Succeeded, an earlier Failed, or an unknown state).
+ * For generations that report no time (v1) the guard ends after GUARD_BLIND_US, the longest delay of a start
  * (GA-6).
  */
 #define GUARD_BLIND_US (60 * US_PER_S)

@@ -7,8 +7,8 @@
 #include "base/env.h"
 #include "model/names.h"
 
-/* One event. The store assigns `sequence`: it begins at 1 and has gaps only after a restore. `body` is the
- * exact text that webhooks send. */
+/* One event. The store assigns `sequence`: the numbers begin at 1, and have gaps only after a restore. `body`
+ * is the exact text that webhooks send. */
 struct event {
     int64_t sequence;
     char id[40];

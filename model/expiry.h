@@ -22,7 +22,7 @@ struct version_in_use {
 /* Calls `visit` once for each version in use, Kubernetes first. `shoot` and `catalog` may be NULL. */
 void versions_in_use(const struct shoot *shoot, const json_t *catalog,
                      void (*visit)(void *ctx, const struct version_in_use *v), void *ctx);
-/* Returns when the first of these versions expires, which may be in the past; 0: no date is known. */
+/* Returns when the first of these versions expires; this time may be in the past. 0: no date is known. */
 wall_us versions_expire_at(const struct shoot *shoot, const json_t *catalog);
 
 #endif

@@ -442,8 +442,8 @@ static const struct kind version_deprecated = {"version_deprecated", ISSUE_INFO,
 static const struct kind version_not_offered = {"version_not_offered", ISSUE_INFO, "version",
                                                 "A version in use is no longer offered", NULL};
 
-/* Returns the newest supported version to upgrade to, of the same minor version if possible, otherwise of the
- * next one; NULL: there is none. */
+/* Returns the newest supported version to which the cluster can be upgraded: of the same minor version if
+ * possible, otherwise of the next one. NULL: there is none. */
 static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 {
     char line[VERSION_LINE_BYTES];

@@ -43,10 +43,10 @@ void model_append_errors(json_t *errors, const json_t *last_error);
  * An issue is {code, severity, source, subject, title, description, action, since, expires_at,
  * target_version}. Arrays of issues have the critical ones first; the caller owns them.
  *
- * Returns the part of a cluster's issues that is made together with the cluster, as an object. In it
- * `lasting` has the issues that depend neither on the catalog nor on the time, and `deletion` describes an
- * open deletion. NULL: there is neither. `op` is the open or last operation, or NULL. Parses documents of the
- * cluster only when an issue is possible.
+ * Returns the part of a cluster's issues that is made together with the cluster, as an object. The member
+ * `lasting` of this object has the issues that depend neither on the catalog nor on the time, and the member
+ * `deletion` describes an open deletion. NULL: there are no such issues and no open deletion. `op` is the
+ * open or last operation, or NULL. Parses documents of the cluster only when an issue is possible.
  */
 json_t *issues_prepare(const struct cluster *c, const struct operation *op);
 

@@ -38,8 +38,8 @@ void json_copy_str(const json_t *object, const char *key, char *target, size_t s
 {
     const char *text = json_str_or(object, key, "");
     assert(size > 1);
-    size_t len = utf8_cut(text, size - 1); /* the text is cut between two characters, because a broken one
-                                            * could not be stored again */
+    size_t len = utf8_cut(text, size - 1); /* the text is cut between two characters, because a broken
+                                              character could not be stored again */
     memcpy(target, text, len);
     target[len] = '\0';
 }

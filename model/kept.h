@@ -42,7 +42,7 @@ void audit_entry_free(struct audit_entry *e);
 
 /* A search of the audit log. A NULL list matches all; lists are NULL-terminated. */
 struct audit_query {
-    int64_t place; /* a sequence: the page begins after it; 0: with the first entry */
+    int64_t place; /* the page begins after the entry with this sequence; 0: it begins with the first entry */
     bool oldest_first;
     int limit; /* 1..1000 */
     char **projects;
@@ -54,9 +54,9 @@ struct audit_query {
     unsigned outcomes; /* a set of bits; 0: all */
     wall_us since;     /* the first time, inclusive */
     wall_us until;     /* the end, exclusive; 0: until now */
-    /* The id of a token, or NULL. Entries of this token that have no project match also when `projects` is
-     * given. Its entries about other projects do not match: because a project that does not exist gets no
-     * entry, such entries would reveal that the project exists. */
+    /* The id of a token, or NULL. When `projects` is given, the entries of this token without a project
+     * match, too. Its entries about other projects do not match, because they would reveal that these
+     * projects exist: a project that does not exist gets no entry. */
     char *own;
 };
 /* Copies the query. The caller owns the lists in the copy. */
@@ -85,8 +85,8 @@ enum { REPLAY_DIGEST_BYTES = 65 };
 
 struct replay {
     char key[REPLAY_DIGEST_BYTES];         /* the digest of token, operation and Idempotency-Key */
-    char fingerprint[REPLAY_DIGEST_BYTES]; /* the digest of the request, which is the same for a repetition of
-                                            * it */
+    char fingerprint[REPLAY_DIGEST_BYTES]; /* the digest of the request; a repetition of the request has the
+                                              same digest */
     int status;
     char etag[64];
     char *location;        /* or NULL */

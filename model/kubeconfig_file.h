@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 
-/* The parts as strings, as they are in the file (data members are base64); NULL: the part is absent. */
+/* The parts as strings, unchanged from the file (data members are base64); NULL: the part is absent. */
 struct kubeconfig_parts {
     char *context;
     char *server;

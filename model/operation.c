@@ -128,8 +128,8 @@ static wall_us could_begin(const struct operation *op, unsigned index)
     return op->created_at;
 }
 
-/* Returns when the first call of the step was sent. If that time is not stored (the answer was lost, or an
- * earlier version wrote the step), and for a step that only waits, it is the start of the step. */
+/* Returns when the first call of the step was sent. Returns the start of the step when that time is not
+ * stored (the answer was lost, or an earlier version wrote the step), and for a step that only waits. */
 static wall_us begun_at(const struct operation_step *step)
 {
     const bool is_unsent = step->status == STEP_PENDING || step->status == STEP_SENDING;

@@ -104,7 +104,7 @@ struct operation_query {
     int limit;       /* 1..1000 */
     char **projects;
     char **clusters;   /* names of clusters */
-    unsigned statuses; /* a set of a set of bits; 0: all */
+    unsigned statuses; /* a set of bits; 0: all */
     unsigned types;    /* bits; 0: all */
     wall_us since;     /* selects only operations that were accepted at this time or later, to the
                         * millisecond */

@@ -19,18 +19,19 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
 /* code, HTTP status, title, fault, advice */
 #define PROBLEM_TABLE(X)                                                                                    \
     X(MALFORMED_REQUEST, "malformed_request", 400, "Malformed request", FAULT_CALLER,                       \
-      "Send well-formed HTTP/1.1 with one Host, one Content-Length or chunked coding.")                     \
+      "Send well-formed HTTP/1.1 with one Host, and with either one Content-Length or chunked coding.")     \
     X(INVALID_JSON, "invalid_json", 400, "Invalid JSON", FAULT_CALLER,                                      \
       "Send one JSON object without duplicate members.")                                                    \
     X(INVALID_PARAMETER, "invalid_parameter", 400, "Invalid parameter", FAULT_CALLER,                       \
-      "Correct the query parameters or headers named in errors.")                                           \
+      "Correct the query parameters and headers that the member 'errors' lists.")                           \
     X(CURSOR_EXPIRED, "cursor_expired", 400, "Cursor expired", FAULT_CALLER,                                \
-      "Begin the list again without cursor.")                                                               \
+      "Begin the list again, without the parameter 'cursor'.")                                              \
     X(UNAUTHENTICATED, "unauthenticated", 401, "Authentication required", FAULT_CALLER,                     \
       "Send 'Authorization: Bearer <token>'. The first token is in <state_dir>/admin-token.")               \
     X(INVALID_TOKEN, "invalid_token", 401, "Invalid token", FAULT_CALLER,                                   \
-      "Use a token that exists, is not expired and not revoked.")                                           \
-    X(FORBIDDEN, "forbidden", 403, "Forbidden", FAULT_CALLER, "Use a token with the role named in detail.") \
+      "Use a token that exists and is neither expired nor revoked.")                                        \
+    X(FORBIDDEN, "forbidden", 403, "Forbidden", FAULT_CALLER,                                               \
+      "Use a token with the role that the member 'detail' names.")                                          \
     X(NOT_FOUND, "not_found", 404, "Not found", FAULT_CALLER, "Check the path.")                            \
     X(PROJECT_NOT_FOUND, "project_not_found", 404, "Project not found", FAULT_CALLER,                       \
       "GET /v1/projects lists the projects that this token may see.")                                       \
@@ -43,13 +44,13 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                       \
       "GET /v1/webhooks lists the webhooks that this token may see.")                                       \
     X(DELIVERY_NOT_FOUND, "delivery_not_found", 404, "Delivery not found", FAULT_CALLER,                    \
-      "GET .../deliveries lists the deliveries of the webhook; they are kept as long as events.")           \
+      "GET .../deliveries lists the deliveries of the webhook; they are kept for the same time as events.") \
     X(ACCOUNT_NOT_FOUND, "account_not_found", 404, "Account not found", FAULT_CALLER,                       \
       "GET /v1/accounts lists the accounts that this token may see.")                                       \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, "Method not allowed", FAULT_CALLER,                    \
       "Use one of the methods in the Allow header.")                                                        \
     X(NOT_ACCEPTABLE, "not_acceptable", 406, "Not acceptable", FAULT_CALLER,                                \
-      "Accept application/json (or application/yaml where offered).")                                       \
+      "Send 'Accept: application/json' (or application/yaml where it is offered).")                         \
     X(REQUEST_TIMEOUT, "request_timeout", 408, "Request not completed in time", FAULT_CALLER,               \
       "Send the whole request within 30 seconds.")                                                          \
     X(CLUSTER_EXISTS, "cluster_exists", 409, "Cluster exists", FAULT_CALLER,                                \
@@ -59,27 +60,28 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(NAME_TAKEN, "name_taken", 409, "Name taken", FAULT_CALLER,                                            \
       "Cluster names are unique in the whole cloud; choose another name.")                                  \
     X(CLUSTER_BUSY, "cluster_busy", 409, "Cluster busy", FAULT_CALLER,                                      \
-      "Wait for the operation named in operation_id, then repeat.")                                         \
+      "Wait until the operation that 'operation_id' names has ended, then repeat the request.")             \
     X(CLUSTER_NOT_READY, "cluster_not_ready", 409, "Cluster not ready", FAULT_CALLER,                       \
-      "Wait until the cluster is ready; operations can be waited for with ?wait=55.")                       \
+      "Wait until the cluster is ready: GET /v1/operations/{id}?wait=55 waits for an operation.")           \
     X(ACTION_NOT_POSSIBLE, "action_not_possible", 409, "Action not possible now", FAULT_CALLER,             \
-      "See detail for the precondition.")                                                                   \
+      "The member 'detail' names the precondition.")                                                        \
     X(LAST_ADMIN, "last_admin", 409, "Last admin", FAULT_CALLER,                                            \
-      "Make another token with the role admin and the project * first.")                                    \
+      "First make another token that has the role admin and the project *.")                                \
     X(CONFIGURATION_INVALID, "configuration_invalid", 409, "Configuration has faults", FAULT_SERVICE,       \
-      "Correct the faults that errors lists in the configuration file; until then nothing is changed.")     \
+      "Correct the configuration file: 'errors' lists its faults. Until then nothing is changed.")          \
     X(NOT_MANAGED, "not_managed", 409, "Cluster not managed by shootd", FAULT_CALLER,                       \
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(PROJECT_SET_ASIDE, "project_set_aside", 409, "Project set aside", FAULT_SERVICE,                      \
-      "An admin decides where its clusters belong: POST /v1/projects/{project}/confirm-location.")          \
+      "An admin has to decide where the clusters belong: POST /v1/projects/{project}/confirm-location.")    \
     X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \
       "Set deletion_protection to false with PUT, then repeat.")                                            \
     X(IDEMPOTENCY_KEY_IN_USE, "idempotency_key_in_use", 409, "Idempotency key in use", FAULT_CALLER,        \
       "A request with this key is being decided; repeat after the seconds in Retry-After.")                 \
     X(OPERATION_NOT_CANCELLABLE, "operation_not_cancellable", 409, "Operation not cancellable",             \
-      FAULT_CALLER, "See detail; a step that Cleura has begun continues to its end.")                       \
+      FAULT_CALLER,                                                                                         \
+      "The member 'detail' has the reason; a step that Cleura has begun continues to its end.")             \
     X(OPERATION_CANCELLED, "operation_cancelled", 409, "Operation cancelled", FAULT_CALLER,                 \
-      "The cluster's drift lists the changes that were not carried out; request them again if needed.")     \
+      "The cluster's member 'drift' lists the changes that were not made; request them again if needed.")   \
     X(NO_CODE_AWAITED, "no_code_awaited", 409, "No code awaited", FAULT_CALLER,                             \
       "Begin with POST /v1/accounts/{account}/login, then send the code within 10 minutes.")                \
     X(SECOND_FACTOR_UNUSABLE, "second_factor_unusable", 409, "Second factor unusable", FAULT_UPSTREAM,      \
@@ -87,39 +89,40 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                 \
       "Read the resource again and repeat with its new ETag.")                                              \
     X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER,                                \
-      "Send less: detail names the limit.")                                                                 \
+      "Send a smaller body; the member 'detail' names the limit.")                                          \
     X(URI_TOO_LONG, "uri_too_long", 414, "URI too long", FAULT_CALLER,                                      \
       "Send a request target of at most 8 KiB.")                                                            \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415, "Unsupported media type", FAULT_CALLER,        \
       "Send Content-Type: application/json in UTF-8 without Content-Encoding.")                             \
     X(EXPECTATION_FAILED, "expectation_failed", 417, "Expectation failed", FAULT_CALLER,                    \
-      "Only 'Expect: 100-continue' exists.")                                                                \
+      "Only 'Expect: 100-continue' is supported.")                                                          \
     X(VALIDATION_FAILED, "validation_failed", 422, "Validation failed", FAULT_CALLER,                       \
       "Correct every member named in errors.")                                                              \
     X(IMMUTABLE_FIELD, "immutable_field", 422, "Immutable field", FAULT_CALLER,                             \
-      "Delete the cluster and create it again to change this.")                                             \
+      "To change this member, delete the cluster and create it again.")                                     \
     X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused", 422, "Idempotency key reused", FAULT_CALLER,        \
-      "Use a new key for a new request; repeat an old one with the same method, path, query and body.")     \
+      "Use a new key for a new request; repeat an old request unchanged: method, path, query and body.")    \
     X(WRONG_CODE, "wrong_code", 422, "Wrong code", FAULT_CALLER,                                            \
       "Send the code of the newest SMS after the seconds in Retry-After, or begin again with login.")       \
     X(FROZEN, "frozen", 423, "Changes are frozen", FAULT_CALLER,                                            \
-      "Wait until the freeze ends, or ask who made it: GET /v1/freeze.")                                    \
+      "Wait until the freeze ends, or talk to the person who made it; GET /v1/freeze shows who that is.")   \
     X(TOO_MANY_REQUESTS, "too_many_requests", 429, "Too many requests", FAULT_CALLER,                       \
       "Wait for the seconds in Retry-After.")                                                               \
     X(QUOTA_EXCEEDED, "quota_exceeded", 429, "Request quota exceeded", FAULT_CALLER,                        \
-      "Send fewer requests: wait for the seconds in Retry-After, and use ?wait= or event streams to wait.") \
+      "Wait for the seconds in Retry-After. To wait for a result, use ?wait= or an event stream.")          \
     X(HEADERS_TOO_LARGE, "headers_too_large", 431, "Header section too large", FAULT_CALLER,                \
-      "Send at most 64 header fields and 16 KiB.")                                                          \
+      "Send at most 64 header fields, with at most 16 KiB in all.")                                         \
     X(TOO_MANY_STREAMS, "too_many_streams", 503, "Too many event streams", FAULT_SERVICE,                   \
-      "Use GET /v1/events?after= meanwhile; the caps are limits.streams and limits.streams_per_token.")     \
+      "Use GET /v1/events?after= meanwhile; limits.streams and limits.streams_per_token are the limits.")   \
     X(INTERNAL_ERROR, "internal_error", 500, "Internal error", FAULT_SERVICE,                               \
       "Repeat later; report request_id to the operator of shootd.")                                         \
     X(METHOD_UNKNOWN, "method_unknown", 501, "Unknown method", FAULT_CALLER, "Use a standard HTTP method.") \
-    X(NOT_SUPPORTED, "not_supported", 501, "Not supported", FAULT_SERVICE, "See detail.")                   \
+    X(NOT_SUPPORTED, "not_supported", 501, "Not supported", FAULT_SERVICE,                                  \
+      "The member 'detail' has the reason.")                                                                \
     X(UPSTREAM_ERROR, "upstream_error", 502, "Cleura answered with an error", FAULT_UPSTREAM,               \
-      "See detail; repeat later if it is not about the request itself.")                                    \
+      "Repeat later, unless the member 'detail' names a fault of the request itself.")                      \
     X(UPSTREAM_REFUSED, "upstream_refused", 422, "Cleura refused the request", FAULT_CALLER,                \
-      "Correct the fault that Cleura names in detail, and repeat.")                                         \
+      "Correct the fault and repeat; the member 'detail' has Cleura's description of the fault.")           \
     X(UPSTREAM_FORBIDDEN, "upstream_forbidden", 502, "Cleura refused access", FAULT_UPSTREAM,               \
       "Ask the operator of shootd to check the privileges and the source address of the Cleura account.")   \
     X(UPSTREAM_LOGIN_FAILED, "upstream_login_failed", 503, "Login to Cleura failed", FAULT_UPSTREAM,        \
@@ -129,11 +132,11 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(UPSTREAM_TIMEOUT, "upstream_timeout", 504, "Cleura did not answer in time", FAULT_UPSTREAM,           \
       "Repeat later.")                                                                                      \
     X(UPSTREAM_NO_EFFECT, "upstream_no_effect", 502, "Accepted by Cleura without effect", FAULT_UPSTREAM,   \
-      "Repeat later; if it persists, send Cleura the times that detail names.")                             \
+      "Repeat later; if this happens again, send Cleura the times that are in the member 'detail'.")        \
     X(CLUSTER_FAILED, "cluster_failed", 502, "The cluster operation failed at Cleura", FAULT_UPSTREAM,      \
-      "See status.errors of the cluster: each entry names the action to take.")                             \
+      "Read status.errors of the cluster: each entry names the action to take.")                            \
     X(SUPERSEDED, "superseded", 409, "Superseded by a later request", FAULT_CALLER,                         \
-      "Follow the operation that replaced this one.")                                                       \
+      "Follow the operation that 'operation_id' names: it replaced the operation of your request.")         \
     X(OVERLOADED, "overloaded", 503, "Overloaded", FAULT_SERVICE,                                           \
       "Repeat after the seconds in Retry-After.")                                                           \
     X(STORE_UNAVAILABLE, "store_unavailable", 503, "Storage unavailable", FAULT_SERVICE,                    \
@@ -189,8 +192,8 @@ struct problem {
 struct problem *problem_new(enum problem_code code, const char *detail, ...) ATTR_PRINTF(2, 3);
 /* Makes a temporary problem: the caller may try again after this many seconds. The caller owns it. */
 struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail);
-/* The caller owns the copy. The original must have neither faults nor a field, because it concerns several
- * callers. */
+/* The caller owns the copy. The original must have neither faults nor a field, because the problem concerns
+ * several callers. */
 struct problem *problem_copy(const struct problem *p);
 /* Adds a header field to the problem's answer; the name is not copied. */
 void problem_set_field(struct problem *p, const char *name, const char *value);

@@ -8,7 +8,7 @@
 /* The state of a project that survives a restart. */
 struct project_state {
     char *name;
-    wall_us bootstrapped_at; /* when the project was bootstrapped; 0: it is not known to be */
+    wall_us bootstrapped_at; /* when the project was bootstrapped; 0: not yet, as far as shootd knows */
     json_t *location;        /* an object of strings with the location of the clusters at Cleura; NULL: not
                               * known */
     json_t *catalog;         /* the last catalog in shootd's format, or NULL */

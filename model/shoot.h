@@ -1,4 +1,4 @@
-/* A shoot as Cleura describes it. This is a stored struct, see model/cluster.h. */
+/* A shoot with the values that Cleura reports. This is a stored struct, see model/cluster.h. */
 #ifndef MODEL_SHOOT_H
 #define MODEL_SHOOT_H
 
@@ -15,8 +15,8 @@ enum { ROW_DIGEST_BYTES = 16 };
 
 enum { SHOOT_PROGRESS_UNKNOWN = -1 };
 
-/* One shoot as one answer of Cleura describes it, decoded and independent of the generation (upstream fills
- * it). */
+/* One shoot, decoded from one answer of Cleura. The struct is the same for both generations; upstream/ fills
+ * it. */
 struct shoot {
     char *name;
     uint8_t row[ROW_DIGEST_BYTES]; /* the digest of the row in a list; zeros: the shoot is not from a list.
@@ -77,7 +77,7 @@ bool shoot_is_being_deleted(const struct shoot *s);
 /* Takes over `observed` and extracts the values that are read often. A uid that is no UUID is treated as
  * absent. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
-/* Returns the tree of `observed`, which is valid as long as json_doc_tree says; NULL for NULL. */
+/* Returns the tree of `observed`; json_doc_tree states how long it is valid. NULL for NULL. */
 json_t *shoot_observed(const struct shoot *s);
 /* Whether Cleura reported the uid. False for a NULL shoot. */
 bool shoot_has_uid(const struct shoot *s);

@@ -20,15 +20,15 @@ struct spec_context {
                              * offered; or NULL */
     const json_t *known;    /* the stored body, whose parts may stay although they exceed today's limits; or
                              * NULL */
-    const char *name;       /* the name of the cluster of a PUT or PATCH, which the body may contain */
+    const char *name;       /* for a PUT or PATCH, the name of the cluster; the body may contain this name */
 };
 
 enum spec_use { SPEC_CREATE, SPEC_PUT };
 
 /*
  * Checks a create or PUT body: {name, labels, description, deletion_protection, spec}. A PUT may contain the
- * name in context->name, because some tools send one document with POST and PUT. If that is NULL, no name is
- * allowed. Faults are added to *faults (created with the first one).
+ * name in context->name, because some tools send the same document with POST and PUT. If context->name is
+ * NULL, no name is allowed. Faults are added to *faults, which the first fault creates.
  */
 void spec_check_body(const json_t *body, enum spec_use use, const struct spec_context *context,
                      struct problem **faults);
@@ -48,7 +48,7 @@ void spec_check_change(const json_t *spec, const json_t *observed, const struct 
 bool spec_change_rolls_nodes(const json_t *wanted_pool, const json_t *observed_pool,
                              const char *wanted_version, const char *observed_version,
                              const char **ret_reason);
-/* Whether a cluster may have this name (GA-7, Cleura's 15). */
+/* Whether a cluster may have this name (GA-7, and Cleura's limit of 15 characters). */
 bool spec_name_is_valid(const char *name);
 
 /* Checks a label key by the rules of Kubernetes (GA-9). Returns the fault as static text, or NULL. */
@@ -66,8 +66,8 @@ json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context
 /* Returns the version that "1.33" means at present, borrowed from the catalog; NULL when none is offered. */
 const char *spec_resolve_version(const char *wanted, const struct spec_context *context);
 
-/* How a null member of `observed` is treated. It is null when Cleura does not report the value, or not in a
- * readable form. */
+/* How a null member of `observed` is treated. A member is null when Cleura does not report its value, or
+ * reports it in an unreadable form. */
 enum spec_unknown {
     SPEC_UNKNOWN_DIFFERS, /* the value counts as different from the wanted one, so it is sent */
     SPEC_UNKNOWN_AGREES,  /* the value counts as equal to the wanted one */
@@ -119,7 +119,7 @@ json_t *spec_step_body(enum step_type type, const char *target, const json_t *wa
  * lacks a machine type.
  */
 json_t *spec_quota(const json_t *pools, const struct spec_context *context);
-/* The same as spec_quota, added up for many clusters; it starts with SPEC_QUOTA_NONE. */
+/* The sum of spec_quota for many clusters. It begins with SPEC_QUOTA_NONE. */
 struct spec_quota_sum {
     int64_t nodes, cores, memory_mib, volume_gib;
     bool types_known; /* the catalog contains all machine types */
@@ -129,7 +129,7 @@ void spec_quota_add(struct spec_quota_sum *sum, const json_t *pools, const struc
 json_t *spec_quota_of(const struct spec_quota_sum *sum);
 /*
  * Adds {pointer, code, detail} for each valid setting that is probably a mistake. `observed` is the existing
- * state, NULL for a create. `pools` are complete, in the order of the spec's pools if it has any.
+ * state, NULL for a create. `pools` are complete, in the order of the spec's pools if the spec has pools.
  */
 void spec_warnings(const json_t *spec, const json_t *observed, const json_t *pools, json_t *warnings);
 /* Adds a warning when the quota is exceeded. `use` is the sum of spec_quota for all clusters of the project;
@@ -138,7 +138,7 @@ void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limit
 /* Adds one warning. */
 void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
     ATTR_PRINTF(4, 5);
-/* Returns the complete pools as they will be when `spec` was applied. */
+/* Returns the complete pools that the cluster has after `spec` was applied. */
 json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context);
 
 /*
@@ -156,8 +156,9 @@ bool version_is_offered(const json_t *entry, wall_us now);
 /* Whether `wanted` is `version` or the beginning of it: "1.33" contains "1.33.7". */
 bool version_is_within(const char *wanted, const char *version);
 /*
- * Returns the newest supported version within `wanted`, or of all entries when `wanted` is NULL; `wanted`
- * itself when it is listed. NULL: there is none. The entry owns the text.
+ * Returns `wanted` itself when it is listed, otherwise the newest supported version within `wanted`. When
+ * `wanted` is NULL, returns the newest supported version of all entries. NULL: there is none. The entry owns
+ * the text.
  */
 const char *version_newest(const json_t *versions, const char *wanted, wall_us now);
 enum { VERSION_LINE_BYTES = 32 };

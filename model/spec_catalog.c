@@ -131,8 +131,8 @@ void spec_check_zones(struct check *k, const char *pointer, const json_t *value,
     }
 }
 
-/* Checks the size of a volume. Cleura's profile has one volume type, and the catalog has its smallest size,
- * if Cleura reports it. */
+/* Checks the size of a volume. Cleura's profile has one volume type. The catalog has the smallest size of
+ * this type, if Cleura reports the size. */
 void spec_check_volume_size(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;

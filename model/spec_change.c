@@ -122,8 +122,8 @@ static bool holds_all(const json_t *array, const json_t *items)
     return true;
 }
 
-/* Checks that no zone is removed. The order does not matter, because Gardener decides it, and Cleura may show
- * another one (CL-13). */
+/* Checks that no zone is removed. The order does not matter, because Gardener decides the order, and Cleura
+ * may show another order (CL-13). */
 static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const json_t *wanted = json_arr(pool, "zones");

@@ -153,8 +153,9 @@ static struct pool_size pool_size(const struct check *k, const json_t *pool, con
 }
 
 /*
- * Checks the size of a pool. At Cleura every pool with nodes runs the system components. Therefore its
- * maximum must allow a node in each of its zones. A pool whose size does not change is not checked.
+ * Checks the size of a pool. At Cleura every pool with nodes runs the system components. Therefore the
+ * maximum of the pool must allow a node in each of the pool's zones. A pool whose size does not change is not
+ * checked.
  */
 static void check_pool_size(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
 {

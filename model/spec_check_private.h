@@ -1,7 +1,7 @@
 /*
- * Declarations shared by the files of the spec check: the row of the tables, the macro for faults, the checks
- * of single values. The rules are GA-7 to GA-12, restricted by Cleura's published patterns (CL-10). Pure; any
- * thread.
+ * Declarations shared by the files of the spec check: the struct of a row of the tables, the macro for
+ * faults, the checks of single values. The rules are GA-7 to GA-12, restricted by Cleura's published patterns
+ * (CL-10). Pure; any thread.
  */
 #ifndef MODEL_SPEC_CHECK_PRIVATE_H
 #define MODEL_SPEC_CHECK_PRIVATE_H
@@ -57,7 +57,7 @@ bool spec_set_add(json_t *set, const char *key);
 bool spec_zone_is_utc(const json_t *schedule);
 const json_t *spec_find_named(const json_t *array, const char *name);
 /*
- * Returns the existing pool with the name of `pool`, which is an item of `pools`. A single pool without a
+ * Returns the existing pool with the name of `pool`; `pool` is an item of `pools`. A single pool without a
  * name means the cluster's only pool. NULL: the pool is new.
  */
 const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const json_t *observed_pools);
@@ -73,8 +73,8 @@ spec_check_fn spec_check_labels, spec_check_annotations, spec_check_taints;
 
 /* ---- spec_network.c ---- */
 /*
- * An IPv4 network as the caller writes it. It is read strictly, by GA-10 and by Cleura's P-CIDR (CL-10),
- * which accepts only IPv4 and requires the prefix length.
+ * An IPv4 network from the text of a caller. The text is read strictly, by GA-10 and by Cleura's P-CIDR
+ * (CL-10), which accepts only IPv4 and requires the prefix length.
  */
 struct ipv4_net {
     uint32_t base; /* host byte order, host bits cleared */

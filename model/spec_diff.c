@@ -75,7 +75,7 @@ static bool is_zone(const char *key)
     return !strcmp(key, "location");
 }
 
-/* Members that are absent or empty in the desired item match any value, or no value. */
+/* Members that are absent or empty in the desired item match every value, and also an absent value. */
 static bool item_matches(const json_t *wanted, const json_t *found)
 {
     if (!json_is_object(wanted))
@@ -177,7 +177,7 @@ static bool same_set(const json_t *wanted, const json_t *found)
     if (!json_is_array(found) || count != json_array_size(found))
         return false;
     if (json_equal(wanted, found))
-        return true; /* the usual case: the order is the same, which is cheap to check */
+        return true; /* the usual case: the order is the same; this check is cheap */
     json_t *common CLEANUP_JSON = common_members(wanted);
     struct keyed *left = keyed_items(wanted, common), *right = keyed_items(found, common);
     bool same = true;

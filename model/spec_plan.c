@@ -53,8 +53,8 @@ static bool member_is_met(const char *member, const json_t *wanted, const json_t
     return spec_differences(one, observed, SPEC_UNKNOWN_DIFFERS, differences) == 0;
 }
 
-/* Returns the part of a member that can be changed. In networking these are only cilium's settings; an
- * earlier check has found the other members equal. */
+/* Returns the part of a member that can be changed. In `networking` this part contains only cilium's
+ * settings; an earlier check has found the other members equal. */
 static json_t *changeable(const char *member, json_t *wanted)
 {
     if (strcmp(member, "networking") != 0)

@@ -1,7 +1,7 @@
 /*
  * Fills in values that Cleura's answer does not show in a readable form: values that were requested before
- * and are still wanted. Then a change sends only the members that it changes, and an unreadable member causes
- * no other changes.
+ * and are still wanted. Without these values, an unreadable member would look changed, and each change would
+ * also send that member.
  */
 #include "base/mem.h"
 #include "model/spec_check_private.h"
@@ -31,7 +31,8 @@ static const json_t *pool_of(const json_t *pools, const json_t *pool, const json
     return spec_find_named(pools, json_str(pool, "name"));
 }
 
-/* Makes a pool that cannot be seen, from the only known values: those that were requested earlier. */
+/* Makes the presumed form of a pool that cannot be seen, from the only known values: the values that were
+ * requested earlier. */
 static json_t *presume_unseen(const json_t *before, const json_t *spec)
 {
     json_t *presumed = json_object();

@@ -31,7 +31,7 @@ static int64_t memory_mib(const char *text)
 
 enum { CPUS_MAX = 100000 };
 
-/* Returns -1 when the catalog lacks the type, or its number is impossible for a machine. */
+/* Returns -1 when the catalog lacks the type, or when the number of CPUs is impossible for a machine. */
 static int64_t cpus_of(const json_t *type)
 {
     int64_t cpus = json_int(type, "cpus", -1);

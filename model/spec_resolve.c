@@ -177,7 +177,8 @@ static json_t *resolve_networking(const json_t *networking, const struct spec_co
     return resolved;
 }
 
-/* Fills in the maintenance. Both automatic updates are on by default, as in Cleura's own control panel. */
+/* Fills in the maintenance settings. Both automatic updates are on by default, as in Cleura's own control
+ * panel. */
 static json_t *resolve_maintenance(const json_t *maintenance)
 {
     json_t *resolved = json_deep_copy(maintenance);

@@ -35,7 +35,7 @@ static char *cron_shortcut_fault(const char *text)
                       "time here; use five fields, for example '0 20 * * 1-5'");
 }
 
-/* Reads a number of at most four digits at *text and moves *text behind it; -1 when there is none. */
+/* Reads a number of at most four digits at *text and moves *text behind the number; -1 when there is none. */
 static int cron_take_number(const char **text)
 {
     size_t len = strspn(*text, "0123456789");

@@ -76,8 +76,8 @@ void subscription_rotate(struct subscription *s, struct signing_key *key, wall_u
 wall_us subscription_next_end(const struct subscription *s);
 /* Removes expired keys; false when there was none. The current key never expires. */
 bool subscription_drop_expired(struct subscription *s, wall_us now);
-/* Takes over `header`; replaces a header with the same name, ignoring case. False when there are too many;
- * then `header` is not taken. */
+/* Takes over `header`; replaces a header with the same name, ignoring case. False when there are too many
+ * headers; then `header` is not taken over. */
 bool subscription_set_header(struct subscription *s, struct webhook_header *header);
 void subscription_remove_header(struct subscription *s, const char *name);
 void signing_key_done(struct signing_key *key);
@@ -148,7 +148,7 @@ struct delivery {
     struct trace trace;                                  /* the trace of the event's operation; never
                                                           * stored */
     uint8_t attempts_known; /* the number of known attempts: equal to `attempt`, or less in rows of earlier
-                             * versions, which stored only the last attempt */
+                               versions, because those versions stored only the last attempt */
 };
 
 /* Adds an attempt that has ended. Attempts beyond the limit are discarded. */

@@ -101,7 +101,7 @@ static void read_discovery(struct reading *r)
     else if (strcmp(json_str_or(doc, "issuer", ""), r->expected) != 0)
         r->why = "it names another issuer";
     else if (!url || !issuer_may_name(r->expected, url))
-        r->why = "it has no jwks_uri that may be";
+        r->why = "it has no jwks_uri that shootd may use";
     else
         r->keys_url = mem_strdup(url);
 }

@@ -11,9 +11,9 @@
 #include "base/env.h"
 
 /*
- * Returns the text of the keys (JWKS), which the caller frees, and the time of their read. Returns NULL when
- * there is no file, or when the file is not usable, which is logged. `directory` is the descriptor of the
- * state directory.
+ * Returns the text of the keys (JWKS), and in *ret_read_at the time when they were read. The caller frees the
+ * text. Returns NULL when there is no file. When the file is not usable, logs that and returns NULL.
+ * `directory` is the descriptor of the state directory.
  */
 char *kept_keys_read(int directory, const char *issuer, size_t *ret_len, wall_us *ret_read_at);
 /* Writes the keys, unless the file has the same keys and is younger than KEPT_KEYS_RENEW_S. A failure is

@@ -177,7 +177,7 @@ struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_
     if (keys->count)
         return keys;
     oidc_keys_free(keys);
-    *ret_why = "none of its keys is of use";
+    *ret_why = "it has no usable key";
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 /*
- * The public keys of an issuer (JWKS, RFC 7517), and the check of signatures by them. Keys never change, so
- * any thread may use them. libcjose checks RSA and ECDSA; libsodium checks Ed25519, which libcjose does not
- * support.
+ * The public keys of an issuer (JWKS, RFC 7517), and the check of signatures with these keys. Keys never
+ * change, so any thread may use them. libcjose checks RSA and ECDSA; libsodium checks Ed25519, which libcjose
+ * does not support.
  */
 #ifndef OIDC_KEYS_H
 #define OIDC_KEYS_H

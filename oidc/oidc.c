@@ -55,7 +55,7 @@ static void snapshot_free(void *object)
     free(s);
 }
 
-/* The snapshot in force: there is one from the beginning. Only within the epoch. */
+/* Returns the current snapshot; there is always one. Called only between epoch_enter and epoch_leave. */
 static const struct snapshot *shown(struct oidc *o)
 {
     const struct snapshot *s = atomic_load(&o->shown);

@@ -1,5 +1,5 @@
-/* Receives the commands of the HTTP side, makes the checks that all of them need, and calls the function that
- * decides the type. Loop thread. */
+/* Receives the commands of the HTTP side, makes the checks that all commands need, and calls the function
+ * that decides commands of this type. Loop thread. */
 #include "reconcile/reconcile.h"
 
 #include <assert.h>
@@ -76,7 +76,7 @@ static struct problem *problem_of_broken_store(struct reconcile *r)
     return problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, detail);
 }
 
-/* The checks of all commands, then the decider. */
+/* Makes the checks that are the same for every command, then calls the decider of this command. */
 static struct problem *decide_command(struct reconcile *r, struct command *cmd)
 {
     struct problem *refusal = r->stopping ? problem_stopping() : reply_denial(r, cmd);

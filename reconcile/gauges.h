@@ -1,7 +1,7 @@
 /*
  * The metrics for each account and project. The loop thread publishes the whole set periodically. A scrape,
- * on any thread, uses the set that it found until the scrape ends, so neither thread waits for the other.
- * There are series for the accounts and projects of the configuration, at most 1000 of each.
+ * on any thread, uses the same set from its beginning to its end, so neither thread waits for the other
+ * thread. There are series for the accounts and projects of the configuration, at most 1000 of each.
  */
 #ifndef RECONCILE_GAUGES_H
 #define RECONCILE_GAUGES_H

@@ -55,7 +55,8 @@ static void purge_rows(struct reconcile *r)
     wall_us now = settled_clock_now(&r->settled);
     const struct config *config = r->o.config;
     struct save *save = save_new(r, on_purged, NULL);
-    /* The delivery log is kept as long as the events, because a stored event can be delivered again. */
+    /* The delivery log is kept for the same time as the events, because a stored event can be delivered
+     * again. */
     const wall_us kept_since = now - config->events.keep_us;
     change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
     change_purge_events(save->set, kept_since, config->events.keep_count, PURGE_SLICE);
@@ -69,7 +70,7 @@ static void purge_rows(struct reconcile *r)
     save_submit(save, false);
 }
 
-/* Returns the time limit for old operations. Operations that ended before it are removed (AO-6). */
+/* Returns the time limit for old operations. Operations that ended before this time are removed (AO-6). */
 static wall_us operations_kept_since(struct reconcile *r)
 {
     return settled_clock_now(&r->settled) - r->o.config->operations_keep_us;

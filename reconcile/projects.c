@@ -181,7 +181,7 @@ static void answer_all(struct project *p)
     name_checks_forget_project(p);
 }
 
-/* Stops the work on the cluster. Afterwards only the stored state of its step is known, as after a
+/* Stops the work on the cluster. After that, only the stored state of its step is known, like after a
  * restart. */
 static unsigned put_to_rest(struct walk *w, struct entity *e)
 {

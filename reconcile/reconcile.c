@@ -81,7 +81,7 @@ static void load_cluster(void *ctx, struct cluster *c)
     struct reconcile *r = ctx;
     struct project *p = project_of_row(r, c->project);
     if (!c->departed_at && entity_find(r, c->project, c->name)) {
-        log_error("duplicate name of a stored cluster: the second one is ignored", "project", c->project,
+        log_error("two stored clusters have the same name: the second one is ignored", "project", c->project,
                   "cluster", c->name);
         cluster_free(c);
         return;
@@ -110,7 +110,8 @@ static void load_subscription(void *ctx, struct subscription *s)
     (void)webhook_add(r, s);
     s->unreadable = !webhook_secrets_open(s, r->o.key);
     if (s->unreadable)
-        log_error("the seal key does not open the secrets of a webhook: rotate its secret", "webhook", s->id);
+        log_error("the seal key does not open the secrets of a webhook: rotate the secret of the webhook",
+                  "webhook", s->id);
     webhook_engine_set(r->webhooks, s);
     view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
 }

@@ -40,8 +40,8 @@ void reconcile_free(struct reconcile *r);
 /* Appends shootd_upstream_*, shootd_clusters, ... to a scrape, with ages at `now`. Any thread. */
 void reconcile_metrics(struct buffer *out, mono_us now);
 /* Writes the conditions that an operator should know although the daemon works: rows in the quarantine,
- * projects that are set aside, webhooks whose secrets cannot be opened. "" when there are none. Any
- * thread. */
+ * projects that are set aside, webhooks whose secrets cannot be opened. "" when there is no such condition.
+ * Any thread. */
 void reconcile_remarks(char *text, size_t size);
 /* Returns the number of webhooks whose secrets the seal key does not open. After the load; loop thread. */
 unsigned reconcile_unreadable_webhooks(const struct reconcile *r);

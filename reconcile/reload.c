@@ -20,7 +20,7 @@
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
-static _Atomic uint64_t ended[2]; /* the number of reloads: [0] with faults, [1] without */
+static _Atomic uint64_t ended[2]; /* the number of reloads: [0] with faults, [1] without faults */
 static atomic_bool last_failed;
 
 /* ---- accounts ---- */
@@ -33,7 +33,7 @@ static const struct config_account *account_named(const struct config *config, c
     return NULL;
 }
 
-/* Whether the account's lane can continue, because its server and API stay the same. */
+/* Whether the account's lane can continue; it can when the server and the API stay the same. */
 static bool goes_on(const struct config_account *before, const struct config_account *next)
 {
     return next && !strcmp(before->url, next->url) && !strcmp(before->cloud, next->cloud) &&
@@ -52,8 +52,8 @@ static void rebind_accounts(struct reconcile *r, const struct config *next)
     }
 }
 
-/* Removes the accounts that the configuration no longer has, and adds the new ones. At this time no project
- * uses any of these accounts. */
+/* Removes the accounts that the configuration no longer has, and adds the new accounts. At this time no
+ * project uses any of these accounts. */
 static void replace_accounts(struct reconcile *r, const struct config *next)
 {
     struct account *a, *later;
@@ -79,8 +79,8 @@ static bool stays_as_it_is(const struct project *p, const struct config_project 
 
 /*
  * Projects are handled one after the other. Expensive work (to show a catalog, to visit clusters, to write
- * rows to the store) gets a turn of its own. Other projects are skipped, a limited number per turn, because
- * each one has to be searched in the configuration.
+ * rows to the store) gets a separate turn. Projects that need no such work are passed over. Their number per
+ * turn is limited, because each project has to be searched in the configuration.
  */
 enum { PASSED_BY_IN_TURN = 64 };
 
@@ -94,8 +94,8 @@ static void on_moved(struct project *p)
     go_on_later(p->r);
 }
 
-/* True when the work on this project goes on in another turn: the next one, or one after the project has
- * stopped. */
+/* Returns true when the work on this project goes on in another turn: the next turn, or a turn after the
+ * project has stopped. */
 static bool bind_or_rest(struct project *p, const struct config_project *named)
 {
     const bool stays = named && stays_as_it_is(p, named);

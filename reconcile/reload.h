@@ -1,7 +1,7 @@
 /*
  * Reloads of the configuration (SIGHUP, POST /v1/reload). The main thread reads the new configuration and
- * compares it with the old one. This file applies a valid configuration step by step, while all other work
- * continues, and answers the commands that requested the reload. Loop thread.
+ * compares it with the old configuration. This file applies a valid configuration step by step, while all
+ * other work continues, and answers the commands that requested the reload. Loop thread.
  */
 #ifndef RECONCILE_RELOAD_H
 #define RECONCILE_RELOAD_H
@@ -14,7 +14,7 @@
 struct reload_outcome {
     uint64_t covers; /* commands up to this number of reconcile_options.ask_reload are answered */
     struct config_changes changes; /* the changes, when there were no faults */
-    const char *faults;            /* the faults, one per line; NULL: there are none */
+    const char *faults;            /* the faults, one per line; NULL: there are no faults */
 };
 
 /*

@@ -1,7 +1,7 @@
 /*
- * The end of a turn. Only this file calls from lower folders into upper ones: the lower folders leave results
- * and facts in lists of the reconciler, and each list has one function here that handles its items one by
- * one. Loop thread.
+ * The end of a turn. Only this file passes results of lower folders to upper folders. The lower folders put
+ * results and facts into lists of the reconciler; for each list, one function of this file handles the items
+ * one by one. Loop thread.
  */
 #include "reconcile/turn.h"
 
@@ -111,7 +111,7 @@ static void take_touched(struct reconcile *r, struct list *item)
     steps_advance(e);
 }
 
-/* Takes the first item of the first list that has one; false when all lists are empty. */
+/* Takes the first item of the first list that is not empty; returns false when all lists are empty. */
 static bool take_one(struct reconcile *r)
 {
     const struct {

@@ -15,8 +15,8 @@ void process_finish(struct exchange *x);
 
 /* routes.c: splits the path and finds the route; fills route and params. */
 void routes_match(struct exchange *x);
-/* Checks the path parameters. When a parameter is not acceptable, sets the answer that says so and returns
- * false. */
+/* Checks the path parameters. When a parameter is not acceptable, sets an answer that reports this, and
+ * returns false. */
 bool routes_check_params(struct exchange *x);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Makes and frees change sets, event pages and queries. These functions use nothing but memory, and need no
+ * Makes and frees change sets, event pages and queries. These functions use only memory, so they need no
  * thread and no lock. This file must not depend on a backend.
  */
 #include "storage/storage.h"

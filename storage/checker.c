@@ -1,6 +1,7 @@
 /*
- * Checks a large store while it is in use, because a start that read all of it would take seconds. When the
- * store is damaged, nothing is written to it any more. A check without a result is repeated later.
+ * Checks a large store while it is in use, because a check of the whole store before the start would take
+ * seconds. When the store is damaged, nothing is written to it any more. A check without a result is repeated
+ * later.
  */
 #include "storage/storage_private.h"
 

@@ -62,7 +62,8 @@ enum change_kind {
     CHANGE_REPLAY_PUT,   /* stores a whole row, and replaces an older one with the same key */
     CHANGE_REPLAY_PURGE, /* deletes rows that were made before purge.before */
     CHANGE_AUDIT_APPEND, /* adds an entry, whose sequence the store assigns */
-    CHANGE_AUDIT_PURGE,  /* deletes entries before purge.before, and all except the newest million */
+    CHANGE_AUDIT_PURGE,  /* deletes entries that are older than purge.before, and also all entries except the
+                            newest million */
     CHANGE_SEAL_KEY_PUT, /* stores the id of the key with which the stored secrets are sealed */
     CHANGE_KIND_MAX_,
 };
@@ -130,10 +131,11 @@ void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
 void change_put_seal_key(struct change_set *set, const char *key_id);
 /*
- * Removes events before the time `before`, and all events except the newest; `newest` is the number of events
- * to keep. An event that a pending delivery needs stays, and all later events stay, too. Therefore the
- * remaining events have no gaps, except after a restore, and the oldest number shows which events were
- * removed. Removes at most `limit` rows, the oldest first, because other transactions wait during a purge.
+ * Removes the events from before the time `before`. Also removes all events except the newest ones; `newest`
+ * is the number of events to keep. An event that a pending delivery needs stays, and all later events stay,
+ * too. Therefore the remaining events have no gaps, except after a restore, and the oldest number shows which
+ * events were removed. Removes at most `limit` rows, the oldest first, because other transactions wait during
+ * a purge.
  */
 void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit);
 /* kind: one of the other CHANGE_..._PURGE. */
@@ -143,8 +145,8 @@ bool change_set_left_over(const struct change_set *set);
 
 /* ---- page queries (reader thread) ---- */
 
-/* Limit of entries that one page searches: in the audit log, or in events with a filter for actors or
- * targets. */
+/* The greatest number of entries that one query searches: in the audit log, or in events with a filter for
+ * actors or targets. */
 enum { STORE_LOOKED_AT = 20000 };
 
 struct event_query {
@@ -154,7 +156,7 @@ struct event_query {
     int limit;       /* 1..1000 */
     char **types;    /* exact names or "cluster.*", the last one is NULL; NULL: all types. The query owns the
                       * list */
-    char **projects; /* NULL: all projects, and also the events of accounts, which have no project */
+    char **projects; /* NULL: all projects, and also the events of accounts (those events have no project) */
     char *cluster;   /* the name of a cluster, or NULL */
     char **actors;   /* names of tokens that caused the event; NULL: all */
     char **targets;  /* the objects that the event is about: cluster, webhook, account, token or scope; NULL:
@@ -200,8 +202,8 @@ struct store_visitor {
     /* Called for open operations, the newest ended operations, and the operations that clusters name. These
      * calls come after the calls for clusters. */
     void (*operation)(void *ctx, struct operation *op);
-    /* Called before the operations. All ended operations that are newer than this id are loaded; "": all are
-     * loaded. */
+    /* Called before the first call of `operation`. All ended operations that are newer than this id are
+     * loaded; "": all are loaded. */
     void (*operations_left_out)(void *ctx, const char *id);
     void (*subscription)(void *ctx, struct subscription *s);
     void (*delivery)(void *ctx, struct delivery *d); /* called for pending deliveries only */
@@ -253,10 +255,11 @@ struct store_backend {
     enum store_status (*open)(const char *location, bool writer, void **ret_conn, char **ret_error);
     void (*close)(void *conn);
     /*
-     * is_unchecked returns whether the opening left a part unchecked because the store is large. check checks
-     * everything, on a connection that is used for nothing else; it returns STORE_BROKEN for a damaged store,
-     * and STORE_RETRY when it has no result now. interrupt ends a running check; another thread may call it
-     * while the connection is open. All three are NULL when the opening always checks everything.
+     * `is_unchecked` returns whether the opening left a part unchecked because the store is large. `check`
+     * examines everything, on a connection that is used for nothing else; it returns STORE_BROKEN for a
+     * damaged store, and STORE_RETRY when it has no result now. `interrupt` ends a running check; another
+     * thread may call it while the connection is open. All three are NULL when the opening always checks
+     * everything.
      */
     bool (*is_unchecked)(void *conn);
     enum store_status (*check)(void *conn, char **ret_error);
@@ -273,8 +276,8 @@ struct store_backend {
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
-    /* Gets the id of the store, which was made at random with the store. Copies have the same id, other
-     * stores have other ids. */
+    /* Gets the id of the store: a random id that was made together with the store. Copies have the same id,
+     * other stores have other ids. */
     enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
     /* Returns the id of the key (base/seal.h) in the last CHANGE_SEAL_KEY_PUT; "": there is none. */
     enum store_status (*seal_key)(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);
@@ -309,12 +312,12 @@ struct store_backend {
 extern const struct store_backend store_sqlite; /* its location is the path of the database file */
 extern const struct store_backend store_fake;   /* its location is the name of the shared state in memory */
 
-/* Makes the n-th call of apply or commit from now on fail, once (1: the next call). 0 switches this off. Used
- * only by tests. */
+/* After this, the n-th call of apply or commit fails, once (1: the next call). 0 switches this off. Used only
+ * by tests. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);
 /* Sets whether a commit has an effect although store_fake_fail_nth makes it fail. Used only by tests. */
 void store_fake_failed_commits_have_effect(void *conn, bool have);
-/* Makes the next `times` calls of last_marked fail. Used only by tests. */
+/* After this, the next `times` calls of last_marked fail. Used only by tests. */
 void store_fake_fail_last_marked(void *conn, int times);
 
 /* ---- the running store ---- */
@@ -367,7 +370,8 @@ int sqlite_schema(void);
 /*
  * Checks a whole SQLite store, or a backup, of any schema up to this program's. Prints its content, its
  * faults, the unreadable rows in the quarantine, and the advice. Changes nothing; may run while a daemon has
- * the store open. *ret_sound: no fault was found. STORE_NEWER or STORE_BROKEN: the file cannot be identified.
+ * the store open. *ret_sound is true when no fault was found. STORE_NEWER or STORE_BROKEN: the file cannot be
+ * identified.
  */
 enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_sound, char **ret_error);
 
@@ -379,8 +383,8 @@ struct store_sealed {
 };
 /*
  * Reads the sealed content of an SQLite store, or a backup, of any schema up to this program's. `webhook` is
- * called for each webhook and takes it over. Unreadable rows are skipped. Blocking, on a separate connection,
- * also while a daemon has the store open. May return STORE_NEWER or STORE_BROKEN.
+ * called for each webhook and takes it over. Unreadable rows are skipped. The function blocks, and uses a
+ * separate connection; a daemon may have the store open. May return STORE_NEWER or STORE_BROKEN.
  */
 enum store_status sqlite_sealed(const char *path, void (*webhook)(void *ctx, struct subscription *s),
                                 void *ctx, struct store_sealed *ret, char **ret_error);

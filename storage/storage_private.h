@@ -12,8 +12,8 @@
 
 enum { STORE_PAGE_MAX = 1000 };
 
-/* For the backends. The first function returns whether the query's type patterns include this type, the
- * second one a limit that is clamped to 1..1000. */
+/* For the backends. The first function returns whether the query's type patterns include this type. The
+ * second one returns the limit, clamped to 1..1000. */
 bool event_query_wants_type(const struct event_query *query, enum event_type type);
 int store_page_limit(int limit);
 /*
@@ -25,7 +25,7 @@ struct number_range {
     int64_t to; /* the last one, inclusive */
 };
 bool store_window(struct number_range all, int64_t place, bool newest_first, struct number_range *ret_window);
-/* `place` of the next page when this one is not full; 0: there is no next page. */
+/* Returns the `place` of the next page when this page is not full; 0: there is no next page. */
 int64_t store_window_end(struct number_range all, struct number_range window, bool newest_first);
 /*
  * Takes or renews the lease in `lease`. (It is zeroed when it was never held, and has an empty holder when it
@@ -121,7 +121,7 @@ void reader_done(struct reader *r);
 
 /*
  * checker.c: a thread that checks the part that the start left unchecked, and then ends. The thread uses a
- * separate connection; other threads do nothing with the connection except to interrupt a check.
+ * separate connection; other threads use the connection only to interrupt a check.
  */
 struct checker {
     const struct store_backend *backend;

@@ -99,7 +99,7 @@ static void drop_droppable(struct writer *w)
         writer_report(w, set, STORE_BROKEN);
 }
 
-/* Refuses the sets that cannot be stored, and those whose callers cannot wait until they can be stored. */
+/* Refuses the sets that cannot be stored, and the sets whose callers cannot wait. */
 static void refuse_waiting(struct writer *w)
 {
     if (!w->lost) {

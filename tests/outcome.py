@@ -1,11 +1,12 @@
-"""A plugin of pytest for tools/test.py. It writes the outcome of each test and its seconds of processor time to the file TEST_OUTCOMES,
-one line of JSON each."""
+"""A plugin of pytest for tools/test.py. It writes the outcome of each test, its seconds of processor time and the longest piece of work
+of its daemons' loops to the file TEST_OUTCOMES, one line of JSON each."""
 
 import collections
 import json
 import os
 import re
 import resource
+import sys
 
 import pytest
 
@@ -40,16 +41,21 @@ class Clock:
         report = (yield).get_result()
         before, self.last = self.last, self.seconds()
         report.user_properties.append(("cpu_s", self.last - before))
+        holds = getattr(sys.modules.get("harness"), "HOLDS_US", [])
+        report.user_properties.append(("hold_us", max(holds, default=0)))
+        holds.clear()
 
 
 class Writer:
     def __init__(self, path):
-        self.path, self.outcomes, self.cpu = path, {}, collections.Counter()
+        self.path, self.outcomes, self.cpu, self.hold = path, {}, collections.Counter(), collections.Counter()
 
     def pytest_runtest_logreport(self, report):
         """A test has up to three reports: set-up, call and tear-down. A failure in any of them is its outcome."""
         id = report.nodeid.rsplit("@", 1)[0] if report.nodeid.rfind("@") > report.nodeid.rfind("]") else report.nodeid
-        self.cpu[id] += sum(value for name, value in report.user_properties if name == "cpu_s")
+        values = dict(report.user_properties)
+        self.cpu[id] += values.get("cpu_s", 0)
+        self.hold[id] = max(self.hold[id], values.get("hold_us", 0))
         before = self.outcomes.get(id, {}).get("outcome")
         if report.outcome == "failed" and before != "failed":
             text = report.longreprtext + "".join(body for _, body in report.sections)
@@ -63,7 +69,7 @@ class Writer:
 
     def pytest_sessionfinish(self):
         with open(self.path, "w") as file:
-            file.writelines(json.dumps(one | {"cpu_s": round(self.cpu[id], 2)}) + "\n" for id, one in self.outcomes.items())
+            file.writelines(json.dumps(one | {"cpu_s": round(self.cpu[id], 2), "hold_us": self.hold[id]}) + "\n" for id, one in self.outcomes.items())
 
 
 def pytest_configure(config):

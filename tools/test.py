@@ -31,9 +31,10 @@ WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 3  # black-box tests mostly wait, 
 FLAKY_MAX = 3
 REPEATED_MAX = 10  # more failures are not by chance: no test is run again
 FAILURES_MAX = 20  # a suite ends after this many
-CPU_LISTED = 15
+CPU_LISTED, HOLDS_LISTED = 15, 3
 LONG_UNITS = ("test_conformance", "test_day", "test_kept", "test_property")  # these begin first
 UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
+PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:exitcode=99",
     "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -101,14 +102,23 @@ class Run:
 
     # ---- black-box suites ---------------------------------------------------------------------------------------
 
+    def environment(self, **more):
+        """Bytecode is stored, also for a caller who stores none: each worker would compile every file again."""
+        path = os.pathsep.join([str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])
+        given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return {**SANITIZER_OPTIONS, **given, "BUILD_DIR": str(self.out), "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": str(self.out / "pycache"), **more}
+
+    def compile(self, path):
+        """Begins to collect the tests, once, which stores the bytecode for all workers."""
+        return subprocess.Popen([*PYTEST, "--collect-only", "-p", "no:xdist", path], cwd=self.root, env=self.environment(),
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
     def pytest(self, *arguments):
         """Prints the output of pytest; returns the result of each test, as outcome.py wrote it."""
         with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as outcomes:
-            path = os.pathsep.join([str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])
-            environment = {**SANITIZER_OPTIONS, **os.environ, "BUILD_DIR": str(self.out), "TEST_OUTCOMES": outcomes.name, "PYTHONPATH": path}
-            command = ["timeout", str(SUITE_LIMIT_S), "/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "outcome"]
-            process = subprocess.Popen([*command, *arguments], cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                       text=True, errors="replace")
+            command = ["timeout", str(SUITE_LIMIT_S), *PYTEST, "-p", "outcome", *arguments]
+            process = subprocess.Popen(command, cwd=self.root, env=self.environment(TEST_OUTCOMES=outcomes.name), stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True, errors="replace")
             for line in process.stdout:
                 if not re.match(r"(=+ )?\d+ (passed|failed|skipped|error)", line):  # the total is printed at the end
                     print(line, end="", flush=True)
@@ -124,9 +134,10 @@ class Run:
 
     def suite(self, *paths):
         """Runs the tests of these files, which have one conftest."""
-        began, cpu = time.monotonic(), collections.Counter()
+        began, cpu, holds = time.monotonic(), collections.Counter(), []
         for one in self.pytest(f"--maxfail={FAILURES_MAX}", "-rs", "--durations=10", "--durations-min=10", "-n", str(self.workers), "--dist", "loadgroup", *map(str, paths)):
             cpu[one["id"].split("::")[0].split("/")[-1]] += one.get("cpu_s", 0)
+            holds.append((one.get("hold_us", 0), one["id"]))
             self.passed += one["outcome"] == "passed"
             self.skipped += one["outcome"] == "skipped"
             if one["outcome"] == "failed":
@@ -136,6 +147,9 @@ class Run:
         most = ", ".join(f"{name} {seconds:.0f}" for name, seconds in cpu.most_common(CPU_LISTED))
         print(f"{' '.join(os.path.relpath(p, self.root) for p in paths)}: {time.monotonic() - began:.0f} s, {self.workers} at a time; "
               f"processor time {sum(cpu.values()):.0f} s, most of it {most}", flush=True)
+        longest = ", ".join(f"{us / 1000:.1f} ms in {pathlib.Path(id).name}" for us, id in sorted(holds, reverse=True)[:HOLDS_LISTED] if us)
+        if longest:
+            print(f"longest pieces of work of the loop, by the clock of its thread: {longest}", flush=True)
 
     # ---- the end ------------------------------------------------------------------------------------------------
 
@@ -165,7 +179,9 @@ class Run:
 
 def main(arguments):
     run = Run((ROOT / arguments[0]).resolve())
+    compiling = run.compile(ROOT / "tests/api")
     run.units()
+    compiling.wait()
     for paths in quick.suites(ROOT) if "--quick" in arguments else [[ROOT / "tests/simulator"], [ROOT / "tests/api"]]:
         if paths:
             run.suite(*paths)

@@ -15,7 +15,7 @@ enum {
     EXPORT_EVERY_S = 1,
     EXPORT_SPANS = 512,        /* the limit of spans in a batch */
     EXPORT_BYTES = 256 * 1024, /* approximate limit of a batch, which is made in one turn of the loop */
-    EXPORT_TRIES = 10,         /* how often a batch is sent at most */
+    EXPORT_TRIES = 10,         /* the limit of tries for a batch */
     EXPORT_RETRY_MAX_S = 60,
 };
 

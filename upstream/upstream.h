@@ -131,12 +131,12 @@ enum call_state {
     CALL_IDLE,    /* the call is not in the lane */
     CALL_WAITING, /* the call waits in the lane for its turn */
     CALL_SENT,    /* sent, and not answered yet */
-    CALL_REFUSED, /* the call is refused, and its user gets this result in a separate turn */
+    CALL_REFUSED, /* the call is refused; on_done reports that in a separate turn */
 };
 
 /*
- * Rows of a list whose content is known. When the same bytes come again, they are not decoded. The call
- * passes these rows to the code that reads its answer.
+ * The rows of a list that have a known content. When the same bytes come again, they are not decoded. The
+ * call passes these rows to the code that reads its answer.
  */
 struct known_row {
     uint8_t digest[ROW_DIGEST_BYTES]; /* as in struct shoot */
@@ -175,13 +175,13 @@ struct upstream_call {
     void (*on_shoots)(struct upstream_call *call, struct shoot **shoots, size_t count);
     /* LIST, in the same turns: called for rows that are in `known`. */
     void (*on_known)(struct upstream_call *call, const struct known_row *const *rows, size_t count);
-    struct known_rows *known; /* for LIST: rows that need not be decoded, or NULL. The call owns them until it
-                               * is sent, and this is NULL afterwards */
+    struct known_rows *known; /* for LIST: rows that need not be decoded, or NULL. The call owns these rows
+                                 until it is sent; this member is NULL afterwards */
     /* LIST, in the same turns: called for a row that is not accepted. This function must not cancel the call.
      * May be NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
-    /* Runs once, on the loop thread, never inside upstream_submit. The result is valid only during the
-     * call. */
+    /* Runs once, on the loop thread, never inside upstream_submit. The result is valid only until this
+     * function returns. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
 
     /* ---- used only by the lane ---- */
@@ -285,12 +285,12 @@ struct upstream_login_end {
 typedef void (*upstream_login_done)(void *ctx, const struct upstream_login_end *end);
 
 /*
- * Begins a manual login, the only one for which Cleura sends an SMS (CL-5, CL-6). A manual login also
+ * Begins a manual login. Cleura sends an SMS only for manual logins (CL-5, CL-6). A manual login also
  * replaces a valid token, unless the token is younger than a minute. Each SMS and each refusal closes the
  * login guard. No step begins after the deadline. An automatic login stops at LOGIN_TWO_FACTOR.
  */
 void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx);
-/* Sends the code of the SMS to Cleura. A refused code closes the guard for the next one. */
+/* Sends the code of the SMS to Cleura. A refused code closes the guard for the next code. */
 void upstream_verify(struct upstream_account *a, int64_t code, mono_us deadline, upstream_login_done on_done,
                      void *ctx);
 
@@ -315,24 +315,24 @@ void upstream_account_status(const struct upstream_account *a, struct upstream_a
  * it. */
 char *upstream_why_away(const struct upstream_account *a);
 
-/* Number of ended calls by operation and class, for /metrics. Any thread. */
+/* Returns the number of ended calls by operation and class, for /metrics. Any thread. */
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);
 /* Durations of the calls that were sent, from the request to the end of the answer. When a call was sent
- * several times, the last time is measured. */
+ * several times, only its last request is measured. */
 extern const struct histogram_edges upstream_edges;
 const struct histogram *upstream_durations(enum upstream_op op, enum upstream_class class);
 uint64_t upstream_logins_total(bool ok);
-/* How often a breaker opened, including after failed probes. Any thread. */
+/* Returns how often a breaker opened; this includes openings after failed probes. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
 /* Return the numbers of rows of lists: those that were refused, and those that were known already and not
  * decoded again. Any thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
-/* Number of members of answers that could not be read. Any thread. */
+/* Returns the number of unreadable members of answers. Any thread. */
 uint64_t upstream_members_unread_total(void);
 /* Returns the number of retries that found no token of the budget when they were submitted. Any thread. */
 uint64_t upstream_retries_delayed_total(void);
-/* Number of accounts whose breaker is open or half open. Any thread. */
+/* Returns the number of accounts whose breaker is open or half open. Any thread. */
 int upstream_breakers_open(void);
 
 /* Returns the problem that reports a class to a client. The caller owns it. */

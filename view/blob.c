@@ -1,6 +1,6 @@
 /*
- * Resources in the view. The body of a cluster contains the time of its observation, the only member that
- * every poll changes. The text is not made again for a new time: a reader inserts the time.
+ * Resources in the view. The body of a cluster contains the time of its observation, which is the only member
+ * that every poll changes. For a new time the text is not made again: a reader inserts the time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -111,8 +111,7 @@ static struct view_blob *form_seen_at(const struct view_blob *b, wall_us at)
 
 /*
  * While this function reads `seen_at` and `again`, the loop thread may change the time, and another reader
- * may store a form with the older time. Then the caller gets a form of its own, so that no thread has to
- * wait.
+ * may store a form with the older time. Then the caller gets a separate form, so that no thread has to wait.
  */
 struct view_blob *view_blob_as_seen(struct view_blob *b)
 {

@@ -12,7 +12,7 @@
 
 /* Clusters of one project with the same version line and the same expiry date. */
 struct cluster_group {
-    const char *project, *version_line; /* as in struct cluster_facts; valid as long as the chunk */
+    const char *project, *version_line; /* from struct cluster_facts; valid as long as the chunk exists */
     wall_us expires_at;
     uint16_t total, managed, stale, drifted, settling;
     uint16_t by_phase[PHASE_MAX_];

@@ -118,8 +118,8 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     memcpy(f->texts, texts.data, texts.len);
     set_flags(f, c);
     f->version_number = version_number(version);
-    /* A separate copy, because many threads read it, and none of them may change the reference counts of the
-     * loop's objects. */
+    /* A separate copy, because many threads read it, and these threads must not change the reference counts
+     * of the loop's objects. */
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
     f->project = f->texts + project;
     f->name = f->texts + name;

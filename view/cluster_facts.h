@@ -1,7 +1,7 @@
 /*
- * The facts of a cluster that filters, orders and counts use, in one block of memory. With them a list of ten
- * thousand clusters needs no JSON. Code that needs other data of a cluster parses its body. Immutable; any
- * thread.
+ * The facts of a cluster that filters, orders and counts use, in one block of memory. With these facts, a
+ * list of ten thousand clusters needs no JSON. Code that needs other data of a cluster parses its body.
+ * Immutable; any thread.
  */
 #ifndef VIEW_CLUSTER_FACTS_H
 #define VIEW_CLUSTER_FACTS_H
@@ -19,18 +19,18 @@ struct cluster_facts {
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
-    int64_t version_number; /* the version of Kubernetes as one number; 0: the version is not known, and comes
-                             * first in the order */
+    int64_t version_number; /* the version of Kubernetes as one number; 0: the version is not known; in the
+                             * order such clusters come first */
     wall_us created_at, updated_at;
     wall_us expires_at; /* when the first version in use expires; 0: not known */
-    json_t *labels;     /* the labels; NULL: there are none */
+    json_t *labels;     /* the labels; NULL: the cluster has no labels */
     const char *project, *name;
     const char *version;      /* the version of Kubernetes; "" when it is not known */
     const char *version_line; /* the minor version such as "1.33", or "unknown" */
     const char *search;       /* all texts that `q` searches, in lower case */
     const char *images;       /* the image of each pool: its name and its version, each followed by
                                * FACTS_SEPARATOR */
-    const char *issues;       /* the text of issues_prepare; NULL: there is none */
+    const char *issues;       /* the text of issues_prepare; NULL: there are no such issues */
     char texts[];
 };
 
@@ -38,7 +38,7 @@ struct cluster_facts {
 struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op);
 void cluster_facts_free(struct cluster_facts *f);
 
-/* Returns the facts of a blob of VIEW_CLUSTERS, valid as long as the blob. */
+/* Returns the facts of a blob of VIEW_CLUSTERS; they are valid as long as the blob exists. */
 static inline const struct cluster_facts *cluster_facts_of(const struct view_blob *blob)
 {
     return blob->subject;
@@ -51,8 +51,8 @@ static inline bool cluster_facts_have_issues(const struct cluster_facts *f)
 {
     return f->issues || f->stale;
 }
-/* Returns the issues of the cluster of this blob (model/issues.h), which the caller owns. `catalog` is that
- * of the project, or NULL. */
+/* Returns the issues of the cluster of this blob (model/issues.h), which the caller owns. `catalog` is the
+ * catalog of the project, or NULL. */
 json_t *cluster_issues(const struct view_blob *blob, const json_t *catalog, wall_us now);
 
 #endif

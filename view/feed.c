@@ -114,8 +114,8 @@ void feed_set_oldest(struct feed *f, int64_t oldest)
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-/* Removes one entry to make space for `e`, and returns the removed entry. NULL: there is space enough. Called
- * while the lock is held. */
+/* Removes one entry to make space for `e`, and returns the removed entry. NULL: no entry had to be removed.
+ * Called while the lock is held. */
 static struct feed_entry *make_room(struct feed *f, const struct feed_entry *e)
 {
     bool follows = e->sequence == f->numbers.newest + 1; /* otherwise the ring would have a gap */

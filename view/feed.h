@@ -1,8 +1,8 @@
 /*
  * The newest events for streams: a ring of limited size, whose entries never change. The text of an entry is
  * made once for all readers (AO-19). The ring contains the latest numbers without a gap. The loop thread
- * publishes an event when it is durable and the view shows its effect; any thread reads. There is one lock,
- * which is held for a short time; nothing is allocated or freed meanwhile.
+ * publishes an event when it is durable and the view shows the reported change; any thread reads. There is
+ * one lock, which is held only for a short time; no memory is allocated or freed while it is held.
  */
 #ifndef VIEW_FEED_H
 #define VIEW_FEED_H
@@ -31,7 +31,7 @@ struct feed_entry *feed_entry_ref(struct feed_entry *e);
 void feed_entry_unref(struct feed_entry *e);
 
 struct feed_numbers {
-    int64_t oldest; /* the smallest sequence in the store; 0: there is none */
+    int64_t oldest; /* the smallest sequence in the store; 0: the store has no event */
     int64_t newest; /* the largest sequence that was assigned */
     uint64_t published[EVENT_TYPE_MAX_];
 };
@@ -58,8 +58,8 @@ enum feed_place {
     FEED_BEHIND, /* the next event is no longer in the ring, only in the store */
 };
 enum feed_place feed_next(struct feed *f, int64_t after, struct feed_entry **ret_entry);
-/* Returns up to `max` entries after `after`, or from the oldest entry in the ring if that is later. The
- * caller unrefs each. */
+/* Returns up to `max` entries after `after`, or from the oldest entry in the ring if this entry is later. The
+ * caller unrefs each entry. */
 size_t feed_batch(struct feed *f, int64_t after, struct feed_entry **ret_entries, size_t max);
 
 /*

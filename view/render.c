@@ -392,9 +392,9 @@ static char *text_of(json_t *doc)
 }
 
 /*
- * "id-number-digest". The digest includes everything from which the body is made. The digest also includes
- * times, because a restored store uses version numbers again. It includes the build, because another build
- * may use other texts.
+ * Makes a tag of the form "id-number-digest". The digest includes everything from which the body is made. The
+ * digest also includes times, because a restored store uses the same version numbers again, and it includes
+ * the build, because a different build may use different texts.
  */
 static void make_etag(char etag[static 64], const char *id, int64_t number, const int64_t *state,
                       size_t state_bytes, const char *message)
@@ -496,7 +496,7 @@ struct view_blob *render_api_token_blob(const struct api_token *t)
 
 struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t *catalog, wall_us fetched_at)
 {
-    /* A separate copy, because many threads read it, and none of them may change the reference counts of the
-     * loop's objects. */
+    /* A separate copy, because many threads read it, and these threads must not change the reference counts
+     * of the loop's objects. */
     return view_blob_new(etag, text, fetched_at, json_deep_copy(catalog), free_document);
 }

@@ -1,6 +1,6 @@
 /*
- * The form of the model's structs for API clients. These functions make JSON from a struct, as a tree or, for
- * clusters, as text. The functions are pure, so any thread that owns the struct may call them; in most cases
+ * The form of the model's structs for API clients. These functions make JSON from a struct: a tree or, for
+ * clusters, a text. The functions are pure, so any thread that owns the struct may call them; in most cases
  * the loop thread does. The caller owns the result.
  */
 #ifndef VIEW_RENDER_H
@@ -30,12 +30,12 @@ json_t *render_api_token(const struct api_token *t);
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
 /* Appends an item of GET /v1/events: the body with its number. */
 void render_event_item(struct buffer *out, const struct event *e);
-/* Writes an event as a block of a text/event-stream, with its empty line (AO-19). */
+/* Writes an event in the form of a block of a text/event-stream, with the empty line at its end (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
-/* Make blobs for the view, whose ETag is made of id and version. The subject of a cluster's blob is the
- * cluster's facts. The subject of an operation's blob is a copy of the operation without its body. Every
- * other subject is a copy. */
+/* These functions make blobs for the view. The ETag of a blob is made of id and version. The subject of a
+ * cluster's blob is the cluster's facts. The subject of an operation's blob is a copy of the operation
+ * without its body. Every other subject is a copy. */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
@@ -48,8 +48,8 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
  * The quoted ETag of a cluster: "<id>-<generation>-<digest of everything else that is shown>", without
  * observed_at, which every read of Cleura changes. The tag stands for the state, not for its age.
  * If-None-Match compares the whole tag. If-Match compares only id and generation, because its question is
- * whether another caller has changed the cluster. Therefore a poll or new progress between a client's read
- * and its write causes no 412.
+ * whether another caller has changed the cluster. Therefore a client gets no 412 because of a poll or of new
+ * progress between its read and its write.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);

@@ -1,7 +1,7 @@
 /*
  * Snapshots: a section is an array of chunks. Successive snapshots share the sections and chunks without
- * changes. The loop thread stages and publishes; readers use the epoch. Never blocks, never uses store or
- * network.
+ * changes. The loop thread stages and publishes; readers use the epoch. These functions never block, and
+ * never use the store or the network.
  */
 #include "view/view.h"
 
@@ -182,7 +182,7 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
 }
 
 /* Prefetches subjects. Each subject is at a different address in memory. Without prefetching, a list of
- * thousands would wait for most of them. */
+ * thousands of entries would wait for most subjects. */
 static void fetch_ahead(const struct view_cursor *cursor)
 {
     enum { AHEAD = 12, LINE_BYTES = 64, LINES = 4 };
@@ -297,7 +297,7 @@ static int staged_compare(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-/* Sorts the changes. When there are several changes for one key, only the last one remains. Returns the
+/* Sorts the changes. When there are several changes for one key, only the last change remains. Returns the
  * number of remaining changes. */
 static size_t staging_sort(struct staging *staging)
 {
@@ -350,7 +350,8 @@ static void cut(struct merge *m)
     m->count = 0;
 }
 
-/* Merges the entries of an old chunk (NULL: there is none) with the changes that belong to it, in order. */
+/* Merges the entries of an old chunk (NULL: there is no old chunk) with the changes that belong to this
+ * chunk, in order. */
 static void merge_chunk(struct merge *m, const struct view_chunk *old, const struct staged *items,
                         size_t count)
 {
@@ -368,9 +369,9 @@ static void merge_chunk(struct merge *m, const struct view_chunk *old, const str
 }
 
 /*
- * Makes a section from an old one and the changes. A chunk without changes is shared, unless the entries
- * collected before it are too few for a chunk of their own. A change belongs to the last chunk that begins
- * before its key.
+ * Makes a section from an old section and the changes. The new section shares each old chunk that has no
+ * changes. When too few entries for a chunk were collected before such an old chunk, its entries are added to
+ * the collected entries. A change belongs to the last chunk that begins before its key.
  */
 static struct section *section_merge(enum view_section which, const struct section *old,
                                      struct staging *staging)

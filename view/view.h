@@ -1,7 +1,8 @@
 /*
  * The view: an immutable snapshot of all data for API reads, with prepared JSON and ETags. The loop thread
- * publishes it, HTTP threads read it without a lock (base/epoch.h). A snapshot never changes. For a change,
- * one new blob is made, and a new snapshot that shares all other blobs.
+ * publishes snapshots, and HTTP threads read them without a lock (base/epoch.h). A snapshot never changes.
+ * For a change of a resource, one new blob is made, and a new snapshot, which shares all other blobs with the
+ * old snapshot.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -24,28 +25,28 @@ struct view_blob {
     size_t body_len;
     _Atomic(struct http_coded *) coded; /* the gzip form, NULL until a reader needs it; set once, by any
                                          * thread; owned */
-    char *brief;                        /* for clusters the short form of the body, for others NULL */
+    char *brief; /* for clusters the short form of the body, for other resources NULL */
     size_t brief_len;
-    wall_us observed_at; /* for clusters the time of observation in the body (0: there is none), for catalogs
-                          * the time when they were read, for others 0 */
+    wall_us observed_at; /* for clusters the time of observation in the body (0: the cluster was never
+                          * observed), for catalogs the time when they were read, for other resources 0 */
     char observed_text[TIME_TEXT_BYTES];        /* observed_at as text, "" for 0 */
     size_t observed_in_body, observed_in_brief; /* where the time begins in both texts */
-    _Atomic wall_us seen_at;                    /* the time of the newest observation, which found no change
-                                                 * (view_seen_again) */
+    _Atomic wall_us seen_at;  /* the time of the newest observation, also of an observation that found no
+                               * change (view_seen_again) */
     _Atomic mono_us heard_at; /* the same time on the monotonic clock, from which the age is computed; for
                                * clusters only */
     _Atomic(struct view_blob *) again; /* the form of the blob with the time seen_at, NULL until a reader
                                         * needs it; owned */
     const void *subject; /* struct cluster_facts *, struct operation *, ... see enum view_section; owned by
-                            the blob */
+                          * the blob */
     void (*subject_free)(void *subject);
 };
 
 /* Makes a blob; takes over body and subject. */
 struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
                                 void (*subject_free)(void *));
-/* Sets the short form of a cluster, before its blob is in the view. Takes over `brief`. The numbers say where
- * the time of observation begins in both texts. */
+/* Sets the short form of a cluster, before its blob is in the view. Takes over `brief`. The numbers are the
+ * positions at which the time of observation begins in both texts. */
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief);
 /* Sets when Cleura last reported the state of a cluster, before its blob is in the view. */
 void view_blob_set_heard(struct view_blob *b, mono_us heard_at);
@@ -66,16 +67,17 @@ enum view_section {
     VIEW_OPERATIONS, /* key id, subject struct operation without its body, so it cannot be rendered again */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
-    VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p}; subject NULL unless changes are frozen;
-                      * readers only compare the subject with NULL */
-    VIEW_CATALOGS, /* key project name; body as GET /v1/projects/{p}/catalog; subject: the catalog as json_t,
-                    * to which readers take no reference */
-    VIEW_ACCOUNTS, /* key name; body as an item of GET /v1/accounts, without its projects */
+    VIEW_PROJECTS,   /* key name; body: the form of GET /v1/projects/{p}; subject NULL unless changes are
+                      * frozen; readers only compare the subject with NULL */
+    VIEW_CATALOGS,   /* key project name; body: the form of GET /v1/projects/{p}/catalog; subject: the catalog
+                      * as json_t, to which readers take no reference */
+    VIEW_ACCOUNTS,   /* key name; body: the form of an item of GET /v1/accounts, without its projects */
     VIEW_SECTION_MAX_,
 };
 
 enum { VIEW_CLUSTER_KEY_BYTES = CLUSTER_KEY_BYTES };
-/* Writes "project/name". False, and the key is "", when it is longer than any cluster's key. Any thread. */
+/* Writes "project/name". Returns false, and makes the key "", when "project/name" is longer than the key of
+ * any cluster. Any thread. */
 bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name);
 
 struct cluster_counts; /* view/cluster_counts.h */
@@ -83,8 +85,8 @@ struct cluster_counts; /* view/cluster_counts.h */
 struct view_entry {
     const char *key; /* owned by the blob */
     struct view_blob *blob;
-    const void *subject; /* owned by the blob; a copy of its pointer, so that long lists need not read the
-                          * blob */
+    const void *subject; /* the blob owns the object; the pointer is copied from the blob, so that long lists
+                          * need not read the blob */
 };
 
 /*
@@ -98,7 +100,7 @@ struct view_chunk {
     struct view_entry entries[];
 };
 
-/* Every chunk except the last of a section has at least VIEW_CHUNK_FEWEST entries; none has more than
+/* Every chunk except the last of a section has at least VIEW_CHUNK_FEWEST entries. No chunk has more than
  * VIEW_CHUNK_MOST. */
 enum { VIEW_CHUNK_FEWEST = 32, VIEW_CHUNK_MOST = 128 };
 
@@ -112,8 +114,8 @@ struct view_snapshot {
     struct view_section_entries sections[VIEW_SECTION_MAX_];
     bool ready;    /* the store was read and the loop runs */
     bool draining; /* the daemon is stopping: /readyz is 503 */
-    /* The view contains all ended operations with a greater id than this; the others are only in the store.
-     * "": the view contains all. */
+    /* The view contains all ended operations with a greater id than this; other ended operations are only in
+     * the store. "": the view contains all ended operations. */
     char left_out[40];
 };
 
@@ -123,7 +125,7 @@ struct view *view_new(void);
 void view_free(struct view *v);
 
 /* Called by a reader, on any thread: the snapshot stays valid until view_leave. The caller must not block
- * before that. */
+ * before view_leave. */
 const struct view_snapshot *view_enter(struct view *v);
 void view_leave(struct view *v);
 /* Called between enter and leave: finds a blob; NULL when it is absent. A caller that keeps the blob longer
@@ -140,7 +142,7 @@ struct view_cursor {
 struct view_cursor view_seek(const struct view_snapshot *s, enum view_section section, const char *key);
 struct view_cursor view_end(const struct view_snapshot *s, enum view_section section);
 /* Called between enter and leave: moves the place over the next or previous entry and returns this entry;
- * NULL: there is none. view_next prefetches the subjects of later entries. */
+ * NULL: there is no such entry. view_next prefetches the subjects of later entries. */
 const struct view_entry *view_next(struct view_cursor *cursor);
 const struct view_entry *view_previous(struct view_cursor *cursor);
 
@@ -155,8 +157,8 @@ void view_set(struct view *v, enum view_section section, const char *key, struct
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at);
 /*
  * Tokens that were valid until recently, by the first digits of the hex form of their digests. These tokens
- * are used only for a counter. The view has the last VIEW_FORMER_TOKENS of this process. These tokens are not
- * staged: the loop thread adds them, and any thread reads them.
+ * are used only for a counter. The view has the last VIEW_FORMER_TOKENS such tokens since the start of this
+ * process. They are not staged: the loop thread adds them, and any thread reads them.
  */
 enum { VIEW_FORMER_TOKENS = 256 };
 void view_note_former_token(struct view *v, const char *key);
@@ -166,7 +168,7 @@ void view_set_flags(struct view *v, bool ready, bool draining);
  * view_publish. */
 void view_set_left_out(struct view *v, const char *operation_id);
 /*
- * Loop thread: makes all staged changes visible at once. Does nothing when none are staged. Besides the
+ * Loop thread: makes all staged changes visible at once. Does nothing when no change is staged. Besides the
  * changed entries, the function copies only the other entries of their chunks, at most VIEW_CHUNK_MOST for
  * each chunk. For the other chunks of a changed section the function copies the pointers.
  */

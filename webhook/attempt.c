@@ -23,10 +23,10 @@ enum {
     CONNECT_TIMEOUT_S = 5,
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
-    SECRET_SHORTEST = 8,         /* shorter values are not masked, because that would hide ordinary words */
-    NOT_MADE_DELAY_S = 5,        /* an attempt that could not be made is repeated after this time */
-    GIVE_UP_AFTER_S = 5 * 86400, /* the endpoint is disabled when a delivery has failed and none succeeded for
-                                  * this time (WH-15) */
+    SECRET_SHORTEST = 8,  /* shorter values are not masked, because their mask would hide ordinary words */
+    NOT_MADE_DELAY_S = 5, /* an attempt that could not be made is repeated after this time */
+    GIVE_UP_AFTER_S = 5 * 86400, /* the endpoint is disabled when a delivery has failed, and no delivery has
+                                  * succeeded for this time (WH-15) */
 };
 
 static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = ""};
@@ -36,7 +36,8 @@ static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = "
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
                    const struct subscription *s, const struct seal_key *key)
 {
-    /* Secrets are masked in the whole body, because a secret may begin before the cut and end behind it. */
+    /* Secrets are masked in the whole body, because a secret may begin before the place of the cut and end
+     * after it. */
     char *copy CLEANUP_FREE = mem_strndup(body, body_len);
     for (unsigned i = 0; body_len && i < s->header_count; i++) {
         char *value CLEANUP_SECRET = webhook_header_open(key, s->id, &s->headers[i]);
@@ -84,12 +85,12 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
     return DELIVERY_PENDING;
 }
 
-/* The effect of a result on all other deliveries for this receiver. */
+/* Applies the effect of a result on all other deliveries for this receiver. */
 static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
 {
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {
-        /* A pause goes on, because this attempt began before the receiver requested the pause. */
+        /* A pause does not end, because this attempt began before the receiver requested the pause. */
         p->last_success_at = now;
         p->throttled_in_a_row = 0;
         return;
@@ -248,8 +249,8 @@ static void sign_and_send(struct pending_delivery *pending)
     struct endpoint *p = pending->endpoint;
     struct transport *transport = p->engine->o.transport;
     struct header_section headers CLEANUP(header_section_done) = {0};
-    /* The URL is checked with the current configuration, not with the one at the time when the webhook was
-     * created. */
+    /* The URL is checked with the current configuration, not with the configuration at the time when the
+     * webhook was created. */
     struct problem *faults CLEANUP_PROBLEM = NULL;
     webhook_check_url(p->engine->o.config, p->subscription->url, &faults);
     if (faults) {
@@ -282,7 +283,7 @@ static void sign_and_send(struct pending_delivery *pending)
 struct event_fetch {
     struct loop_task task;
     struct loop *loop;
-    struct pending_delivery *pending; /* NULL: no delivery waits any more */
+    struct pending_delivery *pending; /* NULL: the delivery does not wait any more */
     enum store_status status;
     struct event *event;
 };
@@ -336,7 +337,7 @@ static void on_event_read(void *ctx, enum store_status status, struct event *eve
     loop_post(fetch->loop, &fetch->task);
 }
 
-/* ---- begin and end ---- */
+/* ---- start and end ---- */
 
 void attempt_start(struct pending_delivery *pending)
 {

@@ -1,5 +1,5 @@
 /*
- * Endpoints and their queues: waiting deliveries, due deliveries, and which endpoint may send now. Loop
+ * Endpoints and their queues: which deliveries wait, which are due, and which endpoint may send now. Loop
  * thread. An attempt never starts inside a function that the caller has called; a timer starts it.
  *
  *   enqueue -> waiting --due--> under way --final--> stored, freed
@@ -30,9 +30,9 @@ enum { ENDPOINT_BODIES_KEPT = 256 };
 
 static void on_stored(struct change_set *set, enum store_status status)
 {
-    /* A conflict means that the webhook was deleted meanwhile, together with its deliveries. */
+    /* STORE_CONFLICT means that the webhook was deleted meanwhile, together with its deliveries. */
     if (status != STORE_OK && status != STORE_CONFLICT)
-        log_warning("webhook result not stored", "status", store_status_name(status));
+        log_warning("the result of a webhook delivery cannot be stored", "status", store_status_name(status));
     change_set_free(set);
 }
 
@@ -104,8 +104,8 @@ static void endpoint_plan(struct endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
     const struct pending_delivery *next = pending_peek(p);
-    /* After a failure a receiver gets one attempt at a time, so an unreachable receiver uses only one of the
-     * places for attempts. */
+    /* After a failure a receiver gets one attempt at a time, so an unreachable receiver uses only one place
+     * for attempts. */
     bool has_room = p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
     if (!next || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
@@ -136,7 +136,7 @@ static void on_due(struct loop_timer *timer)
     attempt_start(pending);
 }
 
-/* Gives free places to endpoints that wait for one. An endpoint without a place waits again. */
+/* Gives free places to endpoints that wait for a place. An endpoint that gets no place waits again. */
 static void engine_wake(struct webhook_engine *e)
 {
     assert(e->in_flight <= ENGINE_MAX_IN_FLIGHT);
@@ -213,8 +213,8 @@ void endpoint_disable(struct endpoint *p, const char *reason)
     s->disabled_reason = mem_strdup(reason);
     s->version++;
     s->updated_at = env_wall(e->env);
-    /* The webhook is stored before its deliveries: after a crash in between, deliveries of a disabled webhook
-     * are pending, and fail after the restart. */
+    /* The webhook is stored before its deliveries. After a crash between the two, deliveries of a disabled
+     * webhook are pending, and fail after the restart. */
     if (e->o.subscription_changed)
         e->o.subscription_changed(e->o.ctx, subscription_copy(s));
     endpoint_fail_all(p, "disabled");
@@ -320,7 +320,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     } else if (s->version < p->subscription->version) {
         return; /* the engine has a newer version already, for example after a 410 */
     } else {
-        /* The answer of an earlier receiver says nothing about the new one. */
+        /* The answer of an earlier receiver does not concern the new receiver. */
         if (!sends_the_same(p->subscription, s)) {
             endpoint_interrupt(p);
             engine_wake(e);
@@ -331,7 +331,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
         p->failing = false;
     }
     p->subscription = subscription_copy(s);
-    /* A new webhook has 5 days from now on, and so has a webhook that was enabled again (WH-15). */
+    /* A new webhook has 5 days from now on. A webhook that was enabled again has them, too (WH-15). */
     p->last_success_at =
         later(later(p->last_success_at, s->last_success_at), later(s->created_at, s->enabled_at));
     webhook_count_endpoint(s->disabled, 1);

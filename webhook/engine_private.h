@@ -2,7 +2,8 @@
  * The engine's structs, which engine.c (queues) and attempt.c (one attempt) share. Used on the loop thread
  * only, except struct event_fetch, which moves to the reader thread and back.
  *
- * A delivery in memory is either waiting, in its endpoint's heap, or in its endpoint's list `under_way`.
+ * A delivery in memory either waits in the heap of its endpoint, or is in the list `under_way` of its
+ * endpoint.
  */
 #ifndef WEBHOOK_ENGINE_PRIVATE_H
 #define WEBHOOK_ENGINE_PRIVATE_H
@@ -86,8 +87,8 @@ void attempt_start(struct pending_delivery *pending);
 void attempt_cancel(struct pending_delivery *pending);
 /*
  * Writes the beginning of an answer's body for the delivery log (WH-22), as valid UTF-8 without control
- * characters. Masks text that looks like a secret, and the values of the webhook's extra headers. Therefore a
- * receiver that returns the request in its answer brings no secret into the store.
+ * characters. Masks text that looks like a secret, and the values of the webhook's extra headers. Therefore
+ * no secret gets into the store when a receiver returns the request in its answer.
  */
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
                    const struct subscription *s, const struct seal_key *key);
@@ -100,7 +101,7 @@ void webhook_count_pending(int delta);
 void webhook_count_in_flight(int delta);
 /* Adds the time from the event to its delivery. */
 void webhook_observe_delay(int64_t delay_us);
-/* Sets the time of the oldest event with a pending delivery; 0: there is none. */
+/* Sets the time of the oldest event with a pending delivery; 0: no delivery is pending. */
 void webhook_note_oldest(wall_us at);
 void webhook_count_endpoint(bool disabled, int delta);
 

@@ -47,8 +47,8 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
     case HTTP_ANSWERED:
         return result_of_status(answer->status);
     case HTTP_TOO_LARGE:
-        /* If the transport reports a status, the status decides. Without a status, shootd knows nothing about
-         * the answer except that it was too large. */
+        /* If the transport reports a status, the status decides. Without a status, shootd knows only that the
+         * answer was too large. */
         return answer->status ? result_of_status(answer->status) : ATTEMPT_ANSWER_TOO_LARGE;
     case HTTP_TIMEOUT:
         return ATTEMPT_TIMEOUT;

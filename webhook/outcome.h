@@ -1,6 +1,6 @@
 /*
- * Decides what an answer means for a delivery (docs/webhooks.md), and gives a failure one name of a fixed
- * list (WH-22). Only that name is stored, logged and counted. This file also decides when a delivery is tried
+ * Decides what an answer means for a delivery (docs/webhooks.md), and gives each failure a name from a fixed
+ * list (WH-22). Only this name is stored, logged and counted. This file also decides when a delivery is tried
  * again (WH-14). Pure except for env's randomness; any thread.
  */
 #ifndef WEBHOOK_OUTCOME_H
@@ -32,8 +32,8 @@ int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s
 /* Returns the time until the date `at`, which was stored at `planned_at`. The result is at most the original
  * delay and the schedule's longest delay, because the clock may jump between two runs of shootd. */
 int64_t schedule_until_us(wall_us at, wall_us planned_at, wall_us now);
-/* Returns the pause after an answer that asks for less load; the argument is the number of such answers in a
- * row (1..). */
+/* Returns the pause after an answer with which the receiver asks for less load; the argument is the number of
+ * consecutive answers of this kind (1..). */
 int64_t schedule_pause_us(int throttled_in_a_row);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * Signatures of Standard Webhooks 1.0 (WH-2 to WH-6), and the keys of webhooks. A key is made here, or given
- * by its owner. To sign a delivery, all valid keys are opened, and each makes a signature. Pure functions
+ * by its owner. To sign a delivery, all valid keys are opened, and each key makes a signature. Pure functions
  * except for randomness and the clock of env; any thread. A key is unsealed only within one function, and
  * wiped after use. This file logs nothing.
  *
  * Ed25519 (v1a) follows svix-server, which introduced the scheme: "whsk_" contains the seed and the public
- * key, 64 bytes, libsodium's form of a secret key. The published test vector is in test_webhook_sign.c. The
- * npm packages standardwebhooks 1.1.1 and svix 1.99.1 support only v1 and ignore v1a. For v1a, receivers can
- * use any Ed25519 library.
+ * key, 64 bytes, which is libsodium's form of a secret key. The published test vector is in
+ * test_webhook_sign.c. The npm packages standardwebhooks 1.1.1 and svix 1.99.1 support only v1 and ignore
+ * v1a. For v1a, receivers can use any Ed25519 library.
  */
 #include "webhook/webhook.h"
 
@@ -85,8 +85,8 @@ static char *secret_encode(const char *prefix, const uint8_t *bytes, size_t len)
     return text;
 }
 
-/* Decodes the bytes of a secret "whsec_..." or "whsk_..."; false when the text is no secret of `scheme`. The
- * caller overwrites the bytes after use. */
+/* Decodes the bytes of a secret "whsec_..." or "whsk_..."; returns false when the text is not a secret of
+ * `scheme`. The caller overwrites the bytes after use. */
 static bool secret_decode(const char *secret, enum signature_scheme scheme,
                           uint8_t ret_key[static SECRET_MAX_BYTES], size_t *ret_len)
 {

@@ -1,7 +1,8 @@
 /*
  * Decides which targets of webhooks are allowed (WH-18 to WH-20). The URL is checked when a webhook is
- * created, with libcurl's own parser, so that the check and the request read it in the same way. The address
- * is checked again for every connection, because DNS may change. Reads only the configuration; any thread.
+ * created, with libcurl's own parser, so that the check and the request interpret the URL in the same way.
+ * The address is checked again for every connection, because DNS may change. Reads only the configuration;
+ * any thread.
  */
 #include "webhook/webhook.h"
 
@@ -30,9 +31,9 @@ enum reach {
 };
 
 /*
- * The first row that contains the address is used; without a row the address is REACH_RESERVED. An address is
- * public when its first row is one of the public rows at the end. The rows contain all of the IANA registries
- * of special addresses (WH-20).
+ * The first row that contains the address is used; when no row contains the address, it is REACH_RESERVED. An
+ * address is public when its first row is one of the public rows at the end. The rows contain all addresses
+ * of the IANA registries of special addresses (WH-20).
  */
 static const struct {
     const char *network;
@@ -119,8 +120,8 @@ static bool host_is_listed(const struct config *config, const char *host)
 
 /* ---- addresses ---- */
 
-/* Whether the policy allows the address. A NAT64 address needs the permission of the IPv4 address inside.
- * webhooks.allow may contain either the NAT64 address or the IPv4 address. */
+/* Whether the policy allows the address. A NAT64 address needs the permission of the IPv4 address that it
+ * contains. webhooks.allow may contain either the NAT64 address or the IPv4 address. */
 static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
 {
     struct ip embedded;
@@ -244,8 +245,8 @@ static void (*const checks[])(const struct target *t, struct problem **faults) =
     check_scheme, check_host, check_userinfo, check_fragment, check_port, check_literal,
 };
 
-/* Recognizes all forms that a resolver reads as an address without asking DNS, for example 0x7f.1, 2130706433
- * and 0177.0.0.1. */
+/* Recognizes all forms that a resolver interprets as an address without asking DNS, for example 0x7f.1,
+ * 2130706433 and 0177.0.0.1. */
 static bool parse_literal(const char *host, struct ip *ret_ip)
 {
     struct in_addr four;

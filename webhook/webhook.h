@@ -1,6 +1,6 @@
 /*
  * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). In the model a webhook
- * is a struct subscription. All functions are for the loop thread, unless their comment names another one.
+ * is a struct subscription. All functions are for the loop thread, unless their comment names another thread.
  * Callers pass webhooks and committed deliveries to the engine. The engine sends deliveries on a separate
  * transport, so a slow receiver never delays calls to Cleura, and stores the result of every attempt. A
  * delivery without a stored final result is sent again after a restart, with the same id and the same bytes.
@@ -41,8 +41,8 @@ struct webhook_options {
 };
 
 struct webhook_engine *webhook_engine_new(const struct webhook_options *options);
-/* Sets a new configuration, which is used from the next attempt on. The old one may be freed after this
- * function. */
+/* Sets a new configuration, which is used from the next attempt on. The old configuration may be freed after
+ * this function. */
 void webhook_engine_configure(struct webhook_engine *e, const struct config *config);
 /* Cancels running attempts, which are not counted, and frees the engine. NULL is allowed. */
 void webhook_engine_free(struct webhook_engine *e);
@@ -56,15 +56,15 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
 void webhook_engine_remove(struct webhook_engine *e, const char *id);
 /*
  * Adds a committed, pending delivery. `body` is the event's exact text, which is copied; NULL: the engine
- * reads it from the store. Ignored when the delivery is final or already known, or its webhook does not
- * exist.
+ * reads it from the store. The call is ignored when the delivery is final or already known, or when its
+ * webhook does not exist.
  *
  * An answer whose body exceeds 16 KiB fails as "answer_too_large" unless the transport reports its status.
  */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
 /*
  * Makes a waiting delivery due now, and ends the pause that the receiver requested. A delivery in flight does
- * not change. False: the delivery does not wait here.
+ * not change. Returns false when the engine has no such waiting delivery.
  */
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
 
@@ -72,7 +72,7 @@ bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
  * The address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. The policy allows
  * public addresses, and addresses in a network (CIDR) of webhooks.allow. A `host` that webhooks.allow names
  * may also have private, shared and loopback addresses, but never link-local (metadata services), multicast,
- * unspecified or reserved ones. Any thread.
+ * unspecified or reserved addresses. Any thread.
  */
 bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address);
 /*
@@ -83,7 +83,8 @@ bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr 
 void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
 /* Whether an entry of webhooks.allow is a network, an address or a host name. Any thread. */
 bool webhook_allow_entry_is_valid(const char *entry);
-/* Whether both URLs have the same scheme, host and port. False when one of them is no URL. Any thread. */
+/* Whether both URLs have the same scheme, host and port. Returns false when one of them is not a URL. Any
+ * thread. */
 bool webhook_same_origin(const char *url, const char *other);
 
 /* Returns the context with which a webhook's secrets are sealed. The caller frees it. */
@@ -96,26 +97,27 @@ char *webhook_seal_context(const char *webhook_id);
  */
 bool webhook_key_new(const struct env *env, const struct seal_key *key, const char *webhook_id,
                      enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret);
-/* Makes a key from the owner's secret: "whsec_" and 24 to 64 bytes in base64 (v1). False: the text is no such
- * secret. */
+/* Makes a key from the owner's secret: "whsec_" and 24 to 64 bytes in base64 (v1). Returns false when the
+ * text is not such a secret. */
 bool webhook_key_given(const struct env *env, const struct seal_key *key, const char *webhook_id,
                        const char *secret, struct signing_key *ret_key);
 /* Whether the seal key opens everything needed to send: the webhook's current key and its header fields. */
 bool webhook_secrets_open(const struct subscription *s, const struct seal_key *key);
 /*
- * Seals all values again. Older keys that cannot be opened are removed. False when webhook_secrets_open is
- * false; some values may have been changed then.
+ * Seals all values again. Older keys that cannot be opened are removed. Returns false when
+ * webhook_secrets_open is false; in this case some values may have been changed.
  */
 bool webhook_seal_again(struct subscription *s, const struct seal_change *change);
 /*
  * Returns the signature of id.timestamp.body (WH-3): "v1,..." for a "whsec_..." (WH-4), "v1a,..." for a
- * "whsk_..." (WH-5). NULL when the secret has neither form, or is NULL. The caller frees it.
+ * "whsk_..." (WH-5). Returns NULL when the secret has neither of these two forms, or is NULL. The caller
+ * frees it.
  */
 char *webhook_sign(const char *secret, const char *id, int64_t timestamp_s, const char *body,
                    size_t body_len);
 /*
  * Returns the value of `webhook-signature` at `now`: one signature for each valid key, newest first (WH-6).
- * Keys that cannot be opened are skipped. NULL when no key can be opened. The caller frees it.
+ * Keys that cannot be opened are left out. NULL when no key can be opened. The caller frees it.
  */
 char *webhook_sign_all(const struct subscription *s, const struct seal_key *key, const char *id, wall_us now,
                        const char *body, size_t body_len);

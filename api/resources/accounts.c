@@ -1,6 +1,6 @@
 /*
- * Accounts. A token may see the accounts of its projects, and in them only these projects. Accounts are few
- * and seldom read, so the list is made for each caller.
+ * Accounts. A token may see the accounts of its projects; of each account, it may see only these projects.
+ * Accounts are few and seldom read, so the list is made for each caller.
  */
 #include "api/resources/handlers.h"
 
@@ -12,8 +12,8 @@
 #include "api/reads.h"
 #include "base/mem.h"
 
-/* Returns the names of the account's projects that the caller may see; *ret_all says whether these are all
- * projects. */
+/* Returns the names of the account's projects that the caller may see; *ret_all is true when these are all
+ * projects of the account. */
 static json_t *visible_projects(const struct request *r, const struct config_account *account, bool *ret_all)
 {
     const struct config *config = api_config(r->api);

@@ -13,7 +13,7 @@
 #include "model/label_filter.h"
 #include "view/cluster_facts.h"
 
-/* `wanted` is in lower case, like the facts' texts. */
+/* `wanted` is in lower case; the texts of the facts are in lower case, too. */
 static bool matches_text(const struct cluster_facts *c, const char *wanted)
 {
     return !wanted || strstr(c->search, wanted);
@@ -156,7 +156,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
 
     size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
     assert(limit > 0);
-    /* one more row shows whether another page follows */
+    /* memory for one more row, which shows whether another page follows */
     struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows));
     struct selection selection = {.order = &order, .rows = rows, .most = limit + 1};
     struct list_body page CLEANUP_LIST_BODY;

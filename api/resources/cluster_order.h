@@ -24,11 +24,11 @@ struct cluster_order {
     unsigned count;
 };
 
-/* Returns NULL, or the fault of the text, a static text. *ret_valid gets the names of all keys when the text
- * has an unknown one. */
+/* Returns NULL, or a static text with the fault. *ret_valid gets the names of all keys when the text has an
+ * unknown key. */
 const char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid);
 
-/* The values of one cluster that are compared; texts are borrowed. */
+/* The values of one cluster that are compared; the texts are borrowed. */
 struct order_row {
     const struct view_blob *blob; /* NULL: the row is the place of a cursor */
     const char *key;

@@ -13,8 +13,8 @@
 #include "http/message/conditional.h"
 #include "model/problem.h"
 
-/* The page may load its own files, and call this server and the issuers of single sign-on, nothing else: no
- * inline script or style, no frame around it. */
+/* The page may load its own files, and call this server and the issuers of single sign-on. All else is
+ * forbidden: inline scripts, inline styles, and frames around the page. */
 #define POLICY_BEFORE "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
 #define POLICY_AFTER                                                                        \
     "; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " \
@@ -35,7 +35,7 @@ static struct problem *check_dashboard(const struct request *r)
     return NULL;
 }
 
-/* Returns the form that the client prefers, and the smallest one of equally preferred forms. */
+/* Returns the form that the client prefers; of equally preferred forms, returns the smallest form. */
 static const struct dashboard_form *best_form(const struct request *r, const struct dashboard_file *file)
 {
     const char *accept_encoding = r->http.headers.values[HEADER_ACCEPT_ENCODING];
@@ -112,8 +112,8 @@ static char *policy_of(const struct config *config)
     return buffer_take(&out, NULL);
 }
 
-/* Makes the tag of the page. It also depends on the policy, because after a reload of the configuration a
- * browser must not use the old policy. */
+/* Makes the tag of the page. The tag also depends on the policy, because after a reload of the configuration
+ * a browser must not use the old policy. */
 static void tag_of(const char *policy, const struct dashboard_form *form, char tag[static ETAG_DIGEST_BYTES])
 {
     char *both CLEANUP_FREE = mem_printf("%s %s", form->etag, policy);

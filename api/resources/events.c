@@ -30,7 +30,7 @@ static void list_push(char ***list, size_t *count, const char *text)
     (*list)[*count] = NULL;
 }
 
-/* Adds every event type that a word matches: a type, or a family such as "cluster.*". */
+/* Adds every event type that matches a word; the word is a type, or a family such as "cluster.*". */
 static bool add_types(char ***types, size_t *count, const char *word)
 {
     size_t len = strlen(word);
@@ -82,7 +82,7 @@ static void read_projects(struct request *r, struct command_events *events)
     }
 }
 
-/* Sets the place where the page begins: that of the cursor, or `after`. */
+/* Sets the place where the page begins: the place of the cursor, or `after`. */
 static struct problem *read_begin(struct request *r, struct command_events *ret)
 {
     const bool newest_first = param_asks_for(&r->params, PARAM_ORDER, ORDER_DESC);
@@ -112,7 +112,8 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
     return NULL;
 }
 
-/* The result has the number of the last event; the answer also gets a cursor, as every list has (HT-36). */
+/* The result has the number of the last event; the answer also gets a cursor, because every list has one
+ * (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
     const struct command_events *page = &cmd->events;
@@ -164,8 +165,9 @@ static void check_form(struct request *r, struct problem **faults)
 }
 
 /*
- * Returns where a stream begins: after the client's last event, after `after`, or now (AO-22). Libraries that
- * replace EventSource send the last event as `lastEventId`, and still send their first `after`.
+ * Returns where a stream begins: after the client's last event, after the event `after`, or now (AO-22).
+ * Libraries that replace EventSource send the id of the last event in `lastEventId`, and also send the
+ * `after` of their first request.
  */
 static int64_t read_position(struct request *r, struct problem **faults)
 {

@@ -1,7 +1,8 @@
 /*
  * Issues and their solutions, of one cluster or of all clusters that a token may see. They are derived from
- * facts in the view when a client asks. Most clusters have no issue, which their facts show. A page has a
- * limited number of the other clusters, so it takes at most about 2 ms of an HTTP thread.
+ * facts in the view when a client asks. Most clusters have no issue, and their facts show this at once. For
+ * the other clusters the issues must be made. Therefore the number of these clusters on a page is limited,
+ * and a page takes at most about 2 ms of an HTTP thread.
  */
 #include "api/resources/handlers.h"
 

@@ -1,7 +1,8 @@
 /*
- * Kubeconfigs, which the loop thread reads, as JSON or as the file. They are never stored and never cached.
- * Also kubeconfigs without secrets: their user is a command that requests a credential from shootd when
- * kubectl needs one (client-go credential plugins, v1beta1 or v1). The worker of the request.
+ * Kubeconfigs, in JSON or in the form of the file. The loop thread reads them; they are never stored and
+ * never cached. This file also makes kubeconfigs without secrets: in place of credentials they have a
+ * command, which requests a credential from shootd when kubectl needs one (client-go credential plugins,
+ * v1beta1 or v1). Runs on the worker of the request.
  */
 #include "api/resources/handlers.h"
 
@@ -19,8 +20,8 @@
 #include "model/kubeconfig_file.h"
 
 /*
- * Debian 12's kubectl (1.20) knows only v1beta1; versions from 1.22 know both. The answer must have the
- * version that the kubeconfig names.
+ * Debian 12's kubectl (1.20) supports only v1beta1; versions from 1.22 on support both. The answer must have
+ * the version that the kubeconfig names.
  */
 #define CREDENTIAL_API "client.authentication.k8s.io/"
 /* curl reads the field with the token from a file, because plugins run without a shell that expands
@@ -44,8 +45,9 @@ static const char *credential_api(const struct request *r)
 }
 
 /*
- * Takes the file out of the command's result, as a secret that the caller frees; NULL when there is none. The
- * caller also frees the expiry (NULL: not known); ret_expires_at may be NULL.
+ * Takes the kubeconfig out of the command's result; the caller frees it like a secret. Returns NULL when the
+ * result has no kubeconfig. *ret_expires_at is the expiry, which the caller frees; NULL: it is not known.
+ * ret_expires_at may be NULL.
  */
 static char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
 {
@@ -153,9 +155,8 @@ static void add_query_fault(struct problem **faults, const char *name, const cha
 }
 
 /*
- * With this kubeconfig curl sends the token of shootd to an address. The address is the configured one. The
- * Host of the request is used only on loopback, because an attacker may have given the client a wrong host
- * name.
+ * With this kubeconfig curl sends the token of shootd to an address. This is the configured address. The Host
+ * of the request is used only on loopback, because an attacker may have given the client a wrong host name.
  */
 static void check_address(const struct request *r, struct problem **faults)
 {
@@ -166,7 +167,7 @@ static void check_address(const struct request *r, struct problem **faults)
                           json_pack("[s, s]", "json", "yaml"),
                           "exec needs the address of this server: the operator has to set `public_url` in "
                           "the configuration of shootd");
-    /* In HTTP/1.0 the Host may be absent. A present one was checked in http/message/headers.c. */
+    /* In HTTP/1.0 the Host may be absent. When it is present, http/message/headers.c has checked it. */
     else if (!r->http.headers.values[HEADER_HOST])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
                           "is needed: the kubeconfig contains the address at which you reach this server");
@@ -219,7 +220,7 @@ static char *credential_url(const struct request *r)
     return buffer_take(&url, NULL);
 }
 
-/* Writes a JSON string, because this is a valid YAML scalar for any content. */
+/* Writes a JSON string, because every JSON string is also a valid YAML scalar. */
 static void add_scalar(struct buffer *out, const char *before, const char *text, const char *after)
 {
     json_t *value CLEANUP_JSON = json_string(text);
@@ -298,7 +299,7 @@ static bool answer_exec(struct request *r, const char *kubeconfig)
 
 /* ---- the kubeconfig itself ---- */
 
-/* The parameter has precedence over Accept. */
+/* The parameter takes precedence over Accept. */
 static enum param_format wanted_format(const struct request *r)
 {
     int64_t given = r->params.numbers[PARAM_FORMAT]; /* exactly one bit is set */

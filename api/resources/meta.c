@@ -15,7 +15,7 @@
 #include "model/problem.h"
 #include "model/string_list.h"
 
-/* A client that accepts both forms equally gets Prometheus' text. */
+/* A client that accepts both forms with equal weight gets Prometheus' text. */
 static bool wants_openmetrics(const struct request *r)
 {
     const char *accept = r->http.headers.values[HEADER_ACCEPT];

@@ -21,7 +21,7 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-/* The pools in the body of a cluster. A member is NULL when the body has none. */
+/* The pools in the body of a cluster. A member is NULL when the body does not have these pools. */
 struct pools {
     const json_t *wanted;
     const json_t *there;
@@ -116,7 +116,7 @@ struct problem *handle_node_pool(struct request *r)
 
 static struct problem *write_pool(struct request *r, enum pool_write how)
 {
-    assert((how == POOL_ADD) == !r->item); /* the path has the name, except that of a new pool */
+    assert((how == POOL_ADD) == !r->item); /* the path has the name of the pool, except for a new pool */
     struct command *cmd = write_command(r, COMMAND_NODE_POOL);
     cmd->write.pool = how;
     cmd->write.pool_name = mem_strdup(r->item);

@@ -88,7 +88,7 @@ static struct problem *read_older(struct request *r, const struct cursor_place *
     return request_park(r, cmd);
 }
 
-/* Whether the request asks for open operations only. The view contains all of them. */
+/* Whether the request asks for open operations only. The view contains all open operations. */
 static bool wants_open_only(const struct request *r)
 {
     unsigned wanted = wanted_statuses(r);

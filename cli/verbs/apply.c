@@ -61,7 +61,7 @@ static int add_wanted(struct cli *cli, const struct document *document, struct a
     return check_once(all, document->source);
 }
 
-/* Reads and checks all documents before the first is sent. */
+/* Reads and checks all documents before the first document is sent. */
 static int read_wanted(struct cli *cli, struct all_wanted *all)
 {
     struct documents documents;
@@ -105,8 +105,8 @@ static bool has_same_operation(const json_t *a, const json_t *b)
 
 /*
  * Returns the word for the result of a PUT. "unchanged" requires that the operation is the same as before,
- * because a new operation corrects drift. There is one exception: an operation that waits for another one is
- * shown only by the answer to the PUT. Then an equal version means "unchanged".
+ * because a new operation corrects drift. There is one exception: an operation that waits for another
+ * operation is shown only in the answer to the PUT. Then an equal version means "unchanged".
  */
 static const char *result_of(const json_t *before, const json_t *after)
 {
@@ -176,7 +176,7 @@ static int apply_one(struct cli *cli, const struct wanted *one, struct output *o
 {
     struct seen_cluster seen CLEANUP_SEEN;
     struct http_answer answer CLEANUP_ANSWER = {0};
-    int code = cluster_look(cli, one->project, one->name, true, &seen);
+    int code = seen_cluster_read(cli, one->project, one->name, true, &seen);
     if (code == END_OK)
         code = put(cli, one, &seen, &answer);
     if (code != END_OK)

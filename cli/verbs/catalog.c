@@ -1,4 +1,5 @@
-/* The command `catalog`: the choices of a project, and the defaults of a create. */
+/* The command `catalog`: the values that a cluster of a project may use (versions, images, machine types),
+ * and the defaults for a new cluster. */
 #include <inttypes.h>
 
 #include "base/mem.h"

@@ -114,7 +114,8 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
     if (answer.status == 202) {
         note_operation(change, answer.json);
         if (!change->operation)
-            return cli_fail(END_UNREACHABLE, "the server accepted it without an operation: it is not shootd");
+            return cli_fail(END_UNREACHABLE,
+                            "the server is not shootd: it accepted the change without an operation");
     }
     change->document = gone ? NULL : json_incref(answer.json);
     return END_OK;

@@ -74,8 +74,8 @@ bool cluster_is_busy(const json_t *summary)
     return strcmp(status, "pending") == 0 || strcmp(status, "running") == 0;
 }
 
-/* Returns the message. Before it there is "(stale)" or, while an operation is open, the percentage of this
- * operation. */
+/* Returns the message with a prefix: "(stale)" when the data is stale; otherwise, while an operation is open,
+ * its progress in percent; otherwise no prefix. */
 static char *message_of(const json_t *summary)
 {
     const json_t *operation = json_obj(summary, "operation");
@@ -219,8 +219,8 @@ int cluster_read(struct cli *cli, const char *project, const char *name, json_t 
     return api_get(cli, &target, ret_cluster);
 }
 
-int cluster_look(struct cli *cli, const char *project, const char *name, bool may_be_absent,
-                 struct seen_cluster *ret)
+int seen_cluster_read(struct cli *cli, const char *project, const char *name, bool may_be_absent,
+                      struct seen_cluster *ret)
 {
     struct api_target target CLEANUP_TARGET;
     struct http_answer answer CLEANUP_ANSWER = {0};

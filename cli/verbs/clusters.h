@@ -28,12 +28,12 @@ int cluster_read(struct cli *cli, const char *project, const char *name, json_t 
  * in this state any more. */
 struct seen_cluster {
     json_t *cluster; /* the cluster; NULL: it does not exist */
-    char *etag;      /* its ETag; NULL: the answer had none */
+    char *etag;      /* its ETag; NULL: the answer had no ETag */
 };
 /* Reads a cluster and its ETag; reports a failure. With `may_be_absent` a missing cluster is not a failure.
  * The caller frees `ret` with seen_cluster_done in any case. */
-int cluster_look(struct cli *cli, const char *project, const char *name, bool may_be_absent,
-                 struct seen_cluster *ret);
+int seen_cluster_read(struct cli *cli, const char *project, const char *name, bool may_be_absent,
+                      struct seen_cluster *ret);
 void seen_cluster_done(struct seen_cluster *seen);
 #define CLEANUP_SEEN CLEANUP(seen_cluster_done)
 

@@ -1,4 +1,4 @@
-/* The command `context`: lists the servers and selects the one to use. */
+/* The command `context`: lists the servers and selects the server to use. */
 #include <string.h>
 
 #include "base/mem.h"

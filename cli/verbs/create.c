@@ -102,8 +102,8 @@ static bool add_flags(const struct cli *cli, json_t *body)
     return add_labels(cli, body);
 }
 
-/* Uses the project that the document names in place of the project of environment or context. When --project
- * names another project, reports that and returns false. */
+/* Uses the project that the document names, in place of the project of the environment or of the context.
+ * When --project names another project, reports this fault and returns false. */
 static bool take_project(struct cli *cli, const char *path, const char *named)
 {
     int code = END_OK;

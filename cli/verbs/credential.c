@@ -1,7 +1,7 @@
 /*
  * The command `credential`, which kubectl runs as a plug-in. Standard output has only the JSON. The answer is
- * cached in a directory of shootctl. Therefore many kubectl that run at the same time cause a single request,
- * and the last credential works while the server cannot be reached.
+ * cached in a directory of shootctl. Therefore many processes of kubectl that run at the same time cause a
+ * single request, and the last credential still works while the server cannot be reached.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 #define DEFAULT "client.authentication.k8s.io/v1beta1"
 
 /* MARGIN_S: the printed expiry is this much earlier than the expiry of the certificate. client-go runs the
- * plug-in again only after the printed expiry, and a long watch would otherwise break. */
+ * plug-in again only after the printed expiry. Without the margin, a long watch would break. */
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
@@ -249,7 +249,7 @@ static bool is_refusal(const struct http_answer *answer)
     return false;
 }
 
-/* Prints the cached credential while the server gives no new one. */
+/* Prints the cached credential while the server gives no new credential. */
 static int print_kept(const struct cli *cli, const char *version, const json_t *status, const char *why)
 {
     cli_note("shootctl: the server cannot be reached (%s); the last credential is valid for %" PRId64
@@ -271,7 +271,8 @@ static int answer_from(struct cli *cli, struct cache *cache, const char *project
         return print_kept(cli, version, status, "this was so a moment ago");
     if (!status && kept_code > END_OK && kept_code <= END_DIFFERENT && age_s(kept, "at") < REFUSED_S)
         return cli_fail((enum exit_code)kept_code,
-                        "refused a moment ago: 'shootctl credential %s' shows the reason", cluster);
+                        "the credential was refused a moment ago: 'shootctl credential %s' shows the reason",
+                        cluster);
     struct http_answer answer CLEANUP_ANSWER = {0};
     int code = fetch(cli, project, cluster, has_one, &answer);
     if (code == END_OK) {

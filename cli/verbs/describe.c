@@ -218,7 +218,7 @@ static void print_events(const struct cli *cli, const json_t *events)
 }
 
 /* Returns the items of a list about the cluster. When the list cannot be read, reports why and returns an
- * empty one, so that the rest is still shown. */
+ * empty list, so that the other parts are still shown. */
 static json_t *items_of(struct cli *cli, enum api_call call, const char *project, const char *name)
 {
     struct api_target target CLEANUP_TARGET;

@@ -39,8 +39,8 @@ static void add_words(json_t *array, const char *flag, const char *value)
 }
 
 /*
- * Makes the user whose credential comes from `shootctl credential`. The arguments have everything that the
- * command needs, except XDG_CONFIG_HOME, which is in `env` if it is set. The arguments have the address in
+ * Makes the user whose credential comes from `shootctl credential`. The arguments contain everything that the
+ * command needs, except XDG_CONFIG_HOME, which is in `env` if it is set. The arguments contain the address in
  * addition to the context: if the context later names another server, the token of that server is not sent to
  * this address.
  */
@@ -171,8 +171,8 @@ static void become_kubectl(const char *kubeconfig, char *const *argv)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Runs kubectl. Returns its status in the form of waitpid; when kubectl cannot run, reports that and returns
- * -1. Signals are blocked until kubectl runs, and are then passed on. */
+/* Runs kubectl. Returns its status in the form of waitpid; when kubectl cannot run, reports the reason and
+ * returns -1. Signals are blocked until kubectl runs, and are then passed on. */
 static int run_kubectl(const char *kubeconfig, char *const *argv)
 {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO}, before;

@@ -28,8 +28,8 @@ static char *first_line(const char *text)
     return mem_strndup(begin, len);
 }
 
-/* Reads the token from a file, or with NULL from standard input. After a failure reports the reason and
- * returns NULL. */
+/* Reads the token from a file; with NULL, reads it from standard input. After a failure reports the reason
+ * and returns NULL. */
 static char *token_from_file(const char *path)
 {
     struct buffer bytes;
@@ -78,7 +78,7 @@ static bool is_token(const char *token)
 struct login {
     struct cli *cli;
     const char *name, *url, *project, *ca_file;
-    const char *id;       /* the identity of the token, as the server reports it */
+    const char *id;       /* the identity of the token that the server reports */
     struct issuer issuer; /* `issuer.url` is NULL when no issuer issued the token */
     struct issued issued; /* the tokens, which are secrets */
 };

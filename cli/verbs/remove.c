@@ -36,7 +36,7 @@ int verb_delete(struct cli *cli)
         struct api_target target CLEANUP_TARGET;
         struct seen_cluster seen CLEANUP_SEEN;
         api_target_init(&target, API_DELETE, project, name, NULL);
-        code = cluster_look(cli, project, name, false, &seen);
+        code = seen_cluster_read(cli, project, name, false, &seen);
         if (code == END_OK && !is_meant(cli, project, name))
             code = change_refusal(cli);
         if (code == END_OK)

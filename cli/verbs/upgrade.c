@@ -71,7 +71,7 @@ int verb_upgrade(struct cli *cli)
     api_target_init(&target, API_PATCH, project, name, NULL);
     if (parsed_on(cli->parsed, "dry-run"))
         return plan_show(cli, &target, &request, name);
-    code = cluster_look(cli, project, name, false, &seen);
+    code = seen_cluster_read(cli, project, name, false, &seen);
     if (code != END_OK)
         return code;
     request.etag = seen.etag; /* with this ETag the write is refused if the cluster was changed after the

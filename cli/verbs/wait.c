@@ -18,7 +18,7 @@ static bool is_operation_id(const char *name)
     return strncmp(name, "op_", 3) == 0;
 }
 
-/* Reads --for; false after reporting a fault. */
+/* Reads --for. When the value is not valid, reports the fault and returns false. */
 static bool goal_of(const struct cli *cli, enum goal *ret_goal, const char **ret_phase)
 {
     const char *text = parsed_text(cli->parsed, "for");
@@ -52,7 +52,7 @@ static int find_operation(struct cli *cli, struct followed *one)
         return END_OK;
     }
     struct seen_cluster seen CLEANUP_SEEN;
-    int code = cluster_look(cli, one->project, one->cluster, one->may_be_absent, &seen);
+    int code = seen_cluster_read(cli, one->project, one->cluster, one->may_be_absent, &seen);
     if (code != END_OK || !seen.cluster)
         return code;
     one->operation = mem_strdup(json_str(json_obj(seen.cluster, "operation"), "id"));

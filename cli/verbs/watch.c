@@ -30,10 +30,10 @@ struct watch {
     struct cli *cli;
     struct http *beside;           /* the connection that is not in use; the stream uses cli->http */
     unsigned beside_retries;       /* the number of repetitions for the connection that is not in use */
-    bool has_begun;                /* the stream is open, or was */
+    bool has_begun;                /* the stream is open, or was open before */
     const struct api_target *list; /* the list to watch; NULL: the clusters that the command line names */
     const char *project;
-    json_t *known; /* the clusters as last shown, by id */
+    json_t *known; /* the clusters in the state that was shown last, by id */
     struct output output;
     struct table *table; /* NULL: prints documents */
     bool is_wide;
@@ -41,7 +41,7 @@ struct watch {
     bool is_due;       /* an event came since the last request */
     mono_us next_look; /* the earliest time of the next request */
     mono_us anyway;    /* the time of the next request when no event comes */
-    int code;          /* why the watch cannot continue */
+    int code;          /* the exit code when the watch cannot continue */
 };
 
 bool watch_is_possible(const struct cli *cli)
@@ -66,8 +66,8 @@ static void copy_members(json_t *to, const json_t *from, const char *const *name
         (void)json_object_set(to, *names, json_object_get(from, *names));
 }
 
-/* Returns the members whose change prints a row. The time of observation and the progress of an operation are
- * not among them. The caller owns the result. */
+/* Returns the members whose change prints a row. These members do not include the time of observation and the
+ * progress of an operation. The caller owns the result. */
 static json_t *essence_of(const struct watch *w, const json_t *cluster)
 {
     json_t *summary CLEANUP_JSON = cluster_summary(cluster), *essence = json_object();
@@ -144,7 +144,7 @@ static int take(json_t *now, json_t *cluster)
     const char *id = json_str(cluster, "id");
     if (!id)
         return cli_fail(END_UNREACHABLE,
-                        "the server answered with a cluster that has no id: it is not shootd");
+                        "the server is not shootd: it answered with a cluster that has no id");
     return json_object_set(now, id, cluster) < 0 ? END_REFUSED : END_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #include "cli/api.h"
 
-/* Whether --watch is not given, or is possible with the form of -o. If not, reports that and returns
+/* Whether --watch is not given, or is possible with the form of -o. If not, reports the fault and returns
  * false. */
 bool watch_is_possible(const struct cli *cli);
 /* Watches the clusters in the list of `target`. `project` is the only project in it, or NULL. When the watch

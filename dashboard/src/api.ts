@@ -41,7 +41,8 @@ export async function ask<T>(call: Promise<Answer<T>>): Promise<Result<T>> {
     const { data, error, response } = await call;
     if (data !== undefined && response.ok) return { ok: true, value: data, response };
     const problem = isProblem(error) ? error : null;
-    if (response.status === 401 && asked === token()) refused(problem);
+    // The end of the session may have overtaken a request: the server refuses it, because it has no token any more.
+    if (response.status === 401 && asked !== null && asked === token()) refused(problem);
     return { ok: false, problem };
   } catch {
     return { ok: false, problem: null };

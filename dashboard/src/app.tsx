@@ -51,7 +51,7 @@ function Content() {
   }
 }
 
-/** After a reload, until the server has confirmed the token: no login form appears for a moment. */
+/** Shown after a reload until the server has confirmed the token, so that no login form appears for a moment. */
 function Restoring({ away }: { away: boolean }) {
   return (
     <main class="login">

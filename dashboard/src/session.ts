@@ -50,7 +50,7 @@ export function refuse(problem: Problem | null) {
 
 type Origin = { restored?: boolean; issuer?: string; away?: boolean };
 
-/** Accepts a token when the server has confirmed it. A token from before a reload waits while the server does not answer. */
+/** Accepts a token when the server has confirmed it. After a reload of the page, a request without an answer is repeated. */
 export async function logIn(given: string, { restored = false, issuer, away = false }: Origin = {}) {
   keepToken(given);
   session.value = { kind: "checking", restored, away, ...(issuer ? { issuer } : {}) };
@@ -65,7 +65,7 @@ export async function logIn(given: string, { restored = false, issuer, away = fa
   else end(issuer ? texts.signOn.refused(issuer, result.problem.detail) : result.problem.detail);
 }
 
-/** The session of this tab before a reload. */
+/** Restores the session that this tab had before a reload of the page. */
 export function restore() {
   whenRefused(refuse);
   const kept = keptToken();

@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { effect } from "@preact/signals";
 
+import { api, ask, whenRefused } from "../src/api";
 import { compare, say } from "../src/cluster/spec";
 import { byDay, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from "../src/cluster/times";
 import { fits, merged } from "../src/events/store";
@@ -93,6 +94,22 @@ function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | und
 
 const clustersOf = (text: string, more: Partial<ClusterSummary> = {}) => text.split(" ").map((name) => summary(name, more));
 const shownNames = () => order.shown.value.map((key) => key.slice(2)).join(" ");
+
+test("a refusal of a request that the end of the session overtook is not reported", async () => {
+  const reported: (string | undefined)[] = [];
+  whenRefused((problem) => reported.push(problem?.code));
+  Object.assign(globalThis, { serve: async () => Response.json({ code: "unauthorized", title: "Unauthorized" }, { status: 401 }) });
+  for (const given of [null, "present"]) {
+    keepToken(given);
+    await ask(api.GET("/v1/whoami"));
+  }
+  keepToken("former");
+  const late = ask(api.GET("/v1/whoami"));
+  keepToken(null);
+  await late;
+  assert.deepEqual(reported, ["unauthorized"], "only the one with a token that is in use");
+  whenRefused(() => {});
+});
 
 test("the first clusters are shown before all are there, with the totals of the server", async (t) => {
   const seen: string[] = [];

@@ -50,7 +50,7 @@ static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr 
 
 /*
  * When a worker has no memory for a connection, it closes the connection without a report, and `open` and
- * `unseen` stay one too high. The process cannot work in that state anyway.
+ * `unseen` stay one too high. This does not matter, because without memory the process cannot work anyway.
  */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
@@ -87,9 +87,9 @@ static bool is_full(const struct acceptor *a)
 }
 
 /*
- * Returns the first descriptor that connections may not use. This descriptor and all higher ones are reserved
- * for calls to Cleura, webhooks and the store. (A new descriptor has the lowest free number.) The limit of
- * descriptors may change at run time.
+ * Returns the first descriptor that connections may not use. This descriptor and all higher descriptors are
+ * reserved for calls to Cleura, webhooks and the store. (A new descriptor has the lowest free number.) The
+ * limit of descriptors may change at run time.
  */
 static int first_kept(void)
 {
@@ -142,7 +142,7 @@ static void *acceptor_run(void *arg)
     while (!atomic_load(&a->stopping)) {
         bool full = is_full(a);
         if (full)
-            complain(a, TROUBLE_FULL, "no more connections are accepted", "limits.connections are open");
+            complain(a, TROUBLE_FULL, "no more connections are accepted", "limits.connections is reached");
         struct pollfd fds[] = {
             {.fd = a->wake_fd, .events = POLLIN},
             {.fd = full || pause ? -1 : a->listen_fd, .events = POLLIN},

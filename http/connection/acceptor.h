@@ -1,9 +1,9 @@
 /*
  * One thread accepts connections from the listening socket and passes them to the workers. libmicrohttpd can
- * accept by itself, but cannot stop that safely: in 0.9.75 MHD_quiesce_daemon ends the process when a worker
- * removes the socket from its epoll set before the caller does. When acceptor_stop has returned, no
- * connection is accepted any more. Connections in the kernel's queue wait for the next process that has the
- * socket (MH-15, MH-16).
+ * accept connections by itself, but cannot stop accepting safely: in 0.9.75 MHD_quiesce_daemon ends the
+ * process when a worker removes the socket from its epoll set before the caller does. When acceptor_stop has
+ * returned, no connection is accepted any more. Connections in the kernel's queue wait for the next process
+ * that has the socket (MH-15, MH-16).
  */
 #ifndef HTTP_CONNECTION_ACCEPTOR_H
 #define HTTP_CONNECTION_ACCEPTOR_H
@@ -39,16 +39,16 @@ struct acceptor_options {
     const struct env *env;
     struct MHD_Daemon *daemon;
     int listen_fd;        /* the listening socket: non-blocking, owned by the caller */
-    unsigned limit;       /* the limit of simultaneous connections; further ones wait in the kernel's queue */
+    unsigned limit;       /* the limit of connections; further connections wait in the kernel's queue */
     bool has_tls;         /* with TLS a refused client gets no answer, because that would need a handshake */
     unsigned per_address; /* the limit of a client address; further connections are refused; 0: no limit */
     const struct trust *trust;
 };
 
-/* Starts the thread; negative errno on failure. */
+/* Starts the thread; returns a negative errno on failure. */
 int acceptor_start(struct acceptor *a, const struct acceptor_options *options);
-/* When it returns, no further connection is accepted. May be called again, on the thread that started the
- * acceptor. */
+/* When this function has returned, no further connection is accepted. May be called again, on the thread that
+ * started the acceptor. */
 void acceptor_stop(struct acceptor *a);
 /* Called after the daemon has stopped, because its workers report connections until then. */
 void acceptor_done(struct acceptor *a);

@@ -47,8 +47,8 @@ bool trust_has(const struct trust *trust, const char *address)
     return ip_parse(address, &ip) ? has_address(trust, &ip) : trust->local;
 }
 
-/* Reads the last item of the list before *end, and sets *end to the start of the item; false when the item is
- * no address. */
+/* Reads the last item of the list before *end, and sets *end to the start of the item; returns false when the
+ * item is not an address. */
 static bool take_last(const char *list, const char **end, char text[static CLIENT_BYTES], struct ip *ret_ip)
 {
     const char *stop = *end, *start = stop;

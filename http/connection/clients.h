@@ -39,7 +39,7 @@ void trust_done(struct trust *trust);
 /* Whether a peer's address, as text, is trusted. */
 bool trust_has(const struct trust *trust, const char *address);
 /* Returns the client that a trusted proxy names in `forwarded_for`, written into `text`; NULL when the proxy
- * names none. */
+ * names no client. */
 const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
                               char text[static CLIENT_BYTES]);
 /* Returns the IPv4 address, or the first half of the IPv6 address, of a client as a number; 0: the client has
@@ -56,7 +56,7 @@ struct peers {
     _Atomic uint64_t refused;
 };
 
-/* `trust` must stay valid as long as the struct. */
+/* `trust` must be valid while the struct is in use. */
 void peers_init(struct peers *p, const struct trust *trust, unsigned limit);
 void peers_done(struct peers *p);
 /* Counts one more connection of the address. When the address has reached its limit, counts a refusal instead

@@ -206,8 +206,8 @@ void problem_send(const struct env *env, int fd, gnutls_session_t tls, const cha
              LOG_INT(kind->status), "code", kind->code, "reason", problem->detail);
 }
 
-/* In the phases in which a problem is sent, no other code writes to the socket: a worker that comes later
- * finds REAPED in `due` and stops. */
+/* In the phases in which a problem is sent, no other code writes to the socket: when the worker uses the
+ * connection later, it finds REAPED in `due` and stops. */
 void connection_refuse(struct connection *c, struct problem *problem)
 {
     struct problem *owned CLEANUP_PROBLEM = problem;

@@ -43,10 +43,10 @@ enum connection_phase {
 /*
  * Connections that are closed without a reset. An answer may end a connection before the whole request was
  * read (a body that is too large, wrong credentials). After a plain close the kernel would answer the
- * remaining bytes with a reset, and the client, or a proxy, may lose the answer because of the reset; a proxy
- * then reports a bad gateway. Therefore the socket stays open for a short time after libmicrohttpd has closed
- * its own descriptor, and received bytes are discarded (RFC 9112, 9.6). The number of such sockets is
- * limited.
+ * remaining bytes with a reset, and the client may lose the answer because of the reset. When a proxy loses
+ * the answer, it reports a bad gateway. Therefore the socket stays open for a short time after libmicrohttpd
+ * has closed its own descriptor, and received bytes are discarded (RFC 9112, 9.6). The number of such sockets
+ * is limited.
  */
 enum { LINGERING_CLOSES_MAX = 256 };
 
@@ -82,15 +82,16 @@ struct connection {
     struct server_request *spare;          /* memory for the next request, or NULL */
     struct response_cache *response_cache; /* the response of the last answer with shared bytes, or NULL
                                             * (http/send.c) */
-    _Atomic int64_t due;                   /* when the connection is shut down; INT64_MAX: there is no limit;
-                                            * REAPED: it was shut down */
+    _Atomic int64_t due; /* the time when the connection is shut down; INT64_MAX: there is no limit; REAPED:
+                          * it was shut down */
     _Atomic int phase;
 };
 
 struct reaper {
     const struct env *env;
     struct connection_limits limits;
-    /* Called every limits.reap_us, on the reaper's thread, which does not hold the reaper's lock then. */
+    /* Called at intervals of limits.reap_us, on the reaper's thread, which does not hold the reaper's lock
+     * during this call. */
     void (*tick)(void *ctx, mono_us now);
     void *tick_ctx;
     pthread_t thread;
@@ -103,7 +104,7 @@ struct reaper {
     atomic_uint reaped;
 };
 
-/* Starts the thread; negative errno on failure. */
+/* Starts the thread; returns a negative errno on failure. */
 int reaper_start(struct reaper *reaper, const struct env *env, const struct connection_limits *limits);
 /* Called after the last connection is closed. */
 void reaper_stop(struct reaper *reaper);
@@ -122,10 +123,10 @@ void connection_close(struct connection *c);
 /* Makes the time limit of an open connection end now. Any thread. */
 void connection_expire(struct connection *c);
 /* Called before a connection with an incomplete request is closed, so that its client still gets the answer
- * (struct lingering_closes). The worker's thread. */
+ * (struct lingering_closes). Runs on the worker's thread. */
 void connection_close_lingering(struct connection *c);
 /* Takes over the problem, answers with it, and ends the connection. Used for faults that are found before the
- * library calls a handler. No other bytes of an answer may have been sent. The worker's thread. */
+ * library calls a handler. No other bytes of an answer may have been sent. Runs on the worker's thread. */
 void connection_refuse(struct connection *c, struct problem *problem);
 /*
  * Writes a problem as an answer, without libmicrohttpd; the library must have nothing to write at this time.
@@ -139,7 +140,7 @@ void problem_send(const struct env *env, int fd, struct gnutls_session_int *tls,
 /* Whether the connection was shut down, because it was too slow or was refused. */
 bool connection_is_reaped(const struct connection *c);
 /* Enters a phase, whose time limit starts at `now`. False when the connection was shut down in the meantime.
- * The worker's thread. */
+ * Runs on the worker's thread. */
 bool connection_enter(struct connection *c, enum connection_phase phase, mono_us now);
 
 #endif

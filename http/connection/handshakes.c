@@ -38,7 +38,7 @@ static void hold(struct handshakes *h, struct connection *c)
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
     (void)pthread_mutex_lock(&h->lock);
     if (!h->stopping && epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) {
-        (void)shutdown(c->fd, SHUT_RDWR); /* there is no memory; without this shutdown the library would try
+        (void)shutdown(c->fd, SHUT_RDWR); /* epoll has no memory; without this shutdown the library would try
                                            * the handshake again and again */
     } else if (!h->stopping) {
         assert(!c->is_held && list_is_detached(&c->handshake));

@@ -1,10 +1,10 @@
 /*
  * Handshakes that wait for their client. libmicrohttpd 0.9.75 with epoll does not detect that a handshake has
  * read all available bytes, and calls the handshake again at once. A client that sends half a hello would
- * then keep a processor busy, and so would each handshake that waits for a packet. Therefore a connection
- * whose handshake has no more bytes is suspended. One thread with its own epoll set resumes the connection
- * when bytes arrive, or when the connection was shut down. A handshake that sends needs no suspension: the
- * server's handshake messages fit into the socket's buffer (TLS_NAMES_MAX).
+ * then keep a processor busy. Each handshake that waits for a packet would do the same. Therefore a
+ * connection whose handshake has no more bytes is suspended. One thread with its own epoll set resumes the
+ * connection when bytes arrive, or when the connection was shut down. A handshake that sends needs no
+ * suspension: the server's handshake messages fit into the socket's buffer (TLS_NAMES_MAX).
  */
 #ifndef HTTP_CONNECTION_HANDSHAKES_H
 #define HTTP_CONNECTION_HANDSHAKES_H
@@ -20,7 +20,7 @@ struct connection;
 struct handshakes {
     pthread_t thread;
     int epoll_fd;
-    int wake_fd;          /* when it is readable, the thread must resume all connections and end */
+    int wake_fd; /* when it is readable, the thread must resume all connections, and then the thread ends */
     pthread_mutex_t lock; /* protects all members below except `held` */
     struct list waiting;  /* the waiting connections; only the thread removes them */
     bool stopping;        /* no connection is suspended any more */
@@ -28,14 +28,15 @@ struct handshakes {
                            * the resume (MH-13) */
 };
 
-/* Starts the thread; negative errno on failure. */
+/* Starts the thread; returns a negative errno on failure. */
 int handshakes_start(struct handshakes *h);
-/* Adds a connection with TLS that has just been opened. Its worker's thread. */
+/* Adds a connection with TLS that has just been opened. Called on the thread of the connection's worker. */
 void handshakes_add(struct handshakes *h, struct connection *c);
-/* Called before a connection that handshakes_add has added is freed. Its worker's thread. */
+/* Called before a connection that handshakes_add has added is freed, on the thread of the connection's
+ * worker. */
 void handshakes_remove(struct connection *c);
-/* Resumes all connections and waits until their workers have noticed. No connection is suspended afterwards,
- * and the library may be stopped. */
+/* Resumes all connections and waits until their workers have noticed the resume. Afterwards no connection is
+ * suspended, and the library may be stopped. */
 void handshakes_stop(struct handshakes *h);
 /* Called after the library was stopped. */
 void handshakes_done(struct handshakes *h);

@@ -1,7 +1,7 @@
 /*
- * The certificates of the server: the current one for new connections, and recently replaced ones, which
- * running handshakes may still use. A handshake takes no longer than the limit for a header section
- * (http_limits_default).
+ * The certificates of the server: the current certificate for new connections, and recently replaced
+ * certificates, which running handshakes may still use. A handshake takes no longer than the limit for a
+ * header section (http_limits_default).
  */
 #include "http/connection/tls.h"
 
@@ -204,7 +204,7 @@ static bool read_files(struct tls *tls, struct certificate *c, gnutls_datum_t pe
     static bool (*const take[FILES])(struct certificate * c, const char *path, const gnutls_datum_t *pem,
                                      char **ret_error) = {take_chain, take_key, take_client_ca};
     bool good = true;
-    /* The versions are read before the files, so that a write in between is seen as a change. */
+    /* The versions are read before the files, so that a write between the two is noticed as a change. */
     for (int i = 0; i < FILES; i++)
         (void)look_at(tls->paths[i], &tls->seen[i]);
     c->clients_version = tls->seen[OF_CLIENT_CA];

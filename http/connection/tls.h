@@ -1,7 +1,7 @@
 /*
- * The server's certificate and key (GnuTLS, by libmicrohttpd; MH-19). Both are files, which are read again
- * when they change. Open connections continue, and new connections get the new certificate. TLS 1.2 and
- * later.
+ * The server's certificate and key (GnuTLS, by libmicrohttpd; MH-19). Certificate and key are files, which
+ * are read again when they change. Open connections continue, and new connections get the new certificate.
+ * TLS 1.2 and later.
  *
  * libmicrohttpd passes no argument to the function that chooses a certificate, so only one server of a
  * process has TLS.
@@ -59,8 +59,8 @@ struct tls_client {
  * Any thread. */
 uint64_t tls_clients_generation(struct tls *tls);
 
-/* Finds the client of a session after its handshake; the caller frees *ret with tls_client_done. The worker's
- * thread. */
+/* Finds the client of a session after its handshake; the caller frees *ret with tls_client_done. Runs on the
+ * worker's thread. */
 void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *ret);
 void tls_client_done(struct tls_client *client);
 /* Returns the client authorities at the start, for libmicrohttpd, which sends their names; NULL: client

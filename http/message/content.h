@@ -49,19 +49,20 @@ bool content_prefers_stream(const struct headers *h, const struct content_rules 
 
 /* Returns the quality (0 to 1000) of a media type in an Accept value; an absent field accepts everything. */
 unsigned accept_quality(const char *accept, const char *type);
-/* Returns the weight of one list item such as "gzip;q=0.5"; 1000 for a malformed one. */
+/* Returns the weight of one list item such as "gzip;q=0.5"; 1000 for a malformed item. */
 unsigned item_weight(const char *item, const char *end);
 
 /* ---- the Prefer field (RFC 7240, AO-10) ---- */
 
 struct preferences {
-    int64_t wait_s; /* the value of `wait`; -1: there is none */
+    int64_t wait_s; /* the value of `wait`; -1: the preference is absent */
     bool respond_async;
     bool minimal;        /* return=minimal */
     bool representation; /* return=representation */
 };
 
-/* Reads the preferences. The first value of each one is used; unknown and malformed ones are ignored. */
+/* Reads the preferences. The first value of each preference is used; unknown and malformed preferences are
+ * ignored. */
 struct preferences prefer_read(const struct headers *h);
 
 /* ---- gzip of answers (HT-53). Each coding has its own strong entity tag: "x" and "x-gz" are the same

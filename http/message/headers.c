@@ -43,7 +43,7 @@ static const struct {
     [HEADER_FORWARDED_FOR] = FIELD("X-Forwarded-For", true),
 };
 
-/* libmicrohttpd accepts NUL, bare CR and folded lines (6.5). */
+/* Finds NUL, bare CR and folded lines, which libmicrohttpd accepts (6.5). */
 static bool has_control(const char *value, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -86,9 +86,9 @@ static size_t length_without_blanks(const char *value, size_t len)
 
 /*
  * Whether the field decides where the body ends. The library has already read these fields, and did not
- * remove blanks after their values. The library refuses a length with such a blank itself. It treats a body
- * of `chunked ` as a body that ends with the connection. shootd refuses such a request, because a proxy in
- * front of shootd might see another end of the body.
+ * remove blanks after their values. The library refuses a length with such a blank itself. When the coding is
+ * `chunked ` (with a blank), the library treats the body as one that ends with the connection. shootd refuses
+ * such a request, because a proxy in front of shootd might see another end of the body.
  */
 static bool is_framing(enum header_id id)
 {
@@ -142,7 +142,7 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
  * libmicrohttpd 0.9.75 accepts a bare LF, a folded line and a NUL, which other programs read differently. The
  * texts that the library returns do not show these faults. But the library parses in place: texts stay where
  * they were received, with a NUL in place of each byte of a line end. Therefore a line that ended with CR LF
- * ends two bytes before the next one begins. The last line ends four bytes before the end of the section.
+ * ends two bytes before the next line begins. The last line ends four bytes before the end of the section.
  * Newer libraries refuse such lines themselves, and their texts may be placed differently.
  */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version)
@@ -232,7 +232,7 @@ static bool host_is_valid(const char *host)
     return len && has_end && escapes_are_whole(host);
 }
 
-/* Returns the fault of a field that must not be repeated but is; NULL: there is none. */
+/* Returns the fault when a field is repeated that must occur only once; NULL: there is no such field. */
 static const char *duplicate_fault(const struct headers *h)
 {
     static const struct {

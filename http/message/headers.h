@@ -1,7 +1,7 @@
 /*
- * Collects the request header fields that are used, in one pass over libmicrohttpd's list (MH-4), and decides
- * by them where the request ends. Values are valid as long as the request; most of them point into the
- * connection's memory.
+ * Collects the request header fields that are used, in one pass over libmicrohttpd's list (MH-4), and uses
+ * these fields to decide where the request ends. The values are valid as long as the request exists; most of
+ * them point into the connection's memory.
  */
 #ifndef HTTP_MESSAGE_HEADERS_H
 #define HTTP_MESSAGE_HEADERS_H
@@ -63,8 +63,8 @@ bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_le
 /* Whether the item equals `word`, ignoring case. */
 bool header_item_is(const char *item, size_t len, const char *word);
 
-/* ---- framing: where a request ends and the next one begins, checked before the rest of the request is used
- * (6.5, HT-14). Pure ---- */
+/* ---- framing: the place where a request ends and the next request begins. It is checked before the rest of
+ * the request is used (6.5, HT-14). Pure ---- */
 
 struct problem;
 

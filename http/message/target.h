@@ -19,8 +19,7 @@ enum { PATH_MAX_SEGMENTS = 8 };
 
 struct path_segments {
     const char *items[PATH_MAX_SEGMENTS]; /* the decoded segments */
-    unsigned count;                       /* the number of segments; 1 for "/", with an empty item; 0: the
-                                           * path has too many */
+    unsigned count; /* the number of segments; 1 for "/", with an empty item; 0: there are too many */
 };
 
 /* Returns the path of a target in origin-form, or in absolute-form without its authority (6.5); NULL for any
@@ -38,7 +37,7 @@ enum query_kind {
     QUERY_NUMBER,  /* a number; a value out of range is a fault */
     QUERY_CLAMPED, /* a number; a value above the maximum becomes the maximum */
     QUERY_BOOL,    /* true or false; an empty value means true */
-    QUERY_ENUM,    /* one or more names, comma-separated; see `single` */
+    QUERY_ENUM,    /* one or more names, separated by commas; see `single` */
     QUERY_FLAG,    /* a flag that is set by any value */
     QUERY_TIME,    /* a time (query_time) */
     QUERY_PAST,    /* a time in the past (query_past) */
@@ -54,15 +53,15 @@ struct query_rule {
     /* For texts: returns NULL or the fault, a static text; may also return the valid values. */
     const char *(*check)(const char *text, json_t **ret_valid);
     bool repeats; /* the parameter may be given several times */
-    bool single;  /* for enums: only one name is accepted, because several have no meaning together */
+    bool single;  /* for enums: only one name is accepted, because several names have no meaning together */
 };
 
 enum { QUERY_MAX_RULES = 48 };
 
 /* The given values, by the index of their rule. */
 struct query_values {
-    char *texts[QUERY_MAX_RULES];     /* the decoded texts; NULL: absent; repeated ones are joined by
-                                       * commas */
+    char *texts[QUERY_MAX_RULES]; /* the decoded texts; NULL: the parameter is absent; the texts of a repeated
+                                   * parameter are joined by commas */
     int64_t numbers[QUERY_MAX_RULES]; /* the values of numbers, booleans and times (wall_us); for enums a set
                                        * of bits */
     bool given[QUERY_MAX_RULES];

@@ -1,10 +1,10 @@
 /*
  * The audit log (AU-18, AU-19). The entry for a change is stored in the transaction of the change. Refused
  * requests, failed writes, returned secrets and effects outside the store have no transaction. Their entries
- * get transactions of their own. No request waits for these, and while the store accepts no changes the
- * entries are left out. At most NOT_DONE_MAX refused and failed requests of a token get an entry in a minute;
- * one more entry counts the others. A request without effect gets no entry: an equal PUT, a dry run, a
- * repetition with an Idempotency-Key that returns no secret. Loop thread.
+ * get separate transactions. No request waits for these transactions, and while the store accepts no changes
+ * the entries are left out. At most NOT_DONE_MAX refused and failed requests of a token get an entry in a
+ * minute; one more entry counts the others. A request without effect gets no entry: a PUT that changes
+ * nothing, a dry run, a repetition with an Idempotency-Key that returns no secret. Loop thread.
  */
 #include "reconcile/answers/audit.h"
 
@@ -24,7 +24,7 @@
 enum {
     MEMBERS_MAX = 50,  /* limit of member names in one entry */
     TEXT_MAX = 128,    /* limit in bytes for one text of an entry, because callers may send long texts */
-    NOT_DONE_MAX = 120 /* entries per token and minute for refusals and failures */
+    NOT_DONE_MAX = 120 /* the limit of entries for refusals and failures, per token and minute */
 };
 #define MINUTE_US (60 * US_PER_S)
 
@@ -50,7 +50,7 @@ static void set_cut(json_t *doc, const char *key, const char *text)
     json_set_str(doc, key, copy);
 }
 
-/* False when the limit is reached: a body may have tens of thousands of members. */
+/* Returns false when the limit is reached, because a body may have tens of thousands of members. */
 static bool add_member(json_t *names, const char *prefix, const char *name)
 {
     if (json_array_size(names) >= MEMBERS_MAX)
@@ -103,7 +103,7 @@ static const char *cluster_of(const struct command *cmd)
     return cmd->type == COMMAND_CLUSTER_CREATE ? json_str(cmd->body, "name") : NULL;
 }
 
-/* The facts of an entry, borrowed. Each text may be NULL or "", which both mean that there is none. */
+/* The facts of an entry, borrowed. Each text may be NULL or ""; both mean that the entry has no such text. */
 struct facts {
     const char *action;
     const char *token_id, *token_name, *issuer, *subject, *address;
@@ -201,8 +201,8 @@ void audit_daemon(struct reconcile *r, const char *what)
     append_alone(r, audit_entry_new(env_wall(r->env), &facts));
 }
 
-/* ---- refusals and failures are limited, so a faulty client can neither fill the disk nor hide the entries
- * of others ---- */
+/* ---- refusals and failures are limited, so that a faulty client cannot fill the disk, and cannot hide the
+ * entries of other clients ---- */
 
 static void note_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
@@ -318,7 +318,7 @@ static struct problem *on_audit_page(struct store_query *s)
     buffer_init(&out, MAX_BYTES);
     const bool lines = cmd->audit.as_lines;
     (void)buffer_add_str(&out, lines ? "" : "[");
-    for (size_t i = 0; i < page->count; i++) /* each stored text gets its number as first member */
+    for (size_t i = 0; i < page->count; i++) /* adds the number of the entry to its stored text */
         (void)buffer_printf(&out, "%s{\"sequence\":%lld,%s%s", i && !lines ? "," : "",
                             (long long)page->entries[i].sequence, page->entries[i].body + 1,
                             lines ? "\n" : "");

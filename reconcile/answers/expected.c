@@ -1,7 +1,7 @@
 /*
  * How long operations of a project usually take. The store's reader reads the operations page by page, so
- * that other queries can run in between; the loop only requests the next page. Loop thread, except where
- * noted.
+ * that other queries can run between two pages; the loop only requests the next page. Loop thread, except
+ * where noted.
  */
 #include "reconcile/answers/expected.h"
 

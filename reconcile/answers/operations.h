@@ -7,7 +7,7 @@
 
 struct reconcile;
 
-/* Each decides one type of command. */
+/* Each function decides one type of command. */
 struct problem *command_operations(struct reconcile *r, struct command *cmd);
 struct problem *command_operation_wait(struct reconcile *r, struct command *cmd);
 

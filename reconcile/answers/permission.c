@@ -1,10 +1,10 @@
 /*
- * The permission of commands is decided here, because tokens are revoked, restricted, rotated and expire
- * while requests are in progress. That may happen between the header section of a request and its body, or
- * while a command waits for Cleura, the store or an operation. On the loop these changes are in order with
- * the commands. Each command is checked before it is decided, and again before an answer that only reports
- * something (reply.c). The HTTP side has made the same check earlier, with the state that was committed at
- * that time.
+ * The permission of commands is decided here, because a token may be revoked, restricted or rotated, or may
+ * expire, while a request is in progress. That may happen between the header section of a request and its
+ * body, or while a command waits for Cleura, the store or an operation. On the loop, each change of a token
+ * comes either before or after a command. Each command is checked before it is decided, and again before an
+ * answer that only reports something (reply.c). The HTTP side has made the same check earlier, with the state
+ * that was committed at that time.
  */
 #include "reconcile/answers/permission.h"
 

@@ -1,8 +1,9 @@
 /*
  * Requests with an Idempotency-Key (HT-46 to HT-49). The effect of a POST is stored together with its answer,
- * so a repeated request finds both or neither. Answers to refused requests are not stored, because these had
- * no effect: a repetition is decided again. While a request is being decided, its key is reserved in memory;
- * after the commit the stored row replaces the reservation. Loop thread, except for the reader's callback.
+ * so a repeated request finds both or neither. The answer to a refused request is not stored, because the
+ * request had no effect: a repetition is decided again. While a request is being decided, its key is reserved
+ * in memory; after the commit the stored row replaces the reservation. Loop thread, except for the reader's
+ * callback.
  */
 #include "reconcile/answers/replay.h"
 
@@ -70,7 +71,7 @@ void replay_keep(struct save *save, const struct command *cmd)
 
 /* ---- look-up ---- */
 
-/* False when the stored answer cannot be opened, because the seal key was replaced. */
+/* Returns false when the stored answer cannot be opened, because the seal key was replaced. */
 static bool replay_answer(struct reconcile *r, struct command *cmd, const struct replay *p)
 {
     char *context CLEANUP_FREE = replay_context(p->key);
@@ -108,7 +109,7 @@ static struct problem *on_key_looked_up(struct store_query *s)
     return NULL;
 }
 
-/* False when another request has reserved the key. */
+/* Returns false when another request has reserved the key. */
 static bool replay_hold(struct reconcile *r, struct command *cmd)
 {
     struct held_key *held;

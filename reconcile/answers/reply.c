@@ -48,8 +48,8 @@ void command_keep(struct save *save, struct command *cmd)
     audit_accepted(save, cmd);
 }
 
-/* Whether the command only reads: its answer reports the current state, or repeats a secret. A change is
- * answered as it was prepared at its acceptance. */
+/* Whether the command only reads: its answer reports the current state, or repeats a secret. A change gets
+ * the answer that was prepared at its acceptance. */
 static bool only_reads(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
@@ -96,7 +96,7 @@ void replies_give_back(struct reconcile *r)
 struct problem *reply_denial(struct reconcile *r, struct command *cmd)
 {
     struct problem *fault = permission_fault(r, cmd);
-    cmd->denied |= fault != NULL; /* a note about a request may be about a denial */
+    cmd->denied |= fault != NULL; /* a command that only reports a refused request may have set it already */
     return fault;
 }
 

@@ -7,10 +7,11 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
-/* Returns why the command is denied to its caller, who has no right to it, or has lost the right; the caller
- * of this function answers with it. NULL: the command may be decided. */
+/* Returns the problem when the sender of the command has no right to it, or has lost the right; the caller of
+ * this function answers with the problem. NULL: the command may be decided. */
 struct problem *reply_denial(struct reconcile *r, struct command *cmd);
-/* Answers and returns the command; takes over the problem. Deciders return their problem instead. */
+/* Gives the command back with this problem as its answer; takes over the problem. Deciders do not call this
+ * function: they return their problem. */
 void reply_problem(struct command *cmd, struct problem *problem);
 /* 503: shootd is stopping; the caller owns the problem. */
 struct problem *problem_stopping(void);
@@ -24,7 +25,7 @@ void reply_stopping_all(struct list *waiters);
 void reply_name_operation(struct problem *problem, const struct operation *op);
 /* Changes the pointers of faults so that they match the caller's body. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
-/* Answers and returns the command; takes over the body. */
+/* Gives the command back with this answer; takes over the body. */
 void reply_json(struct command *cmd, int status, json_t *body);
 /* Prepares the answer, which is sent later, when the change is durable. Takes over the body. */
 void reply_prepare(struct command *cmd, int status, json_t *body);
@@ -34,8 +35,8 @@ void reply_prepare_operation(struct command *cmd, int status, const struct opera
 /* Sends the prepared answer. When the caller asked to wait, the answer waits for the end of the accepted
  * operation. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* For a save of a command's change: sends the prepared answer, or 503 with `failure` when it was not stored.
- */
+/* For a save of a command's change: sends the prepared answer, or 503 with `failure` when the change was not
+ * stored. */
 void reply_saved(struct save *save, const char *failure);
 /* The decider calls this last: the command is given back at the end of the turn, after the view was
  * published. An answer that only reports something is sent only when the caller still has the right. */
@@ -58,10 +59,10 @@ void command_keep(struct save *save, struct command *cmd);
 /* Find the object. Return the problem when it does not exist, or is set aside; *ret is then NULL. */
 struct problem *command_project(struct reconcile *r, const struct command *cmd, struct project **ret);
 struct problem *command_cluster(struct reconcile *r, const struct command *cmd, struct entity **ret);
-/* Returns why nothing can be requested from Cleura: the project is stopped or set aside. NULL: it is in
- * use. */
+/* Returns why nothing can be requested from Cleura: the project is stopped or set aside. NULL: the project is
+ * in use. */
 struct problem *location_refusal(const struct project *p);
-/* Explains why nothing is done for a stopped project (reconcile/projects.h), or by a process that stops. */
+/* Makes the problem of a command for which the project is stopped (reconcile/projects.h), or shootd stops. */
 struct problem *problem_at_rest(const struct project *p);
 /* 404: the named project is not in the configuration. */
 struct problem *problem_no_project(const struct command *cmd);

@@ -1,4 +1,4 @@
-/* Queries of commands to the store's reader: each leaves the loop, and its result returns to the loop. */
+/* Queries of commands to the store's reader. A query leaves the loop, and its result returns to the loop. */
 #ifndef RECONCILE_ANSWERS_STORE_QUERY_H
 #define RECONCILE_ANSWERS_STORE_QUERY_H
 
@@ -13,8 +13,8 @@ struct store_query;
  * NULL: the command was taken over. */
 typedef struct problem *query_end(struct store_query *s);
 
-/* A query and its result. The kind of query decides which of the five results is set; after a failure none is
- * set. */
+/* A query and its result. The kind of query decides which of the five results is set; after a failure no
+ * result is set. */
 struct store_query {
     struct loop_task task;
     query_end *on_found; /* called at the end of the turn */

@@ -1,7 +1,7 @@
 /*
- * Accounts: handles the reports of their lanes (states to store, login states to report by events), and
- * logins that a person makes. A login command waits until Cleura has sent a code, or until the new token is
- * stored. Loop thread.
+ * Accounts: handles the reports of their lanes, and logins that a person makes. A report has a state that
+ * must be stored, or a login state that becomes an event. A login command waits until Cleura has sent a code,
+ * or until the new token is stored. Loop thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -56,7 +56,8 @@ static json_t *render_account(const struct account *a)
     return doc;
 }
 
-/* Renders an account with all its projects. A caller that may log an account in may see all of them. */
+/* Renders an account with all its projects. A caller that may log in to an account may see all projects of
+ * the account. */
 static json_t *render_whole_account(const struct account *a)
 {
     json_t *doc = render_account(a);
@@ -192,7 +193,8 @@ static void reply_login(struct list *waiters, const struct account *a, int statu
     }
 }
 
-/* NULL when a reload has removed the account meanwhile. The reload has then answered all waiting commands. */
+/* Returns NULL when a reload has removed the account meanwhile. The reload has then answered all waiting
+ * commands. */
 static struct account *account_of_save(const struct save *save)
 {
     const struct change *change = &save->set->changes[0];
@@ -218,8 +220,8 @@ static void on_verify_saved(struct save *save)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
 }
 
-/* Stores the new token, then answers the waiting commands. Commands that come meanwhile wait for a login of
- * their own. */
+/* Stores the new token, then answers the waiting commands. Commands that come meanwhile wait for another
+ * login. */
 static void save_login(struct account *a, struct list *waiters, struct list *saving,
                        void (*on_saved)(struct save *save))
 {
@@ -284,8 +286,8 @@ struct problem *command_account_login(struct reconcile *r, struct command *cmd)
 
 enum { CODE_MAX_DIGITS = 10 };
 
-/* Cleura needs an integer, but people paste text, perhaps with leading zeros. Accepts both; false for any
- * other value. */
+/* Cleura needs an integer, but people paste text, perhaps with leading zeros. Accepts both forms; returns
+ * false for any other value. */
 static bool read_code(const json_t *value, int64_t *ret_code)
 {
     const char *text = json_string_value(value);
@@ -326,7 +328,7 @@ struct problem *command_account_verify(struct reconcile *r, struct command *cmd)
 
 /* ---- adding and removing ---- */
 
-/* Takes the stored state of the account; NULL: there is none. */
+/* Takes the stored state of the account; NULL: no state is stored. */
 static struct account_state *take_remembered(struct reconcile *r, const char *name)
 {
     for (size_t i = 0; i < r->absent_account_count; i++) {

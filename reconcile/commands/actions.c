@@ -1,5 +1,5 @@
-/* Actions on a cluster. Each is an operation with the steps of its row in action_kinds.c, and is queued like
- * a change. Loop thread. */
+/* Actions on a cluster. Each action is an operation with the steps of its row in action_kinds.c, and is
+ * queued like a change. Loop thread. */
 #include <assert.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
 
-/* Returns the open or waiting operation of the same kind, with which a repeated action is answered; or
- * NULL. */
+/* Returns the open or waiting operation of the same kind, or NULL. A repeated action is answered with this
+ * operation. */
 static const struct operation *same_under_way(const struct entity *e, enum operation_type type)
 {
     const struct operation *waiting = entity_queue_find(e, type);
@@ -65,7 +65,7 @@ static struct problem *refusal_of_state(const struct entity *e, const struct com
                            "%s does not exist in Cleura's API v1, which the account of this project uses; "
                            "nothing was sent",
                            operation_type_name(cmd->write.action));
-    if (create_is_leftover(e)) /* waiting would not help */
+    if (create_is_leftover(e)) /* a wait would not help */
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                            "the cluster was never created: create it again with PUT or POST");
     return c->shoot && c->upstream_exists ? NULL : problem_not_ready(c);

@@ -1,8 +1,8 @@
 /*
- * Backups of the store into backups.directory: scheduled ones, and on request of an admin. The long work (the
- * copy, its check and the removal of old ones) runs on a separate thread (struct worker), everything else on
- * the loop thread. The names of the files show the existing backups, also after a restart. Another thread
- * lists them, without waiting for a copy.
+ * Backups of the store into backups.directory, at scheduled times and when an admin requests one. The long
+ * work (the copy, its check and the removal of old backups) runs on a separate thread (struct worker),
+ * everything else on the loop thread. The names of the files show the existing backups, also after a restart.
+ * Another thread lists them, without waiting for a copy.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ struct backup_job {
     wall_us now;
     /* ---- the following members belong to the worker ---- */
     enum backup_end end;
-    wall_us newest; /* the time of the newest backup; 0: there is none */
+    wall_us newest; /* the time of the newest backup; 0: no backup exists */
     int64_t newest_bytes;
     char name[TIME_TEXT_BYTES + sizeof(PREFIX SUFFIX)];
     struct store_copy copy;
@@ -153,7 +153,7 @@ static bool is_due(const struct backup_job *b)
     return b->cmd || !b->newest || b->now >= b->newest + b->every_us || b->newest > b->now;
 }
 
-/* A backup is valid without its description. */
+/* A backup is also valid without its description. */
 static void describe(const struct backup_job *b)
 {
     json_t *doc CLEANUP_JSON = store_copy_document(&b->copy, b->name, b->now);
@@ -279,12 +279,13 @@ struct list_job {
     struct command *cmd;
     char *directory;
     json_t *items; /* set by the worker */
-    int error;     /* set by the worker: the error of reading the directory; 0: it was read, or does not
-                    * exist */
+    int error; /* set by the worker: the error of reading the directory; 0: the directory was read, or does
+                * not exist */
 };
 
-/* Returns the description of a backup. A backup without one (made by an earlier version, or just now) is
- * shown with name and size. NULL: the backup was removed meanwhile, because a newer one was made. */
+/* Returns the description of a backup. A backup without a description (made by an earlier version, or just
+ * now) is shown with name and size. NULL: the backup was removed meanwhile, because a newer backup was made.
+ */
 static json_t *read_description(int directory, const char *name, wall_us made_at)
 {
     enum { DESCRIPTION_MAX = 4096 };
@@ -308,7 +309,7 @@ static json_t *read_description(int directory, const char *name, wall_us made_at
     return doc;
 }
 
-/* Worker thread: lists the newest first. */
+/* Worker thread: lists the backups, the newest first. */
 static void on_list_work(struct worker_job *job)
 {
     enum { MOST = 10000 };

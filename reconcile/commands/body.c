@@ -27,7 +27,7 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
     }
 }
 
-/* False when a fault was added, or when the member is absent. */
+/* Returns false when the member is absent, or when it is wrong and a fault was added. */
 static bool body_is_list(const json_t *body, const char *member, struct problem **faults)
 {
     const json_t *list = json_object_get(body, member);

@@ -10,8 +10,8 @@
 
 /* Adds faults for unknown members. */
 void body_check_members(const json_t *body, const char *const *known, size_t count, struct problem **faults);
-/* `member` must be a list of existing projects. The caller must be able to see them all, because it cannot
- * give more rights than it has. */
+/* `member` must be a list of existing projects. The caller must be able to see all these projects, because it
+ * cannot give more rights than it has. */
 void body_check_projects(struct reconcile *r, const struct command *cmd, const char *member,
                          struct problem **faults);
 /* Checks a list of event types and families such as "cluster.*"; null is allowed. */

@@ -1,7 +1,7 @@
 /*
  * Cancelling (AO-9): no further step of an operation begins. A call that Cleura has received continues to its
- * end. An operation whose calls were all sent cannot be cancelled. The desired spec stays as accepted: the
- * part that was not carried out is shown as drift. Loop thread.
+ * end. An operation whose calls were all sent cannot be cancelled. The desired spec does not change: the part
+ * that was not carried out is shown as drift. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void repeat(struct reconcile *r, struct command *cmd, const struct operat
     reply_unchanged(r, cmd);
 }
 
-/* Whether some call of the operation was not sent, or was perhaps not sent. */
+/* Whether the operation has a call that was not sent, or was perhaps not sent. */
 static bool can_be_stopped(const struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++)
@@ -68,7 +68,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
     operation_free(op);
 }
 
-/* The current operation ends at its next safe point; this point may be reached already. */
+/* The current operation ends at its next safe point; it may already be at this point. */
 static void cancel_current(struct entity *e, struct command *cmd)
 {
     assert(entity_has_open_operation(e) && !e->op->cancelled_by);

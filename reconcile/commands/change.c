@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* Returns the newest accepted change that is open. It carries out the stored spec. */
+/* Returns the newest accepted change that is open. This change carries out the stored spec. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -42,7 +42,7 @@ static const struct operation *change_under_way(const struct entity *e)
 }
 
 /* Returns the spec that was requested until now by changes that have begun and did not fail. A waiting change
- * does not count, because the new change replaces it. NULL: none. */
+ * does not count, because the new change replaces it. NULL: there is no such spec. */
 static const json_t *asked_before(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -112,8 +112,8 @@ struct problem *command_size_faults(const json_t *body, enum spec_part part, con
     return faults;
 }
 
-/* Returns a copy of the spec without the members that the faults name. Such a member is one of the spec, or
- * one of a pool. */
+/* Returns a copy of the spec without the members that the faults name. Such a member is a member of the spec,
+ * or a member of a pool. */
 static json_t *without_faults(const json_t *spec, const struct problem *faults)
 {
     json_t *rest = json_deep_copy(spec);
@@ -132,8 +132,9 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
 }
 
 enum verdict {
-    CHANGE_NONE,    /* refused; or a dry run was answered with faults; or it waits for the catalog */
-    CHANGE_SETTLED, /* no call is necessary, except those of an open change */
+    CHANGE_NONE, /* the change was refused; or it is a dry run that was answered with faults; or it waits for
+                  * the catalog */
+    CHANGE_SETTLED, /* no call is necessary, except the calls of an open change */
     CHANGE_PREVIEWED,
     CHANGE_ACCEPTED,
 };
@@ -145,7 +146,7 @@ struct change_request {
     const json_t *body;
     json_t *spec;                      /* the requested spec */
     const struct operation *under_way; /* the open change that carries out the stored spec; or NULL */
-    bool is_same_spec;                 /* the requested spec equals the stored one */
+    bool is_same_spec;                 /* the requested spec equals the stored spec */
     json_t *present;                   /* the spec that is in effect at Cleura */
     json_t *goal;                      /* the part of `spec` that can be carried out */
     json_t *plan;
@@ -193,7 +194,7 @@ static struct problem *refusal_of_state(const struct change_request *q)
 }
 
 /* Returns why the spec cannot follow the present state, or the goal of the running update, which ends before
- * this change begins. NULL: it can. The caller owns the problem. */
+ * this change begins. NULL: the spec can follow. The caller owns the problem. */
 static struct problem *faults_of_step(const struct change_request *q, const struct spec_context *context)
 {
     struct problem *faults = NULL;

@@ -154,8 +154,8 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
  * ---- preconditions (HT-17, HT-18) ----
  *
  * A tag stands for the state of a cluster that a caller has seen. Only id and generation are compared, so a
- * poll in between is no conflict (view/render.h). In requests about a node pool, "*" refers to the pool, and
- * tags are those of the cluster.
+ * poll after the caller's read is not a conflict (view/render.h). In requests about a node pool, "*" refers
+ * to the pool, but tags are the tags of the cluster.
  */
 
 static bool is_any(const char *list)
@@ -185,8 +185,8 @@ static struct problem *precondition_failed(const char *why)
     return problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why);
 }
 
-/* The conditions on the node pool; "*" refers to the pool. Adding a pool needs no such condition, because an
- * existing pool is answered with 409. */
+/* Checks the preconditions in which "*" refers to the node pool. They are not checked when a pool is added,
+ * because then an existing pool leads to 409. */
 static struct problem *pool_precondition(const struct command *cmd)
 {
     if (cmd->write.pool == POOL_ADD)

@@ -11,11 +11,11 @@
 /* ---- commands.c ---- */
 
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type);
-/* Parks the command until an unfinished save of the cluster is stored, then decides it again. False: there is
- * none. */
+/* When the cluster has an unfinished save, parks the command until that save is stored, and then decides the
+ * command again. Returns false when no save is unfinished. */
 bool command_wait_until_settled(struct entity *e, struct command *cmd);
-/* Finds the cluster of the command, which is managed and has no unfinished save. Returns the problem when
- * there is none. *ret is NULL when the command is refused or waits. */
+/* Finds the command's cluster. While the cluster has an unfinished save, the command waits. Returns a problem
+ * when the cluster does not exist or is not managed. *ret is NULL when the command is refused or waits. */
 struct problem *command_managed_cluster(struct reconcile *r, struct command *cmd, struct entity **ret);
 /* 409, with the operation for which the caller may wait. */
 struct problem *command_busy(const struct entity *e, const char *why);
@@ -36,18 +36,18 @@ void command_saved_go_on(struct save *save);
 void desired_take_metadata(struct cluster *c, const json_t *body);
 /* Whether the body has the metadata of the cluster. False for a body that names another cluster. */
 bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);
-/* Copies the spec of a body, because the body returns to its HTTP thread; {} when it has none. */
+/* Copies the spec of a body, because the body returns to its HTTP thread; {} when the body has no spec. */
 json_t *desired_spec(const json_t *body);
 
 /*
- * Returns the problem when a precondition of the command does not hold. Checked last, after all other checks
- * passed (HT-18). e: the cluster of the command, or NULL when it does not exist.
+ * Returns a problem when a precondition of the command does not hold. Preconditions are checked last, after
+ * all other checks have passed (HT-18). e: the cluster of the command, or NULL when it does not exist.
  */
 struct problem *command_precondition(const struct command *cmd, const struct entity *e);
 
 /* ---- change.c ---- */
 
-/* Returns the faults of a body beyond the limits, or NULL. c: the stored cluster, or NULL. */
+/* Returns the faults of a body that exceeds the limits, or NULL. c: the stored cluster, or NULL. */
 struct problem *command_size_faults(const json_t *body, enum spec_part part, const struct cluster *c);
 /* Merges by RFC 7396: null removes, objects merge, other values replace. Changes `target`. */
 void desired_merge(json_t *target, const json_t *patch);
@@ -64,14 +64,13 @@ bool create_is_leftover(const struct entity *e);
 struct problem *create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                                enum spec_use use);
 
-/* ---- dry_run.c: each function answers with the effects of a write, and takes over the command, nothing
- * else. ---- */
+/* ---- dry_run.c: each function answers with the effects of a write, and takes over only the command. ---- */
 
-/* Refuses a command with these faults, and returns them. When the command is a dry run, answers it as not
- * valid, with the faults, and returns NULL. */
+/* Returns the faults, with which the command is refused. But a dry run is answered: the answer is "not valid"
+ * and has the faults, and this function returns NULL. */
 struct problem *dry_run_faults(struct command *cmd, struct problem *faults);
-/* Reads the project's quota from Cleura, within a short time limit, and then answers. Returns the problem
- * when that has become impossible. */
+/* Reads the project's quota from Cleura, within a short time limit, and then answers. Returns a problem when
+ * an answer has become impossible. */
 struct problem *dry_run_create(struct project *p, struct command *cmd);
 /* body: the whole desired state; goal: the part of its spec that can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,

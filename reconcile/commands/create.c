@@ -25,7 +25,7 @@ static void on_create_saved(struct save *save)
     assert(e && e->saves.first); /* a cluster whose create is not stored yet is not removed */
     command_reply_saved(save);
     if (save->status != STORE_OK) {
-        /* Memory returns to the state of the store, as if there had been no create. */
+        /* Memory returns to the state of the store: the create is undone in memory. */
         entity_remove(e);
         return;
     }
@@ -33,8 +33,9 @@ static void on_create_saved(struct save *save)
     entity_touch(e);
 }
 
-/* `replaced` is the id of a record with the same name that this create replaces, or "". When there is one,
- * the store must not refuse the create, because the old record would be lost without a new one. */
+/* `replaced` is the id of a record with the same name that this create replaces, or "". When there is such a
+ * record, the store must not refuse the create: otherwise the old record would be lost, and there would be no
+ * new record. */
 static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                           const char *replaced)
 {

@@ -15,8 +15,8 @@ struct reconcile;
 struct subscription_entry;
 struct token_entry;
 
-/* ---- each decides one type of command: returns the problem with which it is refused, or takes it over and
- * returns NULL ---- */
+/* ---- each function decides one type of command: it returns the problem with which the command is refused,
+ * or takes over the command and returns NULL ---- */
 
 struct problem *command_cluster_create(struct reconcile *r, struct command *cmd);
 struct problem *command_cluster_put(struct reconcile *r, struct command *cmd);
@@ -63,12 +63,12 @@ void account_show(struct account *a);
 
 /* ---- location.c: the location of a project at Cleura ---- */
 
-/* Called at the start: detects that the project is at another location than before. */
+/* Called at the start: detects whether the location of the project has changed. */
 void location_check(struct project *p);
 
 /* ---- freeze.c ---- */
 
-/* Returns the problem for a change of a cluster in a project with a freeze; NULL: it may be decided. */
+/* Returns the problem for a change of a cluster in a frozen project; NULL: the command may be decided. */
 struct problem *freeze_refusal(struct reconcile *r, const struct command *cmd);
 /* Ends the freezes whose time has passed. Called by every housekeeping. */
 void freezes_check(struct reconcile *r);
@@ -97,7 +97,7 @@ void event_log_purged(struct reconcile *r);
 
 /* ---- webhooks.c ---- */
 
-/* Called when the engine has disabled a webhook; takes over the engine's copy of it. */
+/* Called when the engine has disabled a webhook; takes over the engine's copy of the webhook. */
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
 /* Adds a stored webhook to memory, and sets the timer for the end of its old keys. */
 struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s);

@@ -1,6 +1,7 @@
 /*
- * The delivery log of a webhook, and new deliveries: one delivery again, all missed events, a test. The
- * store's answer returns as a task; meanwhile the webhook may have been removed or disabled. Loop thread.
+ * The delivery log of a webhook, and new deliveries: the repetition of one delivery, of all missed events, or
+ * a test. The store's answer returns as a task; meanwhile the webhook may have been removed or disabled. Loop
+ * thread.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static json_t *render_for_caller(const struct command *cmd, const struct deliver
     return render_delivery(d, cmd->caller.role >= ROLE_ADMIN);
 }
 
-/* As webhook_of; the webhook must also be enabled. */
+/* Does the same as webhook_of, but the webhook must also be enabled. */
 static struct problem *enabled_webhook_of(struct reconcile *r, const struct command *cmd,
                                           struct subscription_entry **ret)
 {
@@ -85,7 +86,8 @@ struct problem *command_deliveries(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
-/* Returns why the requested delivery is not there; NULL: it is the first of the result. */
+/* Returns the problem when the query has failed or found no delivery. NULL: the delivery is the first item of
+ * the result. */
 static struct problem *absence_of_delivery(const struct store_query *s)
 {
     if (s->status != STORE_OK && s->status != STORE_NONE)
@@ -144,8 +146,7 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
 static void expedite(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
     if (!webhook_engine_expedite(r->webhooks, d->id)) {
-        deliver_again(r, cmd, d); /* it was pending when it was read, and its last attempt has ended
-                                   * meanwhile */
+        deliver_again(r, cmd, d); /* its last attempt has ended since it was read */
         return;
     }
     d->next_attempt_at = env_wall(r->env);
@@ -156,7 +157,7 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
     save_submit(save, true);
 }
 
-/* The caller's right and the webhook may be gone since the query began. */
+/* Since the query began, the caller may have lost its right, and the webhook may have been removed. */
 static struct problem *on_redeliver(struct store_query *s)
 {
     struct command *cmd = s->cmd;
@@ -264,8 +265,8 @@ struct problem *command_webhook_recover(struct reconcile *r, struct command *cmd
     if (entry->recovering) /* two recoveries at once would find the same missed events */
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is starting");
     entry->recovering = true;
-    /* Older events will be purged soon. Their deliveries are purged before them, so such events would seem to
-     * be missed. */
+    /* Older events will be purged soon. Their deliveries are purged before the events, so such events would
+     * seem to be missed. */
     const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
     const struct subscription *s = entry->subscription;
     const struct event_query query = {

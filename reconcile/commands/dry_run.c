@@ -12,7 +12,7 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-/* All members are taken over; NULL means none. */
+/* All members are taken over; NULL: the member is absent. */
 struct forecast {
     json_t *changes;
     json_t *steps;
@@ -36,8 +36,7 @@ static void reply_forecast(struct command *cmd, bool valid, const struct forecas
     reply_json(cmd, 200, doc);
 }
 
-/* Returns the greatest part of the quota that the pools may use, before and after the change. Takes over
- * `after`. */
+/* Returns how much of the quota the pools use at most, before and after the change. Takes over `after`. */
 static json_t *quota_effect(const struct project *p, const json_t *before, json_t *after)
 {
     struct spec_context context;
@@ -102,8 +101,7 @@ static void preview_step(json_t *steps, const char *type, const char *target, bo
     (void)json_array_append_new(steps, step);
 }
 
-/* The use of the quota when all pools of the project are at their maximum, including those of the new
- * cluster. */
+/* The use of the quota when all pools of the project, and of the new cluster, are at their maximum. */
 struct worst_case {
     struct walk walk;
     struct project *p;

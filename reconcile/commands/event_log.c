@@ -9,8 +9,8 @@
 #include "view/render.h"
 
 /* Returns the number of the last event that was searched for the page. A page that is not full has searched
- * all later events, unless the search reached its limit. With the newest first, later events were not
- * searched. */
+ * all later events, unless the search reached its limit. When the newest events come first, later events were
+ * not searched. */
 static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
 {
     assert(page->count <= (size_t)cmd->events.limit);

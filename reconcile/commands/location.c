@@ -1,9 +1,9 @@
 /*
- * The location of a project at Cleura: account, base URL, region and project id. The store has it. At a start
- * the configuration may name another location, or the store may have none. Then the stored clusters may
- * belong to the old location, and a cluster with the same name at the new location is foreign. The clusters
- * are set aside with their open operations: nothing is read or sent for the project until an admin decides to
- * which location they belong. Loop thread.
+ * The location of a project at Cleura: account, base URL, region and project id. The store has the location.
+ * At a start the configuration may name a different location, or the store may have no location. Then the
+ * stored clusters may belong to the old location, and a cluster with the same name at the new location is
+ * foreign. The clusters are set aside with their open operations: nothing is read or sent for the project
+ * until an admin decides to which location they belong. Loop thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static json_t *configured_location(const struct project *p)
     return doc;
 }
 
-/* Data that was read at the old location is not valid at the new one. */
+/* Data that was read at the old location is not valid at the new location. */
 static void settle_here(struct project *p)
 {
     struct project_state *state = p->state;
@@ -54,11 +54,11 @@ static void set_aside(struct project *p, const json_t *now)
     int64_t clusters, open;
     project_count(p, &clusters, &open);
     p->place.set_aside = true;
-    log_error(
-        "project has another location at Cleura in the configuration: its clusters are set aside and nothing "
-        "is sent until an admin confirms the location (POST /v1/projects/{project}/confirm-location)",
-        "project", p->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
-        "open_operations", LOG_INT(open));
+    log_error("the configuration gives the project a new location at Cleura: its clusters are set aside and "
+              "nothing is sent until an admin confirms the location (POST /v1/projects/{project}/"
+              "confirm-location)",
+              "project", p->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
+              "open_operations", LOG_INT(open));
     LIST_FOR_EACH (item, &p->clusters) {
         struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         e->cluster->stale = true;

@@ -36,15 +36,15 @@ static json_t *wanted_pools(const struct cluster *c)
     return pools;
 }
 
-/* Whether the list of pools would be made from the existing pools, although not all of them are known. A pool
- * that is missing in the list would be removed. */
+/* Whether the list of pools would be made from the existing pools, although not all existing pools are known.
+ * A pool that is missing in the list would be removed. */
 static bool pools_are_guesswork(const struct cluster *c)
 {
     return c->shoot && !json_arr(json_doc_tree(c->spec), "node_pools") &&
            !spec_pools_are_known(json_arr(shoot_observed(c->shoot), "node_pools"));
 }
 
-/* Index of a pool, or the number of pools when none has this name. */
+/* Returns the index of the pool with this name, or the number of pools when no pool has the name. */
 static size_t pool_index(const json_t *pools, const char *name)
 {
     size_t i = 0;
@@ -64,7 +64,7 @@ static json_t *new_pool(const struct command *cmd, const char *name, json_t *old
     return pool;
 }
 
-/* Changes the list of pools as the command requests, or returns why that is not possible. */
+/* Makes the change that the command requests in the list of pools, or returns why that is not possible. */
 static struct problem *edit_pools(json_t *pools, struct command *cmd)
 {
     assert(cmd->write.pool == POOL_ADD || cmd->write.pool_name);

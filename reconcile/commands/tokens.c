@@ -20,7 +20,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* How many days before the end token.expiring is emitted, in descending order. */
+/* The event token.expiring is emitted this many days before the end of a token. In descending order. */
 static const int announced_ahead[] = {14, 1};
 
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
@@ -85,8 +85,8 @@ static void check_name_and_projects(struct reconcile *r, const struct command *c
     body_check_text(cmd->body, "description", DESCRIPTION_MAX, faults);
 }
 
-/* When the token expires, by the number of days in the body; 0: never. `otherwise` is the result for a body
- * without this number. */
+/* Returns when the token expires, from the number of days in the body; 0: never. `otherwise` is the result
+ * for a body without this number. */
 static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
 {
     const json_t *days = json_object_get(body, "expires_in_days");
@@ -144,7 +144,7 @@ struct problem *command_token_create(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
-/* The sender repeats the command until it is stored, so an existing token is no fault. */
+/* The sender repeats the command until it is stored, so an existing token is not a fault. */
 struct problem *command_token_hand_in(struct reconcile *r, struct command *cmd)
 {
     uint8_t packed[ID_PACKED_BYTES];
@@ -189,8 +189,8 @@ static bool rules_everything(const struct api_token *t, wall_us now)
            (!t->expires_at || t->expires_at > now);
 }
 
-/* Whether the token is the last one that can create tokens for all projects. A new token counts only when it
- * is stored, because the store may refuse it. */
+/* Whether the token is the last token that can create tokens for all projects. A new token counts only when
+ * it is stored, because the store may refuse it. */
 static bool is_last_admin(struct reconcile *r, const struct api_token *t)
 {
     wall_us now = env_wall(r->env);

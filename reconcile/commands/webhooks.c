@@ -115,8 +115,8 @@ void webhooks_token_revoked(struct save *save, const struct token_entry *maker)
             emit_disabled(save, entry->subscription, maker);
 }
 
-/* The token that created the webhook may have been revoked while the webhook was being stored. The token's
- * entry is freed after that, so it still exists here. */
+/* The token that created the webhook may have been revoked while the webhook was being stored. The entry of
+ * the token is freed later than this call, so the entry still exists here. */
 static void look_at_maker(struct reconcile *r, struct subscription *s)
 {
     struct token_entry *maker;

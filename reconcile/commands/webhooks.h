@@ -10,8 +10,8 @@ struct token_entry;
 
 /* Marks the webhooks of a token that the save revokes, and disables them if requested. */
 void webhooks_token_revoked(struct save *save, const struct token_entry *maker);
-/* Finds the webhook of the command. Returns the problem when it is absent, not visible, or of another
- * version. */
+/* Finds the webhook of the command. Returns a problem when the webhook is absent, or not visible to the
+ * caller, or has another version. */
 struct problem *webhook_of(struct reconcile *r, const struct command *cmd, struct subscription_entry **ret);
 
 /* ---- webhook_body.c: bodies of webhooks ---- */
@@ -23,7 +23,7 @@ struct problem *webhook_of(struct reconcile *r, const struct command *cmd, struc
 void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscription *s,
                    struct problem **faults);
 /*
- * Makes the key that a create or a rotation requests; `scheme` is used when the request names none.
+ * Makes the key that a create or a rotation requests; `scheme` is used when the request names no scheme.
  * *ret_secret (the caller frees it with mem_free_secret) is the secret with which the receiver verifies, NULL
  * when it verifies with the public key. False after a fault.
  */

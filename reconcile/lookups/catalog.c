@@ -91,7 +91,7 @@ static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
     struct project *p = CONTAINER_OF(w, struct project, catalog.expiry);
     if (!p->state->catalog)
         return WALK_PASSED_BY;
-    /* A new catalog may have other dates. */
+    /* In a new catalog, the dates of expiry may be different. */
     wall_us before = e->cluster->expires_at;
     entity_note_expiry(e);
     bool changed = e->cluster->expires_at != before;
@@ -157,7 +157,7 @@ static bool shares_catalog(const struct project *p, const struct project *from)
            !strcmp(p->region, from->region);
 }
 
-/* One project is handled per turn, because each one copies and stores the catalog. */
+/* One project is handled per turn, because for each project the catalog is copied and stored. */
 static void share_catalog(struct project *from)
 {
     struct project *p = from->catalog.share_next;
@@ -207,7 +207,7 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
     struct problem *for_callers CLEANUP_PROBLEM =
         problem_new(problem->code, "the catalog cannot be read: %s", problem->detail);
     for_callers->retry_after_s = problem->retry_after_s;
-    log_warning("catalog not read", "project", p->name, "error", problem->detail);
+    log_warning("catalog cannot be read", "project", p->name, "error", problem->detail);
     reply_problem_all(&p->catalog.waiters, for_callers);
     int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
     loop_timer_set(p->r->o.loop, &p->catalog.timer, env_mono(p->r->env) + wait_s * US_PER_S);
@@ -268,7 +268,7 @@ void catalog_init(struct project *p)
     p->catalog.share.name = "catalog for another project";
 }
 
-/* Other projects that share their catalog skip this one. */
+/* Other projects that share their catalog leave out this project. */
 void catalog_stop(struct project *p)
 {
     upstream_cancel(&p->catalog.call);

@@ -7,13 +7,14 @@
 #include "reconcile/world/project.h"
 
 void catalog_init(struct project *p);
-/* Called before the project is removed from r->projects: it then reads and shares no catalog any more. */
+/* Called before the project is removed from r->projects: after this call, the project does not read or share
+ * a catalog. */
 void catalog_stop(struct project *p);
 /* Shows the known catalog, with the defaults of the configuration. */
 void catalog_show(struct project *p);
 /* Reads the catalog, unless a read is running. */
 void catalog_fetch(struct project *p);
-/* Keeps the command until a catalog exists, and then decides it again. When there is one already, returns
+/* Keeps the command until a catalog exists, and then decides it again. When a catalog exists already, returns
  * false and does nothing. */
 bool catalog_wait(struct project *p, struct command *cmd);
 struct problem *command_catalog(struct reconcile *r, struct command *cmd);

@@ -1,6 +1,6 @@
 /*
- * Documents that are read from Cleura on request. One fetch serves all waiting commands (UP-17); it is
- * cancelled when the last of them has left (UP-19). A document stays in memory for the time that its kind
+ * Documents that are read from Cleura on request. One fetch serves all waiting commands (UP-17); the fetch is
+ * cancelled when the last command has left (UP-19). A document stays in memory for the time that its kind
  * defines. It is never stored and never logged. Loop thread.
  */
 #ifndef RECONCILE_LOOKUPS_FETCH_H
@@ -53,8 +53,8 @@ void fetches_forget_project(struct project *p, const struct problem *problem);
 void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
                   void (*visit)(struct fetch *f));
 
-/* Finds the fetch with this key, which is unique among all kinds, or makes one. A new fetch is zeroed except
- * for the members above. `e` may be NULL. */
+/* Finds the fetch with this key, which is unique among all kinds, or makes one. In a new fetch, all members
+ * are zero except those above. `e` may be NULL. */
 struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind, const struct entity *e,
                                 const char *key);
 /* Adds a command that waits until `until`. True when the command is the only one and no call is running: the
@@ -65,7 +65,7 @@ void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int dead
                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result));
 /* Answers all waiting commands with a copy of the problem, except those that can do without the data. */
 void fetch_fail(struct fetch *f, const struct problem *problem);
-/* Returns the cluster of the fetch; NULL: none. */
+/* Returns the cluster of the fetch; NULL: the fetch has no cluster. */
 struct entity *fetch_entity(const struct fetch *f);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Kubeconfigs. They are bearer secrets, separate for each caller, and are only in memory: never in the store,
- * the view, a log or an event. They are kept until shortly before their expiry or until the caller's token
- * ends. Requests for the same kubeconfig share a call. Loop thread.
+ * Kubeconfigs. They are bearer secrets, and each caller has its own. They are only in memory: never in the
+ * store, the view, a log or an event. They are kept until shortly before their expiry or until the caller's
+ * token ends. Requests for the same kubeconfig share a call. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 

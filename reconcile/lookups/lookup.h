@@ -8,15 +8,15 @@
 
 /* ---- lookup.c: sub-resources that only Cleura provides ---- */
 
-/* Reads the stage of the CA rotation, then calls `known` with it. That function decides the command: it
- * returns the problem with which the command is answered, or takes the command over and returns NULL. */
+/* Reads the stage of the CA rotation, then calls `known` with it. `known` decides the command: it returns the
+ * problem with which the command is answered, or takes the command over and returns NULL. */
 typedef struct problem *stage_known(struct entity *e, struct command *cmd, const char *stage);
 void lookup_stage(struct entity *e, struct command *cmd, stage_known *known);
 /*
  * Reads the quota of the project for the decision of a command, then calls `known` with its limits
- * (borrowed), perhaps at once. NULL: Cleura did not give them until `until`, or the account's API has no such
- * call. `known` decides the command, as stage_known does; when lookup_quota calls `known` at once, it returns
- * the problem of `known`.
+ * (borrowed), perhaps at once. Limits of NULL: Cleura did not return the limits until `until`, or the
+ * account's API has no such call. Like a stage_known, `known` decides the command; when lookup_quota calls
+ * `known` at once, lookup_quota returns the problem of `known`.
  */
 typedef struct problem *quota_known(struct project *p, struct command *cmd, const json_t *limits);
 struct problem *lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known);
@@ -24,8 +24,8 @@ struct problem *command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */
 
-/* Discards the kubeconfigs, because they are invalid: the next request reads a new one. Answers waiting
- * commands. */
+/* Discards the kubeconfigs, because they are invalid: the next request reads a new kubeconfig. Answers
+ * waiting commands. */
 void kubeconfigs_drop(struct entity *e);
 struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd);
 

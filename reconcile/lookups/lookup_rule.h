@@ -11,7 +11,7 @@ struct lookup_rule {
     enum lookup_kind kind;
     const char *what; /* the name in messages for people */
     enum upstream_op op;
-    int keep_s;  /* how long a document is returned without a new call */
+    int keep_s;  /* for this time, a document is returned without a new call */
     bool secret; /* the document is a secret: it is overwritten before it is freed, and sent with no-store */
     /* When one call fails, the document reports that, and the lookup does not fail. */
     bool parts_may_fail;
@@ -19,7 +19,7 @@ struct lookup_rule {
      * call. */
     json_t *(*items)(const struct project *p, const struct entity *e);
     /* A second call, after the first. The function below returns its item from the answer of the first call
-     * (borrowed), or NULL when there is none. */
+     * (borrowed), or NULL when there is no such item. */
     enum upstream_op then;
     const char *(*then_item)(const struct project *p, const json_t *first);
     /* Makes the document from all answers, without sharing data with them; `e` is NULL for projects. The

@@ -58,13 +58,14 @@ static json_t *compose_nodes(const struct project *p, const struct entity *e, co
 
 /* ---- upgrades: catalog, expiry and Cleura's own check ---- */
 
-/* NULL when the version cannot be read: then no version is known to be newer. */
+/* Returns NULL when the version cannot be read: then it is not known which versions are newer. */
 static const char *present_version(const struct entity *e)
 {
     return e->cluster->shoot ? e->cluster->shoot->kubernetes_version : NULL;
 }
 
-/* Returns the two versions to check: the newest of this minor and of the next. */
+/* Returns the two versions to check: the newest version of this minor, and the newest version of the next
+ * minor. */
 static json_t *recommended(const struct project *p, const struct entity *e)
 {
     const char *present = present_version(e);

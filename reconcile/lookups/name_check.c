@@ -1,8 +1,8 @@
 /*
  * Names are unique in the whole cloud (CL-21). shootd asks Cleura before it accepts a create, so the caller
- * gets the answer at once. The wait is short. A create is also accepted while Cleura cannot be reached; it
- * then fails as name_taken if the name is not free. A taken name may belong to a cluster of the same project
- * that shootd has not seen yet, so the project is read before the answer. Loop thread.
+ * gets the answer at once. The wait is short. A create is also accepted while Cleura cannot be reached; such
+ * a create later fails with name_taken if the name is not free. A taken name may belong to a cluster of the
+ * same project that shootd has not seen yet, so the project is read before the answer. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -55,7 +55,8 @@ static void decide_on(struct name_check *n)
     command_is_ready(name_check_free(n));
 }
 
-/* The project was read. Either it now contains the cluster, or the name belongs to a cluster elsewhere. */
+/* The project was read. Either the project now contains the cluster, or the name belongs to a cluster of
+ * another project. */
 static void on_listed(struct fresh_reader *reader, enum fresh_outcome outcome)
 {
     struct name_check *n = CONTAINER_OF(reader, struct name_check, listing);
@@ -84,7 +85,7 @@ static void on_name_checked(struct upstream_call *call, const struct upstream_re
     fresh_read(n->project, &n->listing);
 }
 
-/* The command is decided without the check. */
+/* Lets the command be decided without the check. */
 static void decide_without(struct name_check *n)
 {
     stop_asking(n);

@@ -1,7 +1,8 @@
 /*
- * Readers that need fresh data (Cache-Control: no-cache). They wait for a read that begins after their
- * request, one read for all readers of a project. They are answered when the changes of that read are durable
- * and shown. If Cleura cannot be read, they get the stored state, marked stale. Loop thread.
+ * Readers that need fresh data (Cache-Control: no-cache). Readers wait for a read that begins after their
+ * request; one read serves all readers of a project. Readers are answered when the changes of that read are
+ * durable and shown. If Cleura cannot be read, readers get the stored state, which is marked as stale. Loop
+ * thread.
  */
 #include "reconcile/observation/fresh.h"
 
@@ -80,7 +81,7 @@ static void on_marked_stale(struct walk *w)
     end_all(&p->fresh.failed, FRESH_FAILED);
 }
 
-/* With ten thousand clusters on a slow machine, it takes long to mark all of them as stale. After MARKING_MS
+/* On a slow machine with ten thousand clusters, it takes long to mark all clusters as stale. After MARKING_MS
  * the reader stops waiting, and gets FRESH_FAILED. */
 static void on_marking_late(struct loop_timer *timer)
 {
@@ -143,9 +144,9 @@ void fresh_call_for(const struct project *p, struct upstream_call *call)
     upstream_call_for(call, first ? first->trace : NULL, first ? first->request_id : NULL);
 }
 
-/* Whether the read may not show the newest state of the cluster. This is so when a call about the cluster is
- * running, because the read may be older than the effect of that call, or when the cluster's row was
- * refused. */
+/* Whether the read perhaps missed the newest state of the cluster. This is possible when a call about the
+ * cluster is running, because the read may be older than the effect of that call, or when the cluster's row
+ * was refused. */
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
@@ -163,8 +164,8 @@ void fresh_answer(struct project *p, bool ok)
             end_stale(reader);
             continue;
         }
-        /* Queued after the changes of the read, because the store keeps the order. A broken store delays no
-         * reader. */
+        /* This save is queued after the changes of the read, and the store keeps the order. A broken store
+         * delays no reader. */
         struct save *save = save_new(p->r, on_passed, reader);
         save->task.drop = on_save_dropped;
         save_submit(save, true);
@@ -214,8 +215,8 @@ static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
     reply_give_back(cmd);
 }
 
-/* A request for fresh data. It has a reader for its project, or one for each project that the caller may see,
- * and one answer. */
+/* A request for fresh data. It has one answer. It has one reader for its project, or one reader for each
+ * project that the caller may see. */
 struct fresh_request {
     struct command *cmd;
     size_t left;
@@ -237,7 +238,7 @@ static struct fresh_request *part_end(struct fresh_reader *reader)
     return request;
 }
 
-/* Called when one reader has ended; answers when it was the last one. */
+/* Called when a reader has ended; answers the request when this was the last reader. */
 static void request_leave(struct fresh_request *request)
 {
     assert(request->left > 0);

@@ -14,8 +14,8 @@ struct fresh_reader {
     const char *name; /* only this cluster is needed; NULL: all clusters of the project */
     mono_us until;
     bool accepts_recent;       /* the result of a read that has just ended is sufficient */
-    const struct trace *trace; /* this and `request_id` are those of the request that waits, or NULL */
-    const char *request_id;
+    const struct trace *trace; /* the trace of the request that waits, or NULL */
+    const char *request_id;    /* the id of the request that waits, or NULL */
     /* Called when the wait has ended. The changes of the read are then durable and shown, unless the read
      * failed or was refused. */
     void (*done)(struct fresh_reader *reader, enum fresh_outcome outcome);
@@ -30,8 +30,8 @@ struct fresh_reader {
 void fresh_init(struct project *p);
 /* Waits for a read that begins after this call. May call `done` at once. */
 void fresh_read(struct project *p, struct fresh_reader *reader);
-/* The read that starts now serves all waiting readers. Returns the one shoot that all of them want, or
- * NULL. */
+/* The read that starts now serves all waiting readers. Returns the shoot when all readers want only this
+ * shoot; otherwise NULL. */
 const char *fresh_take_up(struct project *p);
 /* Sets trace and request of a call to those of the first reader that the read serves. */
 void fresh_call_for(const struct project *p, struct upstream_call *call);

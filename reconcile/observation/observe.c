@@ -1,11 +1,12 @@
 /*
- * Applies an answer of Cleura: it may change the cluster's phase and health, cause events about them, and end
- * a waiting step. An answer that changes nothing causes no write.
+ * Applies an answer of Cleura. The answer may change the phase and the health of the cluster, cause events
+ * about them, and end a waiting step. An answer that changes nothing causes no write.
  *
  * This file also handles clusters that Cleura does not show. An empty list or a 404 can be a temporary fault
- * of Cleura or of a gateway. Therefore the absence is accepted only when it lasts (polling.absent_for) or
- * when Cleura showed a running deletion. Until then the cluster is `unknown`, with the reason and the time.
- * When a record ends without a deletion, it is kept for some days (world/departed.h). Loop thread.
+ * of Cleura or of a gateway. Therefore shootd accepts that the cluster is gone only when its absence lasts
+ * (polling.absent_for) or when Cleura showed a running deletion. Until then the cluster is `unknown`, with
+ * the reason and the time. When a record ends without a deletion, it is kept for some days
+ * (world/departed.h). Loop thread.
  */
 #include "reconcile/observation/observe.h"
 
@@ -79,9 +80,9 @@ static bool follow_progress(struct entity *e)
 /*
  * Whether the answer is older than the known state. Servers of Cleura with separate caches may answer lists
  * alternately, for minutes after a change (CL-8). When no answer has confirmed the newer state for
- * OBSERVE_LAG_S, an older answer is accepted again, because the clock of the newer one may have been wrong.
- * An answer without an operation is from before the first operation. Some answers have no time; they are
- * never older.
+ * OBSERVE_LAG_S, an older answer is accepted again, because the time of the newer answer may have been wrong.
+ * An answer without an operation is from before the first operation. An answer without a time never counts as
+ * older.
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)
 {
@@ -92,7 +93,8 @@ static bool is_older(const struct entity *e, const struct shoot *seen)
 
 /*
  * Handles an answer with another uid. A delayed list may show a shoot that was deleted before. Therefore a
- * new uid is accepted only when it was seen in as many reads as an absence needs.
+ * new uid is accepted only when the same number of reads has seen it that must miss a shoot before its
+ * absence is accepted.
  */
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
@@ -120,8 +122,8 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
         /* nothing shows that the answer is about this cluster, so the known state becomes stale */
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
             return false;
-        /* Somebody else deleted the cluster and created a new one with the same name. The new one is not the
-         * cluster of the record. */
+        /* Somebody else deleted the cluster and created a new cluster with the same name. The new cluster is
+         * not the cluster of the record. */
         bool another = c->upstream_exists && shoot_is_another(c->shoot, seen);
         if (another)
             observe_another(e, seen);
@@ -221,7 +223,7 @@ bool observe(struct entity *e, struct shoot *shoot)
     changed |= assess_apply(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
-    /* an answer with an older time was accepted, so its time is the newest now */
+    /* an answer with an older time was accepted, so this time is now the newest time */
     if (shoot->operation_at < e->seen.newest_at)
         e->seen.newest_at = shoot->operation_at;
     entity_note_newest(e, shoot);
@@ -305,8 +307,8 @@ static bool deletion_was_taken(const struct entity *e)
 }
 
 /*
- * Only time in which Cleura was read and did not show the cluster is counted. Time of an outage, and time in
- * which the daemon did not run, are not counted.
+ * Only the time in which Cleura was read and did not show the cluster is counted. The time of an outage, and
+ * the time in which the daemon did not run, are not counted.
  */
 static int64_t absence_left_us(struct entity *e)
 {
@@ -338,7 +340,7 @@ static void begin_absence(struct entity *e)
     log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
                 c->message);
     assess_settle(e, save);
-    if (c->phase == before) /* a deletion waits for this absence, and its own event reports it */
+    if (c->phase == before) /* a deletion waits for this absence, and the event of the deletion reports it */
         emit_cluster(save, EVENT_CLUSTER_UNREACHABLE, e, before, c->message);
     save_entity(save, e);
     save_submit(save, false);

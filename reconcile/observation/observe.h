@@ -1,15 +1,15 @@
-/* Applies answers of Cleura to clusters, also answers without the cluster. Loop thread. */
+/* Applies answers of Cleura to clusters, also answers that do not contain the cluster. Loop thread. */
 #ifndef RECONCILE_OBSERVATION_OBSERVE_H
 #define RECONCILE_OBSERVATION_OBSERVE_H
 
 #include "reconcile/world/entity.h"
 
-/* Applies an answer with the shoot, which is taken over. False: the answer was ignored, because it is older
- * than the known state, or nothing shows that it is about this cluster. While a call about the cluster, or
- * its first or last save, is running, this must not be called. */
+/* Applies an answer with the shoot, which is taken over. Returns false when the answer was ignored, because
+ * it is older than the known state, or nothing shows that it is about this cluster. This function must not be
+ * called while a call about the cluster, or its first or last save, is running. */
 bool observe(struct entity *e, struct shoot *shoot);
 /* Returns the digest of the list row from which the known state comes: the same row again changes nothing.
- * NULL: it might change something. */
+ * NULL: a row with the same content might change something. */
 const uint8_t *observe_known_row(const struct entity *e);
 /* Called when a list contains the row with this digest, which observe_known_row returned. */
 void observe_row(struct entity *e, const uint8_t *row);

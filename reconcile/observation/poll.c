@@ -1,8 +1,9 @@
 /*
  * Reads each cluster and project when it is due. Each cluster has a due time in its project's heap, and the
- * first due cluster causes a read. One list call reads every cluster of the project, so all of them get their
- * next due time together. When only one of many clusters is active, it is read alone. Lists also discover
- * clusters. Failures double the wait up to a limit. A refused answer does not count as a failure.
+ * first due cluster causes a read. One list call reads every cluster of the project, so all clusters get
+ * their next due time together. When only one of many clusters is active, this cluster is read alone. Lists
+ * also discover clusters. Failures double the wait up to a limit. A refused answer does not count as a
+ * failure.
  *
  * In projects without activity, lists are read at regular times. Each project of an account has its own slot,
  * and the slots are evenly distributed over the interval, so the projects are never due together. A slow call
@@ -151,8 +152,8 @@ static void keep_as_it_was(struct entity *e, int64_t jitter)
 
 /*
  * Handles clusters that are missing in a list. A list may be outdated (CL-18): only a read of the shoot
- * itself proves that the shoot no longer exists. A cluster that Cleura does not have yet, or never had, is
- * rightly missing in the list.
+ * itself proves that the shoot no longer exists. When Cleura does not have the cluster yet, or never had it,
+ * the list is right.
  */
 static void suspect_absent(struct project *p, int64_t jitter)
 {
@@ -320,7 +321,7 @@ static void single_result(struct project *p, struct upstream_result *result)
 static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll.call);
-    /* The shoots that are used are moved out of the result; the lane frees the rest. */
+    /* The shoots that are used are moved out of the result; the lane frees the other shoots. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
     assert((call->op == UPSTREAM_GET) == (p->poll.name != NULL));
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll.name);
@@ -346,7 +347,7 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
 
 /* ---- requests ---- */
 
-/* Returns the one cluster to read alone, or NULL when a list is better. */
+/* Returns the cluster to read alone, or NULL when a list is better. */
 static struct entity *single_due(struct project *p, mono_us now)
 {
     size_t due = 0, total = p->poll.due.count;
@@ -379,7 +380,7 @@ static enum lane_priority poll_priority(struct project *p, mono_us now)
     return priority;
 }
 
-/* Called when readers wait: when all of them want the same known cluster, it is read alone. */
+/* Called when readers wait. When all readers want the same known cluster, this cluster is read alone. */
 static struct entity *single_wanted(struct project *p, enum lane_priority *priority)
 {
     const char *name = fresh_take_up(p);

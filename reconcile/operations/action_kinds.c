@@ -82,6 +82,6 @@ static const struct action_kind kinds[OPERATION_TYPE_MAX_] = {
 const struct action_kind *action_kind(enum operation_type type)
 {
     assert(type < OPERATION_TYPE_MAX_);
-    assert(!kinds[type].steps[ACTION_STEPS_MAX].target); /* a list without an end */
+    assert(!kinds[type].steps[ACTION_STEPS_MAX].target); /* the list has no end */
     return kinds[type].steps[0].target ? &kinds[type] : NULL;
 }

@@ -11,7 +11,7 @@ struct action_step {
     enum step_type type;
     const char *target; /* NULL: no step */
     bool rolls_nodes;   /* nodes are always replaced */
-    const char *reason; /* why nodes are replaced, or may be replaced; NULL: they never are */
+    const char *reason; /* why nodes are replaced, or may be replaced; NULL: nodes are never replaced */
 };
 
 enum { ACTION_STEPS_MAX = 4 };
@@ -19,8 +19,8 @@ enum { ACTION_STEPS_MAX = 4 };
 struct action_kind {
     /* In the order of sending; the first step without a target ends the list. */
     struct action_step steps[ACTION_STEPS_MAX + 1];
-    /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: never.
-     */
+    /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: the
+     * action is never done in advance. */
     bool (*is_done)(const struct cluster *c);
     /* Returns why the action is not possible now, or NULL. */
     struct problem *(*refuse)(const struct cluster *c);

@@ -1,5 +1,5 @@
 /*
- * Ends operations, begins the next waiting one, and ends clusters with their last change sets. A delete
+ * Ends operations, begins the next waiting operation, and ends clusters with their last change sets. A delete
  * interrupts other operations at the next safe point. A change replaces a waiting change, because its own
  * spec is complete. Hibernate and wake replace each other. Each operation ends with its own result. Loop
  * thread.
@@ -168,7 +168,8 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
     }
 }
 
-/* Checks an operation when its turn comes, because the operations before it may have made it impossible. */
+/* Checks an operation when its turn comes, because earlier operations may have made this operation
+ * impossible. */
 static struct problem *why_impossible(const struct entity *e, const struct operation *op)
 {
     struct problem *faults = NULL;

@@ -1,4 +1,4 @@
-/* The end of operations, the begin of waiting ones, and the end of clusters. Loop thread. */
+/* The end of operations, the start of waiting operations, and the end of clusters. Loop thread. */
 #ifndef RECONCILE_OPERATIONS_ENDS_H
 #define RECONCILE_OPERATIONS_ENDS_H
 
@@ -8,10 +8,10 @@
  * for a success. */
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
                       struct problem *problem);
-/* Fails the current operation and stores that. Takes over the problem. */
+/* Fails the current operation and stores this end. Takes over the problem. */
 void entity_fail_operation(struct entity *e, struct problem *problem);
 /* Ends the current operation before its next step, because of the cancellation in op->cancelled_by, and
- * stores that. */
+ * stores this end. */
 void entity_cancel_operation(struct entity *e);
 struct problem *operation_cancelled_problem(const struct operation *op);
 struct problem *cluster_failed_problem(const struct entity *e);
@@ -28,9 +28,9 @@ void entity_disown(struct entity *e);
 
 /* Whether the first waiting operation may begin: the current operation ended, or must be interrupted. */
 bool queue_is_due(const struct entity *e);
-/* Ends the waiting operations that `by` replaces, in the same change set. */
+/* Ends the waiting operations that `by` replaces, and adds the changes to `save`. */
 void queue_supersede(struct entity *e, struct save *save, const struct operation *by);
-/* Makes the first waiting operation, which is due, the current one. */
+/* Makes the first waiting operation the current operation; it must be due (queue_is_due). */
 void queue_promote(struct entity *e);
 
 #endif

@@ -27,8 +27,8 @@ static const struct operation_step *create_step(const struct entity *e)
     return NULL;
 }
 
-/* Whether the create may have made a shoot. False when it was clearly refused: a shoot with that name is then
- * foreign, and must not be deleted. */
+/* Whether the create may have made a shoot. Returns false when Cleura has certainly refused the create: a
+ * shoot with that name is then foreign, and must not be deleted. */
 static bool plan_may_have_been_made(const struct entity *e)
 {
     const struct operation_step *step = create_step(e);
@@ -40,8 +40,7 @@ bool plan_is_foreign(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
-/* Whether the two values are the same. An unreadable value counts as the same, unless the result must be
- * `proven`. */
+/* Whether the two values are the same. An unreadable value counts as the same, except with `proven`. */
 static bool is_same(const json_t *wanted, const json_t *there, bool proven)
 {
     return json_is_null(there) ? !proven : json_equal(wanted, there);
@@ -66,9 +65,9 @@ static bool same_pools(const json_t *wanted, const json_t *there, bool proven)
 }
 
 /*
- * A foreign shoot with the same name has an older history, or another version or other pools. A shoot is
- * certainly shootd's own when its history can be read, and its version or all its pools are as requested.
- * Only such a shoot may be deleted.
+ * A foreign shoot with the same name has an older history, or a different version, or different pools. A
+ * shoot is certainly shootd's own when its history can be read, and its version or all its pools equal those
+ * that were requested. Only such a shoot may be deleted.
  */
 enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot)
 {

@@ -7,8 +7,8 @@
 /* Plan the steps of a new operation. */
 void plan_create(struct entity *e, struct operation *op);
 void plan_delete(struct entity *e, struct operation *op);
-/* Called when the turn of the delete has come: the result of the create before it decides whether there is a
- * shoot to delete. */
+/* Called when the turn of the delete has come: whether there is a shoot to delete depends on the result of
+ * the create before the delete. */
 void plan_delete_after_create(struct entity *e, struct operation *op);
 /*
  * Plans the steps from the present state to the member `spec` of op->body. Called again when the operation's
@@ -24,15 +24,15 @@ json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
 /* Whether Cleura has a shoot with the entity's name that cannot be the result of shootd's create. */
 bool plan_is_foreign(const struct entity *e);
-/* Whether this shoot can be the result of a create with a lost answer. Such a shoot was made just now, and is
- * as requested. */
+/* Whether this shoot can be the result of a create with a lost answer. Such a shoot was made just now, and
+ * has the requested version and pools. */
 enum likeness {
     LIKENESS_NONE,     /* the shoot cannot be the result */
     LIKENESS_UNPROVEN, /* too little of the shoot can be read */
     LIKENESS_PROVEN,
 };
 enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot);
-/* Whether the shoot is certainly shootd's own, as every deletion requires. */
+/* Whether the shoot is certainly shootd's own. Every deletion requires this. */
 bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot);
 
 #endif

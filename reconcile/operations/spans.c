@@ -12,7 +12,8 @@ static wall_us end_of(const struct operation *op, const struct operation_step *s
     return step->finished_at ? step->finished_at : op->finished_at;
 }
 
-/* Returns the step that was in progress at that time. At the moment between two steps it is the later one. */
+/* Returns the step that was in progress at that time. At the moment between two steps, returns the later
+ * step. */
 static int step_at(const struct operation *op, wall_us at)
 {
     for (int i = (int)op->step_count - 1; i >= 0; i--)
@@ -31,7 +32,7 @@ static size_t notes_of(const struct operation *op, const int *steps_of_notes, in
     return count;
 }
 
-/* A step without an end of its own ended with the operation. */
+/* When a step has no time of its end, it ended with the operation. */
 static void step_span(const struct operation *op, unsigned index, const int *steps_of_notes)
 {
     const struct operation_step *step = &op->steps[index];

@@ -1,5 +1,5 @@
-/* The spans of an operation in a trace: one for the operation and one for each step, from its begin to its
- * end. */
+/* The spans of an operation in a trace: one span for the operation and one span for each step, from its start
+ * to its end. */
 #ifndef RECONCILE_OPERATIONS_SPANS_H
 #define RECONCILE_OPERATIONS_SPANS_H
 

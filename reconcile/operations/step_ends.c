@@ -16,10 +16,9 @@
 #include "reconcile/world/save.h"
 
 enum {
-    DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this */
+    DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this time */
     DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same limit, when it is unclear whether the deletion runs */
-    EFFECT_AGAIN_S = 60,                  /* a change or an action is made again when its effect is not
-                                           * visible after this */
+    EFFECT_AGAIN_S = 60, /* a change or action is made again when its effect is not visible after this */
 };
 
 /*
@@ -42,7 +41,7 @@ static bool deletion_is_missing(const struct entity *e)
 static void delete_again(struct entity *e)
 {
     const bool doubt = shoot_may_be_deleting(e->cluster->shoot);
-    log_warning(doubt ? "unclear whether the cluster is being deleted: delete requested again"
+    log_warning(doubt ? "Cleura does not show whether the cluster is being deleted: delete requested again"
                       : "accepted deletion is not visible: delete requested again",
                 "cluster", e->cluster->name);
     step_move(e->op, current_step(e), STEP_PENDING);

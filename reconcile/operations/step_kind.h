@@ -41,11 +41,11 @@ struct step_kind {
     /* Called when the shoot was read after a lost answer, and exists. Returns whether the step had its
      * effect. NULL: is_met decides. */
     enum finding (*found)(const struct entity *e, const struct shoot *shoot);
-    /* Whether the shoot shows the step's effect. NULL: the effect is not visible, only the end of Cleura's
-     * run is. */
+    /* Whether the shoot shows the step's effect. NULL: only the end of Cleura's run is visible, not the
+     * effect. */
     bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
                    enum spec_unknown unknown);
-    /* Whether the effect exists already, so nothing is sent. NULL: never. */
+    /* Whether the effect exists already, so that nothing is sent. NULL: the call is always sent. */
     bool (*is_needless)(const struct entity *e);
     /* Called when the step has ended. */
     void (*ended)(struct entity *e, const struct operation_step *step);
@@ -66,7 +66,8 @@ static inline const struct step_kind *step_kind(const struct operation_step *ste
 }
 
 /* Calls the kind's is_met, which must exist. Before Cleura has accepted the step, an unreadable value counts
- * as not met, so it is sent. Afterwards it counts as met, because the step may have had its effect. */
+ * as not met, so the value is sent. After the acceptance, the value counts as met, because the step may have
+ * had its effect. */
 bool step_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
 
 static inline struct operation_step *current_step(const struct entity *e)
@@ -87,8 +88,8 @@ void step_busy(struct entity *e, const struct upstream_result *result);
 
 /* ---- steps.c, for step_ends.c and step_read_back.c ---- */
 
-/* The time after which shootd gives up to find the effect of a call with a lost answer, or to repeat a step
- * without effect. */
+/* The time after which shootd stops looking for the effect of a call with a lost answer, or stops repeating a
+ * step without effect. */
 enum { STEP_BUDGET_S = 600 };
 /* Sets the message with the reason why the operation waits. A new message is stored. */
 void step_reports(struct entity *e, const char *message);
@@ -103,7 +104,7 @@ void step_not_sent(struct entity *e, const struct upstream_result *result);
 /* Ends the step as STEP_DONE or STEP_SKIPPED: it was accepted without a run, its run ended, its effect exists
  * already, or it is not needed. */
 void step_end(struct entity *e, enum step_status end);
-/* Moves to the first step that has not ended; false when there is none. */
+/* Moves to the first step that has not ended; returns false when all steps have ended. */
 bool step_find(struct operation *op);
 
 /* ---- step_read_back.c ---- */

@@ -203,9 +203,9 @@ static void wake_accepted(struct entity *e, const struct upstream_result *result
     e->cluster->wants_hibernated = false;
 }
 
-/* The table has the seven stages of CL-19, and the meaning of each in both halves of a rotation. An empty
- * name is the first stage. Any other name means that the rotation is in progress, because Gardener has more
- * stages than Cleura's contract. */
+/* The table has the seven stages of CL-19, and the meaning of each stage in both halves of a rotation. An
+ * empty name is the first stage. Any other name means that the rotation is in progress, because Gardener has
+ * more stages than Cleura's contract. */
 static void ca_probed(const struct operation_step *step, const json_t *document, struct probe_finding *ret)
 {
     enum progress { NOTHING, GOES_ON, DONE };
@@ -236,7 +236,7 @@ static void credentials_rotated(struct entity *e)
 }
 
 /* When the completion begins, certificates of the old authority stop working. A kubeconfig that is read
- * during the completion may be of the old or the new authority. */
+ * during the completion may have a certificate of the old or of the new authority. */
 static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     (void)result;
@@ -290,8 +290,8 @@ static const struct step_kind kinds[STEP_TYPE_MAX_] = {
                           .exclusive = true,
                           .shows_at_once = true,
                           .is_met = change_is_met},
-    /* When an action is requested twice, the second request has no effect, or is refused while the first one
-     * runs. */
+    /* When an action is requested twice, the second request has no effect, or is refused while the first
+     * action runs. */
     [STEP_HIBERNATE] = {.op = UPSTREAM_HIBERNATE,
                         .exclusive = true,
                         .found = action_found,

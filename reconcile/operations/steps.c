@@ -1,11 +1,11 @@
 /*
  * Runs operations step by step; the moves of a step are in model/moves.c. The intent to make a call is stored
  * before the call. After a crash or a lost answer the shoot is read, and the call is never repeated before
- * that read. If the call had an effect, it counts as answered; if not, it is sent again. Before each call
- * that changes or destroys a shoot, the shoot is read and its uid is compared. The call must leave the lane
- * at most LOOK_WINDOW_S after the answer to that read (usually it takes a few milliseconds); otherwise the
- * shoot is read again. Changes and actions are also exclusive: they are sent only while Cleura is idle, and
- * wait again after a 409 because Cleura is busy. Loop thread.
+ * that read. If the call had an effect, it counts as answered; if the call had no effect, it is sent again.
+ * Before each call that changes or destroys a shoot, the shoot is read and its uid is compared. The call must
+ * leave the lane at most LOOK_WINDOW_S after the answer to that read (usually it takes a few milliseconds);
+ * otherwise the shoot is read again. Changes and actions are also exclusive: they are sent only while Cleura
+ * is idle, and wait again after a 409 because Cleura is busy. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -95,7 +95,7 @@ void step_lost(struct entity *e)
     try_again(e, 0);
 }
 
-/* Whether Gardener does not work on the shoot, and will not try again by itself. */
+/* Whether Gardener is not working on the shoot, and will not try again by itself. */
 static bool seems_idle(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
@@ -171,10 +171,10 @@ void step_submit(struct entity *e, enum step_life life, enum upstream_op op, ste
                                    : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
     if (looked)
         e->step.looked_at = 0; /* each read is valid for one call */
-    /* Only a write that is sent again is a retry. A first call is none, and a read is none. */
+    /* Only a write that is sent again is a retry; a first call is not a retry, and a read never is. */
     e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->step.call.on_done = on_done;
-    /* Reads before the begin of the step do not belong to the step. */
+    /* Reads before the start of the step do not belong to the step. */
     const struct trace trace = current_step(e)->started_at ? operation_trace_of_step(e->op, e->op->step_index)
                                                            : operation_trace(e->op);
     upstream_call_for(&e->step.call, &trace, e->op->request_id);
@@ -194,7 +194,7 @@ void step_end(struct entity *e, enum step_status end)
 }
 
 /* Called when the step's run at Cleura begins. Until a newer run is seen, the run that Cleura shows is an
- * earlier one. */
+ * earlier run. */
 static void begin_run(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     struct cluster *c = e->cluster;
@@ -212,7 +212,7 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
         cluster_observed_now(c, e->r->env);
-        /* An answer without an operation, or with an older one, contains nothing new. */
+        /* An answer without an operation, or with an older operation, contains nothing new. */
         if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
     }
@@ -383,10 +383,11 @@ void steps_looked(struct entity *e, bool counts, bool has_uid)
 }
 
 /*
- * Called when the create's answer was lost, and the shoot with its name cannot be the requested one. Either
+ * Called when the create's answer was lost, and the shoot with its name cannot be the requested shoot. Either
  * the create had no effect, or somebody has changed the shoot that it made. shootd must not delete such a
- * shoot. The shoot may also be an earlier one that was deleted and is still visible. When too little of the
- * shoot can be read, it may be shootd's own: it is read again for the same time as after a lost create.
+ * shoot. It may also be an earlier shoot that was deleted and is still visible. When too little of the shoot
+ * can be read, it may be shootd's own: then the shoot is read again, for the same time as after a lost
+ * create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
@@ -550,8 +551,8 @@ bool step_is_unsent(const struct operation_step *step)
 
 /*
  * Fails the step when the account's generation of Cleura's API lacks the call. (The step was accepted while
- * the account used another generation.) When the call was sent before, its effect is still read and observed,
- * if this needs no call that is lacking, too. False when the step can continue.
+ * the account used another generation.) If the call was sent earlier, the step continues when its effect can
+ * be read with the calls of the present generation. Returns false when the step can continue.
  */
 static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {

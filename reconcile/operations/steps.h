@@ -15,8 +15,8 @@ void steps_looked(struct entity *e, bool counts, bool has_uid);
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
 /* Whether steps_observed must be called although the observation changed nothing. */
 bool steps_want(const struct entity *e, const struct decision *d);
-/* Returns the message for a step whose call was accepted although the effect cannot be seen; NULL: there is
- * none. The caller owns it. */
+/* Returns the message for a step whose call was accepted but whose effect cannot be seen; NULL: there is no
+ * such step. The caller owns the message. */
 char *steps_remark(const struct entity *e);
 /* Whether the step is done, or was not needed. */
 bool step_is_over(const struct operation_step *step);

@@ -17,7 +17,7 @@
 
 /* ---- the events of a phase ---- */
 
-/* The event that is emitted when a cluster becomes ready, by the previous phase. */
+/* The events that are emitted when a cluster becomes ready; the previous phase selects one. */
 static const enum event_type ready_from[PHASE_MAX_] = {
     [PHASE_PENDING] = EVENT_CLUSTER_READY,      [PHASE_CREATING] = EVENT_CLUSTER_READY,
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
@@ -26,15 +26,15 @@ static const enum event_type ready_from[PHASE_MAX_] = {
     [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
-/* The event that is emitted when a hibernated cluster is hibernated again after another phase, by that
- * phase. */
+/* The events for a cluster that was hibernated, had another phase, and is hibernated again; that other phase
+ * selects one. */
 static const enum event_type asleep_from[PHASE_MAX_] = {
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
     [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,
     [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
-/* Returns the open operation, or the one that ends in this change set. */
+/* Returns the open operation, or the operation that ends in this change set. */
 static const struct operation *operation_of(const struct entity *e)
 {
     return e->op && !e->saves.operation_ended ? e->op : NULL;

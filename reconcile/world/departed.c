@@ -3,8 +3,8 @@
  * kept for DEPARTED_DAYS. When the same uid appears again, the cluster returns with its id, spec, labels and
  * protection.
  *
- * Deleted shoots are kept as long as a list may still show them (CL-8), so they are not discovered again.
- * Deleted shoots are only in memory: a restart loses them. Loop thread.
+ * Deleted shoots are kept for the time in which a list may still show them (CL-8), so that they are not
+ * discovered again. Deleted shoots are only in memory: a restart loses them. Loop thread.
  */
 #include "reconcile/world/departed.h"
 
@@ -20,7 +20,7 @@
 
 enum { DEPARTED_DAYS = 30, DEPARTED_MAX = 20000, DEPARTED_SLICE = 500 };
 
-/* The key has the project, because the same uid in another project means another record. */
+/* The key includes the project, because the same uid in another project belongs to another record. */
 struct departed_key {
     struct project *project;
     uuid_t uid;

@@ -9,7 +9,7 @@
 void departed_add(struct project *p, struct cluster *c);
 /* Returns the record of this shoot, or NULL; the caller owns it. Its row is still in the store. */
 struct cluster *departed_take(struct project *p, const struct shoot *shoot);
-/* Removes the oldest records, a limited number; false when more remain. */
+/* Removes a limited number of the oldest records; returns false when more old records remain. */
 bool departed_purge(struct reconcile *r);
 void departed_free(struct reconcile *r);
 

@@ -11,10 +11,10 @@
 
 enum {
     ENTITY_KEY_BYTES = VIEW_CLUSTER_KEY_BYTES,
-    ABSENT_READS = 2,    /* how many reads must miss a shoot before its absence is accepted */
+    ABSENT_READS = 2,    /* this many reads must miss a shoot before its absence is accepted */
     LOOK_AGAIN_S = 3,    /* seconds between two such reads, because an effect may become visible a little
                           * late */
-    OBSERVE_LAG_S = 300, /* how long an answer may show an earlier state */
+    OBSERVE_LAG_S = 300, /* for this time after a change, an answer may show an earlier state */
 };
 
 /* Counters and findings since the current step began. */
@@ -25,8 +25,9 @@ struct step_tries {
     int absent_reads;    /* consecutive reads back that found nothing */
     mono_us unmet_since; /* since when Cleura has been idle without a visible effect of the step; 0: Cleura is
                           * not idle, or the effect is visible */
-    mono_us lost_at;     /* the first read after a lost answer of the current step; 0: none */
-    char unheard[48];    /* last unknown word about the step's run; or "" */
+    mono_us lost_at;  /* the time of the first read after a lost answer of the current step; 0: there was no
+                       * such read */
+    char unheard[48]; /* last unknown word about the step's run; or "" */
 };
 
 /* The current step in memory. */
@@ -46,13 +47,13 @@ struct step_run {
 /* Facts from Cleura's answers, in addition to the shoot. */
 struct sightings {
     wall_us newest_at;        /* newest time of an operation in Cleura's answers, by Cleura's clock */
-    mono_us newest_since;     /* when an answer last contained that time */
-    mono_us passed_over_at;   /* last answer about the cluster that was ignored; 0: none */
+    mono_us newest_since;     /* when an answer last contained the time `newest_at` */
+    mono_us passed_over_at;   /* when an answer about the cluster was last ignored; 0: never */
     int other_uid_reads;      /* consecutive reads that found another uid */
     unsigned unchanged_polls; /* consecutive polls without a change; the interval grows with them */
     int64_t settled_version;  /* while the cluster has this version, an equal answer needs no processing; 0:
                                * there is no such version */
-    unsigned listed_in;       /* number of the last list of the project that contained the cluster */
+    unsigned listed_in;       /* the number of the last list of the project that contained the cluster */
     unsigned refused_in;      /* number of the last list with a refused row of the cluster's name */
 };
 
@@ -62,7 +63,7 @@ struct absence {
     bool missing_in_list; /* the last list did not contain the cluster */
     bool read_alone;      /* a list or a read did not find the cluster: it is read alone before its absence is
                            * accepted */
-    mono_us read_at;      /* last read that confirmed the absence; 0: Cleura could not be read since */
+    mono_us read_at; /* when a read last confirmed the absence; 0: after that, Cleura could not be read */
     int64_t confirmed_us; /* how long consecutive reads have confirmed the absence */
 };
 
@@ -70,8 +71,8 @@ struct absence {
 struct entity_saves {
     unsigned under_way;
     unsigned asked_for;   /* the number of changes requested by callers that are not durable yet */
-    bool first;           /* the new record: nothing is sent to Cleura before it is durable */
-    bool last;            /* the end of the record, after which the record does not change any more */
+    bool first;           /* the new record is being stored: nothing is sent to Cleura before it is durable */
+    bool last;            /* the end of the record is being stored; the record does not change any more */
     bool operation_ended; /* the final state of `op` is being stored, or is stored */
 };
 
@@ -86,8 +87,8 @@ struct entity {
     struct shoot *sighting;
     bool credentials_are_old; /* at the end of the turn, kubeconfigs that were read before are discarded */
     struct cluster *cluster;
-    struct view_blob *shown;  /* the blob in the view, or in the next snapshot; NULL: none */
-    struct operation *op;     /* the open operation, or the last one until the next; may be NULL */
+    struct view_blob *shown; /* the blob in the view, or in the next snapshot; NULL: there is no blob */
+    struct operation *op; /* the open operation, or the last operation until the next begins; may be NULL */
     struct operation **queue; /* accepted operations that wait for their turn, in order */
     size_t queued;
     struct heap_item due; /* its place in the project's heap of due times */
@@ -112,13 +113,13 @@ void entity_touch(struct entity *e);
 void entity_sight(struct entity *e, struct shoot *shoot);
 /* Removes the cluster from the view; it stays in memory. */
 void entity_hide(struct entity *e);
-/* Resets the tries and findings of the current step. Only the stored state then counts, as after a restart.
+/* Resets the tries and findings of the current step. Only the stored state then counts, like after a restart.
  * No call may be active. */
 void entity_forget_tries(struct entity *e);
 /* Called when the current step of the operation begins. */
 void entity_note_begin(struct entity *e, struct operation_step *step);
 /* Called when the call of the step was answered. Stores the time when the first call left the lane, if a call
- * left it. Saved with the changes of the answer. */
+ * left it. The time is saved together with the changes of the answer. */
 void entity_note_sent(struct entity *e, struct operation_step *step);
 /* Returns the microseconds since the first read-back of the step's call; the first call of this function sets
  * that time. */
@@ -152,7 +153,7 @@ bool entity_is_leaving(const struct entity *e);
 bool entity_is_deleted_at_cleura(const struct entity *e);
 /* Stores the time of an answer about the shoot: older answers are ignored for OBSERVE_LAG_S. */
 void entity_note_newest(struct entity *e, const struct shoot *shoot);
-/* Stores when the first version that the cluster uses expires: called before it is shown. */
+/* Stores when the first version that the cluster uses expires. Called before the cluster is shown. */
 void entity_note_expiry(struct entity *e);
 
 /* Adds an operation to the end of the queue, which owns it. */

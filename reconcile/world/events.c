@@ -53,7 +53,7 @@ static const struct event *append_event(struct save *save, enum event_type type,
     return change_append_event(save->set, e);
 }
 
-/* The event belongs to `op`, or to no operation (NULL). */
+/* The event belongs to `op`; NULL: the event belongs to no operation. */
 static void emit_of(struct save *save, enum event_type type, const char *project, const char *cluster,
                     const struct operation *op, json_t *data)
 {
@@ -88,7 +88,7 @@ static json_t *cluster_data(const struct entity *e, enum phase previous, const s
     return data;
 }
 
-/* Cleura's error codes, with the action for each. */
+/* Returns Cleura's error codes, with the action for each code. */
 static json_t *cluster_errors(const struct cluster *c)
 {
     json_t *errors = json_array();
@@ -99,8 +99,8 @@ static json_t *cluster_errors(const struct cluster *c)
             break;
         model_append_errors(errors, error);
     }
-    while (json_array_size(errors) > EVENT_ERRORS_MAX) /* one error of Cleura may have many codes, each of
-                                                        * which is an entry here */
+    while (json_array_size(errors) > EVENT_ERRORS_MAX) /* one error of Cleura may have many codes, and each
+                                                        * code is an entry in this list */
         (void)json_array_remove(errors, EVENT_ERRORS_MAX);
     return errors;
 }
@@ -211,7 +211,8 @@ void emit_freeze(struct save *save, enum event_type type, const char *project, c
     emit(save, type, project, NULL, data);
 }
 
-/* Emits one event for each project of the token, because clients stop working there. */
+/* Emits one event for each project of the token, because clients with this token stop working in each
+ * project. */
 void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left)
 {
     const bool all = projects_include(t->projects, "*");

@@ -20,8 +20,8 @@ struct expiring {
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
 void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left);
-/* Emits that a freeze of the project began or ended; NULL: a freeze of all projects. `freeze` is the
- * freeze. */
+/* Emits the event that the freeze `freeze` of the project began or ended; a project of NULL means all
+ * projects. */
 void emit_freeze(struct save *save, enum event_type type, const char *project, const json_t *freeze);
 /* Makes a delivery that is due at once; the caller owns it. */
 struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,

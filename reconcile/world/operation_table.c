@@ -15,7 +15,7 @@
 #include "view/render.h"
 
 /* Limits for one call that removes operations from memory. An operation with many steps or messages counts as
- * several, because it needs more memory. */
+ * several operations, because it needs more memory. */
 enum { ENDED_SLICE = 250, FORGET_SLICE = 500, STEPS_OF_ONE = 8, NOTES_OF_ONE = 32 };
 
 struct operation_entry *operation_entry(struct reconcile *r, const char *id)
@@ -81,7 +81,8 @@ void operations_settle(struct reconcile *r)
     view_set_left_out(r->o.view, r->left_out);
 }
 
-/* Removes the operation from memory and from the view. Raises r->left_out if its id is greater. */
+/* Removes the operation from memory and from the view. When its id is greater than r->left_out, r->left_out
+ * becomes this id. */
 static void leave_to_store(struct reconcile *r, struct operation_entry *entry)
 {
     if (strcmp(entry->id, r->left_out) > 0)

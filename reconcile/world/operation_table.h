@@ -1,6 +1,6 @@
 /*
- * Operations in memory: open ones, and the newest ended ones. Others are read from the store on request. Each
- * entity keeps its cluster's last operation itself. Loop thread.
+ * Operations in memory: the open operations, and the newest ended operations. Other operations are read from
+ * the store on request. Each entity keeps its cluster's last operation itself. Loop thread.
  */
 #ifndef RECONCILE_WORLD_OPERATION_TABLE_H
 #define RECONCILE_WORLD_OPERATION_TABLE_H
@@ -16,8 +16,8 @@ struct operation_entry {
 
 /* Returns NULL when the operation is not in memory. */
 struct operation_entry *operation_entry(struct reconcile *r, const char *id);
-/* Stores the committed state `op`, which is taken over. Returns the previous one, which the caller owns;
- * NULL: none. */
+/* Stores the committed state `op`, which is taken over. Returns the previous state, which the caller owns;
+ * NULL: there was no state. */
 struct operation *operation_remember(struct reconcile *r, struct operation *op);
 /* Whether an ended operation with this id may have been removed from memory, so that only the store has
  * it. */
@@ -30,7 +30,8 @@ void operations_settle(struct reconcile *r);
  * because it iterates over the operations in the view.
  */
 void operations_leave_to_store(struct reconcile *r);
-/* Removes operations that ended before that time, a limited number; false when more remain. */
+/* Removes a limited number of the operations that ended before that time; returns false when more such
+ * operations remain. */
 bool operations_forget(struct reconcile *r, wall_us before);
 void operations_free(struct reconcile *r);
 

@@ -17,7 +17,7 @@ struct reconcile_options {
     struct transport *webhook_transport;
     struct worker *worker;  /* reads Cleura's answers */
     struct worker *copyist; /* makes backups */
-    struct worker *lister;  /* lists backups, also while one is made */
+    struct worker *lister;  /* lists backups, also while a backup is made */
     struct storage *storage;
     struct view *view;
     struct feed *feed;

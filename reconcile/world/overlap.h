@@ -13,10 +13,11 @@
 /* A member of the struct that uses it. The user sets `timer.fire` and `timer.name` once. */
 struct overlap {
     struct loop_timer timer;
-    wall_us ends_at; /* when the first secret ends; 0: none */
+    wall_us ends_at; /* when the first secret ends; 0: no secret ends */
 };
 
-/* Sets the end (0: none). `now` is the present time. When the end is the same as before, nothing changes. */
+/* Sets the end (0: there is no end). `now` is the present time. When the end is the same as before, nothing
+ * changes. */
 void overlap_set(struct loop *loop, struct overlap *o, wall_us ends_at, wall_us now);
 /* Called when the timer has fired: returns the end of the overlap, to be used as `now` in the next
  * overlap_set. */

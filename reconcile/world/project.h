@@ -17,11 +17,11 @@ struct account {
     char *name;
     struct reconcile *r;
     const struct config_account *config;
-    bool ends; /* the configuration that is being applied lacks the account, or has another server or API for
-                * it */
+    bool ends; /* the configuration that is being applied lacks the account, or gives it a different server or
+                * API */
     unsigned projects; /* number of its projects in the configuration, set by projects_spread */
     struct upstream_account *lane;
-    struct account_state *remembered; /* the state last stored; has failure_announced */
+    struct account_state *remembered; /* the state that was stored last; it contains failure_announced */
     struct list login_waiters;        /* struct waiting: commands that wait for the running login */
     struct list verify_waiters;       /* commands that wait for the check of a code */
     struct list login_saving;         /* commands whose login succeeded, while its token is being stored */
@@ -40,9 +40,10 @@ struct project_poll {
     char *name;     /* shoot of a single read, NULL for a list */
     unsigned lists; /* the number of lists requested so far; struct sightings refers to it */
     mono_us discovery_due;
-    bool list_again;        /* the running list began too early for a waiting reader */
-    mono_us listed_at;      /* end of the last complete list of this run; 0: none */
-    int64_t jitter;         /* the jitter of this round, in percent */
+    bool list_again;   /* the running list began too early for a waiting reader */
+    mono_us listed_at; /* the end of the last complete list since the start of shootd; 0: there was no such
+                        * list */
+    int64_t jitter;    /* the jitter of this round, in percent */
     unsigned phase, phases; /* its position among the projects of its account */
     unsigned failures;
     struct walk failure; /* handles each cluster after a failed list */
@@ -74,7 +75,7 @@ struct project_catalog {
 struct project_place {
     bool resting;   /* nothing is read or sent: the project is retired, or its account or location is about to
                      * change */
-    bool set_aside; /* the configuration names another location than that of the stored clusters */
+    bool set_aside; /* the configuration names a location that is not the location of the stored clusters */
     struct walk moving;
     void (*moved)(struct project *p); /* called when the walk `moving` has ended */
     struct walk confirmation;         /* handles the clusters after an admin has decided where they belong */
@@ -92,8 +93,8 @@ struct project {
     bool unremembered;    /* the store contained no row of the project */
     struct list clusters; /* struct entity */
     size_t cluster_count;
-    mono_us oldest_observation; /* the oldest observation of its clusters at the last walk; NOT_OBSERVED: none
-                                 * was observed */
+    mono_us oldest_observation; /* the oldest observation of its clusters at the last walk; NOT_OBSERVED: no
+                                 * cluster was observed */
     mono_us oldest_until_now;   /* the oldest observation that the current walk has found so far */
     struct project_poll poll;
     struct project_fresh fresh;
@@ -103,7 +104,7 @@ struct project {
     char *shown;                          /* last published JSON, to publish only changes */
 };
 
-/* Returns a project of the configuration; NULL when there is none. */
+/* Returns the project with this name; NULL when the configuration has no such project. */
 struct project *project_find(struct reconcile *r, const char *name);
 /* Returns the state that belongs to all projects together. It is made at the first use. */
 struct project_state *project_state_of_all(struct reconcile *r);
@@ -111,14 +112,15 @@ struct project_state *project_state_of_all(struct reconcile *r);
 bool project_is_at_rest(const struct project *p);
 void project_spec_context(const struct project *p, struct spec_context *ret);
 struct upstream_account *project_lane(const struct project *p);
-/* The freeze that is in force for a project: its own, or that of all projects. in_force is NULL when there is
- * none. */
+/* The freeze that is in force for a project: its own freeze, or the freeze of all projects. in_force is NULL
+ * when there is no freeze. */
 struct freeze {
     const char *scope; /* "all", or the project's name */
     const json_t *in_force;
 };
 struct freeze project_freeze(const struct project *p);
-/* Returns the active freeze of one state (a project's, or that of all projects); NULL: none. */
+/* Returns the active freeze of one state (the state of a project, or of all projects); NULL: there is no
+ * freeze. */
 const json_t *freeze_in_force(const struct project_state *state, wall_us now);
 /* Returns the freeze in the form for clients; the caller owns it. */
 json_t *freeze_document(const char *scope, const json_t *freeze);
@@ -132,7 +134,7 @@ json_t *time_or_null(wall_us at);
 /* The entity tag of a document without a version: a digest of its text (HT-21). */
 enum { TAG_BYTES = 20 };
 void tag_of(const char *text, char etag[static TAG_BYTES]);
-/* Counts the project's clusters, and their open operations including waiting ones. */
+/* Counts the project's clusters, and their open operations, including waiting operations. */
 void project_count(const struct project *p, int64_t *ret_clusters, int64_t *ret_open);
 
 #endif

@@ -46,8 +46,8 @@ static const struct event *event_in_set(const struct change_set *set, const char
     return NULL;
 }
 
-/* Returns the stored form of the operation that the cluster names. When it is not in the table any more, it
- * is the entity's last operation. */
+/* Returns the stored form of the operation that the cluster names. When the operation is not in the table any
+ * more, returns the entity's last operation. */
 static const struct operation *operation_of(struct reconcile *r, const struct cluster *c)
 {
     const struct operation_entry *entry = operation_entry(r, c->operation_id);
@@ -75,7 +75,7 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
         return;
     struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
     assert(e); /* the entity is removed only with its last change set */
-    /* The last operation of the cluster is no longer in memory, and the next one is about to be shown. */
+    /* The last operation of the cluster is not in memory any more; the next operation will be shown now. */
     if (e->saves.under_way && *change->cluster->operation_id &&
         strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
         !operation_entry(r, change->cluster->operation_id))
@@ -91,7 +91,8 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
     (void)set;
     struct operation *op = change->operation;
     operation_trim(op);
-    /* the result is NULL for a new operation; no client waits for the end of a new one */
+    /* the change now owns the previous state; it is NULL for a new operation, for whose end no client waits
+     * yet */
     change->operation = operation_remember(r, op);
     view_set(r->o.view, VIEW_OPERATIONS, op->id, render_operation_blob(op));
 }
@@ -178,8 +179,8 @@ void token_entry_free(struct reconcile *r, struct token_entry *entry)
     free(entry);
 }
 
-/* Removes the token's digests from the view, except those that `t` still has. `t` is NULL when the token was
- * removed. */
+/* Removes the token's digests from the view, except the digests that `t` still has. `t` is NULL when the
+ * token was removed. */
 static void hide_digests(struct reconcile *r, struct token_entry *entry, const struct api_token *t)
 {
     static const uint8_t none[sizeof(entry->shown[0])];
@@ -215,7 +216,7 @@ static void committed_token(struct reconcile *r, const struct change_set *set, s
     (void)set;
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, change->token->id, entry);
-    if (!entry) /* a new token: until now no command could use it */
+    if (!entry) /* a new token: until now no command could use the token */
         token_add(r, api_token_copy(change->token));
     token_show(r, change->token);
 }

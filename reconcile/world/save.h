@@ -7,8 +7,8 @@
 #include "reconcile/world/entity.h"
 
 struct save {
-    struct loop_task task; /* when the loop has ended, the task is dropped: this frees the save, and with
-                            * save_answer also the command */
+    struct loop_task task; /* when the loop has ended, the task is dropped: this frees the save; if
+                            * save_answer made the save, it also frees the command */
     struct reconcile *r;
     struct change_set *set;
     enum store_status status;
@@ -22,7 +22,7 @@ struct save {
 };
 
 struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx);
-/* Makes a save whose on_saved answers `cmd`, its ctx. */
+/* Makes a save with `cmd` as its ctx; on_saved must answer `cmd`. */
 struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd);
 /* Frees a save. For the `drop` of a task that replaces the task of save_new. */
 void save_free(struct save *save);
@@ -38,12 +38,12 @@ void save_submit(struct save *save, bool droppable);
 void save_show(struct save *save);
 void save_settle(struct save *save);
 /* Publishes the events of the saves that were committed in this turn. Called after the view was published, so
- * a client that gets an event finds its effect in the view. */
+ * a client that gets an event finds the reported change in the view. */
 void saves_publish_events(struct reconcile *r);
 /* Saves an entity without a later action. */
 void entity_store(struct entity *e);
-/* Shows an entity that needs no change in the store. When readers have its present state already, nothing is
- * made again. */
+/* Shows an entity that needs no change in the store. When readers have the present state already, no new blob
+ * is made. */
 void entity_show(struct entity *e);
 /* Does the same as entity_show, at the start, for an entity of which nothing was shown before. */
 void entity_show_stored(struct entity *e);

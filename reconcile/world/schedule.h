@@ -5,7 +5,7 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 
-/* How long until the cluster is read again, when nothing else requests it. */
+/* Returns the time until the cluster is read again, when nothing requests an earlier read. */
 int64_t schedule_interval(const struct entity *e);
 /* Makes the cluster due within this many microseconds. */
 void schedule_soon(struct entity *e, int64_t in_us);

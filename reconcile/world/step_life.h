@@ -12,11 +12,11 @@
 struct entity;
 
 enum step_life {
-    LIFE_RESTING,      /* nothing happens: the end of a turn continues the step, if possible */
-    LIFE_LOOKING,      /* the shoot is read before the step's call */
-    LIFE_LOOKED,       /* the shoot was read, and is observed at the end of this turn */
-    LIFE_STORING,      /* the intent to make the call is being stored: no other call begins meanwhile */
-    LIFE_CALLING,      /* the call waits in the lane, or was sent */
+    LIFE_RESTING, /* nothing happens: the end of a turn continues the step, if possible */
+    LIFE_LOOKING, /* the shoot is read before the step's call */
+    LIFE_LOOKED,  /* the shoot was read, and is observed at the end of this turn */
+    LIFE_STORING, /* the intent to make the call is being stored; during this time no other call begins */
+    LIFE_CALLING, /* the call waits in the lane, or was sent */
     LIFE_READING_BACK, /* the answer was lost, and the shoot is read to find the effect of the call */
     LIFE_CONFIRMING,   /* the run has ended, and Cleura is read to see its effect */
     LIFE_PAUSED,       /* the step continues after some time */

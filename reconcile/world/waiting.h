@@ -11,8 +11,8 @@ struct reconcile;
 
 struct waiting;
 
-/* The wait is over. Returns the problem with which the command is answered; NULL: the command was taken
- * (wait_take). */
+/* Called when the wait has ended. Returns the problem with which the command is answered; NULL: the command
+ * was taken (wait_take). */
 typedef struct problem *wait_end(struct waiting *w);
 
 /* A waiting command. */
@@ -28,10 +28,10 @@ struct waiting {
 
 /* Waits until the command's deadline. */
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where, wait_end *on_deadline);
-/* As wait_new, with a deadline of its own. */
+/* Does the same as wait_new, but with the given deadline. */
 struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us until, struct list *where,
                            wait_end *on_deadline);
-/* Gives a call the trace and request of the first waiting command; neither when no command waits. */
+/* Gives a call the trace and the request id of the first waiting command, if a command waits. */
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* Called when the command need not wait any longer: it is decided again at the end of the turn. */
 void command_is_ready(struct command *cmd);

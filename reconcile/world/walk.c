@@ -55,12 +55,12 @@ struct entity *walk_next(struct walk *w)
 
 enum walk_state walk_end_slice(struct walk *w)
 {
-    if (w->was_stopped) { /* a visit may have stopped the walk, and made it due again */
+    if (w->was_stopped) { /* a visit may have stopped the walk, and begun it again */
         list_remove(&w->due);
         w->was_stopped = false;
         return WALK_STOPPED;
     }
-    if (!w->under_way) /* a visit stopped it, and it has no on_stop */
+    if (!w->under_way) /* a visit stopped the walk, and the walk has no on_stop */
         return WALK_GOES_ON;
     if (!w->next) {
         walk_end(w);

@@ -17,10 +17,10 @@ struct reconcile;
 struct walk {
     const char *name;                                    /* static, for the watchdog */
     unsigned (*visit)(struct walk *w, struct entity *e); /* returns a WALK_... value */
-    /* Called at the end of the turn in which the last cluster was visited; it may free the walk. NULL:
-     * nothing is called. */
+    /* Called at the end of the turn in which the last cluster was visited. May free the walk. NULL: nothing
+     * is called. */
     void (*on_end)(struct walk *w);
-    /* Called in place of on_end, when shootd stops or the project is removed; it may free the walk. */
+    /* Called in place of on_end, when shootd stops or the project is removed. May free the walk. */
     void (*on_stop)(struct walk *w);
     /* Used only by walk.c. */
     struct list link; /* in the reconciler's list of running walks */
@@ -34,8 +34,8 @@ struct walk {
     bool was_stopped; /* on_stop is due */
 };
 
-/* Costs. A slice takes a few milliseconds, for sixteen clusters that are rendered again, or a thousand that
- * are skipped. */
+/* The costs of a visit. A slice takes a few milliseconds, for sixteen clusters that are rendered again, or
+ * for a thousand clusters that need no work. */
 enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
 
 /* Each function begins a walk, or begins it again. The first slice runs at the end of this turn. */

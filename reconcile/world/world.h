@@ -30,9 +30,9 @@ struct token_entry {
     UT_hash_handle hh;
     char id[40];
     struct api_token *token;
-    uint8_t shown[2][32]; /* the digests in the view: that of the secret, and that of the old one; zeros:
-                           * none */
-    bool is_leaving;      /* its row is being removed, and the entry is removed afterwards */
+    uint8_t shown[2][32]; /* the digests in the view: the digest of the secret, and the digest of the old
+                           * secret; zeros: there is no digest */
+    bool is_leaving;      /* its row is being removed from the store; after that, the entry is removed */
     bool switches_off;    /* its webhooks are disabled together with the removal */
     struct reconcile *r;
     struct overlap overlap; /* the end of the old secret */
@@ -50,7 +50,7 @@ struct subscription_entry {
 /* A configuration that is being applied (reconcile/reload.h). */
 struct reload {
     const struct config *config; /* NULL: none */
-    struct project *next;        /* next project to bind or to stop; NULL: all are handled */
+    struct project *next;        /* next project to bind or to stop; NULL: all projects were handled */
     bool all_at_rest;            /* all projects that must stop have stopped */
     size_t at;                   /* next project of the configuration to resume */
     struct loop_timer turn;      /* a timer that continues the work in the next turn of the loop */
@@ -58,9 +58,10 @@ struct reload {
     void *ctx;
 };
 
-/* Lists of what happened in this turn of the loop; reconcile/turn.h passes it on at the end. */
+/* Lists of the results and facts of this turn of the loop; at the end of the turn, reconcile/turn.h handles
+ * them. */
 struct turn {
-    struct list touched;   /* entities whose operation is continued */
+    struct list touched;   /* entities whose operation must be continued */
     struct list returned;  /* saves whose on_saved is due */
     struct list committed; /* saves whose events are published */
     struct list late;      /* waiting commands whose on_deadline is due */
@@ -96,8 +97,8 @@ struct reconcile {
     struct list walks; /* running walks */
     struct reload reload;
     struct list reload_waiters; /* struct waiting */
-    json_t *last_reload;        /* the outcome of the last reload, in the form of GET /v1/reload; NULL: there
-                                 * was none */
+    json_t *last_reload; /* the outcome of the last reload, in the form of GET /v1/reload; NULL: there was no
+                          * reload */
     struct loop_timer housekeeping;
     unsigned ticks;
     struct walk look_over;       /* the walk of the housekeeping */

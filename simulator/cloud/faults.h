@@ -52,7 +52,7 @@ struct faults {
     int64_t last_id;
 };
 
-/* Makes a fault of the description. When the description is not valid, returns NULL and adds each reason to
+/* Makes a fault from the description. When the description is not valid, returns NULL and adds each reason to
  * `errors`. */
 struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors);
 json_t *faults_render(const struct faults *faults);

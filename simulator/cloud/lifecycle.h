@@ -72,7 +72,7 @@ struct script {
     int64_t count;
 };
 
-/* A line of a flow: this progress and text are shown from this part of the duration on. */
+/* A line of a flow: this progress and text are shown from this point of the duration on. */
 struct flow_step {
     int permille;
     int progress;
@@ -89,8 +89,8 @@ const char *run_state_name(enum run_state state);
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us);
 const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 
-/* Registers an accepted write, which starts stale_seconds later. An earlier waiting write and this one become
- * one run. */
+/* Registers an accepted write. The write starts stale_seconds later. An earlier waiting write and this one
+ * become one run. */
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
 /* Registers a write with all kinds of the last run, in the same way as lifecycle_accept. */
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);

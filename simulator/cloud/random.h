@@ -1,4 +1,4 @@
-/* Makes pseudo-random identifiers, which are the same again with the same --seed. The identifiers are not
+/* Makes pseudo-random identifiers. With the same --seed, every run makes the same identifiers. They are not
  * suited for real secrets. */
 #ifndef SIMULATOR_CLOUD_RANDOM_H
 #define SIMULATOR_CLOUD_RANDOM_H

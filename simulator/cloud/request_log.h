@@ -106,7 +106,7 @@ void request_log_done(struct request_log *log);
 void request_log_clear(struct request_log *log);
 /* Counts the beginning of a request. Returns the number of requests in flight, including this one. */
 unsigned request_log_begin(struct request_log *log, enum operation operation);
-/* Counts the end of a request and stores its entry, whose texts are taken over. */
+/* Counts the end of a request and stores its entry. Takes over the texts of the entry. */
 void request_log_end(struct request_log *log, struct request_entry *entry);
 void request_log_count_name(json_t *names, const char *name);
 json_t *request_log_items(const struct request_log *log, int64_t since);

@@ -19,8 +19,8 @@ struct settings {
     unsigned latency_ms;
     int action_status;
     int invalid_token_status;
-    bool refuse_before_pickup; /* a write that comes before an earlier write has started is answered with 409,
-                                * instead of becoming one run with it */
+    bool refuse_before_pickup; /* whether a write is answered with 409 when an earlier write has not started;
+                                  otherwise both become one run */
     bool v3_kubeconfig;
     bool auto_bootstrap;
     bool require_bootstrap;

@@ -75,7 +75,7 @@ size_t shoot_worker_index(const struct shoot *shoot, const char *name);
 bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us);
 /* Whether the API server has an address, so that kubeconfigs are possible. */
 bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us);
-/* Returns the flag `hibernated` that answers show, which may be delayed. */
+/* Returns the flag `hibernated` that answers show. This flag may change later than the state. */
 bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us);
 /* Return the number of running nodes of a group, and the name of a node by its index. */
 size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us);

@@ -1,5 +1,5 @@
-/* The whole simulated cloud. `lock` protects all members except the options. No thread holds it while it
- * sleeps or sends to a client. */
+/* The whole simulated cloud. `lock` protects all members except the options. No thread holds the lock while
+ * the thread sleeps or sends to a client. */
 #ifndef SIMULATOR_CLOUD_SIM_H
 #define SIMULATOR_CLOUD_SIM_H
 
@@ -23,7 +23,7 @@ struct sim {
     pthread_mutex_t lock;
     pthread_cond_t stop_signal;
     bool stopping;
-    unsigned releases; /* a larger number ends all current sleeps */
+    unsigned releases; /* an increase of this number ends all current sleeps */
     bool down;
     struct sim_clock clock;
     struct random_source random;

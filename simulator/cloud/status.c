@@ -14,10 +14,10 @@ struct condition {
     const char *good_message;
     const char *bad_reason;
     const char *bad_message;
-    const char *early_status; /* the status while the create works on it */
-    int begins;               /* the progress of a create from which on the condition is not Unknown */
-    int holds;                /* the progress of a create from which on the condition is True */
-    int gone;                 /* the progress of a deletion from which on the condition is lost */
+    const char *early_status; /* the status while the create works on this condition */
+    int begins;               /* the condition is Unknown until a create has this progress */
+    int holds;                /* the condition is True when a create has this progress */
+    int gone;                 /* the condition is lost when a deletion has this progress */
 };
 
 static const struct condition conditions[] = {

@@ -30,7 +30,7 @@ void tokens_done(struct auth *auth);
 bool tokens_is_live(struct sim *sim, const char *login, const char *token);
 void tokens_expire_all(struct sim *sim);
 size_t tokens_live_count(struct sim *sim);
-/* Makes a token, which is counted as a login. The result is borrowed until the next call. */
+/* Makes a token, and counts that as a login. The result is borrowed until the next call. */
 const char *tokens_new(struct sim *sim);
 /* Revokes a token. Does nothing when the token is not valid; `text` may be NULL. */
 void tokens_revoke(struct sim *sim, const char *text);

@@ -302,8 +302,8 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
     return spec;
 }
 
-/* Called when a shoot is replaced. When the spec has changed, the time of its last operation is set to now;
- * otherwise this time never goes back. */
+/* Called when a shoot is replaced. When the spec has changed, the time of the shoot's last operation is set
+ * to now; otherwise this time never goes back. */
 static void carry_on(struct sim *sim, struct shoot *shoot)
 {
     const struct shoot *before = shoot_find(sim, shoot->region, shoot->project, shoot->name);

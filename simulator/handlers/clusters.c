@@ -130,7 +130,7 @@ void handle_get_shoot(struct exchange *x)
     answer_json(x, 200, render_shoot(x, x->shoot));
 }
 
-/* Returns the reason why a change is refused with 409, independent of other members; NULL: none. */
+/* Returns the reason why a change is refused with 409, whatever its other members are. NULL: none. */
 static const char *conflict_of(const struct shoot *shoot, const json_t *body)
 {
     const json_t *cilium = json_object_get(json_object_get(body, "networking"), "cilium_provider_config");

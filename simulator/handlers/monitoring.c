@@ -91,7 +91,7 @@ static double machine_number(const struct sim *sim, const json_t *worker, const 
     return 2;
 }
 
-/* Returns a number between 0 and 1, which is the same for the same node. */
+/* Returns a number between 0 and 1. The number is always the same for the same node. */
 static double share_of(const char *name, uint64_t salt)
 {
     return (double)(random_hash(salt, name) % 1000) / 1000;

@@ -18,7 +18,7 @@ static const char *const roles[] = {"member", "swiftoperator", "load-balancer_me
 
 #define ROLE_COUNT (ARRAY_LEN(roles))
 
-/* Returns 32 hex digits, which are the same for the same name. */
+/* Returns 32 hex digits. The digits are always the same for the same name. */
 static json_t *stable_id(uint64_t salt, const char *name)
 {
     char id[DOMAIN_ID_SIZE];

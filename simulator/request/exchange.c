@@ -14,7 +14,7 @@ struct exchange *exchange_free(struct exchange *x)
     if (!x)
         return NULL;
     exchange_finish(x, 0);
-    /* The documents of the exchange share parts with the state, which other threads use. */
+    /* The documents of the exchange share parts with the state, and other threads use the state. */
     (void)pthread_mutex_lock(&x->sim->lock);
     answer_reset(x);
     json_decref(x->json);

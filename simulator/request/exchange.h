@@ -74,7 +74,7 @@ struct exchange {
     bool body_too_large;
     json_t *json; /* the parsed body; NULL if there is none, or if it is not JSON */
 
-    const char *region; /* the region as the configuration has it; set after the check */
+    const char *region; /* the region in the spelling of the configuration; set after the check */
     const char *project;
     struct shoot *shoot;
     const char *shoot_name;

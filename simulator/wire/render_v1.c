@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Converts an array of {key, value} to a map. The values of the map are the values or, with `whole`, the
- * whole pairs. */
+/* Converts an array of {key, value} to a map. The values of the map are the values of the pairs or, with
+ * `whole`, the whole pairs. */
 static json_t *as_map(const json_t *pairs, bool whole)
 {
     json_t *map = json_object();

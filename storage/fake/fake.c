@@ -1,6 +1,6 @@
 /*
- * The in-memory backend for tests. Connections with the same location share one state as long as any of them
- * is open. The state's mutex protects everything, so connections may be used on different threads. A
+ * The in-memory backend for tests. Connections with the same location share one state while at least one of
+ * them is open. The state's mutex protects everything, so connections may be used on different threads. A
  * transaction changes a copy (snapshot) of the tables, and a commit makes this copy the current state.
  * Readers therefore never see a part of a transaction, and a rollback discards the snapshot.
  *

@@ -66,12 +66,12 @@ enum store_status fake_apply_change(struct fake_tables *t, struct change *change
 enum store_status fake_read_all(const struct fake_tables *t, const struct store_visitor *visitor);
 void fake_read_events(const struct fake_tables *t, const struct event_query *query,
                       struct event_page *ret_page);
-/* Returns the event with this id, which the caller owns; NULL when there is none. */
+/* Returns the event with this id; NULL when there is none. The caller owns the event. */
 struct event *fake_read_event(const struct fake_tables *t, const char *id);
 void fake_read_deliveries(const struct fake_tables *t, const struct delivery_query *query,
                           struct delivery **ret_array, size_t *ret_count);
 
-/* Returns the stored answer with this key, which the caller owns; NULL when there is none. */
+/* Returns the stored answer with this key; NULL when there is none. The caller owns the answer. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);
 /* Returns the first stored answer after `key`, and sets `key` to its key. NULL when there is none. */
 struct replay *fake_read_replay_behind(const struct fake_tables *t, char key[static REPLAY_DIGEST_BYTES]);

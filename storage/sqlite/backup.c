@@ -273,7 +273,8 @@ static int64_t newest_event(const char *location)
 /*
  * Consumers may have received event numbers that the backup does not contain; none of them may be assigned
  * again. The jump grows with the age of the backup, so a second restore of the same backup begins at a
- * different number. The draft needs no journal on the disk, because it is useless before it gets its name.
+ * different number. The draft needs no journal on the disk, because the draft is useless before it gets its
+ * name.
  */
 static bool jump_ahead(const char *draft, int64_t newest_before)
 {

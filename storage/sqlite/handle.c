@@ -82,8 +82,8 @@ static enum store_status first_int(struct sqlite_conn *conn, const char *sql, in
 static enum store_status set_up(struct sqlite_conn *conn, char **ret_error)
 {
     (void)sqlite3_extended_result_codes(conn->db, 1);
-    /* Until the file is recognized as a store of shootd, it may belong to another application. Then closing
-     * it must not checkpoint the WAL. */
+    /* A file that was not yet recognized as a store of shootd may belong to another application. When such a
+     * file is closed, its WAL must not be checkpointed. */
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
@@ -182,7 +182,9 @@ static enum store_status check_sound(struct sqlite_conn *conn, int version, char
                       pages * page_bytes > atomic_load(&check_first_bytes);
     enum store_status status =
         conn->unchecked ? check_small_tables(conn, ret_error) : check_whole(conn, ret_error);
-    return status == STORE_OK ? STORE_OK : STORE_BROKEN; /* a start does not retry */
+    return status == STORE_OK
+               ? STORE_OK
+               : STORE_BROKEN; /* a start does not repeat the check, so each failure counts as damage */
 }
 
 enum store_status sqlite_check(void *conn, char **ret_error)

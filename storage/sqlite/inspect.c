@@ -41,7 +41,7 @@ static void print_failure(struct inspection *look, const char *label, int rc)
     (void)fprintf(look->out, "%-10s cannot be read: %s\n", label, sqlite3_errmsg(look->conn->db));
 }
 
-/* Prints a JSON string in ASCII, which cannot control a terminal. */
+/* Prints a JSON string in ASCII, so that the string cannot control a terminal. */
 static void print_escaped(FILE *out, const unsigned char *text, int len)
 {
     json_t *value CLEANUP_JSON =

@@ -195,8 +195,8 @@ static const char lean_deliveries[] =
 /* All attempts of a delivery; empty when the other columns contain the same data (delivery_attempts_text). */
 static const char attempts[] = "ALTER TABLE deliveries ADD COLUMN attempts TEXT NOT NULL DEFAULT '';";
 
-/* With this column, the begin and the end of a period in the audit log are found without reading all entries
- * (AUDIT_RANGE). */
+/* With this column, the beginning and the end of a period in the audit log are found without reading all
+ * entries (AUDIT_RANGE). */
 static const char audit_by_time[] =
     "ALTER TABLE audit ADD COLUMN latest INTEGER NOT NULL DEFAULT 0;"
     "UPDATE audit SET latest = upto.latest FROM"

@@ -53,7 +53,8 @@ enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **
     return status;
 }
 
-/* Returns the texts of the list as a JSON array; NULL for no list, which matches all. */
+/* Returns the texts of the list as a JSON array. When there is no list, returns NULL, which matches all
+ * texts. */
 static char *wanted_texts(char *const *list)
 {
     if (!list)

@@ -20,7 +20,7 @@ enum statement {
 };
 
 struct sqlite_conn {
-    sqlite3 *db; /* NULL after a reopening failed */
+    sqlite3 *db; /* NULL: the file could not be opened again */
     sqlite3_stmt *statements[STATEMENT_MAX_];
     char *path;
     int lock_fd; /* -1 for a reader */
@@ -127,7 +127,7 @@ void bind_text(struct binder *b, const char *text);
 void bind_blob(struct binder *b, const void *bytes, size_t len);
 void bind_int(struct binder *b, int64_t value);
 /* Returns STORE_OK when there is a row, and STORE_NONE when there are no more rows. Any other status is a
- * failure. The statement was reset unless there is a row. */
+ * failure. When there is no row, the statement was reset. */
 enum store_status statement_step(struct binder *b, char **ret_error);
 /* Resets a statement before its end. */
 void statement_end(struct binder *b);
@@ -159,7 +159,7 @@ enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, c
 /* Size of the digest that shows whether a document is unchanged. */
 enum { DOC_DIGEST_BYTES = 16 };
 void doc_digest(const char *doc, size_t len, unsigned char ret_digest[static DOC_DIGEST_BYTES]);
-/* Parses column 1; NULL when it is no document, with the reason in `fault`. */
+/* Parses column 1. When the column is no document, returns NULL, with the reason in `fault`. */
 json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault);
 enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest);
 enum store_status sqlite_events(void *conn, const struct event_query *query, struct event_page *ret_page);

@@ -37,8 +37,8 @@ static const struct rc_meaning meanings[] = {
     {SQLITE_MISMATCH, STORE_CONFLICT, false},   {SQLITE_FULL, STORE_BROKEN, false},
 };
 
-/* SQLite enlarges the index of its WAL by writing to it. When that write fails, the disk is full, whatever
- * the error code is. */
+/* SQLite enlarges the index of its WAL by writing to the index. When that write fails, the disk is full,
+ * whatever the error code is. */
 const char *sqlite_trouble(int rc, int os_error)
 {
     if (rc == SQLITE_FULL || rc == SQLITE_IOERR_SHMSIZE || os_error == ENOSPC)
@@ -50,8 +50,8 @@ const char *sqlite_trouble(int rc, int os_error)
     return os_error == EFBIG ? "file size limit reached" : NULL;
 }
 
-/* Returns the system's error of a failed commit, which SQLite itself does not keep. The file object still has
- * it. */
+/* Returns the system's error of a failed commit. SQLite itself does not keep this error, but the file object
+ * still has it. */
 static int os_error_of(sqlite3 *db)
 {
     static const int files[] = {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER};

@@ -144,7 +144,7 @@ STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
 #undef EVENTS_PAGE_TAIL
 #undef EVENTS_PAGE_TAIL_NEWEST
 
-/* This is not a REPLACE, because that would first delete the row and its deliveries. */
+/* This is not a REPLACE, because a REPLACE would first delete the row and its deliveries. */
 STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
                             " ON CONFLICT (id) DO UPDATE SET doc = excluded.doc")
 STATEMENT(SUBSCRIPTION_DELETE, "DELETE FROM subscriptions WHERE id = ?")
@@ -172,7 +172,7 @@ STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE number IN (SELECT number
     " subscriptions.id, status, attempt, response_status, latency_ms, error, next_attempt_at,"     \
     " created_at, updated_at, event_type, snippet, attempts FROM deliveries"                       \
     " JOIN subscriptions ON subscriptions.number = subscription"
-/* The unary plus prevents a scan in the order of all ids, because few deliveries are pending. */
+/* The unary plus prevents a scan of all rows in the order of their ids: few deliveries are pending. */
 STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +deliveries.id")
 /* ?2: the parameter `before`. NULL is replaced by bytes that sort after every id. */
 #define DELIVERIES_NEWEST                                                      \

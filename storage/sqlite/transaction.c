@@ -1,6 +1,6 @@
 /*
- * Owns the transactions of a connection: begin, commit, rollback, and whether the last commit had effect. A
- * connection that had an I/O error is opened again before its next transaction.
+ * Begins, commits and rolls back the transactions of a connection, and finds out whether the last commit had
+ * an effect. A connection that had an I/O error is opened again before its next transaction.
  */
 #include "storage/sqlite/sqlite_private.h"
 

@@ -175,12 +175,19 @@ class Watch(Checker):
 
     def __call__(self, answer):
         self.check_tag(answer)
-        shape = re.sub(rb"[0-9a-z]{26}|[0-9]+", b"0", answer.read())
-        fields = frozenset(answer.headers)
-        key = hash((answer.request.method, re.sub("[0-9]+", "0", answer.request.url.path), answer.status_code, fields, shape))
+        body = answer.read()
+        where = (answer.request.method, answer.request.url.path, answer.status_code, frozenset(answer.headers))
+        same = hash((*where, body))
+        if same in self.known:  # the usual answer to a test that waits; its shape takes longer than its hash
+            return
+        if "json" in answer.headers.get("Content-Type", ""):
+            shape = re.sub(rb"[0-9a-z]{26}|[0-9]+", b"0", body)
+        else:
+            shape = body.translate(None, b"0123456789")
+        key = hash((where[0], re.sub("[0-9]+", "0", where[1]), *where[2:], shape))
         if key not in self.known:
             super().__call__(answer)
-            self.known.add(key)
+        self.known |= {key, same}
 
 
 # ---- requests that every operation answers alike ------------------------------------------------------------------------

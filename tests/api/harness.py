@@ -228,6 +228,8 @@ class Sim:
 
 
 RESPONSE_HOOKS = []  # called for every answer to Shootd.http
+HOLDS_US = []  # the longest piece of work of each daemon's loop, when the daemon has ended in order; tests/outcome.py empties this list
+LOG_END = 8192
 
 
 class Shootd:
@@ -322,6 +324,12 @@ class Shootd:
         if self.process and self.process.popen.poll() is None:
             code = self.process.stop()
             assert code == 0, f"exit {code}: " + self.log()[-6000:]
+            HOLDS_US.extend(self.longest_hold())
+
+    def longest_hold(self):
+        """From the end of the log, in µs; nothing when the log is not there, or not with these words."""
+        end = self.log_path.read_bytes()[-LOG_END:].decode(errors="replace") if self.log_path.exists() else ""
+        return map(int, re.findall(r"longest_hold_cpu_us\W+(\d+)", end)[-1:])
 
     # ---- the API ------------------------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class Failure(AssertionError):
 
 # ---- files ---------------------------------------------------------------------------------------------------------
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.CSafeLoader):
     """Refuses a duplicate member."""
 
     def construct_mapping(self, node, deep=False):
@@ -95,7 +95,7 @@ class Run:
 
 
 def load_all():
-    """Loads all files. The first worker parses them for all workers, because PyYAML takes seconds for so many."""
+    """Loads all files. The first worker parses them for all workers, because that takes a second."""
     paths = sorted(DIRECTORY.glob("*.yaml"))
     key = [(str(p), p.stat().st_mtime_ns, p.stat().st_size) for p in (*paths, pathlib.Path(__file__))]
     cache = BUILD / "scenarios.pickle"

@@ -89,7 +89,7 @@ def test_every_kind_of_change_is_told_once(sim, shootd, receiver):
     assert sequences == list(range(len(told), 0, -1))
 
 
-def test_what_has_no_effect_is_not_told(shootd):
+def test_a_request_without_effect_is_not_audited(shootd):
     key = {"Idempotency-Key": "audit-0123456789"}
     for _ in range(3):
         assert shootd.http.post(shootd.clusters_path(), json={"name": "dev"}, headers=key).status_code == 202
@@ -156,7 +156,7 @@ def test_a_flood_of_refusals_is_cut_for_who_sends_it(shootd, status):
     assert entry["left_out"] == 10 and entry["token_id"] == made["id"] and entry["token_name"] == "flooder"
 
 
-def test_what_callers_send_is_cut(shootd):
+def test_audited_texts_of_callers_are_shortened(shootd):
     long = "é" * 60_000
     assert shootd.http.post(shootd.clusters_path(), json={"name": long, long: 1}).status_code == 422
     [entry] = waited(shootd, action="createCluster")
@@ -165,7 +165,7 @@ def test_what_callers_send_is_cut(shootd):
     assert len(waited(shootd, 2, action="createCluster")[0]["members"]) == 50
 
 
-def test_what_other_projects_are_asked_for_is_reported(make_sim, make_shootd):
+def test_requests_for_projects_of_others_are_audited(make_sim, make_shootd):
     d, _ = two_projects(make_sim, make_shootd)
     made, stranger = bearer(d, name="stranger", role="operator", projects=["team-b"])
     with stranger:
@@ -276,7 +276,7 @@ def test_search_by_actor_target_and_in_both_orders(shootd, receiver):
         assert refused.status_code == 400 and refused.json()["errors"][0]["parameter"] == name
 
 
-def test_who_is_limited_learns_nothing_of_others(make_sim, make_shootd):
+def test_a_limited_token_learns_nothing_about_others(make_sim, make_shootd):
     """A limited token learns nothing of others: neither that a project, cluster, operation, webhook or token exists, nor what others do
     with it."""
     d, _ = two_projects(make_sim, make_shootd)

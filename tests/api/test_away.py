@@ -43,15 +43,15 @@ def test_a_refused_connection_at_the_login(make_shootd):
     d = away_from(make_shootd, f"http://127.0.0.1:{port}")
     upstream = d.http.get("/v1/projects/team-a").json()["upstream"]
     assert f"Cleura (127.0.0.1:{port}) cannot be reached since 20" in upstream["last_error"]
-    assert upstream["last_error"].endswith("no connection comes about")
+    assert upstream["last_error"].endswith("no connection can be made")
     assert upstream["login"] == "unreachable" and upstream["login_message"].startswith("the login failed: Cleura (127.0.0.1")
     account = d.http.get("/v1/accounts").json()["items"][0]
     assert account["login_state"] == "unreachable" and f"127.0.0.1:{port}" in account["login_message"]
     event = wait_until(lambda: d.events(type="account.login_failed"), what="the event")[0]
-    assert f"127.0.0.1:{port}" in event["data"]["message"] and "no connection comes about" in event["data"]["message"]
-    assert_told_everywhere(d, f"127.0.0.1:{port}", "no connection comes about")
+    assert f"127.0.0.1:{port}" in event["data"]["message"] and "no connection can be made" in event["data"]["message"]
+    assert_told_everywhere(d, f"127.0.0.1:{port}", "no connection can be made")
     wait_until(lambda: "breaker open" in d.log(), timeout=40, what="the log")
-    assert "no connection comes about" in d.log()
+    assert "no connection can be made" in d.log()
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["breaker"] == "open", what="the breaker as it is")
 
 

@@ -205,7 +205,7 @@ def test_a_store_that_was_killed_keeps_its_last_writes(sim, busy, tmp_path):
     assert busy.cluster("dev").json()["managed"]
 
 
-def test_what_happened_after_the_backup(sim, busy, make_shootd, tmp_path):
+def test_changes_after_the_backup(sim, busy, make_shootd, tmp_path):
     """docs/operations.md, "Restore": changes after the backup exist at Cleura; shootd neither undoes nor repeats them."""
     d = busy
     for name in ("gone", "again"):
@@ -315,7 +315,7 @@ TAKE_ANOTHER = r"\nto do      nothing was changed: take the newest backup that `
     (lambda path: path.write_bytes(b""), 69, "there is no store in.*" + TAKE_ANOTHER),
     (pathlib.Path.unlink, 69, "unable to open.*" + TAKE_ANOTHER),
 ])
-def test_what_is_no_sound_backup_is_refused(sim, busy, tmp_path, spoil, code, words):
+def test_an_unsound_backup_is_refused(sim, busy, tmp_path, spoil, code, words):
     path = tmp_path / "copy.db"
     backup(busy, path)
     busy.stop()
@@ -608,7 +608,7 @@ def orphan(path):
     db.close()
 
 
-def test_what_fails_its_check_gets_no_name(sim, make_shootd, tmp_path):
+def test_a_copy_that_fails_its_check_gets_no_name(sim, make_shootd, tmp_path):
     d = with_backups(make_shootd, sim, ", every: 0s, keep: 2").start()
     good = d.http.post("/v1/backups").json()["name"]
     newest = re.compile(r"^shootd_backup_newest_timestamp_seconds (\S+)$", re.M)
@@ -726,7 +726,7 @@ def test_check_store_knows_each_schema(busy, tmp_path):
     assert code == 1 and RESTORE_ONE in said
 
 
-def test_what_a_killed_process_left_is_removed(sim, make_shootd):
+def test_files_of_a_killed_process_are_removed(sim, make_shootd):
     d = with_backups(make_shootd, sim, ", every: 0s")
     directory = d.directory / "backups"
     directory.mkdir()

@@ -44,7 +44,7 @@ def test_a_waiting_change_is_judged_again_when_its_turn_comes(sim, shootd):
     assert [p["name"] for p in pools] == ["aaa", "default"]
 
 
-def test_what_the_running_change_makes_impossible_is_refused_at_once(sim, shootd):
+def test_a_change_that_the_running_one_prevents_is_refused_at_once(sim, shootd):
     shootd.wait_operation(shootd.create("dev", spec={"kubernetes_version": "1.33"})["operation"]["id"])
     sim.post("settings", durations={"upgrade": 1200})
     running = put(shootd, "dev", {"kubernetes_version": "1.34", "high_availability": True})

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import harness
+from contract import DOCUMENT
 from harness import BUILD, ROOT, SANITIZED, wait_until
 from raw import Raw, request
 
@@ -257,11 +258,10 @@ def test_the_probes_ask_what_the_daemon_answers():
     pod = of_kind("StatefulSet")["spec"]["template"]["spec"]
     container, = pod["containers"]
     probes = {kind: container[f"{kind}Probe"] for kind in ("startup", "readiness", "liveness")}
-    paths = yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"]
     for kind, probe in probes.items():
         asked = probe["httpGet"]
         assert asked["port"] in {p["name"] for p in container["ports"]} and asked.get("scheme", "HTTP") == "HTTP" and "host" not in asked, kind
-        assert paths[asked["path"]]["get"]["security"] == [], f"{kind}: the kubelet has no token"
+        assert DOCUMENT["paths"][asked["path"]]["get"]["security"] == [], f"{kind}: the kubelet has no token"
     # A restart does not repair a store that accepts no changes or that is being upgraded.
     assert {kind: probe["httpGet"]["path"] for kind, probe in probes.items()} == {"startup": "/readyz", "readiness": "/readyz", "liveness": "/livez"}
     assert seconds_of(probes["startup"]) >= 300 and seconds_of(probes["liveness"]) >= 30

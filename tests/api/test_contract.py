@@ -124,11 +124,11 @@ def client(pair, checker):
         yield c
 
 
-class TextDates(yaml.SafeLoader):
+class TextDates(yaml.CSafeLoader):
     """YAML as OpenAPI requires it: dates stay text."""
 
     yaml_implicit_resolvers = {first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-                               for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+                               for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()}
 
 
 def test_document_is_served_as_it_is(client):
@@ -194,7 +194,7 @@ def test_deliveries_are_in_the_document():
 
 
 @pytest.mark.parametrize("folder, least", [("tests/js", 50), ("dashboard", 3)])
-def test_what_is_used_of_npm_runs_on_the_node_of_debian_12(folder, least):
+def test_npm_packages_run_on_the_node_of_debian_12(folder, least):
     js = ROOT / "tests/js"
     if not (js / "node_modules").is_dir():
         pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
@@ -752,7 +752,7 @@ def test_types_of_problems_lead_to_their_meaning(client, pair, checker):
 
 # ---- every status ----------------------------------------------------------------------------------------------------
 
-def test_what_every_operation_answers_alike(checker, client, pair):
+def test_answers_that_all_operations_share(checker, client, pair):
     """New operations are checked without a change here; statuses of their own need a test above."""
     sim, d = pair
     d.wait_operation(d.create("dev")["operation"]["id"])
@@ -891,7 +891,7 @@ def test_the_first_generation_has_less(directory, checker):
         sim.stop()
 
 
-def test_what_needs_cleura(directory, checker):
+def test_answers_that_need_cleura(directory, checker):
     """409 for data that Cleura does not have yet, 502 for rubbish, 503 for no answer (last, because it opens the breaker)."""
     sim = simulator(directory)
     wrong = []
@@ -918,7 +918,7 @@ def test_no_answer_in_time(no_answers, checker):
     assert got == dict.fromkeys(got, 504)
 
 
-def test_what_is_being_stopped(no_answers, checker):
+def test_writes_while_the_daemon_stops(no_answers, checker):
     """503 for every write while the daemon stops."""
     d = no_answers[0]
     calls = [(id, method.upper(), re.sub(r"\{([a-z]+)\}", lambda m: THERE.get(m[1], "none"), path))

@@ -188,7 +188,7 @@ def test_without_public_url_a_server_for_others_gives_no_address(sim, make_shoot
     assert answer.status_code == 200 and "attacker" not in answer.text and "https://shootd.example.com/v1/" in answer.text
 
 
-def test_what_was_asked_of_the_credential_goes_into_its_address(cluster):
+def test_parameters_of_the_credential_are_in_its_address(cluster):
     path = cluster.clusters_path("dev") + "/kubeconfig"
     for params, wanted in (({}, ""), ({"ttl_seconds": 900}, "?ttl_seconds=900"),
                            ({"min_remaining_seconds": 0}, "?min_remaining_seconds=0"),

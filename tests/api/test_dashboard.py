@@ -12,10 +12,11 @@ import browser
 import contract
 import harness
 from harness import PROJECT_ID, ROOT, wait_until
+from streams import Stream
 
 OTHER_PROJECT = "ffeeddccbbaa99887766554433221100"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e</script><script>alert(2)</script>" + "w" * 300
-# The directory for pictures of the pages; docs/dashboard.md describes how docs/images were made.
+# The directory for pictures of the pages, see docs/dashboard.md.
 PICTURES = os.environ.get("DASHBOARD_PICTURES")
 
 LOGIN = """
@@ -651,16 +652,108 @@ def test_roles_see_what_they_may_and_a_revoked_token_ends_in_the_login(world):
 def test_a_server_that_gives_no_stream_is_not_taken_for_one_that_is_away(world, tmp_path):
     d = harness.Shootd(tmp_path / "crowded", world.sim.url, extra="limits: {streams_per_token: 1}\n").start()
     try:
-        for page, text in (("one", "Live"), ("two", "No live updates")):
-            world.chromium.run(page, LOGIN, url=d.url + "/", token=d.token())
-            world.chromium.run(page, """
-              await page.getByText(args.text, { exact: true }).waitFor();
+        with Stream(d) as other:
+            assert other.status == 200
+            world.chromium.run("crowded", LOGIN, url=d.url + "/", token=d.token())
+            text = world.chromium.run("crowded", """
+              await page.getByText("No live updates", { exact: true }).waitFor();
               await page.getByText("web-0000").waitFor();
-            """, text=text)
-        assert "away" not in world.chromium.run("two", "return page.locator('body').innerText();")
+              return page.locator("body").innerText();
+            """)
+            assert "away" not in text
     finally:
         world.chromium.run(None, "")
         d.stop()
+
+
+# The tabs that read a stream: the name of the lock that each of them holds, and its id.
+READERS = "return (await page.evaluate(async () => (await navigator.locks.query()).held)).map(({ name, clientId }) => [name, clientId]);"
+LIVE = 'await page.getByText("Live", { exact: true }).waitFor();'
+COUNT_STREAMS = 'page.streams = 0; page.on("request", (one) => (page.streams += Number(one.headers().accept === "text/event-stream")));'
+
+
+def appears(world, name, *pages):
+    """A new cluster is shown in all these tabs, one of which reads the stream."""
+    world.sim.post("shoots", count=1, prefix=name, state="ready")
+    for page in pages:
+        world.run(page, 'await page.locator(".tbody, .entries", { hasText: args.name }).first().waitFor();', name=f"{name}-0000")
+    assert len(world.run(pages[0], READERS)) == 1
+
+
+def test_the_tabs_of_a_browser_share_one_stream(world):
+    tabs = ("first", "second", "third")
+    for page in tabs:
+        world.run(page, COUNT_STREAMS)
+        world.open(page)
+        world.run(page, LIVE)
+    assert [world.run(page, "return page.streams;") for page in tabs] == [1, 0, 0]
+    appears(world, "shared", *tabs)
+    world.go("third", "/events?type=cluster.*")
+    world.run("third", LIVE + 'await page.getByRole("button", { name: "Pause" }).click(); await page.getByText("Paused", { exact: true }).waitFor();')
+    appears(world, "missed", "first", "second")
+    # The tab that reads is closed: another one takes its place, and goes on where the stream was.
+    world.run("first", "await page.close();")
+    appears(world, "later", "second")
+    # The tab that was paused gets what it has missed, in the shared stream.
+    world.run("third", 'await page.getByRole("button", { name: "Pause" }).click();')
+    appears(world, "again", "second", "third")
+    shown = " ".join(summary for _, summary in world.run("third", ENTRIES))
+    assert all(f"{name}-0000" in shown for name in ("missed", "later", "again"))
+    for name in ("shared", "missed", "later", "again"):
+        world.sim.http.delete(f"/_sim/shoots/{name}-0000")
+    world.run("second", 'await page.locator(".tbody", { hasText: "again-0000" }).waitFor({ state: "detached" });')
+
+
+def test_a_tab_that_is_silent_loses_the_stream(world):
+    world.open("silent")
+    world.run("silent", LIVE)
+    before = world.run("silent", READERS)
+    assert len(before) == 1 and before[0][0].startswith("shootd events ")
+    world.run("heir", "await page.clock.install();")
+    world.open("heir")
+    world.run("heir", LIVE + "await page.clock.fastForward(50_000);")
+    after = wait_until(lambda: [one for one in world.run("silent", READERS) if one != before[0]], what="another tab to read the stream")
+    assert len(after) == 1
+    appears(world, "heir", "silent", "heir")
+    world.sim.http.delete("/_sim/shoots/heir-0000")
+    world.run("heir", 'await page.locator(".tbody", { hasText: "heir-0000" }).waitFor({ state: "detached" });')
+
+
+def test_a_logout_in_the_tab_that_reads_leaves_the_stream_to_another_one(world):
+    for page in ("leaves", "stays"):
+        world.open(page)
+        world.run(page, LIVE)
+    world.run("leaves", 'await page.getByRole("button", { name: "Log out" }).click(); await page.getByLabel("Token").waitFor();')
+    appears(world, "alone", "stays")
+    world.sim.http.delete("/_sim/shoots/alone-0000")
+    world.run("stays", LIVE + 'await page.locator(".tbody", { hasText: "alone-0000" }).waitFor({ state: "detached" });')
+
+
+@pytest.mark.parametrize("absent", ["BroadcastChannel", "navigator.locks.request"])
+def test_a_browser_that_forbids_tabs_to_talk_has_a_stream_in_each(world, absent):
+    for page in ("one", "other"):
+        world.run(page, COUNT_STREAMS + """
+          await page.addInitScript((absent) => {
+            const refuses = function () { throw new DOMException("not here", "SecurityError"); };
+            if (absent === "BroadcastChannel") window.BroadcastChannel = refuses;
+            else navigator.locks.request = refuses;
+          }, args.absent);
+        """, absent=absent)
+        world.open(page)
+        world.run(page, LIVE)
+    assert [world.run(page, "return page.streams;") for page in ("one", "other")] == [1, 1]
+
+
+def test_tabs_of_other_rights_have_streams_of_their_own(world):
+    viewer = world.d.http.post("/v1/tokens", json={"name": "other tab", "role": "viewer", "projects": ["team-a"]}).json()
+    world.open("admin tab")
+    world.open("viewer tab", token=viewer["token"])
+    for page in ("admin tab", "viewer tab"):
+        world.run(page, LIVE)
+    assert len(world.run("admin tab", READERS)) == 2
+    world.d.http.delete(f"/v1/tokens/{viewer['id']}")
+    world.run("viewer tab", 'await page.getByLabel("Token").waitFor();')
+    assert len(world.run("admin tab", READERS)) == 1
 
 
 def test_an_outage_of_cleura_is_seen(world):
@@ -1071,4 +1164,4 @@ def test_parts_that_need_no_browser(tmp_path):
                     "--jsx=automatic", "--jsx-import-source=preact", '--banner:js=globalThis.document={hidden:false,baseURI:"http://shootd.test/"};globalThis.fetch=(request)=>globalThis.serve(request);'],
                    cwd=ROOT / "dashboard", check=True, timeout=60)
     done = subprocess.run(["node", "--test", bundle], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and "pass 15" in done.stdout.replace("# ", ""), done.stdout + done.stderr
+    assert done.returncode == 0 and "pass 16" in done.stdout.replace("# ", ""), done.stdout + done.stderr

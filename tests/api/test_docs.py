@@ -23,7 +23,7 @@ TIME = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-9:.]{8,15}Z"
 AGE = r"Age:[0-9]+"
 SECRET = r"(?:shd|whsec)_"
 # Slow enough that an operation that is open on the page is still open at the next command.
-SPEED = 60 if harness.SANITIZED else 120
+SPEED = 60
 
 
 # ---- reading a page --------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def run_commands(path, commands, directory, environment):
     (bin / "shootctl").symlink_to(harness.BUILD / "shootctl")
     home = hostile_home(directory / "home")
     run = subprocess.run(["bash"], input=script_of(commands, environment), text=True, capture_output=True, cwd=here,
-                         timeout=240 * harness.PATIENCE, env={**os.environ, **home, "PATH": f"{bin}:{os.environ['PATH']}"})
+                         timeout=400 * harness.PATIENCE, env={**os.environ, **home, "PATH": f"{bin}:{os.environ['PATH']}"})
     assert run.returncode == 0, run.stderr
     faults = []
     for i, command in enumerate(commands):

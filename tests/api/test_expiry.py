@@ -53,7 +53,7 @@ def test_upgrade_offers(sim, make_shootd, generation):
         assert offers["1.34.3"]["check"] is None and not answer["checked_by_cleura"]
 
 
-def test_what_is_offered_is_accepted(sim, make_shootd):
+def test_offered_values_are_accepted(sim, make_shootd):
     """Each offer, for Kubernetes and for the image of a pool, passes a dry run; versions that a write refuses are not offered."""
     states = [("preview", None), ("deprecated", "2099-01-01T00:00:00Z"), ("unavailable", None), ("expired", None),
               ("supported", "2020-01-01T00:00:00Z")]  # no recommended version: the simulator does not know these

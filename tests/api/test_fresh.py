@@ -86,7 +86,7 @@ def test_the_deadline_is_the_clients(sim, make_shootd):
     assert late.elapsed.total_seconds() < 30, "not the minute that Cleura is given"
 
 
-def test_what_was_read_moments_ago_answers(sim, make_shootd):
+def test_a_recent_read_answers(sim, make_shootd):
     """Browsers send no-cache by themselves; many of them cause no calls to Cleura."""
     d = quiet(sim, make_shootd, count=3)
     d.stop()
@@ -102,7 +102,7 @@ def test_what_was_read_moments_ago_answers(sim, make_shootd):
     assert sim.requests() == []
 
 
-def test_what_was_read_longer_ago_is_read_again(sim, make_shootd):
+def test_an_older_read_is_repeated(sim, make_shootd):
     d = quiet(sim, make_shootd)
     d.stop()
     d.config.write_text(d.config.read_text().replace("fresh_floor: 0s", "fresh_floor: 1s"))

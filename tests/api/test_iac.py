@@ -126,7 +126,7 @@ def test_a_put_may_repeat_the_name_in_its_path(shootd):
     assert shootd.cluster("b").status_code == 404
 
 
-def test_what_was_sent_is_read_back(sim, shootd):
+def test_sent_values_are_read_back(sim, shootd):
     """The spec is returned as it was sent, with nulls, empty lists and unknown members in any order; also after a restart, and in every
     answer with the cluster."""
     sent = {"allowed_cidrs": ["198.51.100.7/32", "192.0.2.0/24"], "kubernetes_version": None, "hibernation_schedules": [],

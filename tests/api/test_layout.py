@@ -267,7 +267,7 @@ def log_keys(text):
     return {key.strip('"') for arguments in log_calls(text) for key in arguments[1::2] if key.startswith('"')}
 
 
-def test_what_is_logged_has_the_same_names_everywhere():
+def test_log_fields_have_the_same_names_everywhere():
     """`message` and `priority` are fields of the journal, `time` and `level` of JSON lines; a reason is logged as `reason`."""
     keys = {str(p.relative_to(ROOT)): log_keys(commentless(p)) for p in SOURCES if p.name not in ("log.h", "log.c")}
     assert sum(len(k) for k in keys.values()) > 100 and "reason" in set().union(*keys.values())

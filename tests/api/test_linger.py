@@ -34,7 +34,7 @@ def send_all_then_read(raw, token):
 
 
 @pytest.mark.parametrize("known, code", [(False, "unauthenticated"), (True, "body_too_large")])
-def test_who_sends_all_of_a_refused_body_first_gets_the_answer_nevertheless(d, known, code):
+def test_a_client_that_sends_a_refused_body_first_gets_the_answer(d, known, code):
     """A plain close would reset the connection and discard the answer (RFC 9112, 9.6)."""
     before = connected(d)
     with Raw(d.port) as raw:
@@ -68,7 +68,7 @@ def test_a_stop_lets_refused_bodies_end(sim, make_shootd):
     assert d.process.popen.wait(40) == 0
 
 
-def test_who_never_stops_to_send_is_cut(d):
+def test_a_client_that_never_stops_sending_is_disconnected(d):
     with Raw(d.port) as raw:
         raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 1000000000", token=d.token()))
         assert raw.read().code == "body_too_large"

@@ -69,7 +69,7 @@ def test_a_jwt_is_a_token(d, issuer):
     assert own["issuer"] is None and own["subject"] is None
 
 
-def test_what_a_jwt_may_do(d, issuer):
+def test_rights_of_a_jwt(d, issuer):
     admin, operator, reader = (issuer.token(groups=[g], sub=g) for g in ("admins", "platform", "readers"))
     cluster = "/v1/projects/{}/clusters/web"
     body = {"spec": {}}

@@ -53,7 +53,7 @@ int main(void) { volatile char *p = malloc(100); p[0] = 1; p = 0; return 0; }
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("TEST_WORKERS", "2")
+    monkeypatch.setenv("TEST_WORKERS", "1")
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     return runner.Run(tmp_path, root=tmp_path)
 
@@ -65,7 +65,7 @@ def plant(run, text):
     run.once_more()
 
 
-def test_what_fails_every_second_time_is_flaky(run, capsys):
+def test_a_test_that_fails_every_second_time_is_flaky(run, capsys):
     plant(run, EVERY_SECOND_TIME.format(count=2))
     assert run.report()
     lines = capsys.readouterr().out.splitlines()
@@ -82,7 +82,7 @@ def test_more_than_three_of_them_fail_the_run(run, capsys):
 @pytest.mark.parametrize("text", ["def test_planted():\n    assert False, 'always'\n",
                                   "import threading\n\n\ndef test_planted():\n    t = threading.Thread(target=lambda: 1 / 0)\n    t.start()\n    t.join()\n",
                                   "import nothing_of_this_name\n"])
-def test_what_fails_always_fails(run, capsys, text):
+def test_a_test_that_always_fails_fails(run, capsys, text):
     """A thread that ends with an exception fails its test, too."""
     (run.root / "conftest.py").write_text("def pytest_configure(config):\n"
                                           "    config.addinivalue_line('filterwarnings', 'error::pytest.PytestUnhandledThreadExceptionWarning')\n")
@@ -99,6 +99,22 @@ def test_processor_time_is_counted_for_each_file(run, capsys):
     assert run.report()
     total, listed = re.search(r"processor time (\d+) s, most of it test_planted.py (\d+)", capsys.readouterr().out).groups()
     assert total == listed and int(total) >= 1
+
+
+def test_the_longest_pieces_of_work_of_the_loops_are_listed(run, capsys):
+    plant(run, "import sys\nimport types\n\nimport pytest\n\nharness = sys.modules['harness'] = types.SimpleNamespace(HOLDS_US=[])\n\n\n"
+               "@pytest.mark.parametrize('n', [1, 2, 3, 4, 0])\ndef test_planted(n):\n    harness.HOLDS_US.extend([n * 1100, n * 100])\n")
+    assert run.report()
+    listed = re.search(r"longest pieces of work of the loop, .*: (.*)", capsys.readouterr().out)[1]
+    assert listed == ", ".join(f"{n * 1.1:.1f} ms in test_planted.py::test_planted[{n}]" for n in (4, 3, 2))
+
+
+def test_a_daemon_that_ends_reports_its_longest_piece_of_work(make_shootd, make_sim):
+    d = make_shootd(make_sim().url).start()
+    harness.HOLDS_US.clear()
+    d.stop()
+    [longest] = harness.HOLDS_US
+    assert 0 < longest < 10_000_000
 
 
 def test_a_worker_that_dies_leaves_no_process(run, capsys):

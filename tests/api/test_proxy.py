@@ -3,13 +3,13 @@ the API. It turns an answer that breaks the contract into a 500. 304 is left out
 Content-Type announces."""
 
 import copy
+import json
 import re
 import subprocess
 import time
 
 import httpx
 import pytest
-import yaml
 
 import harness
 import web
@@ -59,8 +59,8 @@ def test_the_proxy_sees_what_is_wrong(daemon):
     wrong = copy.deepcopy(DOCUMENT)
     wrong["components"]["schemas"]["Whoami"]["properties"]["role"] = {"type": "integer"}
     wrong["components"]["schemas"]["NextCursor"] = {"type": "string"}
-    path = directory / "wrong.yaml"
-    path.write_text(yaml.safe_dump(wrong))
+    path = directory / "wrong.json"
+    path.write_text(json.dumps(wrong))
     proxy = Proxy(directory, path, d.url)
     try:
         with web.Client(base_url=proxy.url, headers={"Authorization": "Bearer " + d.token()}) as client:

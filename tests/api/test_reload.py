@@ -86,7 +86,7 @@ def test_values_count_at_once(d):
     assert d.reload() == {"changed": ["log_level"], "restart_needed": []}
 
 
-def test_what_needs_a_restart_is_told_and_keeps_its_value(d):
+def test_a_key_that_needs_a_restart_is_reported_and_keeps_its_value(d):
     port = d.port
     edit(d, f"listen: 127.0.0.1:{port}", "listen: 127.0.0.1:1")
     d.config.write_text(d.config.read_text() + "limits: {http_threads: 5, connections: 100, heartbeat: 1s}\ntrusted_proxies: [10.0.0.0/8]\n"
@@ -342,7 +342,7 @@ def test_operations_of_a_project_that_is_taken_out_are_not_shown(d):
 
 
 @pytest.mark.parametrize("at", ["list_shoots", "cloud_profiles"])
-def test_who_waits_for_cleura_is_reported(d, at):
+def test_requests_that_wait_for_cleura_are_reported(d, at):
     d.sim.fault(at, "delay", delay_ms=20000, count=0)
     answers = []
     path = d.clusters_path(project="team-b") if at == "list_shoots" else "/v1/projects/team-b/catalog"
@@ -533,7 +533,7 @@ def test_reloads_under_load(d):
                 if answer.status_code != 200:
                     failures.append((answer.status_code, answer.text))
                     return
-                ends.wait(0.02)  # without this pause the test would measure its own interpreter, which all threads share
+                ends.wait(0.1)  # without this pause the test would measure its own interpreter, which all threads share
 
     threads = [threading.Thread(target=read_and_write, args=(i,)) for i in range(clients)]
     for thread in threads:
@@ -541,9 +541,12 @@ def test_reloads_under_load(d):
     good = d.config.read_text()
     variants = [good, good.replace("idle: 1s", "idle: 3s"), good.replace(B, ""), good + "limits: {heartbeat: 1s}\n",
                 good.replace(PROJECT_ID + "}", PROJECT_ID + ", defaults: {maximum: 5}}")]
-    faulty = 0
+    does = {read, describe, *([label, resize] if clients > 40 else [])}
+    i = faulty = 0
     try:
-        for i in range(1, reloads + 1):
+        while i < reloads or set(done) < does or min(done.values()) <= 5:
+            i += 1
+            assert i < 100 * reloads, done
             is_faulty = i % 50 == 0
             d.config.write_text(good.replace("idle: 1s", "idle: 1h") + "colour: red\n" if is_faulty else variants[i % len(variants)])
             answer = d.http.post("/v1/reload")
@@ -559,9 +562,8 @@ def test_reloads_under_load(d):
         ends.set()
         for thread in threads:
             thread.join(60)
-    assert faulty == reloads // 50 > 0
-    does = {read, describe, *([label, resize] if clients > 40 else [])}
-    assert not failures and set(done) == does and min(done.values()) > 5, (failures, done)
+    assert faulty == i // 50 > 0
+    assert not failures and set(done) == does, (failures, done)
     d.config.write_text(good)
     d.reload()
     assert d.http.get("/v1/projects/team-b").status_code == 200

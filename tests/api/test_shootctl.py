@@ -145,7 +145,7 @@ def test_a_token_of_the_environment_is_sent_to_its_own_server_only(pair, tmp_pat
     good(ctl("list", "--url", pair[1].url + "/"))
 
 
-def test_what_the_token_may_not_do_is_said(pair, tmp_path):
+def test_missing_rights_of_the_token_are_reported(pair, tmp_path):
     made = pair[1].http.post("/v1/tokens", json={"name": "looker", "role": "viewer", "projects": ["team-a"]}).json()
     viewer = functools.partial(run, tmp_path, SHOOTD_URL=pair[1].url, SHOOTD_TOKEN=made["token"])
     assert good(viewer("list", "-o", "name")) is not None
@@ -533,7 +533,7 @@ def test_an_argument_that_is_no_text_is_refused(tmp_path, line):
 
 @pytest.mark.parametrize("first", [problem(503, "store_unavailable"), problem(429, "quota_exceeded", "Retry-After: 0\r\n"), b"", raw(502, "<p>", "text/html"),
                                    raw(200, "{", length=50)], ids=["503", "429", "nothing", "proxy", "half"])
-def test_what_may_be_repeated_is(tmp_path, first):
+def test_repeatable_requests_are_repeated(tmp_path, first):
     with Answers({"*": [first, first, answer(200, {"items": [], "next_cursor": None})]}) as server:
         done = run(tmp_path, "list", "-o", "json", SHOOTD_URL=server.url, SHOOTD_TOKEN="x")
         assert (good(done), len(server.requests)) == ("[]\n", 3) and "trying again in" in done.stderr and "(2 of 3)" in done.stderr

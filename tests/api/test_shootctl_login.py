@@ -173,7 +173,7 @@ def test_a_renewal_that_fails_is_said(d, issuer, tmp_path):
     assert "could not be renewed" in ctl("list").stderr and kept(tmp_path) == before
 
 
-def test_what_goes_on_goes_on_with_a_new_token(d, issuer, tmp_path):
+def test_a_long_wait_continues_with_a_new_token(d, issuer, tmp_path):
     """A wait lasts longer than a token is valid."""
     issuers.DeviceFlow(issuer)
     good(run(tmp_path, "login", d.url, "--device", "--project", "team-a"))

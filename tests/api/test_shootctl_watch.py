@@ -223,7 +223,7 @@ def test_a_server_without_a_stream_to_give_is_looked_at_all_the_same(tmp_path):
 
 @pytest.mark.parametrize("line, words", [("list --watch -o json", "-o jsonl"), ("get dev --watch -o yaml", "-o jsonl"), ("list --watch -o name", "-o jsonl"),
                                          ("wait dev --for=deleted --allow-absent", "--allow-absent")])
-def test_what_has_no_end_has_a_form_of_its_own(tmp_path, line, words):
+def test_a_form_that_needs_an_end_is_refused(tmp_path, line, words):
     fails(run(tmp_path, *line.split(), SHOOTD_URL="http://127.0.0.1:9", SHOOTD_TOKEN="x"), USAGE, words)
 
 

@@ -107,7 +107,7 @@ def test_exit_status_78_is_the_one_the_daemon_uses():
     assert re.search(r"EXIT_CONFIG\s*=\s*78\b", codes)
 
 
-def test_who_enables_the_service_has_the_socket():
+def test_enabling_the_service_enables_the_socket():
     """`systemctl enable --now shootd` also enables the socket; tools/fresh_boot.sh runs it. The socket unit has the link, so disabling
     the service removes it."""
     assert settings("shootd.service", "Install")["Also"] == ["shootd.socket"]

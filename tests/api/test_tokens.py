@@ -131,7 +131,7 @@ def stored_ids(d):
         return {row[0] for row in db.execute("SELECT id FROM tokens")}
 
 
-def test_what_is_over_piles_up_nowhere(d):
+def test_ended_tokens_are_removed(d):
     """A revoked token is removed from memory and store at once, an expired one 30 days after its end; the same for tokens stored as
     revoked."""
     revoked, ended, shown, old = (make(d, name=name, expires_in_days=1) for name in ("revoked", "ended", "shown", "old"))
@@ -240,7 +240,7 @@ def admin_token(d, **more):
     return subprocess.Popen([BUILD / "shootd", "admin-token", "--config", d.config], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
-def test_who_may_write_the_state_directory_gets_an_admin_token(d):
+def test_a_writer_of_the_state_directory_gets_an_admin_token(d):
     process = admin_token(d)
     secret, said = process.communicate(timeout=20)
     assert process.returncode == 0 and "is valid from now on" in said, said

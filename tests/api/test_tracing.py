@@ -274,7 +274,7 @@ def test_a_failed_write_and_a_failed_operation(make, collector, sim):
     assert values(span["attributes"])["http.response.status_code"] == "409"
 
 
-def test_what_is_not_sent_for_long_is_reported(make, collector, sim):
+def test_calls_that_were_never_accepted_are_reported(make, collector, sim):
     """Calls that were throttled and given up: the spans of the calls, of the waits, and of their step."""
     d = make()
     sim.fault("create_shoot", "status", status=429, count=0)
@@ -385,7 +385,7 @@ def test_patience_is_kept_and_nothing_is_lost(make, collector):
     assert metric(d, "shootd_spans_dropped_total") == 0 and metric(d, 'shootd_spans_exported_total{outcome="refused"}') == 0
 
 
-def test_what_is_refused_is_not_sent_again(make, collector):
+def test_refused_spans_are_not_sent_again(make, collector):
     d = make()
     collector.answers += [(400, {})]
     assert d.http.post(d.clusters_path(), params={"dry_run": "true"}, json={"name": "dev"}).status_code == 200

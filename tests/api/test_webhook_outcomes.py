@@ -177,7 +177,7 @@ def test_wh12_a_slow_receiver_delays_nobody(sim, make_shootd, receiver):
         slow.stop()
 
 
-def test_what_is_no_tls_or_not_theirs_gets_nothing(sim, make_shootd, tmp_path):
+def test_clients_without_tls_or_certificate_get_nothing(sim, make_shootd, tmp_path):
     """Nothing is sent to a receiver without TLS or with a certificate of an unknown authority."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
                     "-days", "2", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem"], check=True, capture_output=True)

@@ -28,7 +28,7 @@ def sent(sim):
     return [r for r in sim.requests() if r["method"] not in ("GET", "HEAD") and "/auth/" not in r["path"]]
 
 
-def test_what_was_read_can_be_sent_back(sim, d):
+def test_a_read_document_can_be_sent_back(sim, d):
     observed = d.cluster("dev").json()["observed"]
     assert observed["hibernation_schedules"] == [STOCKHOLM] and observed["uid"]
     sim.forget()

@@ -1,11 +1,13 @@
-// Drives real Chromium for tests/api/test_dashboard.py. Reads one request a line, {"id", "page", "body", "args"}: `body` is the inside of an
-// async function of (page, args, context); answers {"id", "value"} or {"id", "error"}. Each page collects `faults`: errors of scripts, lines
+// Drives real Chromium for tests/api/test_dashboard*.py. Reads one request a line, {"id", "page", "body", "args"}: `body` is the inside of an
+// async function of (page, args, context, pictures), the last is what pictures.mjs exports; answers {"id", "value"} or {"id", "error"}. Each page collects `faults`: errors of scripts, lines
 // of the console at level error, and reports of the content security policy. Ends when standard input does.
 // Arguments: path of the browser, empty directory for its profile, path of axe-core or "", arguments of playwright's for the browser that are
 // left out.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
+
+import * as pictures from "./pictures.mjs";
 
 const [executablePath, profile, axePath, ...ignoreDefaultArgs] = process.argv.slice(2);
 const context = await chromium.launchPersistentContext(profile, {
@@ -67,7 +69,7 @@ async function answer({ id, page: name, body, args }) {
       return console.log(JSON.stringify({ id, value: null, faults: [] }));
     }
     const page = await pageOf(name);
-    const value = await new AsyncFunction("page", "args", "context", body)(page, args, context);
+    const value = await new AsyncFunction("page", "args", "context", "pictures", body)(page, args, context, pictures);
     console.log(JSON.stringify({ id, value: value ?? null, faults: page.faults }));
   } catch (error) {
     console.log(JSON.stringify({ id, error: String(error?.stack ?? error) }));

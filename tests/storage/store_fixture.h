@@ -167,7 +167,7 @@ static inline enum store_status store_try(const struct store_backend *b, void *c
     return status;
 }
 
-/* As store_try, and frees the set. */
+/* Does the same as store_try, and also frees the set. */
 static inline enum store_status store_run(const struct store_backend *b, void *conn, struct change_set *set)
 {
     enum store_status status = store_try(b, conn, set);

@@ -140,7 +140,7 @@ static int64_t newest(struct fixture *f)
 
 /* ---- both backends ---- */
 
-static void what_was_queued_before_the_start_is_one_commit_in_order(void **state)
+static void changes_queued_before_the_start_are_one_commit_in_order(void **state)
 {
     struct fixture *f = *state;
     for (int i = 0; i < 100; i++)
@@ -467,12 +467,12 @@ static void settle_later(struct fixture *f, bool had_effect)
     assert_int_equal(newest(f), had_effect ? 3 : 2);
 }
 
-static void what_is_not_known_is_reported_when_it_is_stored(void **state)
+static void unknown_members_are_reported_when_they_are_stored(void **state)
 {
     settle_later(*state, true);
 }
 
-static void what_is_not_known_is_reported_when_it_is_not(void **state)
+static void unknown_members_are_reported_when_they_are_not_stored(void **state)
 {
     settle_later(*state, false);
 }
@@ -553,7 +553,7 @@ int main(void)
     const struct store_backend *fake = &store_fake;
     const struct store_backend *sqlite = &store_sqlite;
     const struct CMUnitTest tests[] = {
-        ON_BOTH(what_was_queued_before_the_start_is_one_commit_in_order),
+        ON_BOTH(changes_queued_before_the_start_are_one_commit_in_order),
         ON_BOTH(sets_without_a_change_are_not_written),
         ON_BOTH(many_threads_share_commits_and_each_set_is_reported_once),
         ON_BOTH(one_bad_set_does_not_hurt_the_others),
@@ -563,8 +563,8 @@ int main(void)
         RUN_TEST_WITH(an_uncertain_commit_is_read_back, fake),
         RUN_TEST_WITH(a_failed_commit_that_had_effect_is_no_refusal, fake),
         RUN_TEST_WITH(and_its_audit_entry_is_there_once, fake),
-        RUN_TEST_WITH(what_is_not_known_is_reported_when_it_is_stored, fake),
-        RUN_TEST_WITH(what_is_not_known_is_reported_when_it_is_not, fake),
+        RUN_TEST_WITH(unknown_members_are_reported_when_they_are_stored, fake),
+        RUN_TEST_WITH(unknown_members_are_reported_when_they_are_not_stored, fake),
         RUN_TEST_WITH(a_busy_store_is_tried_again_at_once, fake),
         RUN_TEST_WITH(a_lost_lease_breaks_for_good_and_nobody_waits, fake),
         RUN_TEST_WITH(a_lease_is_renewed_and_respected, fake),

@@ -619,7 +619,7 @@ static void child_commits_and_leaves_one_open(struct fixture *f)
         _exit(2);
 }
 
-static void what_was_committed_survives_a_killed_process(void **state)
+static void commit_survives_a_killed_process(void **state)
 {
     struct fixture *f = *state;
     pid_t pid = fork_child(f, child_commits_and_leaves_one_open, false);
@@ -760,7 +760,7 @@ static char *plan_of(const struct sqlite_conn *conn, enum statement which)
     return buffer_take(&plan, NULL);
 }
 
-static void what_is_rare_is_found_by_the_index_that_is_made_for_it(void **state)
+static void rare_rows_are_found_by_their_index(void **state)
 {
     struct fixture *f = *state;
     static const struct {
@@ -930,7 +930,7 @@ int main(void)
         SQLITE_TEST(a_large_database_is_checked_later),
         SQLITE_TEST(a_missing_folder_is_explained),
         SQLITE_TEST(a_second_process_is_locked_out),
-        SQLITE_TEST(what_was_committed_survives_a_killed_process),
+        SQLITE_TEST(commit_survives_a_killed_process),
         SQLITE_TEST(files_are_private),
         SQLITE_TEST(deleted_documents_leave_no_bytes),
         SQLITE_TEST(documents_are_the_stored_form),
@@ -938,7 +938,7 @@ int main(void)
         SQLITE_TEST(a_full_disk_breaks_the_store_and_reads_go_on),
         SQLITE_TEST(filtered_pages_use_an_index),
         SQLITE_TEST(a_time_of_the_audit_log_is_found_in_few_steps),
-        SQLITE_TEST(what_is_rare_is_found_by_the_index_that_is_made_for_it),
+        SQLITE_TEST(rare_rows_are_found_by_their_index),
     };
     return cmocka_run_group_tests_name("sqlite", tests, NULL, NULL);
 }

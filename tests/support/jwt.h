@@ -1,6 +1,6 @@
 /*
- * JWTs of an invented issuer, and its keys. OpenSSL signs them, not the libraries with which the daemon
- * checks. A fault ends the test.
+ * JWTs of an invented issuer, and its keys. OpenSSL signs them; the daemon checks them with other libraries.
+ * A fault ends the test.
  */
 #ifndef TESTS_SUPPORT_JWT_H
 #define TESTS_SUPPORT_JWT_H

@@ -31,7 +31,7 @@ struct one_shoot {
     bool has_second_project;               /* there is also an empty project "p01" */
 };
 
-/* Starts the daemon. The daemon manages the cluster "dev", which was adopted unchanged, and has sent no
+/* Starts the daemon. The cluster "dev" was adopted unchanged, so the daemon manages it and has sent no
  * writes. `cleura` is borrowed. */
 struct running *one_shoot_start(struct one_shoot *cleura);
 void one_shoot_end(struct running *d);

@@ -49,8 +49,8 @@ void running_start(struct running *d);
  */
 bool running_kill(struct running *d, bool lose_last_turn);
 
-/* With `held` the store waits before its next transaction, while virtual time passes. Without it the store
- * goes on. */
+/* With `held` the store waits before its next transaction, while virtual time passes. Without `held` the
+ * store continues. */
 void running_hold_store(bool held);
 
 void running_run(struct running *d, int64_t duration_us);

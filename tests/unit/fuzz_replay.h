@@ -1,6 +1,6 @@
 /*
- * The program that replays the inputs of fuzz targets: those that were kept as seeds, and each that once
- * showed a fault. It is for the targets of REPLAYED, a list of fuzz/fuzz.h.
+ * The program that replays the inputs of fuzz targets: the stored seeds, and each input that once showed a
+ * fault. The program is for the targets of REPLAYED, a list in fuzz/fuzz.h.
  */
 #ifndef TESTS_UNIT_FUZZ_REPLAY_H
 #define TESTS_UNIT_FUZZ_REPLAY_H
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "fuzz/fuzz.h"
 
-/* Compiled for this program, each target has its own name in place of LLVMFuzzerTestOneInput. */
+/* In this program each target has its own name in place of LLVMFuzzerTestOneInput. */
 #define DECLARE(target) int fuzz_target_##target(const uint8_t *bytes, size_t len);
 REPLAYED(DECLARE)
 
@@ -29,8 +29,8 @@ static void feed(target_run *run, const char *path)
     char *bytes CLEANUP_FREE = mem_calloc(LARGEST, 1);
     size_t len = fread(bytes, 1, LARGEST, file);
     (void)fclose(file);
-    (void)fprintf(stderr, "%s\n", path); /* the last one reported is the one that ended the program */
-    /* In memory of its size, so that a step over its end is seen. */
+    (void)fprintf(stderr, "%s\n", path); /* the last path in the output is the input that ended the program */
+    /* The copy has exactly the size of the input, so an access behind its end is detected. */
     char *exact CLEANUP_FREE = mem_dup(bytes, len ? len : 1);
     (void)run((const uint8_t *)exact, len);
 }

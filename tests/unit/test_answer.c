@@ -82,7 +82,7 @@ static void the_items_of_an_array_come_one_by_one(void **state)
     assert_false(json_items_begin(&it, "{}", 2));
 }
 
-static void what_the_parser_does_not_take_is_malformed(void **state)
+static void text_that_the_parser_refuses_is_malformed(void **state)
 {
     (void)state;
     static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -202,8 +202,8 @@ static json_t *odd_value(const char *text)
     return value;
 }
 
-/* A good row with the member at `path` (dots; numbers are indices) set to `value`. NULL: the member is
- * deleted. */
+/* Makes a good row in which the member at `path` (names separated by dots; numbers are indices) is `value`.
+ * NULL: the member is deleted. */
 static json_t *row_with(int generation, const char *path, const char *value)
 {
     json_t *row = json_loads(good[generation], 0, NULL), *at = row;
@@ -283,7 +283,7 @@ static struct shoot *decode_told(int generation, const char *path, const char *v
     return s;
 }
 
-/* The data on which a decision may depend, from `observed` or the struct, as one text. */
+/* Returns one text with all data on which a decision may depend, from `observed` or from the struct. */
 static char *told_by(const struct shoot *s)
 {
     const json_t *observed = shoot_observed(s);
@@ -300,11 +300,11 @@ static char *told_by(const struct shoot *s)
 
 /* Each member is read separately. A member that cannot be read is unknown and named by its path. The other
  * members do not change. */
-static void what_cannot_be_read_is_unknown(void **state)
+static void unreadable_members_are_unknown(void **state)
 {
     (void)state;
     static const struct {
-        const char *paths[2], *value, *told; /* told: the new text in place of the old text */
+        const char *paths[2], *value, *stated; /* stated: the new text in place of the old text */
         const char *had;
     } rows[] = {
         {{"generation", "metadata.generation"}, "18446744073709551615", NULL, NULL}, /* not used */
@@ -361,16 +361,16 @@ static void what_cannot_be_read_is_unknown(void **state)
             before = decode(g, as_it_was, &fault);
             s = decode_told(g, rows[i].paths[g], rows[i].value, &unread);
             char *was CLEANUP_FREE = told_by(before), *is CLEANUP_FREE = told_by(s);
-            assert_int_equal(unread.count, rows[i].told ? 1 : 0);
-            if (rows[i].told && !strstr(is, rows[i].told))
+            assert_int_equal(unread.count, rows[i].stated ? 1 : 0);
+            if (rows[i].stated && !strstr(is, rows[i].stated))
                 fail_msg("%s = %s: %s", rows[i].paths[g], rows[i].value, is);
             if (rows[i].had) { /* with the old text put back, nothing differs */
-                const char *at = strstr(is, rows[i].told);
+                const char *at = strstr(is, rows[i].stated);
                 char *again CLEANUP_FREE =
-                    mem_printf("%.*s%s%s", (int)(at - is), is, rows[i].had, at + strlen(rows[i].told));
+                    mem_printf("%.*s%s%s", (int)(at - is), is, rows[i].had, at + strlen(rows[i].stated));
                 assert_string_equal(again, was);
             }
-            if (!rows[i].told)
+            if (!rows[i].stated)
                 assert_string_equal(is, was);
             shoot_free(before);
             shoot_free(s);
@@ -382,7 +382,7 @@ static void it_is_named_by_its_path(void **state)
 {
     (void)state;
     static const struct {
-        const char *path, *value, *told;
+        const char *path, *value, *stated;
     } rows[] = {
         {"shoot_provider.workers.0.max_surge", "\"25%\"", "/shoot_provider/workers/0/max_surge"},
         {"shoot_provider.workers.0", "7", "/shoot_provider/workers/0"},
@@ -397,14 +397,14 @@ static void it_is_named_by_its_path(void **state)
         struct unread unread;
         struct shoot *s = decode_told(0, rows[i].path, rows[i].value, &unread);
         assert_int_equal(unread.count, 1);
-        assert_string_equal(unread.paths[0], rows[i].told);
+        assert_string_equal(unread.paths[0], rows[i].stated);
         shoot_free(s);
     }
 }
 
 /* When a member of a pool cannot be read, a change of the pool does not send the member. Cleura then keeps
- * its value. */
-static void what_is_not_known_is_not_sent(void **state)
+ * the present value. */
+static void unknown_values_are_not_sent(void **state)
 {
     (void)state;
     static const char *const paths[2] = {"shoot_provider.workers.0", "spec.provider.workers.0"};
@@ -457,7 +457,7 @@ static void a_machine_is_sent_whole_or_not_at_all(void **state)
     }
 }
 
-/* CPU seconds of this thread. */
+/* Returns the CPU time of this thread in seconds. */
 static double cpu_s(void)
 {
     struct timespec t;
@@ -484,7 +484,7 @@ static void a_path_is_found_in_linear_time(void **state)
         decode_note(&d, last, "number");
     double begin = cpu_s();
     decode_report_unread(&d, doc, &unread);
-    assert_true(cpu_s() - begin < 1.0); /* minutes, when the path of every member was written */
+    assert_true(cpu_s() - begin < 1.0); /* this took minutes when the path of every member was written */
     for (int i = 0; i < UNREAD_TOLD; i++)
         assert_string_equal(unread.paths[i], "/last/1/number");
 }
@@ -493,7 +493,7 @@ static void a_progress_that_is_no_percentage_says_nothing(void **state)
 {
     (void)state;
     static const struct {
-        const char *told;
+        const char *stated;
         int shown;
     } rows[] = {{"-5", SHOOT_PROGRESS_UNKNOWN},
                 {"10000000007", SHOOT_PROGRESS_UNKNOWN},
@@ -506,7 +506,7 @@ static void a_progress_that_is_no_percentage_says_nothing(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         for (int g = 0; g < 2; g++) {
             const char *fault;
-            json_t *row CLEANUP_JSON = row_with(g, paths[g], rows[i].told);
+            json_t *row CLEANUP_JSON = row_with(g, paths[g], rows[i].stated);
             struct shoot *s = decode(g, row, &fault);
             assert_non_null(s);
             assert_int_equal(s->progress, rows[i].shown);
@@ -586,12 +586,12 @@ static void a_token_with_odd_characters_is_none(void **state)
 static void cleuras_words_hold_no_controls_D4(void **state)
 {
     (void)state;
-    static const char told[] = "\"a\\u001b[2J\\u009b1m \\u202eb\\u2028c \\u00fc\"",
+    static const char stated[] = "\"a\\u001b[2J\\u009b1m \\u202eb\\u2028c \\u00fc\"",
                       shown[] = "a [2J 1m  b c \xc3\xbc";
     const char *fault;
-    json_t *row CLEANUP_JSON = row_with(0, "last_operation.description", told);
+    json_t *row CLEANUP_JSON = row_with(0, "last_operation.description", stated);
     json_t *status = json_object_get(row, "status");
-    json_t *text CLEANUP_JSON = json_loads(told, JSON_DECODE_ANY, NULL);
+    json_t *text CLEANUP_JSON = json_loads(stated, JSON_DECODE_ANY, NULL);
     (void)json_object_set(json_array_get(json_object_get(status, "conditions"), 0), "message", text);
     (void)json_object_set(json_array_get(json_object_get(status, "last_errors"), 0), "description", text);
     struct shoot *s = decode(0, row, &fault);
@@ -600,7 +600,7 @@ static void cleuras_words_hold_no_controls_D4(void **state)
     assert_string_equal(json_str(json_array_get(json_doc_tree(s->conditions), 0), "message"), shown);
     assert_string_equal(json_str(json_array_get(json_doc_tree(s->last_errors), 0), "description"), shown);
     shoot_free(s);
-    char *body CLEANUP_FREE = mem_printf("{\"error\":{\"code\":400,\"message\":%s}}", told);
+    char *body CLEANUP_FREE = mem_printf("{\"error\":{\"code\":400,\"message\":%s}}", stated);
     char *message CLEANUP_FREE = error_message(body, strlen(body));
     assert_string_equal(message, shown);
 }
@@ -668,7 +668,7 @@ static void replace_everywhere(int generation, const json_t *row, json_t *at, js
     }
 }
 
-static void what_is_decoded_can_be_stored_and_read_back_C1(void **state)
+static void decoded_values_can_be_stored_and_read_back_C1(void **state)
 {
     (void)state;
     static const char *const odd[] = {
@@ -734,7 +734,7 @@ static void known_rows_are_not_decoded(void **state)
     const char *why;
     struct json_items rows;
     struct list_part part;
-    other[strlen(other) - 1] = ' '; /* another text of the same shoot: it ends behind the space */
+    other[strlen(other) - 1] = ' '; /* the same shoot in other bytes: with a space before the last brace */
     body = mem_printf("[%s, %s}]", good[0], other);
     assert_int_equal(list_begin(&rows, body, strlen(body), &why), READ_OK);
     assert_true(list_next(&generation_v2, NOW, &rows, NULL, &part));
@@ -861,22 +861,22 @@ int main(void)
         cmocka_unit_test(a_scan_agrees_with_the_parser),
         cmocka_unit_test(a_scan_refuses_before_anything_is_built),
         cmocka_unit_test(the_items_of_an_array_come_one_by_one),
-        cmocka_unit_test(what_the_parser_does_not_take_is_malformed),
+        cmocka_unit_test(text_that_the_parser_refuses_is_malformed),
         cmocka_unit_test(one_odd_value_does_not_make_a_text_bad),
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(a_reason_of_cleura_that_is_cut_in_a_character_is_reported),
         cmocka_unit_test(names_that_cannot_be_are_refused_C2),
         cmocka_unit_test(uids_that_cannot_be_read_are_refused),
-        cmocka_unit_test(what_cannot_be_read_is_unknown),
+        cmocka_unit_test(unreadable_members_are_unknown),
         cmocka_unit_test(it_is_named_by_its_path),
-        cmocka_unit_test(what_is_not_known_is_not_sent),
+        cmocka_unit_test(unknown_values_are_not_sent),
         cmocka_unit_test(a_machine_is_sent_whole_or_not_at_all),
         cmocka_unit_test(a_path_is_found_in_linear_time),
         cmocka_unit_test(outcomes_of_upgrade_checks_have_a_table),
         cmocka_unit_test(a_token_with_odd_characters_is_none),
         cmocka_unit_test(a_progress_that_is_no_percentage_says_nothing),
         cmocka_unit_test(cleuras_words_hold_no_controls_D4),
-        cmocka_unit_test(what_is_decoded_can_be_stored_and_read_back_C1),
+        cmocka_unit_test(decoded_values_can_be_stored_and_read_back_C1),
         cmocka_unit_test(only_known_members_are_taken_over),
         cmocka_unit_test(one_bad_row_does_not_take_the_others_along),
         cmocka_unit_test(known_rows_are_not_decoded),

@@ -118,7 +118,7 @@ static void query_parameters_agree(void **state)
 
 /* ---- limits of requested values ---- */
 
-/* Returns the schema without references. Among alternatives it is the one that is not null. */
+/* Returns the schema without references. Among alternatives, returns the one that is not null. */
 static const json_t *plain(const json_t *schema)
 {
     size_t i;
@@ -196,7 +196,7 @@ static void limits_agree(void **state)
             fail_msg("%s is not in the contract", spec_limits[i].path);
 }
 
-/* A body with one value at `path`. */
+/* Makes a body with one value at `path`. */
 static json_t *body_with(const char *path, json_t *value)
 {
     const char *slash = strchr(path, '/');
@@ -222,7 +222,7 @@ static json_t *text_of(size_t len)
     return value;
 }
 
-/* A body with a value that exceeds the limit by one, at the limit's place. */
+/* Makes a body with a value that exceeds the limit by one, at the place that the limit is for. */
 static json_t *one_too_many(const struct spec_limit *limit)
 {
     size_t len = strlen(limit->path), max = (size_t)limit->max;

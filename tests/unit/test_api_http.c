@@ -393,7 +393,7 @@ static int exchange(const char *text, size_t len)
     return strncmp(answer, "HTTP/1.1 ", 9) ? 0 : (int)strtol(answer + 9, NULL, 10);
 }
 
-/* As exchange, with a token, further fields ("A: b\r\n" each) and a body. */
+/* Does the same as exchange, but with a token, further fields ("A: b\r\n" each) and a body. */
 static int ask(const char *method, const char *target, const char *token, const char *fields,
                const char *body)
 {
@@ -541,7 +541,7 @@ static void ht24_ht28_pages_state_the_age_of_their_oldest_item(void **state)
         {"/v1/clusters", "Age: 300\r\n"},
         {"/v1/clusters?fields=summary", "Age: 300\r\n"},
         {"/v1/clusters?limit=1", "Age: 10\r\n"},
-        {"/v1/clusters?sort=-name&limit=1", "Age: 0\r\n"}, /* was never observed */
+        {"/v1/clusters?sort=-name&limit=1", "Age: 0\r\n"}, /* the cluster was never observed */
         {"/v1/clusters?sort=-name&limit=2", "Age: 300\r\n"},
         {"/v1/projects/team-b/clusters", "Age: 0\r\n"},
         {"/v1/clusters?q=nobody", "Age: 0\r\n"},
@@ -561,7 +561,7 @@ static void ht24_ht28_pages_state_the_age_of_their_oldest_item(void **state)
     lacks("Cache-Status");
 }
 
-/* The value of a header field or JSON string of the last answer. */
+/* Returns the value of a header field or of a JSON string in the last answer. */
 static char *after(const char *mark, const char *end)
 {
     const char *at = strstr(answer, mark);
@@ -770,7 +770,7 @@ static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
     assert_int_equal(get("/v1/operations?limit=1"), 200); /* the view contains more */
     has("op_00000000000002");
     lacks("op_00000000000000");
-    assert_int_equal(get("/v1/operations"), 200); /* the store answers with all of it */
+    assert_int_equal(get("/v1/operations"), 200); /* the whole answer comes from the store */
     has("op_00000000000000");
     has("\"next_cursor\":null");
     assert_int_equal(get("/v1/operations?status=running"), 200);

@@ -31,9 +31,9 @@ struct fixture {
     int retry_after_s;
     /* Cleura's behaviour */
     bool webauthn_only;
-    int code_status; /* of the request for an SMS */
+    int code_status; /* the status with which a request for an SMS is answered */
     int64_t good_code;
-    const char *good_token; /* accepted by a validation */
+    const char *good_token; /* a validation accepts this token */
     unsigned passwords, sms, checks, validations;
     /* the outcome of the manual login */
     enum login_outcome outcome;

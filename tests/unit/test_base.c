@@ -696,7 +696,7 @@ static uint64_t network_of(const char *address)
     return ip_network(&ip);
 }
 
-/* Limits for each client use the network, because a client with a /64 has all of its addresses. */
+/* Limits for each client use the network, because a client with a /64 can use every address of the /64. */
 static void clients_of_one_network_are_one(void **state)
 {
     (void)state;
@@ -747,7 +747,7 @@ static void metrics_have_their_text_form_OB_2(void **state)
                                   "part 1\n");
 }
 
-/* Only the name of a family loses the suffix _total of a counter. */
+/* Only the family name of a counter loses the suffix _total. */
 static void metrics_have_the_form_of_openmetrics(void **state)
 {
     (void)state;
@@ -789,7 +789,7 @@ static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
     struct settled_clock c;
     settled_clock_begin(&c, &w.env, 0);
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
-    w.now += 5 * DAY; /* it runs as both clocks do */
+    w.now += 5 * DAY; /* the settled clock advances by the same time as both clocks */
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 
     w.wall_offset += 120 * DAY;
@@ -804,7 +804,7 @@ static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
     w.now += DAY;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 
-    w.wall_offset -= 600 * US_PER_S; /* set back: at once; set ahead a little: at once */
+    w.wall_offset -= 600 * US_PER_S; /* a clock that is set back, or ahead by a little, is accepted at once */
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
     w.wall_offset += 60 * US_PER_S;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
@@ -854,7 +854,7 @@ static int64_t processor_us(clockid_t clock)
 }
 
 /* Linux 6.18 takes a slice of some milliseconds from a thread that yields after 50 us of work. Such a thread
- * kept only a sixtieth. */
+ * had only a sixtieth of the processor. */
 static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(void **state)
 {
     (void)state;

@@ -20,7 +20,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Judges an answer and moves the clock forward by the pause, which is stored in *ret_pause. */
+/* Judges an answer, stores the pause in *ret_pause, and moves the clock forward by the pause. */
 static enum device_step judge(enum http_end end, long status, const char *error, int64_t retry_after_s,
                               int64_t *ret_pause)
 {
@@ -49,8 +49,8 @@ static void slow_down_counts_for_good(void **state)
     assert_int_equal(pause_after(HTTP_ANSWERED, 428, "authorization_pending"), 15000);
 }
 
-/* The pause also grows when something between answers for the issuer. The first answer of the issuer resets
- * it. */
+/* The pause also grows when a proxy answers in place of the issuer. The first answer of the issuer resets the
+ * pause. */
 static void an_issuer_that_is_away_is_asked_less_often(void **state)
 {
     (void)state;

@@ -159,7 +159,7 @@ static void members_of_the_user_stay_in_our_entry(void **state)
     assert_int_equal(json_array_size(json_arr(file, "users")), 1);
 }
 
-static void what_is_no_kubeconfig_is_refused(void **state)
+static void other_documents_than_a_kubeconfig_are_refused(void **state)
 {
     static const char *const rows[] = {
         "- a\n", "a: [\n", "clusters: {a: 1}\n", "a: 1\n---\nb: 2\n", "a: 1\n---\nb: [\n", "text"};
@@ -177,7 +177,7 @@ int main(void)
         cmocka_unit_test(a_new_file_is_whole),
         cmocka_unit_test(everything_else_stays),
         cmocka_unit_test(members_of_the_user_stay_in_our_entry),
-        cmocka_unit_test(what_is_no_kubeconfig_is_refused),
+        cmocka_unit_test(other_documents_than_a_kubeconfig_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -13,7 +13,8 @@
 
 enum { MOST_WORDS = 12 };
 
-/* Parses a line whose words are separated by blanks; false with the fault. */
+/* Parses a line whose words are separated by blanks. When the line has a fault, returns false and sets
+ * `fault`. */
 static bool parsed_from(const char *line, struct parsed *ret, struct buffer *fault)
 {
     static char copy[400];
@@ -114,7 +115,7 @@ static void help_wins_wherever_it_stands(void **state)
     }
     struct parsed parsed;
     struct buffer fault CLEANUP_BUFFER;
-    assert_true(parsed_from("get dev -- --help", &parsed, &fault)); /* after -- it is a name */
+    assert_true(parsed_from("get dev -- --help", &parsed, &fault)); /* after -- the word --help is a name */
     assert_false(parsed.help);
     assert_string_equal(parsed.arguments[1], "--help");
     assert_int_equal(parsed.rest, 1);
@@ -138,8 +139,8 @@ static void durations(void **state)
     assert_int_equal(duration_ms("999999999d"), -1);
 }
 
-/* The parser reads flags before the command without knowing the command, so flags of one name must be
- * alike. */
+/* The parser reads flags before the command without knowing the command, so flags of the same name must be
+ * alike: all of them, or none, have a value. */
 static void flags_of_the_same_name_are_alike(void **state)
 {
     (void)state;

@@ -15,7 +15,8 @@
 
 static const struct column columns[] = {{"NAME", false}, {"PHASE", false}, {"MESSAGE", true}, {NULL, false}};
 
-/* The table as printed on a terminal of this width; 0: without a terminal. The caller frees it. */
+/* Returns the table in the form for a terminal of this width; 0: there is no terminal. The caller frees
+ * it. */
 static char *printed(unsigned width)
 {
     char *text = NULL, number[16];

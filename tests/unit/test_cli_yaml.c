@@ -103,7 +103,7 @@ static void assert_round(const char *json)
         fail_msg("%s became\n%s", json, out.data);
 }
 
-static void what_is_written_is_read(void **state)
+static void written_values_are_read(void **state)
 {
     static const char *const rows[] = {
         "{\"a\":1}",
@@ -150,7 +150,7 @@ int main(void)
         cmocka_unit_test(aliases_are_copies),
         cmocka_unit_test(faults_have_their_line),
         cmocka_unit_test(bounds),
-        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(written_values_are_read),
         cmocka_unit_test(the_form_that_people_see),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@
 #include "view/cluster_facts.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { CLUSTERS = 20, CLUSTERS_MAX = 20 }; /* in each project: by default, and with FULL=1 */
+enum { CLUSTERS = 20, CLUSTERS_MAX = 20 }; /* the clusters of each project: by default, and with FULL=1 */
 #else
 enum { CLUSTERS = 100, CLUSTERS_MAX = 500 };
 #endif
@@ -38,7 +38,7 @@ enum {
     WRITES = 40,            /* at random moments */
     CALLS_BEFORE_WRITE = 3, /* calls that may start between a command and its first write */
     WINDOW_S = 10,
-    LISTS_IN_WINDOW = 2, /* regular lists are 270 s apart; one more in a project with activity */
+    LISTS_IN_WINDOW = 2, /* regular lists are 270 s apart; a project with activity has one more */
     LISTS_MAX = 4096,
     QUIET_FROM_H = 3, /* hours without writes by users */
     QUIET_UNTIL_H = 12,
@@ -68,7 +68,7 @@ struct expected_write {
     struct command *cmd;
     unsigned project, shoot;
     unsigned calls_before; /* number of calls when the command was posted */
-    int calls;             /* calls that started before its own; -1: its own has not started */
+    int calls; /* calls that started before the call of this write; -1: that call has not started */
 };
 
 struct day {
@@ -232,8 +232,8 @@ static void check_writes(const struct day *day)
 /* ---- expectations ---- */
 
 /*
- * The fewest lists of a project. The interval doubles with every unchanged answer, from the active to the
- * idle interval.
+ * Returns the smallest possible number of lists of a project. The interval doubles with every unchanged
+ * answer, from the active to the idle interval.
  */
 static unsigned fewest_lists(void)
 {
@@ -268,7 +268,7 @@ static void check_freshness(const struct day *day)
         }
     }
     print_message("the longest time between two lists of a project: %.1f s\n", (double)longest / 1e6);
-    assert_true(longest <= (IDLE_S + IDLE_S / 4 + LATE_S) * US_PER_S); /* a quarter longer until the slot */
+    assert_true(longest <= (IDLE_S + IDLE_S / 4 + LATE_S) * US_PER_S); /* up to a quarter longer: the slot */
 }
 
 static int by_time(const void *left, const void *right)

@@ -27,7 +27,7 @@ static struct command *make_token(struct running *d, const char *role)
     return cmd;
 }
 
-/* The id of the token that the daemon made. There must be no other token. */
+/* Copies the id of the token that the daemon made. There must be no other token. */
 static void first_admin(struct running *d, char id[static 40])
 {
     const struct view_snapshot *s = view_enter(d->view);

@@ -42,7 +42,7 @@ static const char shared_text[] = "the same for everybody";
 static _Atomic(struct http_coded *) shared_coded;
 static atomic_int released;
 
-/* For threads of the server, where the assertions of the test framework do not work. */
+/* An assertion for threads of the server, where the assertions of the test framework do not work. */
 #define MUST(x) ((x) ? (void)0 : abort())
 
 static struct greeting *greeting_of(struct server_request *r)
@@ -78,8 +78,8 @@ static void wait_for(struct server_request *r, const char *owner, char *result)
     atomic_store(&waiting, s);
 }
 
-/* Below /guard the result of a wait decides: the second segment of the path, then "yes" in place of "again".
- */
+/* Below /guard the result of a wait decides. The result is the second segment of the path; when that is
+ * "again", the result of the second wait is "yes". */
 static void ask_guard(struct server_request *r)
 {
     const char *segment = r->segments.count > 1 ? r->segments.items[1] : "yes";
@@ -384,7 +384,7 @@ static void a_suspended_request_goes_on_with_its_result(void **state)
     assert_int_equal(atomic_load(&discarded), 0);
 }
 
-static void what_comes_too_late_is_discarded(void **state)
+static void late_answer_is_discarded(void **state)
 {
     (void)state;
     atomic_store(&holds, 1);
@@ -407,7 +407,8 @@ static void a_request_may_wait_more_than_once(void **state)
 
 #define POST(path, fields) "POST " path " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" fields
 
-/* The library calls the handler for the header section again, so all is as without the wait. */
+/* The library calls the handler for the header section again, so all further steps are the same as without a
+ * wait. */
 static void a_check_may_wait(void **state)
 {
     (void)state;
@@ -446,7 +447,7 @@ static void a_body_is_wanted_after_the_wait(void **state)
     while (!atomic_load(&waiting))
         (void)usleep(1000);
     assert_int_equal(recv(fd, answer, sizeof(answer), MSG_DONTWAIT), -1);
-    assert_int_equal(http_numbers(http).suspended, 0); /* it waits for nobody */
+    assert_int_equal(http_numbers(http).suspended, 0); /* waits without an owner are not counted */
     assert_int_equal(http_numbers(http).in_flight, 1);
     suspension_resume(atomic_load(&waiting), mem_strdup("yes"));
     ssize_t n = recv(fd, answer, sizeof(answer) - 1, 0);
@@ -476,7 +477,7 @@ static void a_check_that_waits_too_long_is_ended(void **state)
     assert_int_equal(atomic_load(&discarded), 1);
 }
 
-/* The client is gone, which nobody notices before the result. */
+/* The client is gone, but the server does not detect that before the result. */
 static void a_client_may_leave_while_a_check_waits(void **state)
 {
     (void)state;
@@ -545,7 +546,7 @@ int main(void)
         SERVER_TEST(a_field_may_be_long),
         SERVER_TEST(shared_bytes_are_kept_for_the_next_answer),
         SERVER_TEST(a_suspended_request_goes_on_with_its_result),
-        SERVER_TEST(what_comes_too_late_is_discarded),
+        SERVER_TEST(late_answer_is_discarded),
         SERVER_TEST(a_request_may_wait_more_than_once),
         SERVER_TEST(a_check_may_wait),
         SERVER_TEST(a_body_is_wanted_after_the_wait),

@@ -17,7 +17,8 @@
 #define UID_OURS     "11111111-8888-4777-8666-555555555555"
 #define UID_STRANGER "99999999-8888-4777-8666-555555555555"
 
-/* The uid of the cluster that readers see as "dev"; "" when there is none. The caller frees it. */
+/* Returns the uid of the cluster that readers see under the name "dev"; "" when there is none. The caller
+ * frees it. */
 static char *seen_uid(struct running *d, bool *ret_managed)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -264,7 +265,7 @@ static void an_admin_says_that_they_are_not_there(void **state)
     one_shoot_end(d);
 }
 
-/* After that the uid still decides. */
+/* After the confirmation the uid still decides. */
 static void an_admin_says_that_they_are(void **state)
 {
     (void)state;
@@ -296,8 +297,8 @@ static void a_moment_of_blindness_changes_nothing(void **state)
     one_shoot_end(d);
 }
 
-/* The record also stays over a restart. */
-static void what_is_absent_for_long_is_gone_and_comes_back_whole(void **state)
+/* The record also survives a restart. */
+static void cluster_absent_for_long_is_gone_and_comes_back_whole(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
@@ -549,8 +550,8 @@ static void and_is_not_sent_to_what_replaced_the_shoot_meanwhile(void **state)
     delete_in_a_slow_lane(UID_STRANGER, 0);
 }
 
-/* A row that was forgotten, or a member of it, would send the call twice after a lost answer, or not at all.
- */
+/* When a row, or a member of a row, is missing, the call is sent twice after a lost answer, or not at
+ * all. */
 static void every_action_is_complete(void **state)
 {
     (void)state;
@@ -587,7 +588,7 @@ int main(void)
         cmocka_unit_test(an_admin_says_that_they_are_not_there),
         cmocka_unit_test(an_admin_says_that_they_are),
         cmocka_unit_test(a_moment_of_blindness_changes_nothing),
-        cmocka_unit_test(what_is_absent_for_long_is_gone_and_comes_back_whole),
+        cmocka_unit_test(cluster_absent_for_long_is_gone_and_comes_back_whole),
         cmocka_unit_test(an_outage_is_no_absence),
         cmocka_unit_test(a_deletion_that_failed_is_no_proof),
         cmocka_unit_test(an_answer_without_a_uid_makes_nobody_forget),

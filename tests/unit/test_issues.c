@@ -89,7 +89,7 @@ static struct cluster *healthy(const char *version)
 
 static int asked_in_vain;
 
-/* The issues that a reader of the view finds. */
+/* Returns the issues that a reader of the view finds. */
 static json_t *issues_shown(const struct cluster *c, const struct operation *op, const json_t *versions)
 {
     struct view_blob *blob = render_cluster_blob(c, op);
@@ -106,7 +106,7 @@ static json_t *issues_shown(const struct cluster *c, const struct operation *op,
     return issues;
 }
 
-/* The issues as "code/severity/subject", comma-separated, in their order; frees the cluster. */
+/* Returns the issues as "code/severity/subject", separated by commas, in their order. Frees the cluster. */
 static char *codes_of(struct cluster *c, const struct operation *op)
 {
     struct buffer out;

@@ -19,7 +19,7 @@ static void forget(void)
     seen_count = 0;
 }
 
-/* In place of libsystemd's function. */
+/* Replaces the function of libsystemd. */
 int sd_journal_sendv(const struct iovec *iov, int n)
 {
     forget();
@@ -133,7 +133,7 @@ static void another_stderr_keeps_its_lines(void **state)
     assert_int_equal(lines, 0);
 }
 
-/* A socket in place of the journal's. */
+/* A socket that replaces the socket of the journal. */
 struct journal_socket {
     int fd;
     struct sockaddr_un real;
@@ -234,7 +234,7 @@ static void *read_many(void *arg)
     return (void *)(uintptr_t)count;
 }
 
-/* More entries than are sent together. The socket's queue is even shorter. */
+/* There are more entries than one system call sends, and the socket's queue is even shorter. */
 static void many_held_lines_all_come(void **state)
 {
     (void)state;

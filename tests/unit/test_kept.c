@@ -105,13 +105,13 @@ static void operations_and_audit_are_kept_as_configured(void **state)
     d->respond = refuse;
     running_start(d);
     create(d, "early");
-    const size_t told = audit_count(d);
-    assert_true(told >= 2);
+    const size_t entries = audit_count(d);
+    assert_true(entries >= 2);
     running_run(d, 46 * HOUR);
     assert_int_equal(operations_shown(d), 1);
     running_run(d, 8 * HOUR);
     assert_int_equal(operations_shown(d), 0);
-    assert_int_equal(audit_count(d), told);
+    assert_int_equal(audit_count(d), entries);
     running_run(d, 48 * HOUR);
     assert_int_equal(audit_count(d), 0);
     (void)running_kill(d, false);

@@ -68,7 +68,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     return answer;
 }
 
-/* The version that a reader sees; "" when there is no such cluster. The caller frees it. */
+/* Returns the version that a reader sees; "" when there is no such cluster. The caller frees it. */
 static char *seen(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -122,7 +122,7 @@ static void an_older_answer_is_not_believed_for_five_minutes(void **state)
     cleura.now = older;
     running_run(d, 4 * MINUTE);
     expect(d, "1.34.3");
-    running_run(d, 2 * MINUTE); /* this is no cache: the clock was set back */
+    running_run(d, 2 * MINUTE); /* a cache does not explain this: the clock was set back */
     expect(d, "1.33.7");
     end(d);
 }
@@ -158,7 +158,7 @@ static void also_not_after_a_restart(void **state)
     end(d);
 }
 
-static void what_was_deleted_is_not_found_again_for_five_minutes(void **state)
+static void deleted_cluster_is_not_found_again_for_five_minutes(void **state)
 {
     (void)state;
     struct cleura cleura = {.now = newer};
@@ -179,12 +179,12 @@ static void what_was_deleted_is_not_found_again_for_five_minutes(void **state)
     expect(d, "");
     cleura.now = newer;
     running_run(d, 6 * MINUTE);
-    expect(d, "1.34.3"); /* shown for so long, the state counts */
+    expect(d, "1.34.3"); /* a state that is shown for so long counts */
     end(d);
 }
 
-/* For example when access was lost for a while. */
-static void what_only_vanished_is_found_again_at_once(void **state)
+/* This happens, for example, when access was lost for a while. */
+static void vanished_cluster_is_found_again_at_once(void **state)
 {
     (void)state;
     struct cleura cleura = {.now = newer};
@@ -232,8 +232,8 @@ int main(void)
         cmocka_unit_test(an_older_answer_is_not_believed_for_five_minutes),
         cmocka_unit_test(two_nodes_may_differ_for_an_hour),
         cmocka_unit_test(also_not_after_a_restart),
-        cmocka_unit_test(what_was_deleted_is_not_found_again_for_five_minutes),
-        cmocka_unit_test(what_only_vanished_is_found_again_at_once),
+        cmocka_unit_test(deleted_cluster_is_not_found_again_for_five_minutes),
+        cmocka_unit_test(vanished_cluster_is_found_again_at_once),
         cmocka_unit_test(polls_without_news_show_no_cluster_anew),
     };
     log_set_level(LOG_LEVEL_ERROR);

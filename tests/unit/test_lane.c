@@ -17,8 +17,9 @@
 #include "upstream/upstream.h"
 
 /*
- * Cleura is down for an hour. 5 attempts open the breaker. Its pauses are at least 5, 10, 20, 40 and then 60
- * s. Probes therefore start no earlier than 5, 15, 35 and 75 s after it opened, and then every 60 s.
+ * Cleura is down for an hour. 5 attempts open the breaker. The pauses of the breaker are at least 5, 10, 20,
+ * 40 and then 60 s. Probes therefore start no earlier than 5, 15, 35 and 75 s after the breaker opened, and
+ * then every 60 s.
  */
 enum { ATTEMPTS_IN_AN_HOUR = 5 + 4 + (3600 - 75) / 60 };
 
@@ -185,7 +186,7 @@ static void break_it(struct fixture *f)
     assert_string_equal(status_of(f).breaker, "open");
 }
 
-/* The position of the request for the project, counted from `from`; 0: none. */
+/* Returns the position of the request for the project, counted from `from`; 0: there is none. */
 static unsigned place_of(const struct fixture *f, unsigned from, const char *project)
 {
     for (unsigned i = from; i < f->transport->count; i++)
@@ -196,8 +197,8 @@ static unsigned place_of(const struct fixture *f, unsigned from, const char *pro
 
 /* ---- the breaker without a lane ---- */
 
-/* Letters: S success, F failure, each after a start when the breaker admits it; A abandoned. Digits: seconds
- * that pass; '0' is ten seconds. */
+/* Letters: S success, F failure, A abandoned. Before S and F a request starts, if the breaker admits it.
+ * Digits: seconds that pass; '0' is ten seconds. */
 static const struct {
     const char *script;
     enum breaker_state expected;
@@ -213,7 +214,7 @@ static const struct {
     {"SSSSSSSSSSSFFFFSFFFFS", BREAKER_CLOSED},
     {"SFSFSFSFSFSFSFSFSF0SF", BREAKER_CLOSED},
     {"SSFSSFSSFSSFSSFSSFSSFSSF", BREAKER_CLOSED},
-    /* half open after at most 6 s; results of earlier calls do not count while it is open */
+    /* half open after at most 6 s; results of earlier calls do not count while the breaker is open */
     {"FFFFF4", BREAKER_OPEN},
     {"FFFFF6", BREAKER_HALF_OPEN},
     {"FFFFFS", BREAKER_OPEN},
@@ -284,7 +285,7 @@ static void breaker_pauses_grow_to_a_minute_with_jitter(void **state)
     }
     assert_true(jitter > 0);
     breaker_hold(&b, now + 300 * US_PER_S);
-    assert_true(b.until == now); /* half open: Retry-After has no effect until it opens */
+    assert_true(b.until == now); /* half open: Retry-After has no effect until the breaker opens */
     breaker_failure(&b, &world.env, now);
     breaker_hold(&b, now + 300 * US_PER_S);
     assert_int_equal(b.until - now, 300 * US_PER_S);
@@ -613,7 +614,7 @@ static void budget_table(void **state)
     budget_spend(&b, now);
     now += 10 * US_PER_S;
     assert_true(budget_ready_at(&b) <= now);
-    budget_spend(&b, now); /* the minimum rate */
+    budget_spend(&b, now); /* the minimum rate allows this retry */
     assert_false(budget_covers(&b, 1, now));
     for (int i = 0; i < 1000; i++)
         budget_earn(&b);
@@ -664,7 +665,8 @@ static void good_calls_pay_for_retries(void **state)
         firsts += strstr(f->transport->seen[i].url, "first") != NULL;
     }
     assert_int_equal(firsts, 100);
-    /* 10 tokens at first, a tenth of the 100 calls and of the retries, one by the minimum rate. */
+    /* 10 tokens from the start, one token for every ten of the 100 calls and of the retries, and one retry by
+     * the minimum rate. */
     assert_in_range(retries, 20, 24);
 }
 
@@ -769,8 +771,8 @@ static void nothing_starves(void **state)
         if (strstr(f->transport->seen[i].url, "cloud-profiles"))
             place = i;
     assert_true(place > 0);
-    /* 32 s by fairness.h, and the calls that were ahead then: at most 2 a second for 32 s, each takes a
-     * second. */
+    /* 32 s is the limit of fairness.h. After them come the calls that were ahead: at most 2 for each of the
+     * 32 s, and each call takes a second. */
     assert_true(f->transport->seen[place].at - since <= (32 + 64 + 1) * US_PER_S);
 }
 

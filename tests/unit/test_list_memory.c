@@ -202,7 +202,7 @@ static bool read_list(enum api_generation api, char *list)
                                      .on_done = on_done};
     upstream_submit(account, &r->call);
     virtual_run(&r->world, loop, 5 * US_PER_S);
-    return r->class == UPSTREAM_OK && r->taken == SHOOTS; /* not freed: the process ends */
+    return r->class == UPSTREAM_OK && r->taken == SHOOTS; /* no memory is freed: the process ends */
 }
 
 /* For comparison: parses the list as a whole. */
@@ -231,7 +231,8 @@ struct measured {
     long list_mib, peak_mib;
 };
 
-/* The peak of `work` above the memory used before, in a separate process. */
+/* Runs `work` in a separate process, and returns the peak of its memory above the memory that was used
+ * before. */
 static struct measured measure(enum api_generation api, bool (*work)(enum api_generation api, char *list))
 {
     struct measured m = {0};
@@ -280,7 +281,7 @@ static void b2_ten_thousand_real_shoots_are_read_in_200_mib_v1(void **state)
     check(API_V1);
 }
 
-/* The measurement finds a reader that uses too much. */
+/* The measurement finds a reader that uses too much memory. */
 static void a_list_parsed_as_a_whole_takes_more(void **state)
 {
     (void)state;

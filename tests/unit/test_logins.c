@@ -30,8 +30,8 @@ static struct command *post_login(struct running *d, int64_t patience_us)
     return cmd;
 }
 
-/* The first login succeeded, but its token is not stored before its caller leaves. Its save returns while the
- * second login is still running at Cleura, and must not answer that one. */
+/* The first login succeeded, but its caller leaves before the token is stored. The save of the first login
+ * returns while the second login is still running at Cleura, and must not answer the second login. */
 static void a_login_is_answered_by_its_own_end(void **state)
 {
     (void)state;

@@ -190,7 +190,8 @@ static void guard_ends_when_something_newer_is_seen(void **state)
     s.operation_at = 500;
     s.operation_state = (char[]){"Processing"};
     assert_false(decide_guard_holds(&c, &s, 2000));
-    /* The state before the write, in an unknown word. shootd started no run yet, so nothing else is sent. */
+    /* Cleura shows the state before the write, in an unknown word. The run of this write has not started
+     * yet. */
     s.operation_state = (char[]){"Reconsidering"};
     assert_true(decide_guard_holds(&c, &s, 2000));
     s.operation_at = 501;
@@ -320,7 +321,7 @@ static void differences_ignore_what_is_not_asked(void **state)
         {"{\"kubernetes_version\":\"1.33.7\"}", 0},
         {"{\"kubernetes_version\":\"1.3\"}", 1},
         {"{\"kubernetes_version\":\"1.34\"}", 1},
-        {"{\"node_pools\":[{\"minimum\":1}]}", 3}, /* the row does not say which of the two pools */
+        {"{\"node_pools\":[{\"minimum\":1}]}", 3}, /* the row does not say which of the two pools it means */
         {"{\"node_pools\":[{\"name\":\"a\",\"minimum\":1}]}", 1},
         {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":3}]}", 0},
         {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":4}]}", 1},
@@ -363,7 +364,7 @@ static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
     assert_non_null(json_str(json_array_get(errors, 1), "action"));
 }
 
-/* The fast reader has the same result, except for rows of an earlier version, which it does not read. */
+/* The fast reader has the same result. It does not read rows of an earlier version. */
 static void check_read_from_text(const json_t *stored)
 {
     char *text CLEANUP_FREE = json_text(stored);
@@ -409,7 +410,8 @@ static void the_time_of_a_step_is_waiting_and_running(void **state)
     first->status = STEP_SENDING;
     first->started_at = op->updated_at = 103 * US_PER_S;
     check_times(op, 0, 3, -1);
-    first->status = STEP_WAITING; /* a version without sent_at, or found by a read */
+    first->status = STEP_WAITING; /* an earlier version stored the step without sent_at, or a read showed that
+                                     the call was accepted */
     op->updated_at = 111 * US_PER_S;
     check_times(op, 0, 3, 8);
     first->sent_at = 110 * US_PER_S;
@@ -621,7 +623,7 @@ static void subscriptions_come_back_as_they_were_stored(void **state)
     subscription_free(copy);
 }
 
-/* A copy of the delivery with the attempts that `text` contains. */
+/* Returns a copy of the delivery with the attempts that `text` contains. */
 static struct delivery read_again(const struct delivery *d, const char *text)
 {
     struct delivery back = *d;

@@ -22,7 +22,8 @@
     "\"kubernetes\":[],\"shoot_provider\":{\"workers\":null},\"networking\":1e400,\"maintenance\":\"x\"," \
     "\"allowed_cidrs\":{},\"control_plane\":7,\"last_operation\":[],\"status\":[]}"
 
-/* State and message of the newest operation, such as "running: Waiting ...". The caller frees it. */
+/* Returns state and message of the newest operation, such as "running: Waiting ...". The caller frees the
+ * text. */
 static char *seen_operation(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -77,7 +78,7 @@ static void a_delete_needs_uid_and_name_only(void **state)
     running_run(d, 5 * MINUTE);
     assert_int_equal(cleura.writes, 1); /* an unreadable answer does not cause a second call */
     running_run(d, 6 * MINUTE);
-    assert_int_equal(cleura.writes, 2); /* after a while it does: the uid shows the same shoot */
+    assert_int_equal(cleura.writes, 2); /* after a while a second call is sent: the uid is still the same */
     assert_non_null(strstr(cleura.last_write, "DELETE "));
     cleura.raw = NULL;
     cleura.uid = NULL;
@@ -193,7 +194,7 @@ static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state
     running_run(d, 5 * MINUTE);
     assert_int_equal(cleura.writes, 1);
     expect_operation(d, "running", "does not show whether it had effect");
-    cleura.stage = ""; /* as NotInitiated */
+    cleura.stage = ""; /* has the same meaning as NotInitiated */
     running_run(d, MINUTE);
     assert_int_equal(cleura.writes, 2);
     cleura.stage = "Prepared";

@@ -127,7 +127,8 @@ static void run(struct test *t, int64_t us)
     virtual_run(&t->world, t->loop, us);
 }
 
-/* Calls since the last call of this function; reading the keys takes two. */
+/* Returns the number of requests to the issuer since this function was last called. A read of the keys takes
+ * two requests. */
 static unsigned calls(struct test *t)
 {
     const unsigned count = t->transport->count;

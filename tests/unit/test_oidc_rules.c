@@ -17,7 +17,7 @@ static struct config_rule rules[] = {
 };
 static const struct config_issuer issuer = {.rules = rules, .rule_count = ARRAY_LEN(rules)};
 
-/* Index of the rule; -1: none fits. */
+/* Returns the index of the rule; -1: no rule fits. */
 static int rule_for(const char *text)
 {
     json_t *claims CLEANUP_JSON = json_parse_strict(text, strlen(text), NULL);

@@ -22,7 +22,7 @@
 #define NOW_S    INT64_C(1790000000)
 #define NOW_US   (NOW_S * US_PER_S)
 
-static EVP_PKEY *keys[OIDC_ALGORITHM_MAX_]; /* the issuer's */
+static EVP_PKEY *keys[OIDC_ALGORITHM_MAX_]; /* the keys of the issuer */
 static EVP_PKEY *strangers[OIDC_ALGORITHM_MAX_];
 static struct oidc_keys *published;
 static char rs256[] = "RS256", ps256[] = "PS256", es256[] = "ES256", eddsa[] = "EdDSA";
@@ -404,7 +404,7 @@ static void refuses_key(int algorithm, const char *member, const char *value)
     else
         (void)json_object_del(jwk, member);
     assert_null(read_one(jwk, &why));
-    assert_string_equal(why, "none of its keys is of use");
+    assert_string_equal(why, "it has no usable key");
 }
 
 static void keys_of_no_use(void **state)

@@ -49,8 +49,8 @@ static size_t keys_shown(struct running *d)
     return json_array_size(json_arr(doc, "keys"));
 }
 
-/* The number of secrets in the view: of the first admin, of the other token, and its old one before the
- * rotation. */
+/* Returns the number of secrets in the view: that of the first admin, that of the other token, and the old
+ * secret of the other token. */
 static size_t secrets_shown(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -59,7 +59,7 @@ static size_t secrets_shown(struct running *d)
     return count;
 }
 
-static void what_has_ended_is_stored_as_ended(void **state)
+static void ended_operation_is_stored_as_ended(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID};
@@ -108,7 +108,7 @@ static void the_wall_clock_moves_no_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_has_ended_is_stored_as_ended),
+        cmocka_unit_test(ended_operation_is_stored_as_ended),
         cmocka_unit_test(the_wall_clock_moves_no_end),
     };
     log_set_level(LOG_LEVEL_ERROR);

@@ -1,7 +1,7 @@
 /*
  * Tokens end, are restricted and rotated while their requests are in progress (AU-5). A command has the
  * rights that its token has at the decision. An answer that only reports something is given only to a caller
- * that may see it then. On a virtual clock.
+ * that may see it at that moment. On a virtual clock.
  */
 #include "tests/support/check.h"
 
@@ -27,7 +27,7 @@ static void settle(struct running *d)
     running_run(d, US_PER_S);
 }
 
-/* The token in an answer. */
+/* Returns the token in an answer. */
 static struct token read_token(const struct command *cmd)
 {
     struct token t = {.id = ""};
@@ -80,7 +80,7 @@ static void revoke(struct running *d, const struct token *t)
     change_token(d, t, COMMAND_TOKEN_DELETE, NULL);
 }
 
-/* The code of the problem in the answer; -1: none. */
+/* Returns the code of the problem in the answer; -1: there is no problem. */
 static int code_of(const struct command *cmd)
 {
     assert_true(running_answered(cmd));
@@ -112,16 +112,16 @@ static void expect_audit(struct running *d, const struct token *t, const char *t
     running_post(d, cmd);
     settle(d);
     json_t *entries CLEANUP_JSON = json_loads(cmd->reply.text, 0, NULL);
-    char *told CLEANUP_FREE = mem_strdup("");
+    char *audited CLEANUP_FREE = mem_strdup("");
     size_t i;
     json_t *entry;
     json_array_foreach (entries, i, entry) {
-        char *before CLEANUP_FREE = told;
-        told = mem_printf("%s%s%s %d %s", before, *before ? ", " : "", json_str(entry, "outcome"),
-                          (int)json_int(entry, "status", 0), json_str(entry, "action"));
+        char *before CLEANUP_FREE = audited;
+        audited = mem_printf("%s%s%s %d %s", before, *before ? ", " : "", json_str(entry, "outcome"),
+                             (int)json_int(entry, "status", 0), json_str(entry, "action"));
     }
     command_free(cmd);
-    assert_string_equal(told, text);
+    assert_string_equal(audited, text);
 }
 
 static void a_revoked_token_has_no_effect(void **state)
@@ -253,7 +253,7 @@ static void end_waiting(struct waiting_case *c)
     one_shoot_end(c->d);
 }
 
-static void who_waits_is_looked_at_again(void **state)
+static void waiting_cluster_is_read_again(void **state)
 {
     (void)state;
     struct waiting_case c;
@@ -337,7 +337,7 @@ int main(void)
         cmocka_unit_test(a_revocation_counts_from_its_decision_on),
         cmocka_unit_test(a_token_counts_with_its_projects_and_role_of_now),
         cmocka_unit_test(an_old_secret_and_an_old_token_end_for_what_is_under_way),
-        cmocka_unit_test(who_waits_is_looked_at_again),
+        cmocka_unit_test(waiting_cluster_is_read_again),
         cmocka_unit_test(a_kept_answer_is_not_given_to_who_is_revoked),
         cmocka_unit_test(other_callers_are_looked_at_too),
     };

@@ -47,7 +47,7 @@ static json_t *parse(const char *text)
     return doc;
 }
 
-/* The steps of the plan as "type:target;...". */
+/* Returns the steps of the plan as "type:target;...". */
 static char *text_of_plan(const json_t *plan)
 {
     char *text = mem_strdup("");
@@ -120,7 +120,7 @@ static void plans(void **state)
 
 /* An unreadable answer of Cleura never causes a pool to be removed, or made twice. Unreadable values are no
  * drift. */
-static void what_cannot_be_known_is_asked_for_and_no_drift(void **state)
+static void unknown_values_are_requested_and_no_drift(void **state)
 {
     (void)state;
     static const struct {
@@ -149,7 +149,7 @@ static void what_cannot_be_known_is_asked_for_and_no_drift(void **state)
 
 /* An unreadable member does not cause an earlier request to be sent again. Otherwise a caller that only
  * changes a number would get new nodes of a newer version, or an upgrade of Kubernetes. */
-static void what_was_asked_for_before_is_not_asked_for_again(void **state)
+static void same_request_is_not_sent_again(void **state)
 {
     (void)state;
 #define OLD  "{\"name\":\"a\",\"maximum\":3,\"image\":{\"name\":\"gardenlinux\"}}"
@@ -227,7 +227,7 @@ static void what_was_asked_for_before_is_not_asked_for_again(void **state)
     assert_null(spec_presumed(NULL, NULL, catalog));
 }
 
-/* The canonical body of the first step of a plan. */
+/* Returns the canonical body of the first step of a plan. */
 static char *first_body(const char *spec_text)
 {
     json_t *catalog CLEANUP_JSON = parse(catalog_text);
@@ -337,8 +337,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
-        cmocka_unit_test(what_cannot_be_known_is_asked_for_and_no_drift),
-        cmocka_unit_test(what_was_asked_for_before_is_not_asked_for_again),
+        cmocka_unit_test(unknown_values_are_requested_and_no_drift),
+        cmocka_unit_test(same_request_is_not_sent_again),
         cmocka_unit_test(bodies),
         cmocka_unit_test(rolling_is_reported),
         cmocka_unit_test(effects_are_recognised),

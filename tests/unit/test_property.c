@@ -63,7 +63,7 @@ struct shoot_model {
 
 struct effect {
     char cluster[16];
-    char step[32]; /* the type of step that causes it */
+    char step[32]; /* the type of step that causes the effect */
     char target[40];
 };
 
@@ -82,7 +82,7 @@ enum fault {
 static const char *const fault_names[] = {"none",         "timeout", "broken",   "5xx",  "throttled",
                                           "forbidden ip", "garbage", "not sent", "token"};
 
-/* The state of a cluster by the answers of the daemon. */
+/* The state of a cluster according to the answers of the daemon. */
 struct tracked {
     const char *name;
     bool wanted;
@@ -400,7 +400,7 @@ static struct canned_answer list_shoots(struct property *p)
     return answer_json(p, 200, list);
 }
 
-/* The shoot of a request. *ret_rest is the path behind the name, "" for the list. */
+/* Returns the shoot of a request. *ret_rest is the path behind the name, "" for the list. */
 static struct shoot_model *target_of(struct property *p, const char *url, const json_t *body,
                                      const char **ret_rest)
 {
@@ -957,7 +957,7 @@ static void check_end(struct property *p)
     view_leave(p->d.view);
 }
 
-/* Seeds that once failed keep their sequences, which are from the time before keys. */
+/* Seeds that once failed keep their old sequences, which had no keys. */
 static const uint64_t once_failed[] = {223, 1638, 2844};
 
 static bool has_keys(uint64_t seed)
@@ -1031,7 +1031,7 @@ static bool run_seed(uint64_t seed, bool verbose)
     return ok;
 }
 
-static void what_was_accepted_is_what_there_is(void **state)
+static void accepted_values_are_the_spec(void **state)
 {
     const char *one = getenv("PROPERTY_SEED"), *many = getenv("PROPERTY_SEEDS");
     unsigned failed = 0;
@@ -1061,7 +1061,7 @@ static void silent(enum log_level level, const char *message, const char *const 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_accepted_is_what_there_is),
+        cmocka_unit_test(accepted_values_are_the_spec),
     };
     log_set_sink(silent, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
-/* The only operation as "status progress code: message"; the caller frees it. */
+/* Returns the only operation as "status progress code: message". The caller frees the text. */
 static char *seen_operation(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -70,7 +70,7 @@ static void a_promise_without_effect_is_reported(void **state)
     one_shoot_end(d);
 }
 
-/* The message of the waiting operation names the host, the begin of the outage, and the reason. */
+/* The message of the waiting operation names the host, the beginning of the outage, and the reason. */
 static void an_outage_is_reported(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void an_outage_is_reported(void **state)
 
 static unsigned answers;
 
-/* As the HTTP thread does: frees the content of an answered command at once. */
+/* Does the same as the HTTP thread: frees the content of an answered command at once. */
 static void take_and_wipe(struct command *cmd)
 {
     answers++;
@@ -103,7 +103,7 @@ static void take_and_wipe(struct command *cmd)
 
 /* Formerly the decider read the command after that. This was a use of freed memory when the HTTP thread was
  * fast. */
-static void what_was_answered_is_not_read_again_D8(void **state)
+static void answered_request_is_not_read_again_D8(void **state)
 {
     (void)state;
     static const enum command_type types[] = {COMMAND_CLUSTER_PATCH, COMMAND_CLUSTER_DELETE,
@@ -131,7 +131,7 @@ int main(void)
         cmocka_unit_test(busy_answers_and_refusals_are_counted_apart),
         cmocka_unit_test(a_promise_without_effect_is_reported),
         cmocka_unit_test(an_outage_is_reported),
-        cmocka_unit_test(what_was_answered_is_not_read_again_D8),
+        cmocka_unit_test(answered_request_is_not_read_again_D8),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

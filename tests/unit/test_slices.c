@@ -28,7 +28,7 @@ struct many {
     const char *expires_at; /* expiry of the version that all clusters use */
     char catalog[1024];
     bool away, refused, name_is_taken;
-    const char *unanswered; /* a part of the URLs that get no answer; NULL: all get one */
+    const char *unanswered; /* a part of the URLs that get no answer; NULL: all get an answer */
 };
 
 static const char catalog_form[] =
@@ -316,7 +316,8 @@ static void b2_projects_go_and_come_back_one_in_a_turn(void **state)
     end(m);
 }
 
-/* A create of a cluster in a project that the configuration does not name any more, while Cleura is asked. */
+/* While a create waits for an answer of Cleura, the configuration is replaced by one without the project of
+ * the create. */
 static void expect_a_create_to_end(bool is_dry_run, bool name_is_taken, const char *unanswered)
 {
     struct many *m = begin();
@@ -351,7 +352,7 @@ static void a_name_check_ends_with_its_project(void **state)
     expect_a_create_to_end(false, false, "/is-name-taken");
 }
 
-/* The name is taken, and the list that may show its owner is on its way. */
+/* The name is taken, and Cleura has not yet sent the list that may show the owner of the name. */
 static void a_search_for_the_owner_of_a_name_ends_with_its_project(void **state)
 {
     (void)state;

@@ -45,7 +45,7 @@ static const char catalog_text[] =
 
 enum { NOW_S = 1767225600 }; /* 2026-01-01 */
 
-/* All faults as "code pointer, code pointer", in their order; "" for none. */
+/* Returns all faults as "code pointer, code pointer", in their order; "" when there is none. */
 static char *fault_list(const struct problem *problem)
 {
     char *list = mem_strdup("");
@@ -331,7 +331,7 @@ static void annotations_have_a_limit_together(void **state)
     enum { LIMIT = 256 * 1024 };
     for (size_t over = 0; over < 2; over++) {
         char *value CLEANUP_FREE = mem_calloc(LIMIT + 1, 1);
-        memset(value, 'x', LIMIT - 2 - 2 + over); /* two keys of one letter, one value of two */
+        memset(value, 'x', LIMIT - 2 - 2 + over); /* two keys of one letter, and one value of two letters */
         char *text CLEANUP_FREE = mem_printf("{'annotations':{'a':'%s','b':'xx'}}", value);
         struct row row = {text, over ? "too_large " POOL "/annotations" : ""};
         check_rows(&row, 1, &(const struct setting){.form = POOL_FORM});
@@ -628,8 +628,8 @@ static void a_put_may_repeat_its_own_name(void **state)
         json_t *doc CLEANUP_JSON = parse(rows[i].body);
         struct problem *faults CLEANUP_PROBLEM = NULL;
         spec_check_body(doc, SPEC_PUT, &(const struct spec_context){.name = rows[i].path}, &faults);
-        char *told CLEANUP_FREE = fault_list(faults);
-        assert_string_equal(told, rows[i].faults);
+        char *listed CLEANUP_FREE = fault_list(faults);
+        assert_string_equal(listed, rows[i].faults);
     }
 }
 
@@ -659,7 +659,7 @@ static const char observed_text[] =
     "'high_availability':true,'hibernation_schedules':[{'start':'0 0-9/3 * * *','end':null}],"
     "'maintenance':{'begin':'020000-0500','end':'030000-0500'},'allowed_cidrs':['10.1.2.3']}";
 
-static void what_is_there_may_stay(void **state)
+static void existing_values_may_stay(void **state)
 {
     (void)state;
     static const struct row rows[] = {
@@ -861,7 +861,7 @@ static void faults_of_both_checks_add_up(void **state)
     assert_int_equal(json_array_size(problem->faults), 2);
 }
 
-static void what_rolls_nodes(void **state)
+static void fields_that_roll_nodes(void **state)
 {
     (void)state;
     static const struct {
@@ -921,7 +921,7 @@ static json_t *many_networks(size_t count, bool backwards)
     return array;
 }
 
-/* CPU seconds of this thread. */
+/* Returns the CPU time of this thread in seconds. */
 static double cpu_s(void)
 {
     struct timespec t;
@@ -939,7 +939,7 @@ static void sets_are_compared_in_near_linear_time(void **state)
     json_set_take(observed, "allowed_cidrs", many_networks(60000, true));
     double begin = cpu_s();
     assert_int_equal(spec_differences(spec, observed, SPEC_UNKNOWN_DIFFERS, differences), 0);
-    assert_true(cpu_s() - begin < 2.0); /* 62 s when each item was compared with all others */
+    assert_true(cpu_s() - begin < 2.0); /* this took 62 s when each item was compared with all others */
     (void)json_array_set_new(json_arr(observed, "allowed_cidrs"), 7, json_string("192.0.2.0/24"));
     assert_int_equal(spec_differences(spec, observed, SPEC_UNKNOWN_DIFFERS, differences), 1);
 }
@@ -977,7 +977,7 @@ static void items_that_leave_members_out_match_in_any_order(void **state)
     }
 }
 
-static void what_is_stored_above_a_limit_may_stay_and_shrink(void **state)
+static void values_above_a_limit_may_stay_and_shrink(void **state)
 {
     (void)state;
     static const struct {
@@ -1011,7 +1011,7 @@ static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
     json_t *pools CLEANUP_JSON = json_array();
     (void)json_array_append(pools, pool);
     json_t *quota CLEANUP_JSON = spec_quota(pools, &context);
-    /* unknown, as for a type that the catalog lacks */
+    /* the number is unknown; the same is true for a type that the catalog lacks */
     assert_true(json_is_null(json_object_get(quota, "cores")));
     assert_int_equal(json_int(quota, "nodes", 0), 1001);
 }
@@ -1080,7 +1080,7 @@ static void expect_quota(const char *use_text, const char *limits_text, const ch
         fail_msg("no '%s' in: %s", words, detail);
 }
 
-static void what_exceeds_the_quota_is_warned_of(void **state)
+static void use_above_the_quota_gives_a_warning(void **state)
 {
     (void)state;
 #define USE    "{'nodes':10,'cores':20,'memory_gib':40,'volume_gib':500}"
@@ -1143,7 +1143,7 @@ static json_t *roll_entry(const char *version)
     return entry;
 }
 
-/* Random entries of versions like "1.33.2", in any order, each once. Some are malformed. */
+/* Returns random entries of versions such as "1.33.2", in any order, each once. Some are malformed. */
 static json_t *roll_versions(unsigned first_minor)
 {
     static const char *const ends[] = {"",      "",   "",   "",
@@ -1188,7 +1188,7 @@ static json_t *roll_observed(void)
     return json_pack("{s:s, s:o}", "kubernetes_version", version, "node_pools", pools);
 }
 
-/* Whether a dry run of a PUT would accept the spec, which is taken over. */
+/* Returns whether a dry run of a PUT would accept the spec. Takes over the spec. */
 static bool is_accepted(json_t *spec, const struct spec_context *context)
 {
     json_t *body CLEANUP_JSON = json_pack("{s:o}", "spec", spec);
@@ -1258,7 +1258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offers_are_what_a_dry_run_accepts),
         cmocka_unit_test(surge_below_the_number_of_zones_is_warned_of),
-        cmocka_unit_test(what_exceeds_the_quota_is_warned_of),
+        cmocka_unit_test(use_above_the_quota_gives_a_warning),
         cmocka_unit_test(versions_are_offered),
         cmocka_unit_test(values_of_the_catalog),
         cmocka_unit_test(an_unread_architecture_refuses_no_image),
@@ -1279,16 +1279,16 @@ int main(void)
         cmocka_unit_test(all_faults_come_at_once),
         cmocka_unit_test(a_put_may_repeat_its_own_name),
         cmocka_unit_test(without_a_catalog_its_checks_are_left_out),
-        cmocka_unit_test(what_is_there_may_stay),
+        cmocka_unit_test(existing_values_may_stay),
         cmocka_unit_test(changes_that_cannot_be),
         cmocka_unit_test(nothing_is_held_against_what_is_not_reported),
         cmocka_unit_test(a_type_changes_beside_an_image_that_is_known),
         cmocka_unit_test(the_way_out_of_a_skipped_minor),
         cmocka_unit_test(faults_of_both_checks_add_up),
-        cmocka_unit_test(what_rolls_nodes),
+        cmocka_unit_test(fields_that_roll_nodes),
         cmocka_unit_test(sets_are_compared_in_near_linear_time),
         cmocka_unit_test(items_that_leave_members_out_match_in_any_order),
-        cmocka_unit_test(what_is_stored_above_a_limit_may_stay_and_shrink),
+        cmocka_unit_test(values_above_a_limit_may_stay_and_shrink),
         cmocka_unit_test(numbers_of_a_catalog_cannot_be_too_large_D8),
         cmocka_unit_test(lines_of_versions_cannot_be_too_large_D8),
     };

@@ -228,7 +228,7 @@ static wall_us wall_ahead(const struct env *e)
     return env_wall(env_real()) + atomic_load(&ahead_us);
 }
 
-/* Answers with all events from 1 to the newest, as the store would do. */
+/* Answers with all events from 1 to the newest, like the store. */
 static void answer_page(struct command *cmd)
 {
     struct buffer out;
@@ -409,7 +409,7 @@ static void begin_reading(int fd, const char *word)
     assert_true(read_until(fd, word));
 }
 
-/* The number of events in `answer`. They must be `first`, `first` + 1, ... */
+/* Returns the number of events in `answer`. The events must be `first`, `first` + 1, ... */
 static int64_t count_dense(int64_t first)
 {
     int64_t next = first;
@@ -487,8 +487,8 @@ static void a_reader_that_fell_behind_catches_up_or_is_reported(void **state)
     assert_true(read_until(fd, NULL));
     assert_non_null(strstr(answer, ": too far behind"));
     assert_non_null(strstr(answer, "\nretry: "));
-    int64_t told = count_dense(2 * RING + 81);
-    char *position CLEANUP_FREE = mem_printf("\nid: %d\nretry:", (int)(2 * RING + 80 + told));
+    int64_t sent = count_dense(2 * RING + 81);
+    char *position CLEANUP_FREE = mem_printf("\nid: %d\nretry:", (int)(2 * RING + 80 + sent));
     assert_non_null(strstr(answer, position)); /* the position for the next stream */
     (void)close(fd);
     wait_counted("shootd_sse_streams_ended_total{end=\"behind\"} 1\n");

@@ -179,20 +179,20 @@ static void ob13_nothing_is_recorded_until_it_is_wanted(void **state)
     assert_int_equal(spans_take(&all, 10), 0);
 }
 
-static void ob14_dice_and_whoever_is_believed(void **state)
+static void ob14_dice_and_trusted_callers(void **state)
 {
     (void)state;
     static const struct {
         int ratio;
         uint8_t flags;
-        bool told, recorded;
+        bool trusted, recorded;
     } rows[] = {{0, 1, false, false},      {0, 1, true, true},   {1000000, 0, false, true},
                 {1000000, 2, true, false}, {0, 3, false, false}, {1000000, 3, false, true}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct trace t = sampled();
         t.flags = rows[i].flags;
         span_set_ratio(rows[i].ratio);
-        span_decide(env_real(), &t, rows[i].told);
+        span_decide(env_real(), &t, rows[i].trusted);
         assert_int_equal(span_is_recorded(&t), rows[i].recorded);
         assert_int_equal(t.flags & TRACE_RANDOM, rows[i].flags & TRACE_RANDOM);
     }
@@ -210,7 +210,7 @@ static double dropped_spans(void)
     return strtod(line + strlen("\nshootd_spans_dropped_total "), NULL);
 }
 
-static void what_waits_is_bounded(void **state)
+static void queue_is_bounded(void **state)
 {
     (void)state;
     enum { TOO_MANY = 10 };
@@ -285,7 +285,7 @@ static void spans_of_parts_are_the_same_each_time(void **state)
     assert_true(trace_parse(field, &t));
 }
 
-static void what_an_operation_says_is_noted_once(void **state)
+static void message_of_an_operation_is_stored_once(void **state)
 {
     (void)state;
     struct operation *op = operation_new();
@@ -380,11 +380,11 @@ int main(void)
         cmocka_unit_test(ht51_ids_are_never_all_zero),
         cmocka_unit_test(ht51_a_trace_is_stored_with_its_operation),
         cmocka_unit_test(ob13_nothing_is_recorded_until_it_is_wanted),
-        cmocka_unit_test(ob14_dice_and_whoever_is_believed),
-        cmocka_unit_test(what_waits_is_bounded),
+        cmocka_unit_test(ob14_dice_and_trusted_callers),
+        cmocka_unit_test(queue_is_bounded),
         cmocka_unit_test(bytes_that_wait_are_bounded),
         cmocka_unit_test(spans_of_parts_are_the_same_each_time),
-        cmocka_unit_test(what_an_operation_says_is_noted_once),
+        cmocka_unit_test(message_of_an_operation_is_stored_once),
         cmocka_unit_test(ratios_are_from_0_to_1),
         cmocka_unit_test(ht40_origins_are_exact),
     };

@@ -504,8 +504,8 @@ static void wh13_an_answer_that_does_not_end_is_a_timeout(void **state)
     assert_int_equal(f->other.requests, 1);
 }
 
-/* libcurl reports an unsupported protocol, as it does before it sends. Here the receiver may have acted on
- * the request. */
+/* libcurl reports an unsupported protocol. It also reports that before it sends, but here the receiver may
+ * have acted on the request. */
 static void an_answer_that_is_no_http_came_after_the_request(void **state)
 {
     struct fixture *f = *state;

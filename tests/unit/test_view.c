@@ -22,8 +22,8 @@ static void stage(struct view *v, unsigned number, const char *body)
     view_set(v, VIEW_PROJECTS, key, body ? view_blob_new("", mem_strdup(body), 0, NULL, NULL) : NULL);
 }
 
-/* The number of chunks that are not in `before`. The caller keeps the old chunks, so their addresses are not
- * used again. */
+/* Returns the number of chunks that are not in `before`. The caller keeps the old chunks, so their addresses
+ * are not used again. */
 static size_t new_chunks(struct view *v, struct view_chunk **before, size_t before_count)
 {
     const struct view_section_entries *now = &view_enter(v)->sections[VIEW_PROJECTS];
@@ -74,7 +74,8 @@ static void b2_a_publish_costs_what_changed(void **state)
     view_free(v);
 }
 
-/* As in a first discovery: one after the other, each published before the next. */
+/* The clusters come one after the other, and each is published before the next. The same happens in a first
+ * discovery. */
 static void b2_the_first_of_many_are_shown_one_by_one(void **state)
 {
     (void)state;
@@ -219,7 +220,7 @@ static void check_written(const struct view_blob *b, wall_us seen_at)
 }
 
 /* Times with and without a fraction have different lengths. */
-static void what_was_seen_again_shows_the_newest_time(void **state)
+static void cluster_seen_again_shows_the_newest_time(void **state)
 {
     (void)state;
     static const wall_us times[] = {FIRST_SEEN * (wall_us)SECOND, FIRST_SEEN * (wall_us)SECOND + 7,
@@ -243,7 +244,7 @@ static void what_was_seen_again_shows_the_newest_time(void **state)
             assert_ptr_equal(again, form); /* one form for all readers after a read */
             assert_int_equal(form == shown, times[i] == times[first]);
             view_blob_unref(again);
-            view_blob_unref(held); /* an answer may use a form longer than the view does */
+            view_blob_unref(held); /* an answer may still use a form when the view does not use it any more */
             held = form;
         }
         check_form(held, times[ARRAY_LEN(times) - 1]);
@@ -298,7 +299,7 @@ static void readers_never_see_an_older_look_after_a_newer(void **state)
     view_free(looks.view);
 }
 
-/* The former tokens are only for a counter. The oldest are dropped. A text that never was a token is not
+/* Former tokens are kept only for a counter. The oldest are dropped. A text that never was a token is not
  * among them. */
 static void former_tokens_are_known_for_a_while(void **state)
 {
@@ -325,7 +326,7 @@ int main(void)
         cmocka_unit_test(b2_a_publish_costs_what_changed),
         cmocka_unit_test(b2_the_first_of_many_are_shown_one_by_one),
         cmocka_unit_test(any_history_is_shown_as_it_was),
-        cmocka_unit_test(what_was_seen_again_shows_the_newest_time),
+        cmocka_unit_test(cluster_seen_again_shows_the_newest_time),
         cmocka_unit_test(readers_never_see_an_older_look_after_a_newer),
         cmocka_unit_test(former_tokens_are_known_for_a_while),
     };

@@ -260,7 +260,7 @@ static struct delivery make_delivery(struct fixture *f, const char *subscription
     return d;
 }
 
-/* Stores an event with its delivery, as reconcile does, and passes it to the engine. */
+/* Does the same as reconcile: stores an event with its delivery, and passes the delivery to the engine. */
 static void publish_type(struct fixture *f, const char *subscription, unsigned number, const char *type)
 {
     struct change_set *set = change_set_new();
@@ -281,7 +281,7 @@ static void publish(struct fixture *f, const char *subscription, unsigned number
     publish_type(f, subscription, number, "cluster.ready");
 }
 
-/* The stored row. */
+/* Returns the stored row. */
 static struct delivery stored(struct fixture *f, const char *subscription, unsigned number)
 {
     struct change_set *barrier = change_set_new();
@@ -544,7 +544,7 @@ static void gone_disables_at_once(void **state)
     expect_stored(f, "wh_a", 3, DELIVERY_FAILED, 0, "disabled");
     publish(f, "wh_a", 4);
     expect_stored(f, "wh_a", 4, DELIVERY_FAILED, 0, "disabled");
-    /* A version from before the 410 does not enable the webhook again; a later version does. */
+    /* A change of the webhook from before the 410 does not enable the webhook again; a later change does. */
     struct subscription *s = make_subscription(f, "wh_a");
     webhook_engine_set(f->engine, s);
     publish(f, "wh_a", 5);
@@ -683,8 +683,8 @@ static void the_outcome_of_every_kind_of_answer(void **state)
     static const struct {
         struct reply reply;
         const char *error;
-        enum delivery_status then; /* after the first attempt */
-        int64_t wait_s;            /* until the second one, without jitter */
+        enum delivery_status then; /* the status after the first attempt */
+        int64_t wait_s;            /* the time until the second attempt, without jitter */
         bool disables;
     } rows[] = {
         {{.status = 200}, "", DELIVERY_DELIVERED, 0, false},
@@ -940,8 +940,8 @@ static void as_many_at_a_time_as_the_subscription_says(void **state)
     assert_int_equal(f->receiver.count, 9);
 }
 
-/* A subscription with a high limit whose receiver is down takes one place of the common limit, not all of its
- * own. */
+/* A subscription with a high limit whose receiver is down takes only one place of the common limit, not as
+ * many places as its own limit allows. */
 static void a_failing_receiver_is_tried_one_by_one(void **state)
 {
     struct fixture *f = *state;
@@ -1242,7 +1242,7 @@ static void a_test_pauses_nothing(void **state)
     assert_int_equal(f->receiver.count, 2);
 }
 
-static void what_is_known_or_final_is_ignored(void **state)
+static void known_or_final_state_is_ignored(void **state)
 {
     struct fixture *f = *state;
     f->receiver.reply = slow;
@@ -1374,7 +1374,7 @@ int main(void)
         TEST(removal_stops_what_is_under_way),
         TEST(removal_while_a_body_is_read),
         TEST(disabling_stops_what_is_under_way),
-        TEST(what_is_known_or_final_is_ignored),
+        TEST(known_or_final_state_is_ignored),
         TEST(an_attempt_under_way_ends_with_another_url),
         TEST(a_test_pauses_nothing),
         TEST(a_secret_that_cannot_be_opened_fails_the_attempt),

@@ -245,7 +245,7 @@ static void separates_mistyped_entries_from_names(void **state)
     assert_false(webhook_allow_entry_is_valid("https://hooks.example.org"));
 }
 
-/* The codes of all faults, joined by spaces. */
+/* Returns the codes of all faults, joined by spaces. */
 static char *faults_of(const struct config *config, const char *url)
 {
     struct problem *p CLEANUP_PROBLEM = NULL;

@@ -240,7 +240,7 @@ static void wh6_every_living_key_signs_newest_first(void **state)
 
 /* ---- extra headers ---- */
 
-static void which_headers_there_may_be(void **state)
+static void permitted_headers(void **state)
 {
     static const struct {
         const char *name;
@@ -347,7 +347,7 @@ int main(void)
         cmocka_unit_test(wh4_new_secrets_are_shown_kept_sealed_and_differ),
         cmocka_unit_test(wh4_a_given_secret_has_24_to_64_bytes),
         cmocka_unit_test(wh6_every_living_key_signs_newest_first),
-        cmocka_unit_test(which_headers_there_may_be),
+        cmocka_unit_test(permitted_headers),
         cmocka_unit_test(headers_have_their_length),
         cmocka_unit_test(a_sealed_header_belongs_to_its_name_and_subscription),
     };

@@ -95,7 +95,7 @@ static void jobs_are_done_in_order_on_another_thread(void **state)
     assert_int_equal(t->dropped, 0);
 }
 
-static void what_waits_is_bounded_and_what_is_left_is_dropped(void **state)
+static void queue_is_bounded_and_the_rest_is_dropped(void **state)
 {
     struct test *t = *state;
     assert_true(submit(t, 0, 100, false));
@@ -170,7 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(jobs_are_done_in_order_on_another_thread, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_waits_is_bounded_and_what_is_left_is_dropped, setup, teardown),
+        cmocka_unit_test_setup_teardown(queue_is_bounded_and_the_rest_is_dropped, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stall_is_counted, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ struct by_hand {
 /* The calls that wait or are in progress (lane.c). */
 struct account_lane {
     struct heap queue;
-    struct heap retries; /* retries, which also wait for the retry budget, and delay no other call */
+    struct heap retries; /* retries; they also wait for the retry budget, and delay no other call */
     struct budget budget;
     struct fairness fairness;
     struct list running;
@@ -134,7 +134,7 @@ void call_waited(struct upstream_call *call, const char *error);
 /* Called when a request has ended. `why` is the reason why the shoot in the answer is not accepted; NULL: it
  * is accepted. */
 void call_answered(const struct upstream_call *call, const struct exchange_end *end, const char *why);
-/* Called before the call's user removes it from the lane. */
+/* Called before the user of the call removes the call from the lane. */
 void call_cancelled(struct upstream_call *call);
 
 /* ---- refused_rows.c: unusable parts of answers ---- */
@@ -165,7 +165,7 @@ unsigned health_max_in_flight(const struct upstream_account *a);
 bool health_breaker_is_open(const struct upstream_account *a);
 /* Returns the earliest time of the next probe; 0 when the breaker is closed. */
 wall_us health_breaker_until(const struct upstream_account *a);
-/* Seconds until the next probe is possible, at least 1. */
+/* Returns the seconds until the next probe is possible, at least 1. */
 int health_retry_after_s(const struct upstream_account *a);
 void health_started(struct upstream_account *a);
 /* Called once for each answer, of calls and logins. */
@@ -176,7 +176,7 @@ void health_done(struct upstream_account *a);
 /* Returns a sentence for people that says which host does not answer, since when, and why. The caller owns
  * it. */
 char *health_why_away(const struct upstream_account *a);
-/* Retry-After in seconds, clamped to [0, 300] (UP-14); 0 when there is none. */
+/* Returns the Retry-After of an answer in seconds, clamped to [0, 300] (UP-14); 0 when there is none. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer);
 
 /* ---- auth.c ---- */

@@ -43,7 +43,8 @@ char *upstream_token_context(const struct config_account *account)
     return mem_printf("cleura-token|%s|%s|%s", account->name, account->url, account->login);
 }
 
-/* Returns the digest of the credentials. It shows whether they were changed after Cleura refused them. */
+/* Returns the digest of the credentials. The digest shows whether the credentials were changed after Cleura
+ * refused them. */
 static char *credentials_mark(const struct upstream_account *a)
 {
     char mark[CREDENTIAL_MARK_BYTES];
@@ -115,8 +116,8 @@ static bool texts_equal(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Called when the credentials have changed. An earlier refusal does not concern the new ones. A token is
- * discarded when the login has changed, because a token belongs to one login. */
+/* Called when the credentials have changed. An earlier refusal does not concern the new credentials. A token
+ * is discarded when the login has changed, because a token belongs to one login. */
 static void begin_afresh(struct upstream_account *a, bool other_login)
 {
     struct account_state *r = a->session.remembered;
@@ -261,7 +262,7 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct excha
     /* The message is never shown, because it may contain the password (CL-1). */
     enum upstream_class class = end->result.class;
     bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
-    /* the reason may be a refusal although the answer does not say so */
+    /* Cleura may have refused the login, although the answer does not say so */
     if (unexplained && phase == AUTH_LOGGING_IN)
         auth_close_guard(a);
     else if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)

@@ -19,7 +19,7 @@
 #include "base/env.h"
 
 enum breaker_state { BREAKER_CLOSED, BREAKER_OPEN, BREAKER_HALF_OPEN };
-/* "closed", "open", "half_open". Any thread. */
+/* Returns "closed", "open" or "half_open". Any thread. */
 const char *breaker_state_name(enum breaker_state state);
 
 enum { BREAKER_WINDOW_S = 10 };

@@ -1,8 +1,8 @@
 /*
- * The retry budget of one account (UP-12): retries are at most a tenth of Cleura's good answers, so that they
- * cannot make an overload worse. The budget has at most ten tokens, and a retry uses one. One retry per 10 s
- * is always allowed, so no call starves. Pure; times are monotonic microseconds. Owner: the loop thread.
- * These functions cannot fail.
+ * The retry budget of one account (UP-12): the number of retries is at most a tenth of the number of good
+ * answers, so that retries cannot make an overload worse. The budget has at most ten tokens, and a retry uses
+ * one. One retry per 10 s is always allowed, so no call starves. Pure; times are monotonic microseconds.
+ * Owner: the loop thread. These functions cannot fail.
  */
 #ifndef UPSTREAM_ACCOUNT_BUDGET_H
 #define UPSTREAM_ACCOUNT_BUDGET_H
@@ -21,7 +21,7 @@ struct budget {
 void budget_init(struct budget *b);
 /* Called after a good answer. */
 void budget_earn(struct budget *b);
-/* When the next retry is allowed; in the past when there is a token. */
+/* Returns when the next retry is allowed; this time is in the past when there is a token. */
 mono_us budget_ready_at(const struct budget *b);
 /* Whether `retries` retries would be allowed now. */
 bool budget_covers(const struct budget *b, size_t retries, mono_us now);

@@ -33,7 +33,7 @@ void call_waited(struct upstream_call *call, const char *error)
                                SPAN_ATTRIBUTES(attributes)});
 }
 
-/* The span of one request; `status` is 0 without an answer. */
+/* Records the span of one request; `status` is 0 when there was no answer. */
 static void sent_span(const struct upstream_call *call, int status, mono_us ended, const char *error)
 {
     const struct span_attribute attributes[] = {

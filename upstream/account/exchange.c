@@ -1,6 +1,6 @@
 /*
  * One request and its answer: transport, then the worker, then the loop again. The whole struct moves to the
- * worker. While it is there, the loop uses only its member `dropped`.
+ * worker. While the worker has the struct, the loop uses only the member `dropped`.
  *
  *   exchange_send -> transport -> on_transferred -> [worker: read_answer] -> on_answer_read -> on_done
  *                                                      ^      a list: on_rows   |
@@ -39,8 +39,8 @@ struct exchange {
     bool in_list;
 };
 
-/* Overwrites the body, which may contain secrets. For tens of megabytes this takes long, so it is done by the
- * thread that has read the body. */
+/* Overwrites the body, which may contain secrets. For tens of megabytes this takes long, so the thread that
+ * has read the body does it. */
 static void exchange_drop_body(struct exchange *x)
 {
     for (size_t at = 0; x->body && at < x->body_len; at += WIPE_BYTES) {
@@ -71,7 +71,7 @@ static void exchange_free(struct exchange *x)
 
 /* ---- on the worker ---- */
 
-/* Decompresses the body. False when the content exceeds its limit, or is no gzip. */
+/* Decompresses the body. False when the content exceeds its limit, or is not in gzip form. */
 static bool exchange_unpack(struct exchange *x)
 {
     if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
@@ -81,7 +81,8 @@ static bool exchange_unpack(struct exchange *x)
     enum gunzip_end end = buffer_gunzip(&plain, x->body, x->body_len);
     if (end != GUNZIP_OK) {
         x->end.read = end == GUNZIP_TOO_LARGE ? READ_TOO_MUCH : READ_GARBLED;
-        x->end.why = end == GUNZIP_TOO_LARGE ? json_scan_text(JSON_SCAN_TOO_MANY_BYTES) : "is no gzip";
+        x->end.why =
+            end == GUNZIP_TOO_LARGE ? json_scan_text(JSON_SCAN_TOO_MANY_BYTES) : "is not in gzip form";
         return false;
     }
     exchange_drop_body(x);
@@ -188,7 +189,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
         x->body[0] = '\0';
         x->body_len = x->end.http.body_len = 0;
         x->end.read = READ_NOT;
-        x->end.why = "came while too many others wait to be read";
+        x->end.why = "cannot be read now, because too many other answers wait";
         x->end.result.class =
             classify_answer(x->is_write, &x->end.http, &x->end.result.message, &x->end.token_rejected);
     } else {

@@ -1,8 +1,8 @@
 /*
  * Only this file decides whether Cleura may be called now. It applies spacing, back-off, Retry-After and the
- * breaker. While the breaker is closed, each bad answer is followed by a full-jitter pause. When it is open,
- * only its own, longer pauses apply. Logins and validations are treated like calls, because they are requests
- * to the same peer. Loop thread, except for the counters.
+ * breaker. While the breaker is closed, each bad answer is followed by a full-jitter pause. When the breaker
+ * is open, only the pauses of the breaker apply, which are longer. Logins and validations are treated like
+ * calls, because they are requests to the same peer. Loop thread, except for the counters.
  */
 #include <assert.h>
 #include <stdatomic.h>
@@ -130,13 +130,13 @@ static const char *reason_of(const struct http_answer *answer)
 {
     static const char *const reasons[][2] = {
         {"resolve", "its name cannot be resolved"},
-        {"connect", "no connection comes about"},
+        {"connect", "no connection can be made"},
         {"tls", "TLS fails"},
         {"certificate", "its certificate is not accepted"},
         {"timeout", "it does not answer in time"},
-        {"reset", "the connection breaks off"},
+        {"reset", "the connection is interrupted"},
         {"empty_answer", "it closes the connection without an answer"},
-        {"partial_answer", "its answers break off"},
+        {"partial_answer", "its answers are incomplete"},
         {"address_refused", "its address is not allowed"},
         {"protocol_error", "its answer is not HTTP"},
     };

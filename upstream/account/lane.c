@@ -69,7 +69,7 @@ uint64_t upstream_retries_delayed_total(void)
     return atomic_load(&retries_delayed);
 }
 
-/* Only this function changes the state of a call; it counts the calls in flight. */
+/* Only this function changes the state of a call. It also counts the calls in flight. */
 static void call_move(struct upstream_call *call, enum call_state to)
 {
     struct upstream_account *a = call->account;
@@ -119,8 +119,8 @@ static void leave_queue(struct upstream_call *call, bool sent)
     loop_timer_clear(a->loop, &call->expiry);
 }
 
-/* Refuses a call; on_done is called in the next turn, because on_done must not run inside upstream_submit,
- * and a user that submits again in on_done must not extend this turn. */
+/* Refuses a call. Its on_done is called in the next turn: on_done must not run inside upstream_submit, and a
+ * user that submits again in on_done must not extend this turn. */
 static void refuse_call(struct upstream_call *call, struct list *refused)
 {
     struct upstream_account *a = call->account;
@@ -217,7 +217,7 @@ static bool was_cut(const struct upstream_call *call, const struct http_answer *
            duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
 }
 
-/* Records whether Cleura is healthy, as the answer shows it, independent of the call's result. */
+/* Records whether the answer shows that Cleura is healthy. A healthy Cleura can also refuse a call. */
 static void note_health(const struct upstream_call *call, const struct exchange_end *end)
 {
     struct upstream_account *a = call->account;

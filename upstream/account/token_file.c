@@ -24,7 +24,7 @@ static char *read_token(struct upstream_account *a)
 {
     char *token = NULL;
     char *error CLEANUP_FREE = NULL;
-    /* Reads a small local file, which blocks the loop. This happens only while there is no token. */
+    /* Reads a small local file. The read blocks the loop, but it happens only while there is no token. */
     enum secret_status status = secret_file_read(a->config->token_file, TOKEN_MAX, true, &token, &error);
     if (status == SECRET_MISSING) {
         note_error(a, "token_file is missing or empty", error);

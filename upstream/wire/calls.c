@@ -14,8 +14,7 @@
     }
 
 enum {
-    LIST_ROWS = 20000,     /* the most shoots of one project; a whole Gardener installation has some
-                            * thousands */
+    LIST_ROWS = 20000,     /* the limit of shoots of a project; a whole installation has some thousands */
     LIST_VALUES = 6000000, /* enough for 10,000 shoots */
 };
 
@@ -61,8 +60,8 @@ static const struct {
                          .limits = SHOOT_LIMITS,
                          .v2 = {"DELETE", SHOOT_V2},
                          .v1 = {"DELETE", SHOOT_V1}},
-    /* The call makes a certificate, but to repeat it does no harm, so it counts as a read. It has several
-     * endpoints (shared.c). */
+    /* The call makes a certificate, but a repetition does no harm, so the call counts as a read. It has
+     * several endpoints (shared.c). */
     [UPSTREAM_KUBECONFIG] = {.name = "kubeconfig", .limits = {256 * KIB, 1000, 1000}},
     [UPSTREAM_PATCH] = {.name = "patch",
                         .is_write = true,

@@ -259,8 +259,8 @@ static void set_pair(struct decoding *d, json_t *map, const json_t *in, const ch
         json_set_str(map, key, value ? value : "");
 }
 
-/* Reads one pair. `name` is its key when the pair is in a map, and the pair repeats this key; NULL in a
- * list. */
+/* Reads one pair. In a map, `name` is the key of the pair, and the pair repeats this key. In a list, `name`
+ * is NULL. */
 static void take_pair(struct decoding *d, json_t *map, const json_t *pair, const char *name)
 {
     const char *key = name ? name : decode_text(d, pair, "key");

@@ -220,7 +220,7 @@ json_t *encode_pool_v1(const struct upstream_call *call);
 json_t *encode_stage(const struct upstream_call *call);
 /* Each reads the answers of one kind of call; false when an answer is not understood. */
 decode_answer decode_profiles_v2, decode_profiles_v1, decode_one_v2, decode_one_v1, decode_created;
-/* The same functions for sub-resources, most of which only v2 has. */
+/* Functions of the same kind for sub-resources; v1 has few of these sub-resources. */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
     decode_quota, decode_name_taken;
 /* Decodes a catalog for one region; NULL when the document is not a list of cloud profiles. */
@@ -242,7 +242,7 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
 /* Reads an array. False when it cannot be read; *ret_array is NULL when it is absent. */
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);
-/* Returns the object at this index, as decode_member does. */
+/* Returns the object at this index. A value of another type is also returned, but noted as unread. */
 const json_t *decode_element(struct decoding *d, const json_t *array, size_t i);
 /* Returns whether the member is an object, as a JSON boolean. */
 json_t *decode_presence(struct decoding *d, const json_t *object, const char *key);
@@ -271,7 +271,7 @@ json_t *decode_map(struct decoding *d, const json_t *object, const char *member)
 json_t *decode_words(struct decoding *d, const json_t *object, const char *key);
 /* An unknown value is not sent, so Cleura does not change it (CL-17). encode_known copies a member under
  * Cleura's name; encode_pairs writes a map as [{key, value}]; encode_size returns the size of a pool's
- * volumes as text, NULL when unknown. The caller frees it. */
+ * volumes as text, NULL when unknown. The caller frees that text. */
 void encode_known(json_t *theirs, const char *their_name, const json_t *ours, const char *name);
 void encode_pairs(json_t *theirs, const json_t *ours, const char *name);
 char *encode_size(const json_t *pool);

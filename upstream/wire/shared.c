@@ -1,6 +1,6 @@
 /*
- * Code for both generations: paths, which differ in a word, lists, which differ in their items, and the three
- * kubeconfig calls of Cleura (CL-15). Pure.
+ * Code for both generations: paths (the generations differ in one word), lists (the generations differ in the
+ * items), and the three kubeconfig calls of Cleura (CL-15). Pure.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 
 import { announce, spoken } from "../live/announce";
-import { link } from "../live/stream";
+import { link } from "../live/link";
 import { texts } from "../texts";
 import { changes } from "./store";
 

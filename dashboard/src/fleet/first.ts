@@ -1,5 +1,5 @@
-// The first view: a short page of clusters in the order of the table, and the totals as the server counts them. It is asked for before the
-// event stream has begun; all clusters follow (store.ts).
+// The first view: a short page of clusters in the order of the table, and the totals as the server counts them. Both are
+// requested before the event stream begins. store.ts reads all clusters afterwards.
 import { signal } from "@preact/signals";
 
 import { api, ask, type Result } from "../api";
@@ -14,12 +14,12 @@ const FIRST = 100;
 /** Totals for the time until all clusters are there. */
 export const counted = signal<ClusterCounts | null>(null);
 
-/** The orders of the server that begin like those of the table, or nearly so. */
+/** For each order of the table: the order of the server that begins in the same way, or almost. */
 const sortOf: Record<SortKey, string> = {
   name: "name", trouble: "phase", phase: "phase", health: "health", version: "version", expires: "expires_at", changed: "-updated_at",
 };
 
-/** The filters that the server applies like this page. The page applies all of them to the answer. */
+/** The query with the filters that mean the same at the server. The page applies all filters to the answer. */
 export function firstOf({ q, project, phase, health, sort, reverse }: Query) {
   const key = sortOf[sort], word = q.trim();
   return {
@@ -35,7 +35,7 @@ export function firstOf({ q, project, phase, health, sort, reverse }: Query) {
 
 let askedWith: string | null = null;
 
-/** Reads it once for each login. A failure is not shown, because the read of all clusters has the same one. */
+/** Reads the first view once for each login. A failure is not shown, because the read of all clusters then fails, too, and shows it. */
 export async function readFirst() {
   const mine = token();
   if (mine === null || mine === askedWith || route.peek().page !== "fleet") return;

@@ -11,7 +11,7 @@ import { readAll } from "./store";
 import { ClusterTable } from "./table";
 import { Totals } from "./totals";
 
-/** The number of clusters beside the heading. It never calls the first of them all of them. */
+/** The number of clusters beside the heading. While only some clusters were read, the text says so. */
 function countOf(size: number): string | null {
   switch (load.value.state) {
     case "loading":

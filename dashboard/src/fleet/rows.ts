@@ -108,7 +108,7 @@ let round = 0;
 /** Begins a read of all clusters, and returns its number. */
 export const beginRound = () => ++round;
 
-/** `of`: the number of a read of all clusters. Such a read also brings older versions, because a restored store has them. */
+/** `of`: the number of a read of all clusters. Such a read also accepts older versions, because a restored store has them. */
 export function put(item: ClusterSummary, of: number | null) {
   const old = rows.get(keyOf(item.project, item.name));
   if (of === null && old && old.id === item.id && old.version > item.version) return;

@@ -162,7 +162,7 @@ function someMove() {
   return false;
 }
 
-/** A token from before a reload is used for the first view while the server confirms it. */
+/** After a reload of the page, its token is used for the first view while the server confirms it. */
 function mayReadFirst() {
   const now = session.value;
   return now.kind === "in" || (now.kind === "checking" && now.restored);

@@ -1,10 +1,10 @@
-// Starts and stops the stream, and passes its events to the parts of the page. A hidden tab closes its stream after a while and resumes
-// when it is visible again, because a browser opens only six connections to an HTTP/1.1 server, for all its tabs together.
+// Starts and stops the stream, and passes its events to the parts of the page. A hidden tab leaves the stream after a while, so that it
+// does not read changes for nobody, and resumes when it is visible again.
 import { effect, signal, untracked } from "@preact/signals";
 
 import { onEnd, session } from "../session";
 import type { Event } from "../types";
-import { startStream, stopStream, type Listener } from "./stream";
+import { startStream, stopStream, type Listener } from "./tabs";
 
 const HIDDEN_MS = 20_000;
 const TICK_MS = 1_000;
@@ -17,10 +17,18 @@ export function listen(to: Listener): () => void {
   return () => listeners.delete(to);
 }
 
-const all: Listener = {
-  events: (events: Event[]) => listeners.forEach((to) => to.events(events)),
-  reset: () => listeners.forEach((to) => to.reset()),
-};
+/** A fault of one part of the page does not end the stream of the others. */
+function each(work: (to: Listener) => void) {
+  for (const to of listeners) {
+    try {
+      work(to);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
+
+const all: Listener = { events: (events: Event[]) => each((to) => to.events(events)), reset: () => each((to) => to.reset()) };
 
 /** The current time in ms, updated once a second while the page is visible. Ages and durations depend on it. */
 export const now = signal(Date.now());
@@ -28,6 +36,8 @@ export const now = signal(Date.now());
 export const seen = signal(!document.hidden);
 /** Whether the user has paused the page. It then shows its present data, and gets the missed events afterwards. */
 export const paused = signal(false);
+/** Whether the browser keeps the page for its back button. Such a page must not hold the lock of the stream. */
+const left = signal(false);
 
 export function startLife() {
   let hiding = 0;
@@ -38,12 +48,15 @@ export function startLife() {
     seen.value = !document.hidden;
     now.value = Date.now();
   });
+  addEventListener("pagehide", () => (left.value = true));
+  addEventListener("pageshow", () => (left.value = false));
   onEnd(() => stopStream(true));
   effect(() => {
     clearTimeout(hiding);
-    if (session.value.kind !== "in") return;
-    if (paused.value) stopStream(false);
-    else if (seen.value) startStream(all);
+    const current = session.value;
+    if (current.kind !== "in") return;
+    if (paused.value || left.value) stopStream(false);
+    else if (seen.value) startStream(all, current.who);
     else hiding = window.setTimeout(() => stopStream(false), HIDDEN_MS);
   });
 }

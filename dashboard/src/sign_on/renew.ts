@@ -19,10 +19,7 @@ let renewing: Promise<void> | null = null;
 let timer = 0;
 let fault: string | null = null;
 
-/**
- * The time at which a token is renewed that was issued at `now` with this lifetime: a minute before its end, or at half of a short
- * lifetime.
- */
+/** Returns when to renew a token that was issued at `now`: a minute before its end, or after half of a short lifetime. */
 export const dueAt = (now: number, seconds: number) => now + Math.max(seconds * 1000 - MARGIN_MS, seconds * 500);
 
 /** The reason why the token could not be renewed, or null. */

@@ -1,6 +1,6 @@
 // Problems that concern more than one cluster: the server does not answer, projects whose account has a problem at Cleura, freezes.
 import { now } from "../live/life";
-import { link } from "../live/stream";
+import { link } from "../live/link";
 import { frozen, troubled } from "../live/upstream";
 import { texts } from "../texts";
 import type { Project } from "../types";

@@ -1,5 +1,5 @@
 import { now, paused } from "../live/life";
-import { link } from "../live/stream";
+import { link } from "../live/link";
 import { oldestList } from "../live/upstream";
 import { lastFleet, route, type Route } from "../router";
 import { logOut, mayAs, roleOf, session } from "../session";

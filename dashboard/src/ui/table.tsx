@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** `label` or `labelledBy` names it for readers; `columns` are its heads, in their order; `kind` is a class of the table. */
+/** `label` or `labelledBy` names the table for screen readers; `columns` are the headings of its columns; `kind` is a class of the table. */
 type Props = { columns: Record<string, string>; label?: string; labelledBy?: string; kind?: string; panel?: boolean; children: ComponentChildren };
 
 /** A plain table that scrolls sideways when its place is too narrow. */
