@@ -15,8 +15,8 @@
 
 enum {
     BATCH = 64,
-    GATHER_US = 20 * 1000, /* the time for which the thread waits for a full batch */
-    NAME_BYTES = 72,       /* the limit for names in a path; a name that is longer belongs to no object */
+    GATHER_US = 20 * 1000, /* how long the thread waits for a full batch */
+    NAME_BYTES = 72,       /* the limit for names in the path; longer names are cut, as no object has one */
 };
 
 /* The content of one line. Pointers refer to static text. */
@@ -41,8 +41,8 @@ static bool is_write(const struct request *r)
     return m != METHOD_GET && m != METHOD_HEAD && m != METHOD_OPTIONS;
 }
 
-/* Whether the request was slow. A stream never counts as slow, and neither does a read whose client asked for
- * a wait. */
+/* Whether the request was slow. A stream never counts as slow, and neither does a request whose client may
+ * have asked to wait. */
 static bool is_slow(const struct request *r, int64_t duration_us)
 {
     const bool may_last =

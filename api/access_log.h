@@ -15,7 +15,7 @@
 
 enum {
     ACCESS_LOG_ENTRIES = 2048, /* the limit of lines that wait; this many lines take about 1 MiB */
-    ACCESS_LOG_SLOW_MS = 1000, /* a longer request is logged, unless its client asked to wait */
+    ACCESS_LOG_SLOW_MS = 1000, /* a request that lasts longer is logged, unless its client asked to wait */
 };
 
 struct access_entry;
@@ -25,7 +25,7 @@ struct access_log {
     _Atomic int mode; /* enum access_log_mode */
     pthread_t thread;
     pthread_mutex_t lock;   /* protects the members below; never held while lines are written */
-    pthread_cond_t changed; /* signalled for a first entry, a full batch, or the end */
+    pthread_cond_t changed; /* signalled when the first entry comes, when a batch is full, and at the end */
     struct access_entry *entries;
     unsigned first, count;
     bool is_stopping;
@@ -36,7 +36,7 @@ struct access_log {
 int access_log_start(struct access_log *log, enum access_log_mode mode);
 /* Changes the mode for all later requests. Any thread. */
 void access_log_set(struct access_log *log, enum access_log_mode mode);
-/* Called after the last request: writes waiting lines, ends the thread. */
+/* Called after the last request: writes the lines that still wait, and ends the thread. */
 void access_log_stop(struct access_log *log);
 /*
  * Called at the end of a request: adds a line if the mode and the log level require one. `outcome` is a

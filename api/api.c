@@ -57,7 +57,7 @@ static void api_free(struct api *api)
     free(api);
 }
 
-/* There is at most one thread per processor, because more threads would wait for each other's time slices. */
+/* There is at most one thread per processor, because more threads would only take time from each other. */
 static int http_threads(const struct config *config)
 {
     const int wanted = config->limits.http_threads, processors = thread_processors();
@@ -160,8 +160,8 @@ void api_configure(struct api *api, const struct config *config)
     rate_limit_set(&api->auth_failures, limits.auth_failures_per_minute);
     rate_limit_set(&api->fresh_reads, limits.fresh_reads_per_minute);
     access_log_set(&api->access_log, config->access_log);
-    /* The generation is set before the rules. In the other order, a caller that the old rules accepted could
-     * count as accepted by the new rules. */
+    /* The generation is set before the rules. In the other order, a caller that was accepted by the old
+     * rules could be stored with the new generation. */
     atomic_store(&api->clients_generation, config->tls.clients_generation);
 }
 

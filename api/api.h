@@ -23,8 +23,9 @@
 /* All limits for clients. */
 struct api_limits {
     struct connection_limits connection;
-    int64_t command_us; /* the deadline of commands: the loop thread answers before it */
-    int64_t overdue_us; /* a request whose result has not come is answered this long after the deadline */
+    int64_t command_us; /* the deadline of a command: the loop thread answers it within this time */
+    int64_t overdue_us; /* when no result has come this long after the deadline, the request is answered
+                         * without it */
     int wait_max_s;     /* the longest ?wait and Prefer: wait (AO-15) */
     unsigned waiters;   /* the limit of requests that wait; a further request is answered at once with the
                          * current state (AO-16) */
@@ -35,9 +36,9 @@ struct api_limits {
                                  * (AO-24) */
     int64_t heartbeat_us;       /* the interval of heartbeats in streams without events (AO-23) */
     int64_t stream_backlog; /* when a live stream is more than this number of events behind, it is ended */
-    int64_t requests_per_minute;      /* the limit of a token; 0: no limit (HT-45) */
-    int64_t auth_failures_per_minute; /* the limit of a client address; 0: no limit */
-    int64_t fresh_reads_per_minute;   /* the limit of a token for reads of Cleura; 0: no limit */
+    int64_t requests_per_minute;      /* the limit per token; 0: no limit (HT-45) */
+    int64_t auth_failures_per_minute; /* the limit per client address; 0: no limit */
+    int64_t fresh_reads_per_minute;   /* the limit of reads of Cleura per token; 0: no limit */
 };
 
 struct api_limits api_limits_default(void);
@@ -71,7 +72,7 @@ struct api_options {
     void *live_ctx;
     const char *version;
     const char *revision;
-    const char *store_id; /* ids of the store, and of this start of the daemon: UUIDs */
+    const char *store_id; /* the ids of the store and of this start of the daemon, two UUIDs */
     const char *start_id;
     /* Writes the conditions that an operator should know although the server works (/readyz?verbose); "" when
      * no such condition exists. */
@@ -87,13 +88,14 @@ struct api;
 struct api *api_start(const struct api_options *options, char **ret_error);
 /* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
 void api_quiesce(struct api *api);
-/* From now on answers close their connection, new writes get 503 shutting_down, and event streams end. */
+/* After this call answers close their connection, new writes get 503 shutting_down, and event streams
+ * end. */
 void api_begin_drain(struct api *api);
 /* Waits until no request is in flight; a request is in flight until its answer was sent (MH-18). Returns
  * false after the time limit. */
 bool api_drained(struct api *api, int timeout_ms);
-/* Answers suspended requests with 503, stops every HTTP thread, and frees the server. Later results are
- * discarded. */
+/* Answers suspended requests with 503, stops every HTTP thread, and frees the server. Command results that
+ * come later are discarded. */
 void api_stop(struct api *api);
 /* Applies a new configuration of the limits and the access log. Loop thread. */
 void api_configure(struct api *api, const struct config *config);

@@ -25,7 +25,8 @@ struct api {
         _Atomic int64_t streams, streams_per_token, stream_lifetime_us, heartbeat_us;
     } live;
     int http_threads;
-    struct http *http; /* requests use http.server, because they may exist before this member is set */
+    struct http *http; /* code for requests uses r->http.server instead, because a request may exist before
+                        * this member is set */
     struct streams streams;
     atomic_uint exports; /* number of running exports */
     struct tickets tickets;
@@ -33,9 +34,9 @@ struct api {
     struct verifier verifier;
     struct metrics metrics;
     struct access_log access_log;
-    struct rate_limit requests;      /* the limit of requests, by token */
-    struct rate_limit auth_failures; /* the limit of wrong credentials, by client address */
-    struct rate_limit fresh_reads;   /* the limit of fresh reads, by token */
+    struct rate_limit requests;      /* the limit of requests, per token */
+    struct rate_limit auth_failures; /* the limit of wrong credentials, per client address */
+    struct rate_limit fresh_reads;   /* the limit of fresh reads, per token */
     _Atomic uint64_t refused_credentials[AUTH_FAILURE_MAX_];
     _Atomic uint64_t clients_generation; /* the generation of the configuration that is current or being
                                           * applied */
@@ -44,7 +45,7 @@ struct api {
     char openapi_etag[ETAG_DIGEST_BYTES];
     _Atomic(struct http_coded *) openapi_coded[2]; /* the compressed forms of YAML and JSON; a worker sets
                                                     * each once */
-    atomic_bool stopping;                          /* set when no request is answered any more */
+    atomic_bool stopping;                          /* set when the server no longer answers requests */
 };
 
 /* Returns the current configuration. Called by a worker between enter and leave (http/http.h). */

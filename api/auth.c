@@ -22,7 +22,7 @@
 /* ---- rate limits: each token has its own limit. Wrong credentials are counted for the client's address, and
  * do not affect valid credentials from the same address, because this may be the address of a proxy ---- */
 
-/* The bits of a digest are already evenly distributed. */
+/* The bits of a digest are evenly distributed, so some of them are the key. */
 static uint64_t key_of_token(const struct api_token *token)
 {
     uint64_t key;
@@ -45,7 +45,7 @@ static struct problem *refuse_over_limit(struct request *r, const char *detail)
     return p;
 }
 
-/* Returns the present time. When the request has just begun, returns the time when it began, so that the
+/* Returns the present time. For a request that has just begun, this is the time when it began, so that the
  * clock is not read again. */
 static mono_us recent(const struct request *r)
 {
@@ -131,7 +131,7 @@ static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTE
     return true;
 }
 
-/* The credentials of the last request, stored in the connection. */
+/* The credentials of the last request of a connection; the connection stores them. */
 struct last_token {
     bool is_set;
     uint8_t print[TOKEN_PRINT_BYTES];
@@ -141,9 +141,10 @@ struct last_token {
 _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection has room for it");
 
 /*
- * Clients send the same credentials in every request of a connection, and their digest costs more than all
- * other checks. The last credentials are recognized by a fingerprint under a key of this process, which
- * reveals nothing. The token is looked up again in each request.
+ * Clients send the same credentials in every request of a connection, and the digest of the credentials
+ * costs more than all other checks. Therefore the connection stores a fingerprint of the last credentials,
+ * and their digest. The fingerprint is made with a secret key of this process, so it reveals nothing. The
+ * token is looked up again in each request.
  */
 static bool read_credentials(struct request *r, const char *field, char key[static TOKEN_HEX_BYTES],
                              enum auth_failure *ret_why)
@@ -166,8 +167,10 @@ static bool read_credentials(struct request *r, const char *field, char key[stat
     return true;
 }
 
-/* The first request in a minute reports that the token is in use. The time is stored in the view's copy. Only
- * this member of a copy in the view changes, and it changes atomically. */
+/*
+ * The first request of a token in a minute reports that the token is in use. The time is stored in the
+ * view's copy of the token. It is the only member of an object in the view that changes, and it is atomic.
+ */
 static void note_use(struct request *r)
 {
     struct api_token *t = (struct api_token *)(uintptr_t)r->token;
@@ -189,9 +192,11 @@ static void log_reason(const struct api *api, const char *key, const struct api_
         *why = AUTH_REVOKED;
 }
 
-/* Looks up the token. The key is the whole digest, so the duration of the comparison reveals nothing about
- * the token. Returns false when the token is not valid. *why is then the reason, but *why does not change
- * when the view has no such key. */
+/*
+ * Looks up the token. Digests are compared, not tokens, so the duration reveals nothing about the token.
+ * Returns false when the token is not valid; *why then gets the reason, but is left unchanged when the view
+ * has no such key.
+ */
 static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
@@ -217,8 +222,8 @@ static struct problem *refuse_token(struct request *r, enum auth_failure why)
     return refuse_credentials(r, why, "The token is not known, expired or revoked.");
 }
 
-/* Makes `caller` the caller of the request, and takes over its reference. From now on a caller with a JWT is
- * treated like any token. */
+/* Makes `caller` the caller of the request, and takes over its reference. The checks that follow treat a
+ * caller with a JWT like a token. */
 static void take_caller(struct request *r, struct view_blob *caller)
 {
     view_blob_unref(r->token_blob);
@@ -260,10 +265,8 @@ static bool is_of_a_page(const struct request *r)
            (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0);
 }
 
-/*
- * Whether a client certificate of the connection is accepted in place of a token. A browser also sends its
- * certificate with requests of pages of other sites, and such a request needs a token.
- */
+/* Whether a client certificate of the connection is accepted in place of a token. A browser also sends its
+ * certificate with requests that pages of other sites make; therefore such a request needs a token. */
 static bool check_certificate(struct request *r)
 {
     struct tls *tls = r->api->options.tls;
@@ -394,8 +397,8 @@ struct problem *check_permission(struct request *r)
     return NULL;
 }
 
-/* Ends a repeated check of the credentials. After a refusal the request still has the caller of the first
- * check, so that the audit log can name this caller. */
+/* Ends a repeated check of the credentials. After a refusal the request keeps the caller of the first check,
+ * so that the audit log can name this caller. */
 static struct problem *end_check_again(struct request *r, struct problem *p)
 {
     if (p && (p->code == PROBLEM_INVALID_TOKEN || p->code == PROBLEM_QUOTA_EXCEEDED))

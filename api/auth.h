@@ -47,9 +47,10 @@ struct problem *check_permission(struct request *r);
 /* Checks token and permission again after the body, which may come long after the header section. Like
  * check_token, may suspend the request. */
 struct problem *check_caller_again(struct request *r);
-/* Continues check_caller_again in the same way in which check_verified_jwt continues check_token. */
+/* Continues check_caller_again when the JWT is verified, as check_verified_jwt continues check_token. */
 struct problem *check_verified_jwt_again(struct request *r, struct jwt_verification *result);
-/* Counts a fresh read of Cleura; returns true when the token has used up its fresh reads of this minute. */
+/* Counts a fresh read of Cleura; returns true when the token has already used up its limit of fresh
+ * reads. */
 bool throttle_fresh(struct request *r);
 /* Adds an entry to the audit log about a request that the token may not make. The caller still has to return
  * the problem. */
@@ -58,15 +59,16 @@ void report_denied(struct request *r, enum problem_code code);
 void report_refused(struct request *r, enum problem_code code);
 /* Whether the token is neither expired nor revoked. Any thread. */
 bool token_is_live(const struct api *api, const struct api_token *token);
-/* Looks up the token with this digest again, while a long answer is being sent. Any thread. */
+/* Whether the token with this digest is still valid. Called again and again during a long answer. Any
+ * thread. */
 bool auth_still_holds(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
-/* Adds the header fields of a problem with this code: challenges (AU-7). */
+/* Adds the header fields that belong to a problem with this code: WWW-Authenticate (AU-7). */
 void auth_add_fields(struct request *r, enum problem_code code);
 
 /*
  * ---- stream tickets: a browser's EventSource cannot send a token, so it sends a ticket. A ticket is valid
  * in place of the token that requested it, for one stream, for a minute. Tickets are only in memory, by
- * digest. Any HTTP thread; one short lock ----
+ * digest. Any HTTP thread; one lock, which is held only for a short time ----
  */
 
 enum {
@@ -88,16 +90,16 @@ struct tickets {
 void tickets_init(struct tickets *t);
 void tickets_done(struct tickets *t);
 /*
- * Makes a ticket for the token with this digest; the caller overwrites it after use. `caller`: the caller
- * with a JWT (api/caller.h), which the ticket references; NULL for a token of shootd. False when too many
- * tickets are unused.
+ * Makes a ticket for the token with this digest; the calling function overwrites the ticket after use.
+ * `caller`: the identity behind a JWT or a client certificate (api/caller.h), or NULL for a token of shootd;
+ * the ticket takes a reference to this identity. False when too many tickets are unused.
  */
 bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token[static TOKEN_DIGEST_BYTES],
                    struct view_blob *caller, char ticket[static TICKET_BYTES]);
 /*
- * Uses a ticket and writes the digest of its token to `token`. *ret_caller is the identity behind a JWT, or
- * NULL for a token of the store; the caller of this function owns one reference. False for an unknown,
- * expired or used ticket.
+ * Uses a ticket and writes the digest of its token to `token`. *ret_caller is the identity behind a JWT or a
+ * client certificate, or NULL for a token of the store; the calling function owns one reference. False for an
+ * unknown, expired or used ticket.
  */
 bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
                  uint8_t token[static TOKEN_DIGEST_BYTES], struct view_blob **ret_caller);

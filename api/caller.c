@@ -129,7 +129,7 @@ void caller_of_token(const struct api *api, const struct api_token *token, struc
     ret->found_by_generation = token->found_by_generation;
 }
 
-/* ---- the cache; the bits of digests are evenly distributed ---- */
+/* ---- the cache; its places are chosen by bits of the digests, which are evenly distributed ---- */
 
 static size_t set_of(const uint8_t digest[static TOKEN_DIGEST_BYTES])
 {
@@ -189,7 +189,7 @@ struct view_blob *jwt_caller_check(struct api *api, const char *token,
     const mono_us now = env_mono(env);
     struct oidc_identity identity;
     struct view_blob *caller = find_kept(api, digest, now);
-    if (caller) /* an earlier request with the same token was verified meanwhile */
+    if (caller) /* meanwhile another request with the same token has stored the caller */
         return caller;
     enum oidc_end end = oidc_check(api->options.oidc, token, strlen(token), &identity);
     if (end != OIDC_OK && end != OIDC_NO_RULE)

@@ -1,10 +1,10 @@
 /*
  * A caller without a token of shootd, but with a JWT of an issuer (oidc/oidc.h) or a client certificate
- * (http/connection/tls.h). The other parts of the API treat such a caller like a token, which is not in the
- * store. Id and digest are derived from issuer and subject. Therefore all JWTs or certificates of a subject
- * share the same limits and idempotency keys, and have the same id in the audit log. The result of checking a
- * JWT is cached by its SHA-256 for a minute, but not longer than the JWT is valid (AU-16). A JWT that is not
- * cached is checked by the verifier's thread (api/jwt.h).
+ * (http/connection/tls.h). The other parts of the API treat such a caller like a token, although the store
+ * has no such token. Id and digest are derived from issuer and subject. Therefore all JWTs or certificates
+ * of a subject share the same limits and idempotency keys, and have the same id in the audit log. The result
+ * of checking a JWT is cached by its SHA-256 for a minute, but not longer than the JWT is valid (AU-16). A
+ * JWT that is not cached is checked by the verifier's thread (api/jwt.h).
  */
 #ifndef API_CALLER_H
 #define API_CALLER_H
@@ -51,8 +51,9 @@ struct view_blob *jwt_caller_check(struct api *api, const char *token,
 /* Returns a reference to the caller of a client certificate with a name. A worker between
  * config_current_enter and leave. */
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client);
-/* Whether the caller is still valid: not expired, and its issuer, or the rules and authorities of
- * certificates, have not changed. Any thread. */
+/* Whether the caller is still valid: it has not expired, and the configuration by which it was accepted has
+ * not changed. For a JWT, this is the configuration of its issuer. For a certificate, these are the rules for
+ * certificates and their authorities. Any thread. */
 bool caller_holds(const struct api *api, const struct api_token *caller);
 /* Fills the caller of a command from this token, of any kind. *ret must be zero. */
 void caller_of_token(const struct api *api, const struct api_token *token, struct command_caller *ret);

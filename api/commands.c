@@ -90,8 +90,8 @@ void request_notify(struct request *r, struct command *cmd)
     struct api *api = r->api;
     assert(!cmd->give_back);
     cmd->give_back = command_free;
-    /* The request does not wait for this command, and uses its document while the command is on its way. The
-     * reference counts of a document are not safe for two threads, so the command gets a copy. */
+    /* The request does not wait for this command, so both threads could use the document at the same time.
+     * The reference counts of a document are not safe for two threads; therefore the command gets a copy. */
     json_t *shared = cmd->body;
     cmd->body = json_deep_copy(shared);
     json_decref(shared);
@@ -103,8 +103,8 @@ void request_notify(struct request *r, struct command *cmd)
 
 /* ---- results of commands ---- */
 
-/* Chooses the tag of the answer. A document without a version gets a tag from its bytes (HT-21). A secret
- * must not be cached, so it gets no tag. */
+/* Chooses the ETag of the answer. A document without a version gets an ETag from its bytes (HT-21). A secret
+ * must not be cached, so it gets no ETag. */
 static void choose_tag(const struct request *r, struct command *cmd)
 {
     bool is_open = !cmd->reply.is_secret && !(r->route->flags & ROUTE_SECRET);

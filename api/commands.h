@@ -1,5 +1,5 @@
-/* Makes commands for the decider from requests, and answers with their results. Runs on the worker of the
- * request. */
+/* Makes commands for the decider (the reconciler, model/command.h) from requests, and answers with their
+ * results. Runs on the worker of the request. */
 #ifndef API_COMMANDS_H
 #define API_COMMANDS_H
 
@@ -42,8 +42,8 @@ struct problem *write_park(struct request *r, struct command *cmd);
 
 /* Checks the syntax of Idempotency-Key, if the field has a meaning for the request. */
 struct problem *check_idempotency_key(struct request *r);
-/* Called when the body is complete: makes a digest of the request; a repetition of the request has the same
- * digest (HT-47). Does nothing without a key. */
+/* Called when the body is complete: makes a digest of the request; a retry of the request has the same digest
+ * (HT-47). Does nothing without a key. */
 void idempotency_take_fingerprint(struct request *r);
 
 #endif

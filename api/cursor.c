@@ -114,8 +114,8 @@ static void digest_text(crypto_generichash_state *state, const char *text)
     (void)crypto_generichash_update(state, (const unsigned char *)text, strlen(text) + 1);
 }
 
-/* The digest of the parameters that select and order the list. It does not include the parameters for the
- * beginning of the page, the number of rows and their form. */
+/* The digest of the parameters that select and order the items of the list. Parameters for the start of the
+ * page, and for the number and the form of its items, are not included. */
 static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DIGEST_BYTES])
 {
     crypto_generichash_state state;

@@ -1,8 +1,9 @@
 /*
- * Opaque cursors (HT-35, HT-36): version, hour of issue, digest of the filters, values of the sort order, key
- * of the page's last item. They are authenticated with a key that is derived from the seal key, so they stay
- * valid after a restart. They expire after three days. The time is the hour, not the second: a page that does
- * not change keeps its bytes and its entity tag. A cursor never grants access. Pure; any thread.
+ * Opaque cursors (HT-35, HT-36). A cursor contains a version, the hour of issue, a digest of the filters and
+ * the order, and the sort values and the key of the page's last item. Cursors are authenticated with a key
+ * that is derived from the seal key, so they stay valid after a restart. They expire after three days. The
+ * time of issue is only exact to the hour, so that an unchanged page keeps its bytes and its entity tag. A
+ * cursor never grants access. Pure; any thread.
  */
 #ifndef API_CURSOR_H
 #define API_CURSOR_H
@@ -40,7 +41,8 @@ bool cursor_place_set(struct cursor_place *place, const char *key);
 void cursor_encode(const uint8_t secret[static CURSOR_SECRET_BYTES],
                    const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
                    const struct cursor_place *place, char text[static CURSOR_TEXT_BYTES]);
-/* Returns CURSOR_BAD for a cursor that is forged, damaged, or made for another digest. */
+/* Returns CURSOR_BAD for a cursor that is forged, damaged, or made for a list with other filters
+ * (`digest`). */
 enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES],
                                  const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
                                  const char *text, struct cursor_place *ret_place);

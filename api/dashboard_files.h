@@ -13,11 +13,11 @@ struct dashboard_form {
     const char *coding; /* "br", "gzip" or "identity" */
     const unsigned char *bytes;
     size_t len;
-    const char *etag; /* a strong tag in quotes; each form has its own */
+    const char *etag; /* a strong entity tag, in quotes; each form has its own entity tag */
 };
 
 struct dashboard_file {
-    const char *name; /* the last segment of its path: it changes with the content */
+    const char *name; /* the last segment of the file's path, which changes with the content */
     const char *type;
     struct dashboard_form forms[DASHBOARD_FORMS]; /* the forms: the smallest first, "identity" last */
 };

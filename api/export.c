@@ -29,8 +29,8 @@ static struct export *export_of(struct event_stream *transport)
     return CONTAINER_OF(transport, struct export, transport);
 }
 
-/* May run on the loop thread. An export that has ended may still wait for a page, and this page may come
- * after the API was freed. */
+/* May run on the loop thread. An export that has ended may still have requested a page, which may come after
+ * the API was freed. */
 static void export_free(struct event_stream *transport)
 {
     struct export *x = export_of(transport);

@@ -1,8 +1,8 @@
 /*
- * The audit log as one answer of any length, one entry per line. An export holds one page in memory. It
- * requests the next page from the store when the client has taken the current one, so the client determines
- * the speed. Before each page the token is looked up again. When an export cannot continue, it ends without
- * its last chunk, so that the client can see that the export is incomplete.
+ * Sends the audit log as one answer of any length, one entry per line. An export holds only one page in
+ * memory. It requests the next page from the store when the client has read the current one, so the client
+ * determines the speed. Before each page the token is looked up again. When an export cannot continue, it
+ * ends without its last chunk, so that the client can see that the export is incomplete.
  */
 #ifndef API_EXPORT_H
 #define API_EXPORT_H

@@ -38,7 +38,7 @@ static void discard(void *result)
     verification_free(result);
 }
 
-/* The request may have ended; then the result is discarded. */
+/* Passes the result to the request. When the request has already ended, the result is discarded. */
 static void pass_result(struct jwt_verification *v)
 {
     assert(v->suspension); /* the result is passed once */

@@ -101,8 +101,8 @@ static size_t status_index(int status)
     return internal;
 }
 
-/* Whether the duration of the request depends on the end of an operation, an answer of Cleura, or the client.
- * Such a duration does not show shootd's speed. Only routes with may_wait have such requests. */
+/* Whether the request waits for the end of an operation, for an answer of Cleura, or for the client. The
+ * duration of such a request does not show shootd's speed. Only routes with may_wait have such requests. */
 static bool was_asked_to_wait(const struct request *r)
 {
     if (r->http.answer.is_stream || r->wants_fresh || r->params.given[PARAM_WAIT])
@@ -162,7 +162,7 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
     }
 }
 
-/* `offset` is the offset of the histograms in a shard. HEAD is counted as GET. */
+/* `offset` is the offset of the array of histograms in a shard. HEAD is counted as GET. */
 static void write_durations_of(struct buffer *out, const struct shard *first, size_t route, const char *name,
                                const struct histogram_edges *edges, size_t offset)
 {
@@ -317,7 +317,7 @@ static void write_process(struct buffer *out)
     metric_one(out, "process_threads", (double)stat[FIELD_THREADS]);
 }
 
-/* ---- all of them ---- */
+/* ---- all metrics ---- */
 
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out)
 {

@@ -1,6 +1,6 @@
 /*
- * Metrics of HTTP (9.1). Every worker counts in its own shard, so requests share no cache line; a scrape adds
- * the shards. Values of labels come only from the route table and from fixed sets (OB-6).
+ * Metrics of HTTP. Every worker counts in its own shard, so requests share no cache line; a scrape adds the
+ * shards. Values of labels come only from the route table and from fixed sets (OB-6).
  */
 #ifndef API_METRICS_H
 #define API_METRICS_H
@@ -16,7 +16,7 @@ struct http_numbers;
 struct shard;
 
 struct metrics {
-    pthread_mutex_t lock; /* protects `shards` when a worker adds its own */
+    pthread_mutex_t lock; /* protects `shards` when a worker adds its shard */
     _Atomic(struct shard *) shards;
     uint64_t serial; /* distinguishes this instance from an earlier one at the same address */
 };
@@ -24,7 +24,7 @@ struct metrics {
 void metrics_init(struct metrics *m);
 /* Frees the counters. Called after the workers have ended. */
 void metrics_done(struct metrics *m);
-/* Counts a completed request; its worker. */
+/* Counts a completed request. Runs on the worker of the request. */
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);
 /* Writes all families of this folder and of the process. Any thread. */
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out);

@@ -153,7 +153,7 @@ void list_add_tagged(struct list_body *page, const char *items, const char *tags
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief)
 {
     begin_item(page);
-    const wall_us seen_at = view_blob_write(blob, brief, &page->text);
+    const wall_us seen_at = view_blob_write(blob, brief, &page->seen, &page->text);
     page->is_tagged &= blob->etag[0] && buffer_add_str(&page->tags, blob->etag);
     const mono_us heard_at = atomic_load(&blob->heard_at);
     if (seen_at && (!page->oldest || heard_at < page->oldest_heard)) {
@@ -180,7 +180,7 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
         (void)buffer_add_str(&page->text, "],\"next_cursor\":null}");
     }
     if (page->text.overflow) {
-        log_error("page exceeds the memory limit", "request_id", r->http.id);
+        log_error("page of a list exceeds the size limit of an answer", "request_id", r->http.id);
         return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
     }
     const struct buffer *tagged = page->is_tagged && page->tags.len ? &page->tags : &page->text;

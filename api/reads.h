@@ -2,8 +2,8 @@
  * Functions for reads of single resources and of collections (HT-35 to HT-37). Each returns a problem when a
  * precondition fails. A page is made of prepared bodies, without new JSON. Its items are in the order of the
  * view, or in another order (api/resources/cluster_order.h), and its cursor names the last item. The entity
- * tag of a page is the digest of its items' tags, or the digest of the page's bytes when the items have no
- * tags. Runs on the worker of the request.
+ * tag of a page is the digest of its items' entity tags, or the digest of the page's bytes when the items
+ * have no entity tags. Runs on the worker of the request.
  */
 #ifndef API_READS_H
 #define API_READS_H
@@ -17,10 +17,10 @@ struct view_blob *read_blob(struct request *r, enum view_section section, const 
 /* Does the same as read_blob for the cluster in the path; returns PROBLEM_CLUSTER_NOT_FOUND when no such
  * cluster exists. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
-/* Does the same as read_cluster, for the body with the newest time of observation; the blob may have no
- * subject. */
+/* Does the same as read_cluster, but the body has the newest time of observation; the returned blob may have
+ * no subject. */
 struct problem *read_cluster_body(struct request *r, struct view_blob **ret);
-/* Answers with a blob, which it takes over: ETag, Cache-Control, preconditions. */
+/* Answers with a blob, which it takes over. Sets ETag and Cache-Control, and checks the preconditions. */
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
 /* Answers with a JSON text made for this answer, which it takes over; the entity tag is a digest of the
  * bytes. */
@@ -39,17 +39,14 @@ struct problem *list_place(struct request *r, struct cursor_place *ret_place);
 /* A page while it is built. */
 struct list_body {
     struct buffer text;
-    struct buffer tags;   /* the tags of the items */
-    bool is_tagged;       /* all items have a tag */
-    wall_us oldest;       /* the oldest time of observation of the items; 0: no item was observed */
-    mono_us oldest_heard; /* the same moment on the monotonic clock */
+    struct buffer tags;    /* the concatenated entity tags of the items */
+    bool is_tagged;        /* all items have an entity tag */
+    wall_us oldest;        /* the oldest time of observation of the items; 0: no item was observed */
+    mono_us oldest_heard;  /* the same moment on the monotonic clock */
+    struct time_text seen; /* the last written time as a text, because many items have the same time */
 };
 
-/*
- * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more items may follow.
- * When the page exceeds the memory limit, the result is an internal error, so that no incomplete page is
- * sent.
- */
+/* A page is {"items":[...],"next_cursor":...}. list_open begins it, and list_done frees its memory. */
 void list_open(struct list_body *page);
 void list_done(struct list_body *page);
 void list_add(struct list_body *page, const char *item, size_t len);
@@ -59,7 +56,11 @@ void list_add_tagged(struct list_body *page, const char *items, const char *tags
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
 /* Adds the source of the answer and the age of its oldest item. Called before list_close. */
 void list_set_age(struct request *r, const struct list_body *page);
-/* Answers with the page. The caller must still call list_done. */
+/*
+ * Answers with the page. `next` is the place of the last item when more items may follow, otherwise NULL. A
+ * page above the size limit of an answer is an internal error, so that no incomplete page is sent. The
+ * caller must still call list_done.
+ */
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
 
 #define CLEANUP_LIST_BODY CLEANUP(list_done)
@@ -91,7 +92,8 @@ struct list_page {
 
 /* Returns NULL or a problem. After NULL the page must be ended with list_page_end. */
 struct problem *list_page_begin(struct list_page *page, struct request *r);
-/* Called when there is another item: returns whether this item belongs to the next page. */
+/* Called before an item is added: returns whether the page is full. The item then belongs to the
+ * next page. */
 bool list_page_is_full(struct list_page *page);
 /* Adds an item, which is taken over, with this key. */
 void list_page_add(struct list_page *page, const char *key, json_t *item);
@@ -118,7 +120,7 @@ struct list_query {
     bool newest_first;  /* keys in descending order */
     bool brief;         /* the page has the short form of the items */
     bool states_age;    /* the answer has header fields with its source and the age of its oldest item */
-    bool may_go_on;     /* for operations: the store may have items that the view does not have */
+    bool may_go_on;     /* only for operations: the store may have items that are not in the view */
 };
 
 struct list_view {

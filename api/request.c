@@ -1,7 +1,5 @@
-/*
- * The stages of a request in the application, in the order of docs/rules.md. The HTTP server has checked the
- * framing before, and sends the problems that these functions return.
- */
+/* The stages of a request in the application, in the order of docs/rules.md. Before, the HTTP server has
+ * checked the framing; it also sends the problems that these functions return. */
 #include "api/request.h"
 
 #include <assert.h>
@@ -109,8 +107,10 @@ static bool is_change(const struct request *r)
     return r->token && r->route->method != METHOD_GET && !r->params.numbers[PARAM_DRY_RUN];
 }
 
-/* Called when the body is complete and the caller was checked again. The loop adds audit entries only for
- * refused commands. A change that is refused here never becomes a command, so its refusal is reported here.
+/*
+ * Called when the body is complete and the caller was checked again. The loop adds audit entries for refused
+ * commands only. A change that this function refuses never becomes a command, so this function reports the
+ * refusal.
  */
 static struct problem *handle_checked(struct request *r)
 {
@@ -204,8 +204,8 @@ static void request_done(struct server_request *http, int64_t duration_us, const
     else if (r->http.stream)
         outcome = stream_end_name(streams_completed(r));
     metrics_count(&r->api->metrics, r, duration_us);
-    record_span(r, duration_us); /* the span comes before the access log, which would begin a trace for its
-                                  * line */
+    record_span(r, duration_us); /* the span is recorded first, because the access log would begin a trace for
+                                  * its line */
     access_log_add(&r->api->access_log, r, duration_us, outcome);
     query_done(&r->params);
     view_blob_unref(r->token_blob);

@@ -31,10 +31,10 @@ struct route {
     enum role role; /* the lowest role that may use the route */
     unsigned flags; /* flags of the enum above and of http/message/content.h */
     size_t body_limit;
-    uint64_t params; /* the bit set (PARAM_BIT) of its query parameters */
+    uint64_t params; /* the bit set (PARAM_BIT) of the route's query parameters */
 };
 
-enum { ROUTE_COUNT = 77 }; /* the number of rows of the table, which routes.c checks */
+enum { ROUTE_COUNT = 77 }; /* the number of rows of the table; routes.c checks this number */
 
 extern const struct route routes[];
 

@@ -21,7 +21,8 @@ enum {
 
 static const struct {
     const char *name;
-    const char *word; /* the reason to send; NULL: the client has left, or must not return */
+    const char *word; /* the reason that is sent to the client; NULL: no message, because the client has left,
+                       * does not read, or must not return */
 } ends[STREAM_END_MAX_] = {
     [STREAM_GOES_ON] = {"none", NULL},
     [STREAM_CLIENT] = {"client", NULL},

@@ -26,13 +26,13 @@ struct stream_round {
     struct streams *all;
     struct feed_entry *batch[BATCH];
     size_t count;
-    int64_t seen; /* the newest sequence in the feed that was seen so far */
+    int64_t seen; /* the sequence number of the newest event that the thread has read from the feed */
     mono_us now;
     mono_us tokens_at;
     bool check_tokens;
-    mono_us cut_at; /* the time when the remaining streams are cut; 0: the server does not drain */
+    mono_us cut_at; /* when draining: the time when the remaining streams are cut; otherwise 0 */
     int processors;
-    int64_t paced_at, worked; /* the time, and the used processor time, at the last pause */
+    int64_t paced_at, worked; /* the time, and the processor time used by the daemon, at the last pause */
 };
 
 /* ---- the thread ---- */
@@ -81,9 +81,9 @@ static int64_t clock_us(clockid_t clock)
 }
 
 /*
- * Events go to all streams, and the workers that send them also answer requests. Therefore thousands of
- * streams are not resumed at once, but one shard after the other, more slowly when the daemon uses most of
- * its processor time.
+ * The workers that send events to all streams also answer requests. Therefore thousands of streams are not
+ * resumed at once, but one shard after another, with a pause after each shard. The pause is longer when the
+ * daemon uses most of its processor time.
  */
 static void pace(struct stream_round *l)
 {
@@ -140,7 +140,7 @@ static void *streams_run(void *arg)
 int streams_start(struct streams *all, struct api *api)
 {
     all->api = api;
-    all->begins_at = feed_newest(api->options.feed); /* before any stream can wait for events */
+    all->begins_at = feed_newest(api->options.feed); /* set before a stream can wait for events */
     (void)pthread_mutex_init(&all->admission, NULL);
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
         (void)pthread_mutex_init(&all->shards[i].lock, NULL);
@@ -227,7 +227,7 @@ struct problem *streams_open(struct request *r, struct command_events *asked, in
                              "The server, or this token, has reached its limit of open event streams.");
     }
     r->http.stream = &s->transport;
-    r->http.must_close = true; /* the next stream opens a new connection (AO-24) */
+    r->http.must_close = true; /* the client opens a new connection for its next stream (AO-24) */
     answer_event_stream(&r->http.answer, &s->transport);
     return NULL;
 }

@@ -29,11 +29,11 @@ struct request;
 /* The reasons why a stream ended, which are labels of a metric. */
 enum stream_end {
     STREAM_GOES_ON,
-    STREAM_CLIENT,   /* the client left */
+    STREAM_CLIENT,   /* the client closed the connection */
     STREAM_LIFETIME, /* its lifetime had ended */
     STREAM_TOKEN,    /* the token was revoked or expired */
     STREAM_SLOW,     /* the client read no bytes in time */
-    STREAM_BEHIND,   /* the client had received all events, and then fell too far behind */
+    STREAM_BEHIND,   /* the client had received all events, but later fell too far behind */
     STREAM_STORE,    /* the log could not be read */
     STREAM_STOPPED,  /* the server stopped */
     STREAM_END_MAX_,
@@ -46,7 +46,7 @@ struct stream_counts {
     _Atomic uint64_t sent; /* the number of events that were sent */
 };
 
-/* The piece that is being sent. */
+/* The kinds of pieces. A piece is the text that is being sent. */
 enum stream_piece { PIECE_NOTE, PIECE_ENTRY, PIECE_PAGE };
 
 struct stream {
@@ -59,20 +59,20 @@ struct stream {
                                                * NULL */
     mono_us ends_at;
     struct command_events asked;
-    uint64_t types; /* bits of enum event_type in `asked` */
+    uint64_t types; /* the event types of `asked`, as bits of enum event_type */
     enum stream_end end;
     bool end_sent;
     bool was_live; /* the stream has sent all existing events at least once */
     bool heartbeat_is_due;
     bool is_unchecked;     /* the position is greater than that of the feed, so the store must check it */
     int64_t position;      /* every event up to this number was sent, or is not for this stream */
-    int64_t sent_position; /* the id that the client has; 0: not known */
+    int64_t sent_position; /* the last id that was sent to the client; 0: none */
     /* ---- the piece ---- */
     enum stream_piece kind;
     char note[256];
     struct feed_entry *entry;
     /* ---- a page from the store ---- */
-    bool page_is_wanted; /* requested and not received yet */
+    bool page_is_wanted; /* a page was requested and has not come yet */
     char *page;
     size_t page_count;
     int64_t page_last;
@@ -90,12 +90,12 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
 /* The streams' thread: offers the stream new entries, in the order of their numbers, and resumes it if
  * needed. */
 void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
-/* Any thread: ends the stream, with a message to the client if possible. Only the first call has an
- * effect. */
+/* Ends the stream, with a message to the client if possible. Only the first call has an effect. Any thread.
+ */
 void stream_end(struct stream *s, enum stream_end why);
-/* Any thread: shuts down the connection of an ended stream whose client does not take the remaining bytes. */
+/* Shuts down the connection of an ended stream whose client does not take the remaining bytes. Any thread. */
 void stream_cut(struct stream *s);
-/* Called when the request is completed, on its worker. Returns why the stream ended. */
+/* Called when the request is completed, on the worker of the request. Returns why the stream ended. */
 enum stream_end stream_completed(struct stream *s);
 
 /* ---- streams.c: all streams ---- */
@@ -105,14 +105,14 @@ enum { STREAM_SHARDS = 256 };
 struct streams {
     struct api *api;
     pthread_t thread;
-    int64_t begins_at; /* the sequence of the last event before the start */
+    int64_t begins_at; /* the sequence number of the newest event when the thread was started */
     atomic_bool draining;
     atomic_bool stopping;
     pthread_mutex_t admission; /* held while a stream is admitted, so that the limits are not exceeded */
     atomic_uint open;
     struct stream_counts counts;
-    /* Streams are distributed over shards, so that a worker that adds a stream waits only while a few streams
-     * are checked. */
+    /* Streams are distributed over shards. The thread checks one shard at a time and holds its lock; a
+     * worker that adds a stream to that shard waits only for this check. */
     struct stream_shard {
         pthread_mutex_t lock; /* protects `streams` */
         struct list streams;

@@ -22,7 +22,7 @@ enum {
                                       * limit */
 };
 
-/* A member of the struct with the work to do. */
+/* This struct is a member of the struct that describes the work. */
 struct verifier_job {
     /* Called on the verifier's thread. Takes over the job. */
     void (*work)(struct verifier_job *job);

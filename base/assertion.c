@@ -1,5 +1,5 @@
-/* glibc's assert() calls __assert_fail. The linker uses the function of this program in place of the
- * library's function. */
+/* glibc's assert() calls __assert_fail. This file defines that function, and the linker uses it in place of
+ * glibc's. */
 #include "base/assertion.h"
 
 #include <assert.h>

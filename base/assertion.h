@@ -6,8 +6,8 @@
 #ifndef BASE_ASSERTION_H
 #define BASE_ASSERTION_H
 
-/* Names the object that the calling thread works on from now on, for example ("cluster", "team-a/dev"). Both
- * texts are copied; long texts are cut. NULL: the thread works on no object. */
+/* Sets the object that the calling thread works on, for example ("cluster", "team-a/dev"). A failed assert()
+ * logs it. Both texts are copied; long texts are cut. NULL: the thread works on no object. */
 void assertion_about(const char *kind, const char *name);
 
 #endif

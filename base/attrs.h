@@ -1,4 +1,5 @@
-/* Compiler attributes and scope cleanups for all folders. No state; any thread. */
+/* Compiler attributes, and cleanups that run at the end of a variable's scope, for all folders. No state; any
+ * thread. */
 #ifndef BASE_ATTRS_H
 #define BASE_ATTRS_H
 
@@ -11,7 +12,7 @@
 /* Calls `fn` on the variable when the variable's scope ends. */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
-/* Defines `name`, a cleanup that calls `fn` on the pointer held by the variable. */
+/* Defines `name`, a cleanup that calls `fn` on the pointer in the variable. */
 #define DEFINE_CLEANUP(name, type, fn) \
     static inline void name(type *p)   \
     {                                  \
@@ -19,7 +20,8 @@
             fn(*p);                    \
     }
 
-/* Moves a pointer out of a variable that has a cleanup. */
+/* Returns the pointer in a variable and sets the variable to NULL, so that the variable's cleanup does not
+ * free it. */
 #define TAKE_PTR(var)                      \
     __extension__({                        \
         __typeof__(var) take_ptr_ = (var); \

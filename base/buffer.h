@@ -32,11 +32,11 @@ char *buffer_take(struct buffer *b, size_t *ret_len);
 #define CLEANUP_BUFFER CLEANUP(buffer_done)
 
 enum gunzip_end { GUNZIP_OK, GUNZIP_MALFORMED, GUNZIP_TOO_LARGE };
-/* Unpacks a foreign gzip text and appends the result. The maximum of `b` limits the size, whatever size the
- * text claims. */
+/* Unpacks gzip data of a peer and appends the result. The maximum of `b` limits the result, whatever size the
+ * data claims to have. */
 enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len);
 
-/* A body in gzip form; its size never changes. The code that sends the body makes this form. */
+/* A body as gzip. http/answer.c makes it when the body is sent. */
 struct http_coded {
     size_t len;
     char bytes[];

@@ -94,8 +94,8 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
     struct cidr cidr = {.bits = IP_BITS};
     if (!ip_parse(address, &cidr.base))
         return false;
-    /* The form of the text decides the family. The 104 in "::ffff:10.0.0.0/104" therefore counts bits of an
-     * IPv6 address. */
+    /* An address with a colon counts as IPv6, also a mapped one. The 104 in "::ffff:10.0.0.0/104" therefore
+     * counts bits of an IPv6 address. */
     bool four = !strchr(address, ':');
     unsigned bits = four ? IPV4_BITS : IP_BITS;
     if (slash && !cidr_parse_bits(slash + 1, bits, &bits))

@@ -41,8 +41,8 @@ static void kernel_random(char *p, size_t len)
     }
 }
 
-/* When a caller needs only a few random bytes, they come from a buffer of the thread, because every request
- * needs some. Bytes that a caller received are removed from the buffer. */
+/* Few random bytes come from a buffer of the thread: every HTTP request needs some, and a system call for
+ * each would cost time. Bytes that were returned are removed from the buffer. */
 static void real_random(const struct env *env, void *bytes, size_t len)
 {
     enum { SUPPLY = 512 };

@@ -31,7 +31,7 @@ struct epoch {
     _Atomic uint64_t current;
     _Atomic(struct slot *) slots; /* slots are added, and never removed */
     pthread_key_t key;
-    struct retired *oldest; /* only the writer uses it */
+    struct retired *oldest; /* replaced objects that are not freed yet; only the writer uses the list */
     struct retired **newest;
 };
 

@@ -100,7 +100,8 @@ void token_make(const struct env *env, char token[static TOKEN_BYTES])
     for (size_t made = 0; made < RANDOM_LEN;) {
         unsigned char byte;
         env->random(env, &byte, 1);
-        if (byte < 256 - 256 % BASE) /* with larger bytes, the first characters would be more frequent */
+        if (byte < 256 - 256 % BASE) /* larger bytes are not used: with them, the first characters of the
+                                      * alphabet would be more frequent */
             token[PREFIX_LEN + made++] = base62[byte % BASE];
     }
     write_checksum(token, token + CHECKED_LEN);

@@ -132,8 +132,8 @@ static json_t *parse_any(const char *bytes, size_t len)
     return json_loadb(bytes, len, JSON_DECODE_ANY, NULL);
 }
 
-/* Replaces a value that cannot be read. The result is a real number: it has the wrong type for every member
- * except a number, and for a number it is too large. */
+/* Returns the value that stands for a value that the parser does not accept. It is a real number: it has the
+ * wrong type for every member except a number, and for a number it is too large. */
 static json_t *unreadable(void)
 {
     return json_real(DBL_MAX);
@@ -156,7 +156,7 @@ static json_t *parse_piecemeal(const char *bytes, size_t len)
         json_t *object = json_object();
         while (json_members_next(&items, &member)) {
             json_t *name CLEANUP_JSON =
-                parse_any(member.name - 1, member.name_len + 2); /* including its quotes */
+                parse_any(member.name - 1, member.name_len + 2); /* the name with its quotes */
             if (name)
                 (void)json_object_set_new(object, json_string_value(name),
                                           parse_piecemeal(member.text, member.len));

@@ -1,5 +1,5 @@
 /*
- * Small functions for jansson: strict parsing of foreign bytes, tolerant reading of foreign members,
+ * Small functions for jansson: strict parsing of bytes from a peer, readers that tolerate wrong members,
  * canonical output. Pure functions. Several threads may read a json_t when no thread changes it any more
  * (jansson's rule).
  */
@@ -20,7 +20,7 @@ enum { JSON_MAX_DEPTH = 64 };
 
 /*
  * Checks a text before the parser allocates memory: whether it is JSON, and how many values it has. jansson
- * allocates some hundred bytes for each `[]`. A text far below a limit of bytes could therefore fill the
+ * allocates some hundred bytes for each `[]`, so a text that is much shorter than its limit could fill the
  * memory. The check takes linear time and allocates nothing. It does not check the bytes inside strings; the
  * parser does. See json_scan.c.
  */
@@ -99,6 +99,9 @@ json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_lim
 
 /* Returns compact text, with the members in insertion order. The caller frees it. */
 char *json_text(const json_t *value);
+struct buffer;
+/* Appends the text that json_text returns. */
+void json_write(struct buffer *out, const json_t *value);
 /* Does the same as json_text, but sorts the members: for digests and comparisons. */
 char *json_canonical(const json_t *value);
 
@@ -109,7 +112,8 @@ const char *json_str_or(const json_t *object, const char *key, const char *fallb
 json_t *json_obj(const json_t *object, const char *key);
 json_t *json_arr(const json_t *object, const char *key);
 bool json_bool(const json_t *object, const char *key, bool fallback);
-/* Reads an integer, a real with an integral value, or a decimal string (v1 sends numbers as strings). */
+/* Reads an integer, a real with an integral value, or a decimal string (generation 1 of Cleura's API sends
+ * some numbers as strings). */
 int64_t json_int(const json_t *object, const char *key, int64_t fallback);
 
 /* Overwrites every string in a document. The caller has the only reference. Used for a secret document before
@@ -131,7 +135,6 @@ void json_set_take(json_t *object, const char *key, json_t *value);
  * Writes an object as text, member by member. With these functions, an object that is only written needs no
  * tree. The outermost json_out_begin has no name. NULL becomes null.
  */
-struct buffer;
 void json_out_begin(struct buffer *out, const char *name);
 void json_out_end(struct buffer *out);
 void json_out_str(struct buffer *out, const char *name, const char *text);

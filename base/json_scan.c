@@ -211,7 +211,7 @@ static const char *skip_container(const char *at, const char *end)
     return depth ? NULL : at;
 }
 
-/* Moves items->at to the character after its value. */
+/* Returns the text of the value at items->at, and moves items->at to the character after the value. */
 static bool items_value(struct json_items *items, const char **ret_bytes, size_t *ret_len)
 {
     if (items->at == items->end)

@@ -89,7 +89,7 @@ static void write_sorted_members(struct writer *w, json_t *object)
 
 static void write_object(struct writer *w, const json_t *value)
 {
-    json_t *object = (json_t *)(uintptr_t)value; /* the iterators take no const */
+    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators take no const pointer */
     bool first = true;
     (void)buffer_add(w->out, "{", 1);
     if (w->sorted)
@@ -139,12 +139,17 @@ static void write_value(struct writer *w, const json_t *value)
 static char *write_text(const json_t *value, bool sorted)
 {
     struct buffer out;
-    buffer_init(&out, SIZE_MAX / 2); /* shootd built the tree, from parts whose size is limited */
+    buffer_init(&out, SIZE_MAX / 2); /* needs no limit: shootd built the tree from limited parts */
     write_value(&(struct writer){.out = &out, .sorted = sorted}, value);
     size_t len;
     assert(!out.overflow);
     char *text = buffer_take(&out, &len);
-    return mem_realloc_array(text, len + 1, 1); /* callers may keep the text for long */
+    return mem_realloc_array(text, len + 1, 1); /* without spare bytes: callers may keep it for long */
+}
+
+void json_write(struct buffer *out, const json_t *value)
+{
+    write_value(&(struct writer){.out = out}, value);
 }
 
 char *json_text(const json_t *value)
@@ -211,7 +216,7 @@ void json_out_take(struct buffer *out, const char *name, json_t *value)
 {
     begin_member(out, name);
     if (value)
-        write_value(&(struct writer){.out = out}, value);
+        json_write(out, value);
     else
         (void)buffer_add_str(out, "null");
     json_decref(value);

@@ -116,7 +116,7 @@ void log_mask_secrets(char *text)
     }
 }
 
-/* The values of one line, cleaned. Values that do not fit into the buffer on the stack are allocated. */
+/* The values of one line, masked and escaped. Values that do not fit into `room` are allocated. */
 struct cleaned {
     const char *values[LOG_MAX_PAIRS];
     char *allocated[LOG_MAX_PAIRS];
@@ -220,7 +220,7 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
 /* ---- sentences ---- */
 
 /* Fields that name the subject of a line, in the order that they have in the sentence. The second list has
- * the fields that give the reason, the best first. */
+ * the fields that give the reason; the first of them that the line has is used. */
 static const char *const subjects[] = {"project", "cluster", "shoot",   "account", "operation",
                                        "webhook", "step",    "token",   "path",    "host",
                                        "listen",  "status",  "version", "signal",  "by"};

@@ -24,8 +24,8 @@ uint64_t log_count(enum log_level level);
 /*
  * Writes one finished line. `message` is a sentence: the logged message with the values of {keys} in it, then
  * in brackets its subject (project, cluster, account, ...), then a colon and the reason (reason, error,
- * cause, ...). `keys` and `values` have `count` entries, already masked and escaped. The default writes to
- * stderr. Set before threads start.
+ * cause, ...). `keys` and `values` have `count` entries, already masked and escaped. The default sink writes
+ * to stderr. The sink is set before threads start.
  */
 typedef void (*log_sink)(enum log_level level, const char *message, const char *const *keys,
                          const char *const *values, unsigned count);

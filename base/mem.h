@@ -1,7 +1,7 @@
 /*
  * Allocates memory. When there is no memory, these functions abort the process. systemd restarts it, and no
- * acknowledged change is lost (promise 1). Data whose size a peer can choose is stored in struct buffer,
- * which has a limit. All functions: any thread; the caller owns the result and releases it with free().
+ * acknowledged change is lost. Data whose size a peer can choose is stored in struct buffer, which has a
+ * limit. All functions: any thread; the caller owns the result and releases it with free().
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

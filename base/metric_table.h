@@ -53,8 +53,8 @@ METRIC(shootd_operation_step_duration_seconds, histogram, "step outcome",
        "Duration of the steps of ended operations, from the start of the step to its end.")
 METRIC(shootd_operations_open, gauge, "", "Operations that have not ended.")
 METRIC(shootd_project_oldest_observation_age_seconds, gauge, "project",
-       "Time since the last read of the cluster that was not read for the longest time.")
-METRIC(shootd_projects_set_aside, gauge, "", "Projects whose place at Cleura was changed.")
+       "Age of the oldest cluster data in the project.")
+METRIC(shootd_projects_set_aside, gauge, "", "Projects whose location at Cleura was changed.")
 METRIC(shootd_projects_frozen, gauge, "", "Projects with a freeze.")
 METRIC(shootd_reloads_total, counter, "outcome", "Reloads of the configuration, by outcome.")
 METRIC(shootd_spans_recorded_total, counter, "", "Spans that were recorded.")
@@ -71,7 +71,7 @@ METRIC(shootd_store_errors_total, counter, "", "Failed transactions.")
 METRIC(shootd_store_commit_seconds_total, counter, "", "Time spent in transactions.")
 METRIC(shootd_store_queue_depth, gauge, "", "Change sets waiting to be committed.")
 METRIC(shootd_tls_certificate_end_timestamp_seconds, gauge, "",
-       "End of the certificate in use; 0: there is no TLS.")
+       "Time when the certificate in use expires; 0: there is no TLS.")
 METRIC(shootd_upstream_requests_total, counter, "operation outcome",
        "Calls to Cleura that ended, by operation and outcome.")
 METRIC(shootd_upstream_request_duration_seconds, histogram, "operation outcome",

@@ -23,7 +23,7 @@ int private_file_read(int directory, const char *name, enum private_mode mode, v
 /* Writes a new file (mode 0600, synced) and then replaces the old one with it. Returns 0 or a negative
  * errno. */
 int private_file_write(int directory, const char *name, const void *bytes, size_t len);
-/* Removes the draft that remains after a kill during private_file_write. */
+/* Removes the unfinished new file that remains when the process was killed in private_file_write. */
 void private_file_remove_draft(int directory, const char *name);
 
 #endif

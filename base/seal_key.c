@@ -80,7 +80,7 @@ static void overwrite(int fd)
 
 static int take_place(int state_dir)
 {
-    /* The old file stays open during the rename, so that it can be overwritten afterwards. */
+    /* The old file stays open during the rename, so that its bytes can be overwritten afterwards. */
     int old = openat(state_dir, KEY_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     int r = renameat(state_dir, NEXT_FILE, state_dir, KEY_FILE) < 0 || fsync(state_dir) < 0 ? -errno : 1;
     if (r == 1 && old >= 0)

@@ -29,7 +29,8 @@ wall_us settled_clock_now(struct settled_clock *c)
         c->ahead_us = offset_us;
         c->ahead_since = mono;
     } else if (mono - c->ahead_since >= DAY_US) {
-        log_info("the wall clock is still ahead a day after its jump: its time is accepted");
+        log_info(
+            "the wall clock jumped ahead a day ago and is still ahead: shootd uses its time from now on");
         c->offset_us = offset_us;
         c->is_ahead = false;
     }

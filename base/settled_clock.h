@@ -15,7 +15,7 @@ struct settled_clock {
     const struct env *env;
     int64_t offset_us; /* the accepted difference between the wall clock and the monotonic clock */
     bool is_ahead;     /* whether the wall clock has jumped ahead of the accepted difference */
-    int64_t ahead_us;  /* the difference since the jump */
+    int64_t ahead_us;  /* the difference between the two clocks after the jump */
     mono_us ahead_since;
 };
 

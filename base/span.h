@@ -1,7 +1,8 @@
 /*
- * Spans (OB-13): a piece of work for a trace, its times, and its parent span. The code that did the work
- * records the span. The span waits as text in OTLP's JSON form, in one bounded queue, for tracing/exporter.c.
- * A span that does not fit is dropped and counted, so no thread waits for the queue. Any thread.
+ * A span (OB-13) is a piece of work in a trace, with its times and its parent span. The code that did the
+ * work records the span. The span waits as text in OTLP's JSON form, in one bounded queue, for
+ * tracing/exporter.c. A span that does not fit is dropped and counted, so no thread waits for the queue. Any
+ * thread.
  */
 #ifndef BASE_SPAN_H
 #define BASE_SPAN_H
@@ -17,7 +18,7 @@
 enum {
     SPANS_MAX = 4096, /* spans that wait in the queue */
     SPANS_BYTES = 8 * 1024 * 1024,
-    SPAN_TEXT_BYTES = 1024, /* longer foreign texts are cut */
+    SPAN_TEXT_BYTES = 1024, /* the limit of each text in a span; longer texts are cut */
     SPAN_NOTES_MAX = 128,
 };
 
@@ -34,7 +35,7 @@ struct span_attribute {
     {                                  \
         .name = (key), .text = (value) \
     }
-#define SPAN_STATUS(status) /* The attribute of an HTTP status; 0: there is none. */                 \
+#define SPAN_STATUS(status) /* The attribute of an HTTP status; for status 0 it is omitted. */       \
     {                                                                                                \
         .name = (status) ? "http.response.status_code" : NULL, .number = (status), .is_number = true \
     }

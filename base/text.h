@@ -10,7 +10,7 @@
  * characters. The text is UTF-8. For other bytes only the limit is guaranteed.
  */
 size_t utf8_cut(const char *text, size_t max);
-/* Copies that beginning; NULL stays NULL. The caller frees the copy. */
+/* Copies the beginning of `text` that utf8_cut finds; NULL for NULL. The caller frees the copy. */
 char *utf8_cut_copy(const char *text, size_t max);
 
 /*

@@ -13,12 +13,13 @@
 #include "base/env.h"
 
 enum {
-    NICER = 5, /* the nice value; a background thread gets a third of the time of a thread that answers */
+    NICER = 5, /* the nice value of background threads; such a thread gets a third of the processor time of a
+                * thread that answers requests */
     SHORT_SLICE_NS = 100000,
     PIECE_US = 50, /* the duration of work between two yields */
     /* A background thread leaves this much CPU time to others for each unit of its own; see NICER. */
     GIVEN_PER_WORK = 4,
-    LONGEST_WORK_US = 4000, /* a tick of Linux's clock */
+    LONGEST_WORK_US = 4000, /* the longest work between two yields: a tick of Linux's clock */
     LONGEST_PIECE_US = 500,
     REST = 9,          /* ratio of pause to work while the threads that answer are busy */
     BUSY_PERCENT = 25, /* the threads that answer are busy above this share of the processors */
@@ -69,8 +70,8 @@ int thread_processors(void)
     return atomic_load(&count);
 }
 
-/* The processor time of the background threads, then the processor time of the answering threads at the last
- * measurement, then the time of that measurement. */
+/* background_us is the processor time of the background threads. answering_us is the processor time of the
+ * other threads at the last measurement, and looked_at is the time of that measurement. */
 static _Atomic int64_t background_us, answering_us, looked_at;
 static atomic_bool others_are_busy;
 
@@ -107,8 +108,9 @@ void thread_step_aside(void)
         (void)sched_yield();
     }
     since = env_mono(env_real());
-    /* Linux 6.18 takes a whole slice from a thread that yields. Beside other processes that compute, each 50
-     * us of work would then cost some milliseconds. */
+    /* Linux 6.18 takes the rest of its slice from a thread that yields. While other processes compute, each
+     * 50 us of work would then cost some milliseconds. The next piece of work is therefore longer after a
+     * long pause. */
     const int64_t fair_us = (since - now) / (busy ? REST + 1 : GIVEN_PER_WORK);
     work_us = fair_us < PIECE_US ? PIECE_US : fair_us > LONGEST_WORK_US ? LONGEST_WORK_US : fair_us;
 }

@@ -4,7 +4,7 @@
 
 /*
  * Sets the priority of the calling thread and of the threads that it starts. On Linux 6.12 and later, such a
- * thread runs before background threads as soon as it has work, until its slice is used up.
+ * thread runs before background threads as soon as it has work, until its time slice is used up.
  */
 void thread_answers(void);
 

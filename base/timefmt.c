@@ -34,6 +34,30 @@ const char *time_rfc3339(wall_us at, bool with_fraction, char text[static TIME_T
     return text;
 }
 
+const char *time_text(struct time_text *last, wall_us at)
+{
+    enum { FRACTION_DIGITS = 6 };
+    int64_t second = at / US_PER_S;
+    long us = (long)(at % US_PER_S);
+    if (us < 0) {
+        us += (long)US_PER_S;
+        second--;
+    }
+    if (!last->len || last->second != second) {
+        last->len = strlen(time_rfc3339(second * US_PER_S, false, last->text)) - strlen("Z");
+        last->second = second;
+    }
+    char *end = last->text + last->len;
+    if (us) {
+        *end = '.';
+        for (int digit = FRACTION_DIGITS; digit; us /= 10)
+            end[digit--] = (char)('0' + us % 10);
+        end += 1 + FRACTION_DIGITS;
+    }
+    memcpy(end, "Z", sizeof("Z"));
+    return last->text;
+}
+
 static const char *parse_fraction(const char *p, long *us)
 {
     *us = 0;

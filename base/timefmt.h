@@ -11,6 +11,19 @@ enum { TIME_TEXT_BYTES = 40 };
 
 /* Writes "2026-03-01T12:05:00Z"; with microseconds only when they are not zero and `with_fraction` is set. */
 const char *time_rfc3339(wall_us at, bool with_fraction, char text[static TIME_TEXT_BYTES]);
+
+/* The text of a time. The part up to the second is used again for other times of the same second: one poll
+ * reads hundreds of clusters in a second, and the date costs most of the processor time. A zeroed struct is
+ * empty. */
+struct time_text {
+    int64_t second;
+    size_t len; /* the length of the text without fraction and Z; 0: no text yet */
+    char text[TIME_TEXT_BYTES];
+};
+
+/* Returns the text of `at` with its fraction, as time_rfc3339 writes it. `last` contains the text until the
+ * next call. */
+const char *time_text(struct time_text *last, wall_us at);
 /* Writes "20260301T120500.123Z": for names of files; such names sort by time. */
 const char *time_for_name(wall_us at, char text[static TIME_TEXT_BYTES]);
 /* Reads the form of time_for_name; false when `text` does not begin with this form. */

@@ -32,15 +32,16 @@ bool trace_parse(const char *field, struct trace *ret);
 void trace_begin(const struct env *env, struct trace *ret);
 /* Makes the id of a new span. */
 void trace_new_span(const struct env *env, char span[static TRACE_SPAN_BYTES]);
-/* Derives the span id of a part of an object that has an id. The result is always the same, also after a
- * restart. Other spans can therefore refer to the part before it has ended. */
+/* Derives a span id from the id of an object (for example an operation) and the number of one of its parts.
+ * The result is always the same, also after a restart. Other spans can therefore refer to the part before it
+ * has ended. */
 void trace_span_of(const char *id, unsigned part, char span[static TRACE_SPAN_BYTES]);
 /* Writes the field for one outgoing call; `span` is the span of that call. */
 void trace_parent(const struct trace *t, const char *span, char field[static TRACEPARENT_BYTES]);
 
 /* Returns the stored form; NULL when there is no trace. */
 const char *trace_to_text(const struct trace *t, char text[static TRACE_TEXT_BYTES]);
-/* Reads the stored form. For NULL and for a malformed text, *ret is no trace. */
+/* Reads the stored form. For NULL and for a malformed text, *ret contains no trace. */
 void trace_from_text(const char *text, struct trace *ret);
 
 #endif

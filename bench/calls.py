@@ -101,8 +101,8 @@ def main():
             f"(`bench/fast_clock.c`); the hour begins {SETTLED_S} s after the start, when the interval between lists has grown from 15 s to {IDLE_S} s.",
             f"The fewest possible calls are computed as follows. The data of a project without changes is at most {IDLE_S} s old (`polling.idle`), and one list "
             f"has all clusters of a project, whatever their number. One hour thus needs {HOUR_S // IDLE_S} lists. The catalog, which has the expiry of the versions, is read "
-            "once an hour. A login is needed once a day, when a token ends; this hour has none. The number of lists grows with the number of projects.",
-            f"Without shootd, each client would make one call every {CLIENT_S} s, even if that call lists all clusters.")
+            "once an hour. A login is needed once a day, when a token expires; this hour has none. The number of lists grows with the number of projects.",
+            f"Without shootd, each client would make at least one call every {CLIENT_S} s. The table assumes exactly one, which lists all clusters.")
     table(["clusters", "clients", "lists", "catalogs", "other calls", "calls", "the fewest possible", "ratio to the fewest", "calls of clients without "
             "shootd", "ratio to shootd's calls"], rows)
 

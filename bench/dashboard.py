@@ -93,12 +93,12 @@ FRAMES = """
   return { gaps, tasks: tasks.length, longest: longest((one) => one.dur), ofProcessor: longest((one) => one.tdur) };
 """
 ACTS = {
-    "the wheel turns": """
+    "scrolling with the mouse wheel": """
       await page.locator(".table").hover();
       for (let i = 0; i < 150; i++) await page.mouse.wheel(0, i < 100 ? 240 : -480);
       await page.mouse.move(0, 0);
     """,
-    f"the whole table passes in {SCREENS} frames": """
+    f"scrolling from the top to the bottom of the table in {SCREENS} steps": """
       await page.evaluate((screens) => new Promise((resolve) => {
         const table = document.querySelector(".table");
         const far = Math.max(table.clientHeight, table.scrollHeight / screens);
@@ -111,7 +111,7 @@ ACTS = {
         requestAnimationFrame(step);
       }), args.screens);
     """,
-    "the search is typed and taken back, trouble first": """
+    'typing and deleting text in the search field, with the order "Trouble first"': """
       await page.evaluate(() => { location.hash = "/?sort=trouble"; });
       await page.getByLabel("Search").focus();
       for (const text of ["c-07", "p3 c-00", "nothing"]) {
@@ -221,7 +221,7 @@ def first_views(chromium, f, figures):
         chromium.run(None, "")
     figures.add("first view, ms, median", statistics.median(v["useful"] for v in views), VIEW_MS)
     figures.add("first view, ms, slowest", max(v["useful"] for v in views), VIEW_MS)
-    figures.add("all clusters are there, ms, median", statistics.median(v["all"] for v in views))
+    figures.add("time until the page has read all clusters, ms, median", statistics.median(v["all"] for v in views))
 
 
 def frames(chromium, figures, beside="", bounded=True):
@@ -247,7 +247,7 @@ def memory(chromium, f, figures, minutes):
         samples.append(chromium.run("page", HEAP))
         figures.progress(f"{samples[-1]['heap'] / MIB:.2f} MiB, {samples[-1]['nodes']} nodes, {samples[-1]['arrived']:,} of {changes.made:,} changes")
     if not changes.fault:
-        frames(chromium, figures, f" beside {CHANGES} changes a second", bounded=False)
+        frames(chromium, figures, f", with {CHANGES} changes a second", bounded=False)
     changes.stop()
     seconds = watch.seconds()
     with contextlib.suppress(AssertionError):  # the figures say how many are missing
@@ -257,7 +257,7 @@ def memory(chromium, f, figures, minutes):
     first, last = (statistics.mean(s["heap"] for s in part) / MIB for part in (samples[:third], samples[-third:]))
     figures.add("changes in a second", changes.made / seconds, CHANGES * 0.95, at_least=True)
     figures.add("longest delay of a batch of changes, ms", changes.late * 1e3)
-    figures.add("changes that reached the page, by those made", chromium.run("page", HEAP)["arrived"] / changes.made, ARRIVED, at_least=True)
+    figures.add("changes that reached the page, divided by all changes", chromium.run("page", HEAP)["arrived"] / changes.made, ARRIVED, at_least=True)
     figures.add("hibernated clusters that the page counts wrongly in the end", abs(shown_asleep(chromium) - len(changes.asleep)), 0)
     figures.add(f"heap, MiB, mean of the first {third} of {len(samples)} samples in {minutes:g} minutes", first)
     figures.add(f"heap, MiB, mean of the last {third}", last)
@@ -299,10 +299,11 @@ def measure(figures, minutes):
 def report(figures, load):
     version = subprocess.run(["chromium", "--version"], capture_output=True, text=True, check=True).stdout
     section("The dashboard with 10,000 clusters",
-            f"{re.search(r'Chromium [0-9.]+', version)[0]} without a graphics card, on the same cores as shootd and the simulator; a window of 1440 by 900. "
-            f"First view: from the navigation to a painted frame with rows and the totals of all clusters; the browser's cache is empty, {VIEWS} new "
-            "tabs. Frames: from one to the next, by `requestAnimationFrame`, and the longest task of the page's thread, by the browser's trace. Heap: "
-            f"after a forced collection. Load of the machine before: {load:.2f}.")
+            f"{re.search(r'Chromium [0-9.]+', version)[0]} runs without a graphics card, on the same cores as shootd and the simulator, with a window of 1440 by 900. "
+            "The first view lasts from the navigation to the first painted frame that has rows and the totals of all clusters. "
+            f"It is measured {VIEWS} times, each time in a new tab with an empty cache. The time of a frame is the time between two calls of "
+            "`requestAnimationFrame`. The longest task of the page's main thread is taken from the browser's trace. The heap is measured after a "
+            f"forced garbage collection. The load of the machine before the start was {load:.2f}.")
     table(["what", "now", "bound"], figures.rows)
 
 

@@ -97,7 +97,7 @@ def main():
         finally:
             bench.stop()
     section("Deliveries and reads at the same time", f"There are {SUBSCRIPTIONS} webhooks and {EVENTS_PER_SECOND} events a second. Rounds with the "
-            f"webhooks and rounds without them take turns: {ROUNDS} of each, {SECONDS} s long. {CONNECTIONS} connections read one cluster, each at most once in "
+            f"webhooks and rounds without them alternate. There are {ROUNDS} of each, and each lasts {SECONDS} s. {CONNECTIONS} connections read one cluster, each at most once in "
             f"{PAUSE_MS} ms. shootd has one core, and all other programs share the other core.")
     p99 = {name: statistics.median(r[3] for r in of) for name, of in rows.items()}
     table(["webhooks", "deliveries a second (goal: 1,000)", "reads a second", "p99 of reads, ms", "ratio to p99 without webhooks", "use of one core, %"],

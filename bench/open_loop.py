@@ -263,7 +263,7 @@ def row(what, rounds, rate):
         return [*figures, "", ""]
     if what == CHANGES:
         return [*figures, ratio, ""]
-    goal(f"reads at half of the highest rate, beside {what}: ratio of p99 to idle", ratio, MOST)
+    goal(f"reads at half of the highest rate, with {what}: p99 divided by the p99 without other work", ratio, MOST)
     return [*figures, ratio, MOST]
 
 
@@ -275,8 +275,9 @@ def main():
     burst(rounds, rate)
     section("Reads at a fixed rate beside other work",
             f"One of {CLUSTERS:,} clusters is read {rate:,} times a second, half of the rate that wrk reaches with {CONNECTIONS} connections. A read is "
-            "sent at its planned moment, also when earlier reads are not answered yet, and its time counts from that moment. Each kind of other work has "
-            f"{ROUNDS} rounds of {SECONDS} s, in turn. The figures are medians; each ratio compares with the idle part of the same round. shootd has one "
+            f"sent at its planned moment, also when earlier reads are not answered yet, and its time counts from that moment. There are {ROUNDS} rounds. "
+            f"A round measures `{IDLE}` (no other work) and then the kinds of other work, {SECONDS} s each; the creates have {ROUNDS} rounds of their own, each with "
+            f"`{IDLE}`. The figures are medians; each ratio compares with `{IDLE}` in the same round. shootd has one "
             "core for all of its threads. The program that sends the reads (the load) has priority on the other core (nice -20); the simulator and the "
             "other clients use the rest of that core. Thus the simulator and the other clients take no time from shootd, except for the work that shootd "
             "itself does for them. The kernel's work for the other programs may still stop the load, which is no fault of shootd. When the load is 0.1 ms "
@@ -285,7 +286,7 @@ def main():
             "start of the previous poll, but not before the previous poll has ended. The simulator replays recorded lists. The events come from one create "
             f"each second. {CREATES:,} creates are due at equal intervals in {SECONDS} s. The {READERS} clients have one connection each, and together send {READERS} "
             "requests a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
-    table(["other work", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "left out", "ratio of p99 to idle", "goal"],
+    table(["other work", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "left out", "p99 divided by p99 of idle", "goal"],
           [row(what, those, rate) for what, those in rounds.items()])
     print(f"\n`access_log: all` dropped {dropped:.1%} of its lines, because the reads leave too little of the core for them.\n"
           if dropped else "\n`access_log: all` dropped no line.\n")

@@ -127,8 +127,8 @@ def compare(what, servers, path, fields, goals):
 
 
 KINDS = (
-    ("one cluster, 200", "cluster", {}, {"bare libmicrohttpd": 1.15, "nginx `proxy_cache`": 0.7}),
-    ("one cluster, 304", "cluster", {"If-None-Match": ""}, {}),
+    ("one cluster, status 200", "cluster", {}, {"bare libmicrohttpd": 1.15, "nginx `proxy_cache`": 0.7}),
+    ("one cluster, status 304", "cluster", {"If-None-Match": ""}, {}),
     ("one cluster, gzip", "cluster", {"Accept-Encoding": "gzip"}, {}),
     ("first page of 50", "/v1/clusters?limit=50", {}, {}),
 )
@@ -175,13 +175,13 @@ def main():
             sim.stop()
     for what, server, _, _, _, ratio, most in rows:
         if most:
-            goal(f"CPU of {what}: ratio to {server}", ratio, most)
+            goal(f"CPU of a read of {what}: ratio to {server}", ratio, most)
     section("The cost of a cached read",
             f"Each of {CONNECTIONS} connections sends its next request as soon as it has an answer. The servers are measured in turn, in {ROUNDS} rounds of "
-            f"{SECONDS} s. The figures are medians; the ratio is shootd's CPU time divided by the peer's in the same round. The load (wrk; h2load for 304) "
+            f"{SECONDS} s. The figures are medians; the ratio is shootd's CPU time divided by that of the other server in the same round. The load (wrk; h2load for 304) "
             "has one core, and the server has the other. The bare server sends the same bytes and header fields to every request; nginx and Varnish cache "
             "shootd's answer for an hour. The CPU time is that of the process, with the kernel's work for its sockets. shootd has 1,000 clusters.")
-    table(["answer", "server", "CPU per answer, µs", "answers a second", "p99, ms", "ratio of shootd's CPU time to this", "goal"], rows)
+    table(["answer", "server", "CPU per answer, µs", "answers a second", "p99, ms", "shootd's CPU time divided by that of this server", "goal"], rows)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 CHECKED = 36  # characters of prefix and random part; six of checksum follow
 LIMITS = "limits: {requests_per_minute: 1000000000, auth_failures_per_minute: 1000000000}\n"
 
-UNKNOWN, CONTROL = "unknown", "shorter by one character, refused at once (shows the smallest difference that this method can detect)"
+UNKNOWN, CONTROL = "unknown", "shorter by one character, refused at once (a control: the method must show this difference)"
 
 
 def whole(checked):
@@ -78,7 +78,7 @@ def groups_of_jwts(issuer):
     tokens = {first: lambda i: spoiled(issuer.token(sub=f"a{i}")), f"{first}, again": lambda i: spoiled(issuer.token(sub=f"b{i}")),
               "JWT, expired": lambda i: issuer.token(sub=f"c{i}", iat=now - 900, exp=now - 300),
               "JWT, key not known": lambda i: issuer.token(key=stranger, sub=f"d{i}"),
-              "JWT, malformed: no JSON": lambda i: "x" + issuer.token(sub=f"e{i}")[1:]}
+              "JWT, malformed: not JSON": lambda i: "x" + issuer.token(sub=f"e{i}")[1:]}
     return {name: [make(i) for i in range(TOKENS)] for name, make in tokens.items()}
 
 
@@ -165,15 +165,16 @@ def main():
     section("Whether the time of a refusal reveals its reason",
             f"Each group of tokens gets {ROUNDS:,} answers on one open connection, one request at a time. A group has {TOKENS} tokens, and the groups are in random "
             f"order in each round. The rounds are divided into {BLOCKS} blocks. In each block the median of the group is compared with the median of unknown tokens; "
-            "the difference in the table is the median over all blocks. Its interval is computed by bootstrap. Some groups have other unknown tokens "
-            f"(`{UNKNOWN}, again`). The noise is the end of their intervals that is farthest from 0; it is also the goal: {noise:.0f} ns. "
+            "the difference in the table is the median over all blocks. The interval of this difference is computed by bootstrap. Some groups have other unknown tokens "
+            f"(`{UNKNOWN}, again`). The intervals of these groups show the noise: it is the largest distance between an end of such an interval and 0, here "
+            f"{noise:.0f} ns. The goal is that no other difference is larger, except for the shorter token. "
             "shootd has its default configuration, except for `auth_failures_per_minute`, which would end the test after 600 requests.")
     columns = ["token", "median, µs", "difference, ns", "its 95 % interval, ns"]
     table(columns, rows_of(of_tokens, compared, UNKNOWN))
     first = next(iter(of_jwts))
     print("JWTs are compared with each other and have no goal, because the work for them differs. A JWT that is not JSON is refused first. A JWT with an unknown "
-            "key is refused before a signature is checked, an expired JWT after that check. The time thus reveals only public facts (the issuer's keys) and the "
-            "content of the token (its end). A JWT with a wrong signature and an expired JWT take the same time, because the claims are checked last.\n")
+            "key is refused before a signature is checked, an expired JWT after that check. The time thus reveals only whether the token is "
+            "JSON, and whether its key is one of the issuer's keys, which are public. A JWT with a wrong signature and an expired JWT take the same time, because the claims are checked last.\n")
     table(columns, rows_of(of_jwts, compare(of_jwts, first), first))
 
 

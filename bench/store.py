@@ -209,20 +209,20 @@ def main():
             sim.stop()
     goal(f"restart with {EVENTS:,} events and {FINISHED[-1]:,} finished operations, ms", seconds * 1e3, 500)
     goal(f"bytes of the store for an event with its deliveries to {WEBHOOKS} webhooks", of_event + WEBHOOKS * of_delivery, 1700)
-    goal("memory of finished operations, for any number, MiB", max(max(row[3], row[4]) for row in memory), 16)
+    goal("memory of finished operations, whatever their number, MiB", max(max(row[3], row[4]) for row in memory), 16)
     section("A large store", f"The store has {FINISHED[-1]:,} finished operations of {CLUSTERS} clusters and {EVENTS:,} events; {DELIVERED:,} events have deliveries "
             f"to {WEBHOOKS} webhooks. The rows are copies, with other ids and times, of rows that shootd wrote; the file is in the page cache. shootd has "
             "its default configuration, except for shorter intervals between polls.")
     table(["what", "now", "goal"],
           [[f"restart with a file of {size / MIB:.0f} MiB, ms from exec to the first right answer, median of {RESTARTS}", seconds * 1e3, 500],
-           ["RSS after that, MiB", rss / MIB, ""],
+           ["RSS after the restart, MiB", rss / MIB, ""],
            ["bytes in the file for an event", of_event, ""],
-           ["for a delivery", of_delivery, ""],
-           [f"for an event with its deliveries to {WEBHOOKS} webhooks", of_event + WEBHOOKS * of_delivery, 1700],
-           ["for a finished operation", of_operation, ""]])
+           ["bytes in the file for a delivery", of_delivery, ""],
+           [f"bytes in the file for an event with its deliveries to {WEBHOOKS} webhooks", of_event + WEBHOOKS * of_delivery, 1700],
+           ["bytes in the file for a finished operation", of_operation, ""]])
     section("Finished operations in memory", "All operations were read in pages of 1000, and some by requests with `wait`. The goal is at most 16 MiB, for any number of operations.")
-    table(["finished operations", "restart, ms", "RSS after the start, MiB", "more than without operations, MiB", "the same after all were read, "
-            "MiB"], memory)
+    table(["finished operations", "restart, ms", "RSS after the start, MiB", "RSS above that without operations: after the start, MiB",
+           "RSS above that without operations: after all operations were read, MiB"], memory)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def main():
     section(f"{STREAMS:,} event streams of one token", f"{STREAMS:,} clients read their streams and {STALLED} clients do not; {EVENTS} events are sent. All clients are in one "
             "program. shootd has its default configuration, except for shorter intervals between polls.")
     table(["milliseconds", "p50", "p99", "largest"], [[what, *(percentile(values, share) * 1e3 for share in (0.5, 0.99, 1))] for what, values in
-                                                   (("from the event to a client", since), ("from the first client to another", spans))])
+                                                   (("from the event to a client", since), ("from the arrival at the first client to the arrival at another client", spans))])
     table(["memory of a stream, KiB", ""], [["idle", (after - before) / (STREAMS + STALLED) / 1024],
                                             [f"after {EVENTS} events", (loaded - before) / (STREAMS + STALLED) / 1024]])
 

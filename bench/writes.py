@@ -150,8 +150,8 @@ def main():
         directory = pathlib.Path(name)
         rows = [measure("default", directory / "shipped"), measure("`min_spacing: 1ms`", directory / "spaced", spacing="1ms"),
                 measure("`api: v1`", directory / "v1", api="v1")]
-    table(["configuration", "accepted", "in a second", "p50, ms", "p99, ms", "commits in a second", "change sets in a commit", "a commit, ms",
-           "syncs in a second", "p99 of reads before, ms", "during, ms"], rows)
+    table(["configuration", "accepted", "accepted in a second", "p50, ms", "p99, ms", "commits in a second", "change sets in a commit", "a commit, ms",
+           "syncs in a second", "p99 of reads before the creates, ms", "p99 of reads during the creates, ms"], rows)
 
 
 main()

@@ -99,7 +99,7 @@ json_t *api_items(const json_t *page)
     return items;
 }
 
-/* Reads the next page of the list into its items. */
+/* Reads the next page of the list, and sets list->items to its items. */
 static void next_page(struct api_list *list)
 {
     char *before CLEANUP_FREE = TAKE_PTR(list->cursor);

@@ -39,7 +39,7 @@ enum api_call {
 #undef API_MEMBER
 };
 
-/* A call and its path, which contains the parameters in order, escaped. api_target_done frees it. */
+/* A call, and its path, in which the parameters are filled in (escaped). api_target_done frees it. */
 struct api_target {
     enum api_call call;
     struct buffer path;
@@ -51,7 +51,8 @@ void api_target_done(struct api_target *target);
 /* Adds a query parameter, escaped. A NULL value adds nothing. */
 void api_query(struct api_target *target, const char *name, const char *value);
 
-/* Sends the request with the method and path of the target. Reports nothing. `request` may be NULL. */
+/* Sends the request with the method and path of the target, and does not report a failure. `request` may be
+ * NULL. */
 void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
                   struct http_answer *ret);
 /* Does the same as api_call_raw and reports a failure. Returns END_OK for any 2xx and 304. */
@@ -64,12 +65,13 @@ int api_check_object(const struct cli *cli, const json_t *json);
  * otherwise it is NULL. */
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json);
 
-/* A list that is read item by item, one page in memory at a time. Begins as {.cli = ..., .target = ...}. */
+/* A list that is read item by item, one page in memory at a time. The caller initializes it with {.cli = ...,
+ * .target = ...}. */
 struct api_list {
     struct cli *cli;
     const struct api_target *target;
     json_t *items;     /* the items of the page */
-    size_t at;         /* the index of the next item */
+    size_t at;         /* the index in `items` of the next item */
     size_t pages;      /* the number of pages that were read so far */
     char *cursor;      /* the cursor of the next page; NULL: there is no next page */
     bool stands_still; /* the server returned the cursor of the same page again */

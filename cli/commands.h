@@ -20,9 +20,9 @@ enum flag_kind {
 
 struct flag {
     const char *name; /* the name without dashes; NULL ends an array of flags */
-    char letter;      /* its short form, or 0 */
+    char letter;      /* the short form of the flag, or 0 */
     enum flag_kind kind;
-    const char *value;        /* the name of its value in the help */
+    const char *value;        /* the name of the flag's value in the help */
     const char *const *words; /* the values of a FLAG_CHOICE; a NULL ends the array */
     const char *help;         /* one line for the help */
 };
@@ -30,13 +30,13 @@ struct flag {
 struct command {
     const char *name;      /* the name; NULL ends the table */
     const char *arguments; /* the arguments in the form of the usage line */
-    size_t least, most;    /* the least and largest number of arguments */
+    size_t least, most;    /* the smallest and the largest number of arguments */
     bool takes_rest;       /* words after `--` belong to another program */
     const struct flag *flags;
     const char *summary; /* one line for the help; "": the command is for programs, and the help does not show
                           * it */
     const char *about;   /* more text for the help; may be empty */
-    const char *const *examples; /* command lines; each may end with ` # about`. A NULL ends the array */
+    const char *const *examples; /* command lines; each may end with ` # explanation`. NULL ends the array */
     int (*run)(struct cli *cli); /* runs the command, and returns an exit code */
 };
 

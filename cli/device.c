@@ -20,8 +20,8 @@ enum {
     LONGEST_BACKOFF_MS = 60000
 };
 
-/* Returns the step for another request, after a pause; DEVICE_EXPIRED when the code expires during the
- * pause. */
+/* Sets the pause before the next request and returns DEVICE_AGAIN; returns DEVICE_EXPIRED when the code
+ * expires during the pause. */
 static enum device_step again(const struct device_poll *poll, const struct http_answer *answer,
                               int64_t now_ms, int64_t *ret_pause_ms)
 {
@@ -33,7 +33,7 @@ static enum device_step again(const struct device_poll *poll, const struct http_
     return now_ms + *ret_pause_ms < poll->ends_ms ? DEVICE_AGAIN : DEVICE_EXPIRED;
 }
 
-/* Whether the issuer itself did not answer: there was no answer, or the answer came from another machine, for
+/* Whether the answer does not come from the issuer: there was no answer, or another machine answered, for
  * example a proxy. */
 static bool is_none(const struct http_answer *answer)
 {

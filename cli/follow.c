@@ -31,7 +31,7 @@ struct following {
     struct followed *list;
     size_t count;
     mono_us deadline;
-    mono_us away_since; /* since when the server cannot be reached; 0: it can be reached */
+    mono_us away_since; /* when the server became unreachable; 0: it can be reached */
     unsigned failures;  /* the number of consecutive failed requests */
     int64_t pause_ms;   /* the pause that the server requested in its last refusal */
     size_t first; /* the index of the wait with which a round begins; after a failure the next round begins
@@ -179,7 +179,8 @@ static void note_return(struct following *f)
     f->pause_ms = 0;
 }
 
-/* Called when the answer says that the cluster or the operation does not exist. */
+/* Handles an answer which says that the cluster or the operation does not exist. Ends the wait, except for a
+ * cluster that need not exist yet. */
 static void look_at_absence(struct following *f, size_t i, const struct http_answer *answer)
 {
     struct followed *one = &f->list[i];
@@ -355,8 +356,8 @@ static int time_is_over(struct following *f)
     return END_TIMED_OUT;
 }
 
-/* Prints where the user finds more. When the wait is for the id of an operation, the operation names the
- * cluster. */
+/* Prints the command that shows more about the cluster. After a wait for the id of an operation, the
+ * operation names the cluster. */
 static void say_where_more_is(const struct cli *cli, const struct followed *one, const json_t *operation)
 {
     const char *cluster = json_str_or(operation, "cluster", one->cluster);
@@ -418,8 +419,9 @@ int follow_all(struct cli *cli, struct followed *list, size_t count, int64_t tim
         mono_us began = env_mono(env_real());
         if (round > 0 && !left_ms(&f))
             return time_is_over(&f);
-        /* A request for a single operation may wait at the server, except the first, which shows a state at
-         * once, and the last, which must end in time. */
+        /* When there is only one wait, the server may hold the request for WAIT_S. The first request is not
+         * held, so that a state is shown at once. The last one is not held, because the wait must end in
+         * time. */
         bool alone = count == 1 && round > 0 && left_ms(&f) > LONG_LOOK_MS;
         if (!look_at_all(&f, alone, &code))
             return code;

@@ -26,7 +26,7 @@ struct followed {
 };
 
 /*
- * Waits until all waits have ended, and returns the first code that is not END_OK; after `timeout_ms` returns
+ * Waits for everything in the list, and returns the first code that is not END_OK; after `timeout_ms` returns
  * END_TIMED_OUT. Reports failures. On Ctrl-C this function prints the command that continues the wait, and
  * ends the program. When a wait has ended, its `ended`, `code` and `last` are filled.
  */

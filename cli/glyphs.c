@@ -56,7 +56,7 @@ static size_t next_cluster(const char *text, size_t len, size_t *ret_width)
         previous = point;
         used += (size_t)n;
     }
-    assert(used); /* callers move forward by this number of bytes */
+    assert(used); /* callers advance by this number of bytes, so it must not be 0 */
     *ret_width = width;
     return used;
 }

@@ -14,8 +14,8 @@ struct buffer;
 bool glyphs_are_text(const char *text);
 /*
  * Returns the number of columns of the text. A grapheme cluster is as wide as its widest code point. The
- * emoji of a flag has 2 columns, and an emoji that is made by U+FE0F also has 2. Each byte that is not UTF-8
- * counts as 1.
+ * emoji of a flag has 2 columns, and so has a character that U+FE0F turns into an emoji. Each byte that is
+ * not UTF-8 counts as 1.
  */
 size_t glyphs_width(const char *text);
 /* Returns the length in bytes of the longest beginning of the text that has at most `width` columns. This

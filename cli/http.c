@@ -25,7 +25,7 @@ enum {
 
 struct http {
     struct http_options options;
-    char *url, *socket; /* the base address; the path of a Unix socket, or NULL */
+    char *url, *socket; /* url: the base address; socket: the path of a Unix socket, or NULL */
     bool has_answered;  /* there was an answer, so the host name exists */
     CURLM *multi;
     CURL *easy;
@@ -254,7 +254,7 @@ static void ends(struct exchange *x, enum http_end end, const char *format, ...)
     va_end(args);
 }
 
-/* Whether the address, the certificate or its authority is wrong. A repetition would fail, too. */
+/* Whether the address, the certificate or its authority is wrong. A retry would fail, too. */
 static bool is_mistake(CURLcode result, const char *reason)
 {
     static const CURLcode mistakes[] = {

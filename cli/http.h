@@ -36,7 +36,7 @@ struct http_request {
     const char *etag;          /* the ETag, which is sent as If-None-Match with a GET, otherwise as
                                 * If-Match */
     bool only_new;             /* sends If-None-Match: * with a PUT: the object must not exist yet */
-    const char *last_event_id; /* for a stream */
+    const char *last_event_id; /* the id of the event after which a stream continues; or NULL */
     int64_t timeout_ms;        /* the time limit of one attempt; 0: one minute */
     bool once;                 /* repeat_call does not repeat the request, and reports nothing */
     bool any_text;             /* accepts a body that is not JSON */
@@ -67,7 +67,7 @@ struct http_answer {
     char error[400];       /* the reason for people, when there is no answer */
 };
 
-/* When the options cannot be used, writes a message to `fault` and returns NULL. */
+/* Makes an HTTP client. When the options cannot be used, writes a message to `fault` and returns NULL. */
 struct http *http_new(const struct http_options *options, struct buffer *fault);
 void http_free(struct http *http);
 /* Sends the request and waits for the answer. The caller frees `ret` with http_answer_done in any case. */

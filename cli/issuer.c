@@ -28,7 +28,7 @@ void issued_done(struct issued *issued)
     *issued = (struct issued){0};
 }
 
-/* ---- its endpoints ---- */
+/* ---- the endpoints of the issuer ---- */
 
 bool issuer_url_is_good(const char *url)
 {

@@ -37,8 +37,9 @@ bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entr
 
 /* The files that an entry changes. */
 struct kube_target {
-    /* The file of the flag. Without the flag, the file of KUBECONFIG that has an entry with this name,
-     * otherwise its first file that exists, otherwise its last file. Without KUBECONFIG, ~/.kube/config. */
+    /* The file that --kubeconfig names. Without this flag, the file of KUBECONFIG that has an entry with this
+     * name, otherwise its first file that exists, otherwise its last file. Without KUBECONFIG,
+     * ~/.kube/config. */
     char *path;
     /* The file in which the current context is set, by kubectl's rule: the first file that sets a current
      * context, otherwise the first file that exists. */

@@ -28,8 +28,8 @@ int output_one(struct cli *cli, const json_t *document, const char *name);
 char *output_text(const json_t *value);
 /* Whether -o asks for documents instead of a table. */
 bool output_is_document(const struct cli *cli);
-/* Whether the form of -o is possible for output that continues until Ctrl-C, which `flag` requests. If not,
- * reports the fault and returns false. */
+/* Whether the form that -o selects is possible with `flag`, which requests output that continues until
+ * Ctrl-C. If not, reports the fault and returns false. */
 bool output_may_be_endless(const struct cli *cli, const char *flag);
 
 #endif

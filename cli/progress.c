@@ -40,8 +40,8 @@ struct progress {
     struct item *items;
     size_t count;
     mono_us began, drawn_at, said_at;
-    char *frame;    /* the frame on the screen; NULL: no frame is shown */
-    unsigned rows;  /* the number of its rows */
+    char *frame;    /* the text of the rows on the screen; NULL: no rows are shown */
+    unsigned rows;  /* the number of these rows */
     size_t *widths; /* the width of each row */
     struct sigaction before;
 };
@@ -190,7 +190,7 @@ static void draw(struct cli *cli)
     assert(rows <= p->count); /* `widths` has one more element than there are items */
     if (left) {
         (void)buffer_printf(&frame, "\nand %zu more\033[K", left);
-        widths[rows++] = 0; /* short enough for one row in any terminal */
+        widths[rows++] = 0; /* this line fits into one row of any terminal */
     }
     if (!rows || mem_same_str(frame.data, p->frame))
         return;

@@ -17,7 +17,8 @@ struct progress;
 
 enum progress_state { PROGRESS_GOES_ON, PROGRESS_SUCCEEDED, PROGRESS_FAILED };
 
-/* Starts a progress of `count` lines and prints nothing. The caller ends it with progress_end. */
+/* Begins to show the progress of `count` items, one line each; prints nothing yet. The caller ends it with
+ * progress_end. */
 void progress_begin(struct cli *cli, size_t count);
 /* Sets line `i` and copies the texts. A `percent` below 0 means that the progress is not known. `since` is an
  * RFC 3339 time or NULL. */

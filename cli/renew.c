@@ -45,7 +45,7 @@ static bool is_due(const json_t *login)
     return text && time_parse_rfc3339(text, &end) && env_wall(env_real()) >= end - MARGIN_S * US_PER_S;
 }
 
-/* Uses the token of the context from now on. */
+/* Makes the token of the context the token that this run sends. */
 static void adopt(struct settings *settings, const json_t *context)
 {
     assert(json_str(context, "token"));
@@ -75,7 +75,7 @@ static bool fetch(const json_t *login, struct issued *ret, struct buffer *fault)
     return false;
 }
 
-/* Renews the token while the lock is held. Another shootctl may have renewed it already, and a refresh token
+/* Renews the token while the lock is held, unless another shootctl has renewed it already: a refresh token
  * can be used only once. */
 static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
 {

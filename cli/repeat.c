@@ -16,7 +16,7 @@ static bool is_safe(const struct http_request *rq)
     return strcmp(rq->method, "POST") != 0 || rq->idempotency_key;
 }
 
-/* Whether a repetition may succeed. */
+/* Whether a retry may succeed. */
 static bool may_pass(const struct http_answer *answer)
 {
     switch (answer->end) {

@@ -1,5 +1,5 @@
-/* Sends a request with the current token, and repeats the request if a repetition is safe and may succeed.
- * One thread. */
+/* Sends a request with the current token, and retries the request if a retry is safe and may succeed. One
+ * thread. */
 #ifndef CLI_REPEAT_H
 #define CLI_REPEAT_H
 

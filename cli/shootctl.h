@@ -1,6 +1,7 @@
 /*
- * One run of shootctl: the data that every verb uses. Verbs return an exit code (cli/exits.h). Verbs print
- * data on standard output and everything else on standard error. One thread.
+ * One run of shootctl: the data that every verb uses. A verb is the function of a command (cli/verbs/). Verbs
+ * return an exit code (cli/exits.h). Verbs print data on standard output and everything else on standard
+ * error. One thread.
  */
 #ifndef CLI_SHOOTCTL_H
 #define CLI_SHOOTCTL_H

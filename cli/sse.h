@@ -10,8 +10,8 @@
 struct sse {
     struct buffer line, data;
     char type[64];
-    char id[32];      /* the id of the last complete block, with or without data; a new stream starts after
-                       * this id */
+    char id[32]; /* the id of the last complete block, with or without data; a new stream continues after this
+                  * id */
     char next_id[32]; /* the id of the block that is not complete yet */
     long retry_ms;    /* the retry time; -1: the stream sent no retry time */
     bool too_long;    /* a line or a block was longer than allowed, so the stream is not from shootd */

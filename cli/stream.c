@@ -10,7 +10,8 @@
 #include "cli/renew.h"
 #include "cli/sse.h"
 
-/* shootd sends a comment line every 15 seconds and ends each stream after 15 minutes. */
+/* shootd sends a comment line every 15 seconds and ends each stream after 15 minutes. The client's
+ * limits are longer: a stream that is silent for SILENCE_MS is lost, and STREAM_MS limits each transfer. */
 enum {
     SILENCE_MS = 40000,
     STREAM_MS = 20 * 60 * 1000,

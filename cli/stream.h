@@ -10,8 +10,8 @@
 
 struct stream_reader {
     const char *project, *cluster, *type; /* the filters; NULL: no filter */
-    /* Receives a complete event, borrowed. An event of NULL means that events are missing at this point, and
-     * that data which was read before must be read again. When this function returns false, the stream ends.
+    /* Receives a complete event, borrowed. An event of NULL means that events are missing at this point. Data
+     * that was read before must then be read again. When this function returns false, the stream ends.
      */
     bool (*on_event)(void *ctx, json_t *event);
     /* Called when the stream was opened, for the first time or again; may be NULL. */

@@ -164,7 +164,8 @@ static char *ask(const char *question, bool secret)
     for (;;) {
         struct asking asking = {.secret = secret && terminal_can_ask()};
         asking_begin(&asking);
-        (void)fprintf(stderr, "%s", shown); /* the question is shown when the echo is off */
+        /* The question is shown after the echo was switched off, so that no secret is visible. */
+        (void)fprintf(stderr, "%s", shown);
         (void)fflush(stderr);
         char *line = read_line(&asking);
         asking_end(&asking);

@@ -19,7 +19,7 @@ struct terminal {
 
 enum style { STYLE_PLAIN, STYLE_GOOD, STYLE_BUSY, STYLE_BAD, STYLE_DIM, STYLE_BOLD, STYLE_MAX_ };
 
-/* `no_colour` is the flag, which takes precedence over every variable. */
+/* `no_colour` is the flag --no-color, which takes precedence over every variable of the environment. */
 void terminal_init(struct terminal *t, FILE *file, bool no_colour);
 /* Return the present number of columns and rows. If the kernel does not know these numbers, they are the
  * values of COLUMNS and LINES; if these are not set, they are 80 and 24. */

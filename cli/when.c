@@ -37,7 +37,7 @@ static char *relative(wall_us at)
     return ago < 0 ? mem_printf("in %s", lasting) : mem_printf("%s ago", lasting);
 }
 
-/* Returns the text with escapes, because it may come from the server and contain anything. */
+/* Returns the text in escaped form, because it may come from the server and contain any characters. */
 static char *as_it_is(const char *text)
 {
     return text ? glyphs_shown(text) : NULL;

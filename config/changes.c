@@ -8,7 +8,7 @@
 #include "config/config_private.h"
 #include "model/string_list.h"
 
-/* These keys belong to sockets, files and threads that are made only once. */
+/* These keys need a restart: they belong to sockets, files and threads that are made only at the start. */
 static const char *const restart_keys[] = {"listen",
                                            "state_dir",
                                            "trusted_proxies",
@@ -95,7 +95,8 @@ static bool values_equal(const struct key *k, const void *a, const void *b)
     return false;
 }
 
-/* Handles only the types of the keys that need a restart. */
+/* Copies the current value into the next configuration. Handles only the types of the keys that need a
+ * restart. */
 static void keep_value(const struct key *k, const void *now, void *next)
 {
     if (k->type == KEY_STRING) {

@@ -153,7 +153,7 @@ static void check_accounts(struct loader *l)
     }
 }
 
-/* The scope of a freeze of all projects (PUT /v1/freeze). */
+/* The name that means all projects in PUT /v1/freeze. */
 #define ALL_PROJECTS "all"
 
 static void check_projects(struct loader *l)

@@ -68,7 +68,7 @@ struct config_client {
     char **projects; /* NULL-terminated; {"*"} means all projects */
 };
 
-/* The requests that are logged: writes, errors and slow requests; all requests; no request. */
+/* The requests that are logged. WRITES: writes, errors and slow requests. ALL: all requests. OFF: none. */
 enum access_log_mode { ACCESS_LOG_WRITES, ACCESS_LOG_ALL, ACCESS_LOG_OFF };
 
 /* AUTO: the journal when stderr is connected to the journal, else text. TEXT and JSON: lines on stderr. */
@@ -81,19 +81,19 @@ enum {
     CONFIG_MAX_CLIENTS = 1000
 };
 
-/* Trusts every peer on a Unix socket. */
+/* The entry of `trusted_proxies` that trusts every peer on a Unix socket. */
 #define CONFIG_LOCAL_PROXY "unix"
 
 struct config {
     char *listen; /* "127.0.0.1:8080" or "unix:/path" */
     char *state_dir;
-    char **trusted_proxies; /* networks, addresses, CONFIG_LOCAL_PROXY; the last one is NULL */
+    char **trusted_proxies; /* networks, addresses, or CONFIG_LOCAL_PROXY; the last one is NULL */
     struct {
         char *certificate, *key; /* the paths of the files; NULL: plain HTTP */
         char *client_ca;         /* the path of the file; NULL: clients need no certificate */
         struct config_client *clients;
         size_t client_count;
-        uint64_t clients_generation; /* a new number when a reload of the configuration changes the rules */
+        uint64_t clients_generation; /* grows by one when a reload changes `clients` */
     } tls;
     bool dashboard;   /* whether the page at / is served */
     char *public_url; /* URL of shootd for clients, without a final slash; or NULL */
@@ -120,7 +120,7 @@ struct config {
     } backups;
     struct {
         char **allow; /* private networks (CIDR), or host names that may have private addresses; the last one
-                         is NULL */
+                       * is NULL */
         bool allow_http;
         int *ports; /* ports that are allowed in addition to 443 (and 80 with allow_http); the last one is
                      * 0 */
@@ -139,14 +139,15 @@ struct config {
     } tracing;
     struct {
         char **origins; /* exact web origins, the last one is NULL; when there is none, only pages of the same
-                           origin may read answers */
+                         * origin may read answers */
     } cors;
     struct {
         int http_threads;
         int connections;
         int connections_per_address;
         int64_t drain_us;
-        int queue_length;             /* how many calls may wait per account (in its lane) */
+        int queue_length;             /* how many calls may wait per account, in the account's lane
+                                       * (upstream/upstream.h) */
         int requests_per_minute;      /* requests per token; 0: no limit */
         int fresh_reads_per_minute;   /* reads of Cleura per token; 0: no limit */
         int auth_failures_per_minute; /* failures per client address; 0: no limit */

@@ -23,7 +23,7 @@ void config_current_leave(struct config_current *current);
  * configuration is valid until it is replaced. */
 const struct config *config_current_get(const struct config_current *current);
 
-/* Loop thread: takes over `next`. The previous configuration is freed now, or at a later replacement. */
+/* Takes over `next`. The previous configuration is freed now, or at a later replacement. Loop thread. */
 void config_current_replace(struct config_current *current, const struct config *next);
 
 #endif

@@ -349,7 +349,8 @@ static const char *sample_value(const struct key *k)
     return k->preset ? k->preset : is_list(k) && k->example ? "[]" : k->example;
 }
 
-/* Optional items also allow something. The sample therefore contains none, and shows one as a comment. */
+/* The items of an optional list also allow something. The sample therefore contains no item, and shows one as
+ * a comment. */
 static void write_asleep(FILE *out, const struct key_group *g, int indent)
 {
     for (size_t i = 0; i < g->count; i++) {

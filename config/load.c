@@ -277,7 +277,7 @@ static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n
     const char *text = config_scalar(n);
     switch (k->type) {
     case KEY_GROUP:
-        if (!is_empty(n)) /* all keys of the section may be comments, as in the sample */
+        if (!is_empty(n)) /* an empty section is valid: all its keys may be comments, as in the sample */
             load_group(l, k->group, n, k->name, base);
         break;
     case KEY_ITEMS:
@@ -414,7 +414,7 @@ static struct config *load_environment(FILE *errors)
     return finish_load(&l, errors);
 }
 
-/* A second document would have no effect, and its author would not notice. */
+/* Refuses a second YAML document: it would have no effect, and its author would not notice. */
 static void refuse_second_document(struct loader *l, yaml_parser_t *parser)
 {
     yaml_document_t next;

@@ -48,8 +48,8 @@ void config_file_fault(struct loader *l, size_t line, const char *text)
     add(l, line, text);
 }
 
-/* Repeatedly writes the first remark in the order of lines. Remarks of the same line are written in the order
- * in which they were found. */
+/* Writes the remarks in the order of lines, and remarks of the same line in the order in which they were
+ * found. */
 void config_report(struct loader *l, FILE *out)
 {
     for (size_t remark = 0; remark < l->remark_count; remark++) {

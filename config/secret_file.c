@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 
-/* Whether the file is a credential. systemd passes credentials in a separate directory, and their access
- * lists look like rights of the group. */
+/* Whether the file is a credential of systemd. systemd protects credentials by a separate directory; the
+ * access lists of their files look like rights of the group. */
 static bool is_credential(const char *path)
 {
     const char *directory = getenv("CREDENTIALS_DIRECTORY");

@@ -18,12 +18,17 @@
 #include "model/api_token.h"
 #include "model/command.h"
 
-/* The command writes the first file. The daemon renames it to the second name and writes the third. */
+/* The command writes REQUEST_FILE. The daemon renames this file to TAKEN_FILE, and writes ANSWER_FILE. */
 #define REQUEST_FILE "admin-token.request"
 #define TAKEN_FILE   "admin-token.taken"
 #define ANSWER_FILE  "admin-token.answer"
 
-enum { DAYS = 90 /* AU-4 */, FILE_MAX_BYTES = 4096, PATIENCE_MS = 10000, STEP_MS = 50 };
+enum {
+    DAYS = 90, /* until the token expires (AU-4) */
+    FILE_MAX_BYTES = 4096,
+    PATIENCE_MS = 10000,
+    STEP_MS = 50
+};
 
 static bool is_there(int directory, const char *name)
 {
@@ -63,7 +68,7 @@ static struct api_token *make_token(char secret[static TOKEN_BYTES])
 }
 
 /* Returns NULL when there is no answer. An answer without an id means that the daemon could not read the
- * token file. This command wrote that file, because no other command waits now. */
+ * request file. This command wrote that file, because no other command waits now. */
 static json_t *read_answer(int directory, const char *id)
 {
     const char *fault;
@@ -156,7 +161,7 @@ static void on_answered(struct command *cmd)
     const struct problem *p = cmd->reply.problem;
     bool later = p && problem_kind(p->code)->status >= 500;
     if (p)
-        log_warning("the token that shootd admin-token made was not stored", "reason", p->detail);
+        log_warning("token of 'shootd admin-token' was not stored", "reason", p->detail);
     (void)snprintf(box->refusal, sizeof(box->refusal), "%s", p ? p->detail : "");
     atomic_store(&box->asked, later ? AGAIN : DONE);
     command_free(cmd);
@@ -190,7 +195,7 @@ static json_t *take(int state_dir)
     json_t *doc = read_document(state_dir, TAKEN_FILE, &fault);
     if (doc)
         return doc;
-    log_warning("the file of shootd admin-token is refused", "file", REQUEST_FILE, "reason", fault);
+    log_warning("request file of 'shootd admin-token' refused", "file", REQUEST_FILE, "reason", fault);
     finish(state_dir, NULL, fault);
     return NULL;
 }

@@ -22,8 +22,8 @@ int admin_token_make(const struct config *config);
 /* ---- the daemon. Main thread ---- */
 
 struct admin_token_box {
-    int state_dir;                                     /* descriptor */
-    void (*post)(void *post_ctx, struct command *cmd); /* posts a command to the decider */
+    int state_dir;                                     /* descriptor of the state directory */
+    void (*post)(void *post_ctx, struct command *cmd); /* posts a command to the loop thread */
     void *post_ctx;
     _Atomic int asked; /* a value of the enum in admin_token.c; the loop thread sets the result */
     char id[40];       /* the id of the posted token, or "" */

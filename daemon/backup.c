@@ -137,7 +137,7 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
 
 /* ---- restore ---- */
 
-/* The key from the backup has this name until the store is restored. */
+/* Until the store is restored, the key of the backup is in a file with this name. */
 #define KEY_DRAFT "seal.key.restored"
 
 /* One restore, and the result of the check of the key that will be used after it. */
@@ -205,7 +205,7 @@ static int put_away(const struct config *config, const char *name, const char *n
     return *ret_kept || errno == ENOENT ? EXIT_OK : fail_with("cannot put away", path, errno);
 }
 
-/* Returns the text about the actions that are necessary after a loss. */
+/* Returns a text about the actions that are necessary when sealed data was lost. */
 static const char *after_loss(const struct key_fit_result *look)
 {
     static const char *const words[2][2] = {
@@ -251,7 +251,7 @@ static int place_key(const struct restore *x)
     return EXIT_OK;
 }
 
-/* Called when the backup has no key. */
+/* Prints which key will be used; called when there is no key beside the backup. */
 static void print_key_that_stays(const struct restore *x)
 {
     const bool is_missing = x->unread == -ENOENT;
@@ -287,7 +287,7 @@ static void look_at_key(struct restore *x)
     explicit_bzero(&key, sizeof(key));
 }
 
-/* Prints the data that would be lost, and how to keep it. */
+/* Reports the data that a restore would lose, and how to keep it. */
 static int refuse_key(const struct restore *x)
 {
     const char *why = x->has_key             ? "the key beside the backup is not the key of the backup"
@@ -361,8 +361,8 @@ int backup_restore(const struct config *config, const char *from, bool without_s
         return fail(STORE_BROKEN, error);
     if (directory >= 0)
         (void)close(directory);
-    /* The key gets its final name before the store does. After a failure the old store and its key are
-     * therefore still there. */
+    /* The key of the backup is first written as KEY_DRAFT, and gets its final name after the store was
+     * restored. After a failure the old store and its key are therefore still there. */
     const int has_key = prepare_key(config, from);
     if (has_key < 0)
         return EXIT_DEPENDENCY;

@@ -10,8 +10,9 @@
 
 #include "config/config.h"
 
-/* `to` is a new file, or a directory; the name of the file in a directory is the time. With `with_seal_key`,
- * also writes the seal key to a second file, with the same name and .seal.key. */
+/* Writes a backup. `to` is the path of a new file, or a directory; the name of the file in a directory
+ * contains the time. With `with_seal_key`, also writes the seal key to a second file, which has the same name
+ * followed by .seal.key. */
 int backup_write(const struct config *config, const char *to, bool with_seal_key);
 /* Restores the file `from`, and the seal key beside it when there is one. Existing files are kept under other
  * names. When no key opens the sealed data of the backup, the store is restored only with

@@ -49,7 +49,7 @@ struct daemon {
     struct reloader reloader;
     const struct env *env;
     char start_id[UUID_STR_LEN];
-    int state_dir; /* descriptor */
+    int state_dir; /* descriptor of the state directory */
     struct listener listener;
     struct tls *tls; /* NULL: plain HTTP */
     struct seal_key key;
@@ -72,12 +72,12 @@ struct daemon {
     struct admin_token_box admin_token;
     bool loop_runs;
     bool curl_is_up;
-    /* for the check of liveness; HTTP threads read it, too */
+    /* for the liveness check; HTTP threads also read them */
     _Atomic uint64_t seen_heartbeat;
     _Atomic mono_us seen_at;
 };
 
-/* Returns the current configuration. Called before the loop runs, and on its thread. */
+/* Returns the current configuration. Called on the loop thread, or before the loop runs. */
 static const struct config *config_of(const struct daemon *d)
 {
     return config_current_get(d->config);
@@ -203,7 +203,7 @@ static bool load_seal_key(struct daemon *d)
 
 static void on_key_noted(struct change_set *set, enum store_status status)
 {
-    (void)status; /* after a failure, the next start stores it */
+    (void)status; /* after a failure, the next start stores the id of the key */
     change_set_free(set);
 }
 
@@ -603,11 +603,11 @@ void daemon_stop(struct daemon *d)
         loop_stop(d->loop);
         (void)pthread_join(d->loop_thread, NULL);
         loop_longest_hold(d->loop, &us, &cpu_us);
-        log_info("the loop has ended", "longest_hold_us", LOG_INT(us), "longest_hold_cpu_us",
+        log_info("event loop has ended", "longest_hold_us", LOG_INT(us), "longest_hold_cpu_us",
                  LOG_INT(cpu_us));
     }
     if (d->copyist)
-        d->copyist->free(d->copyist); /* waiting backups use the store */
+        d->copyist->free(d->copyist); /* a backup that still waits uses the store, which is closed below */
     if (d->lister)
         d->lister->free(d->lister);
     storage_close(d->storage);

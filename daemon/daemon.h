@@ -26,8 +26,8 @@ struct daemon;
 /* Starts everything; takes over the configuration, which came from `path` (NULL: the environment). Returns
  * NULL when a resource is not available; the reason was logged, and *ret_exit is the exit code. */
 struct daemon *daemon_start(struct config *config, const char *path, enum exit_code *ret_exit);
-/* Whether every critical thread made progress since the last call: the condition for a watchdog ping
- * (SD-4). */
+/* Whether the event loop is alive: it has made progress since the last call, or has stood still for less than
+ * 15 seconds. This is the condition for a watchdog ping (SD-4). */
 bool daemon_is_alive(struct daemon *d);
 /* Does the periodic work: handles tokens of `shootd admin-token`, ended reloads, and changed certificates.
  * Called every second and after each signal. Main thread. */

@@ -9,11 +9,11 @@
 
 #include "config/config.h"
 
-/* ---- listen.c: systemd's socket if it passed one, else a new one ---- */
+/* ---- listen.c: the socket that systemd passed, otherwise a new socket ---- */
 
 struct listener {
     int fd;
-    bool from_systemd; /* never shut down (SD-8), never closed */
+    bool from_systemd; /* systemd passed the socket: it is never shut down (SD-8) and never closed */
     char *address;     /* the address for messages: "http://127.0.0.1:8080" or "unix:/path" */
     char *unix_path;   /* the path of the socket to remove at the end, or NULL */
 };

@@ -21,7 +21,7 @@ struct key_fit_result {
     enum key_fit fit;
     size_t webhooks; /* number of webhooks whose secrets the key does not open */
     size_t tokens;   /* number of Cleura tokens sealed in the store */
-    size_t answers;  /* number of stored answers of keyed requests */
+    size_t answers;  /* number of stored answers to requests with an idempotency key */
 };
 
 /* Checks the key (NULL: none) against the store `database`. With `prints`, prints each webhook whose secrets

@@ -186,7 +186,7 @@ static void block_signals(sigset_t *set)
     (void)pthread_sigmask(SIG_BLOCK, set, NULL);
 }
 
-/* Waits for a signal to stop; pings the watchdog only while the loop makes progress (SD-4). */
+/* Waits for a signal to stop; pings the watchdog only while the event loop makes progress (SD-4). */
 static void wait_for_stop(struct daemon *d, const sigset_t *signals)
 {
     uint64_t watchdog_us = 0;
@@ -208,7 +208,7 @@ static void wait_for_stop(struct daemon *d, const sigset_t *signals)
             continue;
         due = env_mono(env_real()) + interval;
         if (!daemon_is_alive(d))
-            log_error("the loop makes no progress");
+            log_error("the event loop makes no progress: systemd's watchdog is not notified");
         else if (watched)
             (void)sd_notify(0, "WATCHDOG=1");
     }
@@ -308,7 +308,8 @@ static int check_copy(const char *path)
     return check_store(path, key);
 }
 
-/* Checks the part of the configuration that the server itself reads; the other parts were checked before. */
+/* Checks the TLS certificate in the same way as the start of the server. The rest of the configuration was
+ * checked before. */
 static int check_certificate(const struct config *config)
 {
     char *error CLEANUP_FREE = NULL;
@@ -361,7 +362,8 @@ int main(int argc, char **argv)
             config_write_sample(stdout);
         return EXIT_OK;
     }
-    /* No core dumps with secrets (AU-22). Under systemd the unit sets this, and the call may be filtered. */
+    /* Core dumps are switched off, because they would contain secrets (AU-22). Under systemd the unit does
+     * this, and the call may be filtered. */
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     /* Other processes of the same user must not read this process's memory. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -54,7 +54,7 @@ static void run_job(struct loop_task *task)
 
 static void drop_job(struct loop_task *task)
 {
-    (void)task; /* reloader_done frees it */
+    (void)task; /* reloader_done frees the job */
 }
 
 uint64_t reloader_ask(void *reloader)
@@ -107,7 +107,8 @@ static void read_configuration(struct reload_job *job)
     if (!job->config) {
         job->faults = without_path(r->path, lines);
     } else {
-        /* The configuration is not replaced before this reload has ended. */
+        /* The loop thread replaces the current configuration only in this reload, so this thread may read it
+         * without config_current_enter. */
         config_compare(config_current_get(r->current), job->config, &job->changes);
         if (!json_array_size(job->changes.applied)) {
             config_free(job->config);

@@ -1,6 +1,6 @@
 /* Answers of Cleura, both generations. The decoded data can be stored and read back with an equal result. The
  * first line names the generation and the call, such as "v1 list"; the body follows. "any odd": the input is
- * a value that replaces each member of whole answers, see odd_members.c. */
+ * a value that replaces each member of complete answers, see odd_members.c. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

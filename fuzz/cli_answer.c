@@ -1,6 +1,7 @@
 /*
- * Answers of a server, printed by each verb. The first line is a command line; below it is an answer a line.
- * The text that is printed never has a control character, whatever the answers hold.
+ * Answers of a server, printed by each verb. The first line of the input is a command line; each line after
+ * it is one answer of the server. The text that is printed never has a control character, whatever the
+ * answers hold.
  */
 #include "fuzz/fuzz.h"
 
@@ -28,7 +29,8 @@ static bool is_allowed(const struct command *command)
     return false;
 }
 
-/* Text of ours and theirs: UTF-8 without anything that moves a cursor, but for newlines. */
+/* Checks text that the command printed, its own and the server's. The text must be UTF-8, and no character
+ * except newlines may move the cursor. */
 static void check_printed(const char *text)
 {
     char *copy CLEANUP_FREE = mem_strdup(text), *rest = copy, *line;

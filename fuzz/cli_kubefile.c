@@ -1,4 +1,4 @@
-/* Kubeconfigs of people, with an entry merged into them. A second merge of the same changes nothing. */
+/* Kubeconfigs of users, into which an entry is merged. A second merge of the same entry changes nothing. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

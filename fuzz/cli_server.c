@@ -43,14 +43,14 @@ void http_answer_done(struct http_answer *answer)
     *answer = (struct http_answer){0};
 }
 
-/* No time passes. */
+/* Does not sleep. */
 bool http_pause(struct http *http, int64_t ms)
 {
     (void)ms;
     return http->tick && http->tick(http->ctx);
 }
 
-/* As cli/http.c has it: an object, or no answer of shootd. */
+/* Reads an answer in the same way as cli/http.c: a body that is not an object is not an answer of shootd. */
 static void read_answer(char *line, struct http_answer *ret)
 {
     static const struct json_limits limits = {1024 * 1024, 100000, 100000};

@@ -1,13 +1,12 @@
-/* A server of the fuzzer's behind cli/http.h: it answers each request with the next of the given documents.
- */
+/* A fake server in place of cli/http.c: it answers each request with the next of the given answers. */
 #ifndef FUZZ_CLI_SERVER_H
 #define FUZZ_CLI_SERVER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The answers, one a line: a status, a blank and JSON. Lent until the last request. Behind them every request
- * is answered 401, which ends each verb. */
+/* Sets the answers, one per line: a status, a blank and JSON. The bytes must stay valid until the last
+ * request. After the last answer, each request is answered with 401, which ends each verb. */
 void cli_server_answers(const uint8_t *bytes, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* Documents of people. A value that was read is the same when it is written and read again. */
+/* YAML documents of users. A value that was read is equal after it is written and read again. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Cursors: damaged and forged ones are refused, own ones are read back unchanged. */
+/* Cursors: damaged and forged cursors are refused, and cursors that shootd made are read back unchanged. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 static const uint8_t secret[CURSOR_SECRET_BYTES] = "a secret of thirty-two bytes....";
 static const uint8_t digest[CURSOR_DIGEST_BYTES] = "digest of a list";
 
-/* Makes the place from the input: a count of numbers, the numbers, the key. */
+/* Makes a position in a list from the input, which contains the count of numbers, the numbers and the key. */
 static bool make_place(const uint8_t *bytes, size_t len, struct cursor_place *place)
 {
     *place = (struct cursor_place){.number_count = len ? bytes[0] % (CURSOR_MAX_NUMBERS + 1) : 0};

@@ -51,14 +51,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 /* 2026-09-21, in microseconds: targets use no clock, so an input always has the same effect. */
 #define FUZZ_NOW INT64_C(1790000000000000)
 
-/* Copies with a NUL at the end; the caller frees it. */
+/* Copies the bytes and adds a NUL; the caller frees the copy. */
 char *fuzz_text(const uint8_t *bytes, size_t len);
 /*
  * Removes the first line, whose words choose the check for the remaining input. Returns a copy, which the
  * caller frees.
  */
 char *fuzz_line(const uint8_t **bytes, size_t *len);
-/* Returns the next word of a line of fuzz_line; "" after the last one. */
+/* Returns the next word of a line from fuzz_line; "" after the last one. */
 const char *fuzz_word(char **line);
 /* Ends the process when the document cannot be stored and read back unchanged. */
 void fuzz_check_stored(const json_t *doc);

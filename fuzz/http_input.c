@@ -24,8 +24,8 @@ static void add(struct http_pairs *pairs, const char *key, const char *value, si
         pairs->items[pairs->count++] = (struct http_pair){key, value, strlen(key), value_len};
 }
 
-/* Replaces the end of the line at `at` with NULs; returns the place after it, NULL when the line has no
- * end. */
+/* Replaces the end of the line at `at` with NULs. Returns a pointer to the next line; NULL when the line has
+ * no end. */
 static char *end_line(char *at)
 {
     char *end = strchr(at, '\n');
@@ -43,7 +43,7 @@ static void add_field(char *line)
     if (!value)
         return;
     *value++ = '\0';
-    value += strspn(value, " \t"); /* blanks only before the value, as the library does */
+    value += strspn(value, " \t"); /* like the library, removes blanks only before the value */
     add(&connection.fields, line, value, strlen(value));
 }
 

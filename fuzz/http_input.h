@@ -16,7 +16,7 @@
 enum { HTTP_INPUT_MAX = 200 };
 
 struct http_pair {
-    const char *key, *value; /* NULL when absent */
+    const char *key, *value; /* `value` is NULL when there is none */
     size_t key_len, value_len;
 };
 
@@ -27,7 +27,7 @@ struct http_pairs {
 
 struct http_input {
     const char *method, *target, *version;
-    size_t target_len; /* including the query */
+    size_t target_len; /* the length of the path and the query */
     const char *body;
     struct MHD_Connection *mhd;
 };

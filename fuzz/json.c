@@ -39,7 +39,7 @@ static void check_members(const char *text, size_t len, const json_t *doc)
         json_t *value CLEANUP_JSON = json_parse_foreign(m.text, m.len, &any, &end);
         FUZZ_CHECK(value != NULL && m.name[-1] == '"' && m.name[m.name_len] == '"');
     }
-    FUZZ_CHECK(count >= json_object_size(doc)); /* the parser keeps one of two members with the same name */
+    FUZZ_CHECK(count >= json_object_size(doc)); /* the parser keeps one of two members of the same name */
 }
 
 static void check_written(const json_t *doc)

@@ -1,6 +1,7 @@
 /*
  * Each member of Cleura's answers is read separately: an odd value in one member does not change the others.
- * No table lists the dependencies between members: leaving a member out shows which results depend on it.
+ * No table lists the results that depend on a member. The check finds them: it leaves the member out and
+ * compares the results.
  */
 #include "fuzz/odd_members.h"
 
@@ -11,7 +12,8 @@
 #include "model/cluster.h"
 #include "upstream/wire/generation_private.h"
 
-/* Whole answers; their values differ from the defaults of absent members. */
+/* Complete answers. No value equals the default that is used when its member is absent. Therefore a result
+ * that depends on a member changes when the member is left out. */
 static const struct sample {
     const struct generation *generation;
     enum upstream_op op;
@@ -107,7 +109,7 @@ static json_t *shoot_words_of(struct upstream_result *result)
     return json_incref(json_object_get(stored, "shoot"));
 }
 
-/* The decoded answer; NULL when it is refused. */
+/* Returns the decoded answer; NULL when the answer is refused. */
 static json_t *decoded(const struct sample *s, const char *text)
 {
     const struct answer_about about = {
@@ -119,13 +121,14 @@ static json_t *decoded(const struct sample *s, const char *text)
         words = result.shoot     ? shoot_words_of(&result)
                 : result.catalog ? json_incref(result.catalog)
                                  : json_incref(result.document);
-    json_t *copy = json_deep_copy(words); /* secret members are overwritten with the result */
+    json_t *copy = json_deep_copy(words); /* a copy, because freeing the result overwrites its secrets */
     json_decref(words);
     upstream_result_done(&result);
     return copy;
 }
 
-/* Adds the paths at which both differ: objects by member, arrays of one length by element. */
+/* Adds the paths at which `a` and `b` differ. Objects are compared by member, and arrays of equal length by
+ * element. */
 static void add_differences(const json_t *a, const json_t *b, const char *path, json_t *paths)
 {
     const char *key;
@@ -166,7 +169,8 @@ static bool is_known_as_a_whole(const char *path)
     return false;
 }
 
-/* Whether the path is in the list, or is a part of a path that is known as a whole. */
+/* Whether the path is in the list or below a path of the list, or contains a path of the list and is known as
+ * a whole. */
 static bool is_among(const char *path, const json_t *paths)
 {
     size_t i;
@@ -178,7 +182,7 @@ static bool is_among(const char *path, const json_t *paths)
     return false;
 }
 
-/* The root with the value at ODD replaced; NULL when the result exceeds the limits of an answer. */
+/* Returns `root` as text, in which `odd` replaces ODD; NULL when the text exceeds the limits of an answer. */
 static char *text_with(const json_t *root, const char *odd)
 {
     static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Replaces every member of whole answers with the JSON text `odd`, one after the other. Ends the process when
- * another part of the answer changes.
+ * Replaces every member of complete answers with the JSON text `odd`, one after the other. Ends the process
+ * when another part of the answer changes.
  */
 void check_odd_members(const char *odd, size_t len);
 

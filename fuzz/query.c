@@ -1,4 +1,4 @@
-/* Query parameters, all of them known. */
+/* Query parameters of a route that accepts every parameter of the API. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void check_params(const struct query_values *p)
     for (int id = 0; id < PARAM_MAX_; id++) {
         FUZZ_CHECK(p->given[id] == (p->texts[id] != NULL));
         json_t *text CLEANUP_JSON = p->texts[id] ? json_string(p->texts[id]) : NULL;
-        FUZZ_CHECK(!p->texts[id] || text); /* valid UTF-8 */
+        FUZZ_CHECK(!p->texts[id] || text); /* the text is valid UTF-8 */
         (void)param_lists(p, (enum param_id)id, "x");
     }
     int64_t limit = param_number(p, PARAM_LIMIT), wait = param_number(p, PARAM_WAIT);

@@ -25,7 +25,7 @@ static void read_fields(struct request *r)
     FUZZ_CHECK(server_request_trace(&r->http)->id[0]);
 }
 
-/* A request that passed every check is well-formed. */
+/* Checks that a request that passed every check is well-formed. */
 static void check_passed(struct request *r, const char *body)
 {
     struct cursor_place place;
@@ -39,12 +39,12 @@ static void check_passed(struct request *r, const char *body)
     problem_free(p ? p : http_read_document(&r->http, &rules));
 }
 
-/* A refusal is a readable problem. */
+/* Checks that a refusal is a problem document that a client can read. */
 static void check_refused(const struct request *r)
 {
     FUZZ_CHECK(r->http.answer.status >= 200);
     if (r->http.answer.status < 400)
-        return; /* an answer to OPTIONS */
+        return; /* not a refusal, but the answer to OPTIONS */
     json_t *problem CLEANUP_JSON = json_loadb(r->http.answer.bytes, r->http.answer.len, 0, NULL);
     FUZZ_CHECK(json_str(problem, "code"));
     FUZZ_CHECK(strcmp(json_str(problem, "code"), "internal_error") != 0);

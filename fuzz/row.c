@@ -79,7 +79,7 @@ static const struct kind {
     {"replay", replay_load, replay_save, replay_drop, NULL},
 };
 
-/* The faster reader (model/cluster_text.c) gives the same result. */
+/* Checks that the faster reader (model/cluster_text.c) gives the same result. */
 static void check_text(const json_t *stored)
 {
     char *text CLEANUP_FREE = json_text(stored);

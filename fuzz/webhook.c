@@ -19,7 +19,7 @@ static void check_url(const char *url)
     struct problem *of_open CLEANUP_PROBLEM = NULL, *of_closed CLEANUP_PROBLEM = NULL;
     webhook_check_url(&open, url, &of_open);
     webhook_check_url(&closed, url, &of_closed);
-    FUZZ_CHECK(!of_open || of_closed); /* a policy that allows more refuses no more */
+    FUZZ_CHECK(!of_open || of_closed); /* the open policy refuses only what the closed policy also refuses */
     if (!of_closed)
         FUZZ_CHECK(webhook_same_origin(url, url));
 }

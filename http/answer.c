@@ -142,10 +142,10 @@ void answer_json(struct answer *a, int status, json_t *doc)
     answer_text(a, status, TYPE_JSON, text, strlen(text));
 }
 
-/* ---- gzip: the compressed form of prepared bytes is made once and kept; other bytes are compressed for each
- * answer. After any failure the plain answer is sent ---- */
+/* ---- gzip: the gzip form of prepared bytes is made once and cached; other bytes are compressed for each
+ * answer. When compression fails, the plain answer is sent ---- */
 
-/* Returns the kept gzip form of a prepared body; the first caller makes it. */
+/* Returns the cached gzip form of a prepared body. The first caller makes the form. */
 static const struct http_coded *kept_form(struct answer *a)
 {
     struct http_coded *kept = atomic_load(a->coded_place);
@@ -169,8 +169,8 @@ static bool send_in_pieces(struct answer *a)
     return true;
 }
 
-/* Sends the answer to HEAD, or a 304, for a body that would be compressed in pieces: the length of the gzip
- * form is not known (RFC 9110 8.6). */
+/* For a body that would be compressed in pieces: sends the answer to HEAD, or a 304, without a
+ * Content-Length, because the length of the gzip form is not known (RFC 9110 8.6). */
 static bool send_without_length(struct answer *a)
 {
     drop_body(a);
@@ -213,8 +213,8 @@ void answer_compress(struct answer *a, bool is_head, const char *accept_encoding
     if (etag && !etag_of_coded(etag->value, coded_etag, sizeof(coded_etag)))
         return;
     if (not_modified && etag && if_none_match) {
-        /* When the client's list has the tag of only one form, the 304 has this tag. Otherwise it has the tag
-         * of the form that the client would get now. */
+        /* When the client's list has the entity tag of only one form, the 304 has this entity tag. Otherwise
+         * the 304 has the entity tag of the form that the client would get now. */
         bool plain = etag_list_holds(if_none_match, etag->value);
         bool coded = etag_list_holds(if_none_match, coded_etag);
         wanted = plain == coded ? wanted : coded;

@@ -1,7 +1,7 @@
 /*
- * The answer to send, independent of libmicrohttpd: handlers fill it, http/send.c sends it. The struct is a
- * part of its request. A body is static bytes, a text that the answer owns, shared bytes, which are not
- * copied, or a stream.
+ * The answer to a request, independent of libmicrohttpd: handlers fill it, and http/send.c sends it. The
+ * struct is a part of the request. The body is one of these: static bytes, a text that the answer owns,
+ * shared bytes (they are not copied), or a stream.
  */
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
@@ -29,9 +29,9 @@ struct answer {
     const char *bytes;
     size_t len;
     void *owner;                               /* the owner of shared bytes, or NULL */
-    void (*release)(void *owner);              /* called when the bytes are not needed any more */
+    void (*release)(void *owner);              /* called when the bytes are no longer needed */
     char *text;                                /* the text that the answer owns, or NULL */
-    _Atomic(struct http_coded *) *coded_place; /* where the gzip form of prepared bytes is kept, or NULL */
+    _Atomic(struct http_coded *) *coded_place; /* where the gzip form of prepared bytes is cached, or NULL */
     bool is_stream;                            /* the bytes come from `stream` */
     struct event_stream *stream;               /* a reference to the stream, or NULL when only the headers are
                                                 * sent */
@@ -43,15 +43,15 @@ struct answer {
         char *value;      /* the value, which the answer owns */
     } long_field;         /* the only field whose value may be longer than ANSWER_HEADER_BYTES */
     unsigned header_count;
-    struct answer_header headers[ANSWER_MAX_HEADERS]; /* the last member, because unused fields are not
-                                                       * cleared */
+    /* Must be the last member: a request is cleared only up to here (cleared_request in http/request.c). */
+    struct answer_header headers[ANSWER_MAX_HEADERS];
 };
 
 void answer_done(struct answer *a);
 /* Adds a field. A field whose value does not fit is left out. A field with an empty value is left out, too,
  * because libmicrohttpd refuses it (MH-6). */
 void answer_header(struct answer *a, const char *name, const char *format, ...) ATTR_PRINTF(3, 4);
-/* Does the same as answer_header, without a format. This function is faster. */
+/* Does the same as answer_header, but faster, because there is no format. */
 void answer_field(struct answer *a, const char *name, const char *value);
 void answer_number(struct answer *a, const char *name, uint64_t number);
 /* Adds the only field of an answer whose value may be of any length. Takes over `value`, not empty. */
@@ -62,10 +62,8 @@ void answer_drop_fields(struct answer *a);
 /* Each of the following functions sets the status and the body. */
 void answer_empty(struct answer *a, int status);
 void answer_static(struct answer *a, int status, const char *type, const void *bytes, size_t len);
-/*
- * Sets shared bytes, and the place where their gzip form is kept. The bytes must be valid until `release` is
- * called with `owner`; when `release` is NULL, they must be valid for the whole life of the server.
- */
+/* Sets shared bytes, and the place where their gzip form is cached. The bytes must be valid until `release`
+ * is called with `owner`; when `release` is NULL, they must be valid for the whole life of the server. */
 void answer_shared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
                    _Atomic(struct http_coded *) *coded_place, void *owner, void (*release)(void *owner));
 /* Sets a text, and takes it over. */
@@ -75,8 +73,11 @@ void answer_json(struct answer *a, int status, json_t *doc);
 
 /* ---- for http/send.c ---- */
 
-/* Chooses the coding of an answer whose status is set. A 304 refers to the form whose tag the client has
- * sent. */
+/*
+ * Chooses the coding of an answer whose status is set. A 304 gets the entity tag of the form (plain or gzip)
+ * whose entity tag the client has sent; when it has sent both or none, the 304 gets the entity tag of the
+ * form that the client would get now.
+ */
 void answer_compress(struct answer *a, bool is_head, const char *accept_encoding, const char *if_none_match);
 
 #endif

@@ -39,15 +39,19 @@ struct http_application {
      * continue; may also set the answer, or suspend the request. No byte of the body was read before this
      * call. */
     struct problem *(*check)(struct server_request *r);
-    /* Called when a request that was suspended by `check` or `check_resume` continues. `result` is NULL when
-     * the result did not come in time. Takes over the result. Its return value has the meaning of that of
-     * `check`. NULL: `check` suspends no request. */
+    /*
+     * Called when a request that was suspended by `check` or `check_resume` continues. `result` is NULL when
+     * the result did not come in time. Takes over the result. The return value has the same meaning as that
+     * of `check`. The pointer is NULL when `check` never suspends a request.
+     */
     struct problem *(*check_resume)(struct server_request *r, void *result);
     /* Called when the body is complete: sets the answer, suspends the request, or returns a problem. */
     struct problem *(*handle)(struct server_request *r);
-    /* Called when a request that was suspended by `handle` or `resume` continues. `result` is NULL when the
-     * result did not come in time. Takes over the result. Its return value has the meaning of that of
-     * `handle`. */
+    /*
+     * Called when a request that was suspended by `handle` or `resume` continues. `result` is NULL when the
+     * result did not come in time. Takes over the result. The return value has the same meaning as that of
+     * `handle`.
+     */
     struct problem *(*resume)(struct server_request *r, void *result);
     /* Called for an answer with a problem: adds the problem's header fields. */
     void (*add_fields)(struct server_request *r, enum problem_code code);
@@ -74,8 +78,7 @@ struct http_options {
 struct http_numbers {
     unsigned in_flight; /* the number of requests between their first handler call and the end of transmission
                          * (MH-17, MH-18) */
-    unsigned suspended; /* the number of suspended requests whose wait is counted for an owner
-                         * (http/suspend.h) */
+    unsigned suspended; /* the number of suspended requests that have an owner (http/suspend.h) */
     unsigned connections_reaped;
     uint64_t connections_refused;
 };
@@ -86,7 +89,7 @@ struct connection_limits http_limits_default(void);
 struct http *http_start(const struct http_options *options, char **ret_error);
 /* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
 void http_quiesce(struct http *http);
-/* From now on answers close their connections, and requests that change something get 503. */
+/* After this call answers close their connections, and requests that change something get 503. */
 void http_begin_drain(struct http *http);
 /* Waits until no request is in flight; a request is in flight until its answer was sent (MH-18). Returns
  * false after the time limit. */

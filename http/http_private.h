@@ -26,7 +26,7 @@ struct http {
     atomic_uint suspended_streams; /* the number of suspended streams; each is counted until its worker has
                                     * noticed the resume (MH-13) */
     atomic_bool draining;
-    atomic_bool stopping;        /* no request may be suspended any more */
+    atomic_bool stopping;        /* when true, no further request may be suspended */
     pthread_mutex_t flight_lock; /* protects in_flight, because http_drained reads it; threads compete for it
                                   * only during a drain */
     pthread_cond_t landed;
@@ -42,10 +42,10 @@ struct server_request *server_request_new(struct http *http, struct MHD_Connecti
 /* Called after the application has freed its part. */
 void server_request_free(struct server_request *r);
 /* Called when the header section is complete: makes every check that needs no body (docs/rules.md, the order
- * of checks). False when the answer is set already. */
+ * of checks). Returns false when a check has set the answer. */
 bool server_request_check(struct server_request *r, const char *target);
-/* Called for a request that was suspended during these checks: makes the remaining checks. Returns the same
- * as server_request_check. */
+/* Called for a request that was suspended during these checks: makes the remaining checks. The return value
+ * has the same meaning as that of server_request_check. */
 bool server_request_resume_check(struct server_request *r);
 /* Stores a piece of the body. False when the body is so long that the connection must be closed (MH-3). */
 bool server_request_append(struct server_request *r, const char *bytes, size_t len);
@@ -58,16 +58,16 @@ void server_request_resume(struct server_request *r);
 
 /* Queues r->answer, once. */
 enum MHD_Result server_request_send(struct server_request *r);
-/* Adds to the answer of an OPTIONS request the fields for a preflight; `allow` contains the methods of the
- * resource. */
+/* Adds the fields of a preflight's answer to the answer of an OPTIONS request. `allow` contains the methods
+ * of the resource. */
 void http_answer_preflight(struct server_request *r, const char *allow);
-/* Frees the last answer's data that a connection keeps; NULL is allowed. */
+/* Frees the response that a connection caches for its next answer; NULL is allowed. */
 void response_cache_free(struct response_cache *kept);
 
 /* ---- event_stream.c ---- */
 
-/* libmicrohttpd's content reader, and the function for its end; `cls` is a stream with a reference, or NULL
- * for HEAD. */
+/* The content reader for libmicrohttpd, and the function that frees it. `cls` is a stream with a reference;
+ * NULL: only the headers are sent (HEAD). */
 ssize_t event_stream_read(void *cls, uint64_t position, char *bytes, size_t max);
 void event_stream_response_free(void *cls);
 

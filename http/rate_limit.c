@@ -61,7 +61,7 @@ static struct rate_limit_state take(struct rate_limit_cell *cell, int64_t per_mi
 {
     const int64_t interval_ns = WINDOW_NS / per_minute; /* the cost of one request */
     const int64_t next = (cell->full_at > at ? cell->full_at : at) + interval_ns;
-    /* the requests that could follow at once, in the form of a time */
+    /* the remaining requests, as a time: each takes interval_ns */
     const int64_t room = at + WINDOW_NS - next;
     if (room < 0)
         return (struct rate_limit_state){.is_refused = true, .seconds = seconds_up(-room)};

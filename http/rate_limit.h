@@ -1,8 +1,8 @@
 /*
  * Rate limits: requests per minute (HT-42 to HT-45). A limit is a token bucket in its GCRA form, which needs
- * only one timestamp per key. The capacity of a bucket is the number of requests of one minute. The table has
- * a fixed size, and a key shares a few cells with other keys. When all these cells are used, a new key
- * replaces the key with the fullest bucket. In the worst case a replaced key gets a full bucket again.
+ * only one timestamp per key. A full bucket allows the requests of one minute at once. The table has a fixed
+ * size, and a key shares a few cells with other keys. When all these cells are used, a new key replaces the
+ * key with the fullest bucket. In the worst case a replaced key gets a full bucket again.
  */
 #ifndef HTTP_RATE_LIMIT_H
 #define HTTP_RATE_LIMIT_H

@@ -48,7 +48,8 @@ static void choose_id(struct server_request *r)
 
 /* ---- start and end ---- */
 
-/* The unused fields of the answer are not cleared. */
+/* Returns a request whose members are zero, except the header fields of the answer, which are not
+ * cleared. */
 static struct server_request *cleared_request(const struct http *http, struct connection *peer)
 {
     size_t size = http->options.application->request_size;
@@ -202,7 +203,7 @@ struct problem *http_apply_conditions(struct server_request *r, const char *etag
     case CONDITION_PASS:
         return NULL;
     case CONDITION_NOT_MODIFIED:
-        /* the library sends only the length of the body, not the body (MH-7) */
+        /* the library sends only the length of this body (MH-7) */
         r->answer.status = MHD_HTTP_NOT_MODIFIED;
         return NULL;
     case CONDITION_FAILED:
@@ -291,7 +292,7 @@ static void answer_problem(struct server_request *r, struct problem *p)
 {
     if (!p)
         return;
-    answer_drop_fields(&r->answer); /* the fields of the answer that the problem replaces */
+    answer_drop_fields(&r->answer); /* removes the header fields of the answer that was set before */
     r->problem = p->code;
     json_t *doc CLEANUP_JSON = problem_to_json(p, r->id);
     char *text = json_text(doc);
@@ -324,7 +325,7 @@ void server_request_handle(struct server_request *r)
     answer_problem(r, r->server->options.application->handle(r));
 }
 
-/* Leaves the suspension. From here on the request may be suspended again. */
+/* Ends the suspension. After this call the request may be suspended again. */
 static void *leave_suspension(struct server_request *r, enum request_stage stage)
 {
     void *result = suspension_leave(r);

@@ -65,7 +65,7 @@ struct server_request {
     struct headers headers;
     bool is_http_1_0;
     bool has_body;      /* the framing announces a body */
-    bool must_close;    /* no further request may be parsed on the connection (6.5) */
+    bool must_close;    /* no further request may be parsed on the connection */
     bool took_time;     /* the request had a body or was suspended, so `started` is not the present time */
     bool keeps_body;    /* the operation reads the body */
     bool may_compress;  /* set by the application: the answer contains no secret (HT-53) */
@@ -76,13 +76,14 @@ struct server_request {
                                          * application */
 
     struct buffer body;
-    size_t body_seen; /* the number of bytes of the body that were received, stored or not */
+    size_t body_seen; /* the number of received bytes of the body, including bytes that are not stored */
     json_t *document; /* the parsed body */
 
     struct suspension *suspension;
     struct event_stream *stream; /* a reference to the stream, when the answer is one */
     enum problem_code problem;   /* the problem in the answer; PROBLEM_MAX_: there is no problem */
-    struct answer answer;        /* the last member, because its unused fields are not cleared */
+    struct answer answer;        /* must be the last member: the unused header fields at its end are not
+                                  * cleared */
 };
 
 /* Returns the trace of the request: the client's trace, or a new one (HT-51). A trusted proxy decides whether
@@ -106,8 +107,8 @@ struct problem *http_check_body_size(struct server_request *r);
 struct problem *http_read_document(struct server_request *r, const struct content_rules *rules);
 /* Turns a 200 into 304, or returns a 412, by the preconditions of a read (HT-18). */
 struct problem *http_apply_conditions(struct server_request *r, const char *etag);
-/* Checks the preconditions of a write. `etag` is the tag of the resource; "" for a collection, which has no
- * tag. */
+/* Checks the preconditions of a write. `etag` is the entity tag of the resource; "" for a collection, which
+ * has no entity tag. */
 struct problem *http_check_conditions(const struct server_request *r, const char *etag);
 /* For a path that supports only the methods of the bit set: returns the 405, or sets the answer to
  * OPTIONS. */

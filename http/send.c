@@ -80,9 +80,11 @@ void http_answer_preflight(struct server_request *r, const char *allow)
     answer_header(&r->answer, "Access-Control-Max-Age", "%d", PREFLIGHT_S);
 }
 
-/* ---- the response of a connection's last answer with shared bytes, kept for the next answer. A client that
- * polls a resource gets the same bytes, with a different request id and age. Only fields that differ are
- * replaced, which costs much less than a new response. Owned by the connection. ---- */
+/*
+ * ---- the cached response of a connection's last answer with shared bytes. A client that polls a resource
+ * gets the same bytes, with a different request id and age. Only fields that differ are replaced, which
+ * costs much less than a new response. The connection owns the cache. ----
+ */
 
 struct response_cache {
     struct MHD_Response *response;
@@ -117,10 +119,8 @@ static void set_value(struct answer_header *field, const char *value, size_t len
     memcpy(field->value, value, len + 1);
 }
 
-/*
- * Returns the kept response when it has this body and exactly these fields, otherwise NULL. Borrowed until
- * the next call.
- */
+/* Returns the cached response when it has this body and exactly these fields, otherwise NULL. Borrowed until
+ * the next call. */
 static struct MHD_Response *response_cache_take(struct response_cache *kept, const char *body,
                                                 const struct fields *fields)
 {
@@ -138,9 +138,8 @@ static struct MHD_Response *response_cache_take(struct response_cache *kept, con
     return kept->response;
 }
 
-/* Keeps a response with this body and these fields in place of the last response, and takes over the
- * response. The response ensures that `body` stays valid. False when the response was not kept; the caller
- * then still owns it. */
+/* Caches a response with this body and these fields, in place of the cached one, and takes it over. The
+ * response keeps `body` valid. False when the response was not cached; the caller then still owns it. */
 static bool response_cache_put(struct response_cache **place, struct MHD_Response *response, const char *body,
                                const struct fields *fields)
 {
@@ -201,8 +200,8 @@ static struct MHD_Response *make_response(struct answer *a)
             a->len, bytes, a->secret ? free_text : free_plain, a->text);
     else
         response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
-    /* Without this option the library would send the last chunk, which is a part of a body. The connection
-     * ends after the answer. */
+    /* Without this option the library would send the last chunk of a chunked body, although this answer has
+     * no body. The option also ends the connection after the answer. */
     if (response && headers_only)
         (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {

@@ -24,7 +24,7 @@ enum {
      * and for the header section of the answer. The library clears the memory after each request. */
     CONNECTION_MEMORY = 32 * 1024,
     UNREAD_MOMENTS = 60,
-    LINGER_MOMENTS = 250, /* the stop waits for at most this many moments, half a second */
+    LINGER_MOMENTS = 250, /* http_stop waits for at most this many moments, half a second */
 };
 
 struct connection_limits http_limits_default(void)
@@ -105,10 +105,10 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     acceptor_closed(&http->acceptor, info ? info->client_addr : NULL);
 }
 
-/* Called at the end of the calls before the body. `go_on`: no check has set the answer. */
+/* Called at the end of each library call before the body. `go_on`: no check has set the answer. */
 static enum MHD_Result end_checks(struct server_request *r, bool go_on)
 {
-    /* Another thread may have resumed `r` already, but only this thread continues it. The library calls the
+    /* Another thread may already have resumed `r`, but only this thread continues it. The library calls the
      * handler again before it reads the body or sends 100 (Continue). */
     if (r->stage == STAGE_CHECK_SUSPENDED) {
         if (r->peer)
@@ -143,7 +143,7 @@ static enum MHD_Result on_check_resumed(struct server_request *r)
     return end_checks(r, server_request_resume_check(r));
 }
 
-/* The last call for a request: all bytes were received, or the request was resumed. */
+/* Handles the library's last call for a request: all bytes were received, or the request was resumed. */
 static enum MHD_Result on_complete(struct server_request *r)
 {
     if (r->stage == STAGE_SUSPENDED) {
@@ -154,7 +154,7 @@ static enum MHD_Result on_complete(struct server_request *r)
             return MHD_NO;
         server_request_handle(r);
     }
-    /* another thread may have resumed `r` already, as in end_checks */
+    /* another thread may already have resumed `r`, as in end_checks */
     return r->stage == STAGE_SUSPENDED ? MHD_YES : server_request_send(r);
 }
 
@@ -376,8 +376,8 @@ void http_begin_drain(struct http *http)
 
 bool http_drained(struct http *http, int timeout_ms)
 {
-    /* Connections that were accepted just before may have sent a request. For a short time, such requests are
-     * still read. */
+    /* Connections that were accepted shortly before this call may have sent a request. Therefore requests
+     * are still read for a short time. */
     static const struct timespec moment = {.tv_nsec = 5000000};
     for (int i = 0; i < UNREAD_MOMENTS && (acceptor_unseen(&http->acceptor) || reaper_unread(&http->reaper));
          i++)

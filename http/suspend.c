@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "http/http_private.h"
 
-/* A suspension has two references: one of its request until the resume, and one of the thread that resumes.
- */
+/* A suspension has two references: its request has one until the resume, and the thread that resumes it has
+ * the other. */
 struct suspension {
     pthread_mutex_t lock; /* protects request and result */
     atomic_uint refs;

@@ -109,7 +109,7 @@ static void wake(struct loop *loop)
 {
     uint64_t one = 1;
     ssize_t n = write(loop->wake_fd, &one, sizeof(one));
-    (void)n; /* the write fails only when the counter is full; a full counter also wakes the loop */
+    (void)n; /* the write fails only when the counter is full, and then the loop wakes anyway */
 }
 
 void loop_post(struct loop *loop, struct loop_task *task)
@@ -163,7 +163,8 @@ void loop_watch_clear(struct loop *loop, struct loop_watch *watch)
     if (watch->added)
         (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     watch->added = false;
-    /* The memory of the watch may be freed before the remaining events of this turn are handled. */
+    /* The caller may free the watch before the remaining events of this turn are handled, so its events are
+     * dropped. */
     for (int i = 0; i < loop->batch_count; i++)
         if (loop->batch[i].data.ptr == watch)
             loop->batch[i].data.ptr = NULL;
@@ -196,7 +197,8 @@ static bool run_mailbox(struct loop *loop)
     return any;
 }
 
-/* Timers that are set during this run fire in the next turn, so work in slices does not delay other work. */
+/* Timers that are set while the timers run fire in the next turn. Therefore work that is split into slices
+ * does not delay other work. */
 static bool run_timers(struct loop *loop)
 {
     mono_us now = env_mono(loop->env);
@@ -277,7 +279,7 @@ void loop_turn(struct loop *loop, mono_us deadline)
 
 void loop_run(struct loop *loop)
 {
-    enum { LONGEST_SLEEP_S = 5 }; /* the heartbeat must also change while the loop is idle */
+    enum { LONGEST_SLEEP_S = 5 }; /* an idle loop wakes this often, to change the heartbeat */
     assert(!atomic_load(&loop->has_owner));
     loop->owner = pthread_self();
     atomic_store(&loop->has_owner, true);

@@ -1,7 +1,7 @@
 /*
- * The event loop: one thread, one epoll set, a timer heap, an eventfd mailbox. All structs with decisions
- * (lanes, pollers, operations, webhooks) belong to this thread, so they need no locks. Code on this thread
- * must not block.
+ * The event loop: one thread, one epoll set, a heap of timers, and a mailbox with an eventfd. All structs on
+ * which decisions are based (lanes, pollers, operations, webhooks) belong to this thread, so they need no
+ * locks. Code on this thread must not block.
  */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
@@ -26,20 +26,21 @@ const struct env *loop_env(const struct loop *loop);
 void loop_run(struct loop *loop);
 /* Runs one turn: waits at most until `deadline`, then runs due work. For tests with a virtual clock. */
 void loop_turn(struct loop *loop, mono_us deadline);
-/* Ends the loop. Tasks that were posted earlier still run; due timers do not run. Any thread. */
+/* Ends the loop. Tasks that were posted before still run, but due timers do not. Any thread. */
 void loop_stop(struct loop *loop);
-/* Loop thread: asserts that the caller is the owner. */
+/* Asserts that the calling thread is the owner of the loop. Loop thread. */
 void loop_assert_owner(const struct loop *loop);
-/* Returns a number that grows with each turn. The watchdog reads it as proof of progress (SD-4). Any
+/* Returns a number that grows with each turn, as proof of progress for the watchdog of systemd (SD-4). Any
  * thread. */
 uint64_t loop_heartbeat(const struct loop *loop);
 
-/* Loop thread: names the current piece of work for the watchdog; static text. */
+/* Names the current piece of work for reports about a blocked loop (loop/watchdog.h); static text. Loop
+ * thread. */
 void loop_doing(struct loop *loop, const char *what);
 /* Appends shootd_loop_stall_seconds: how long pieces of work blocked the loop (loop/watchdog.h). Any
  * thread. */
 void loop_metrics(const struct loop *loop, struct buffer *out);
-/* Returns the duration of the longest piece of work since the start, by the clock and by CPU time. Any
+/* Returns the longest duration of a piece of work since the start, by the clock and by CPU time. Any
  * thread. */
 void loop_longest_hold(const struct loop *loop, int64_t *ret_us, int64_t *ret_cpu_us);
 
@@ -81,8 +82,8 @@ void loop_watch_set(struct loop *loop, struct loop_watch *watch, uint32_t events
 /* Removes the watch. Its descriptor may already be closed (UP-3). */
 void loop_watch_clear(struct loop *loop, struct loop_watch *watch);
 
-/* Sets a function that is called at the end of each turn in which anything ran. Only this function publishes
- * and flushes. Loop thread. */
+/* Sets a function that is called at the end of each turn in which anything ran. In the daemon only this
+ * function publishes the view and sends events and answers (reconcile/turn.h). Loop thread. */
 void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx);
 /* The function of loop_set_after_turn calls this when a piece of work has ended and the next one begins. Each
  * piece is measured alone, like a callback. Loop thread. */

@@ -40,9 +40,12 @@ struct http_request {
     size_t body_len;
     int64_t connect_timeout_us;
     int64_t timeout_us;
-    size_t max_body; /* the limit of received bytes, before they are unpacked */
-    /* Uses a new connection. When a reused connection is dead, libcurl silently sends the request again
-     * (UP-10). Set for unsafe methods. */
+    size_t max_body; /* the limit of the received bytes, counted before decompression */
+    /*
+     * Whether a new connection is used. On a reused connection that is dead, libcurl silently sends the
+     * request again (UP-10). Therefore callers set this member for methods that change something (POST, PUT,
+     * PATCH, DELETE).
+     */
     bool fresh_connection;
 };
 
@@ -66,8 +69,8 @@ struct http_answer {
 struct http_call; /* opaque handle */
 
 struct transport {
-    /* Starts a request. on_done runs once, later, on the loop thread; the answer is valid only during that
-     * call. */
+    /* Starts a request. on_done runs once, later, on the loop thread; the answer is valid only while on_done
+     * runs. */
     struct http_call *(*start)(struct transport *t, const struct http_request *request,
                                void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx);
     /* Discards a call; on_done does not run. */
@@ -77,7 +80,8 @@ struct transport {
 
 struct transport_options {
     const char *user_agent;
-    bool https_only; /* false: http is allowed too (loopback upstreams, webhooks.allow_http) */
+    bool https_only; /* false: http is allowed, too (for Cleura's API on loopback, and with
+                      * webhooks.allow_http) */
     int max_connections;
     int64_t max_age_s;     /* the longest idle time of a connection that is reused */
     const char *ca_file;   /* NULL: authorities_default_file() */
@@ -94,7 +98,8 @@ struct transport_options {
 /* The loop and all members of options must stay valid as long as the transport. Call curl_global_init once
  * before threads start. */
 struct transport *transport_curl_new(struct loop *loop, const struct transport_options *options);
-/* Sets whether http is refused, from the next request. Loop thread, or before it runs. */
+/* Sets whether http is refused; applies from the next request. Loop thread, or another thread before the
+ * loop runs. */
 void transport_curl_set_https_only(struct transport *transport, bool https_only);
 
 #endif

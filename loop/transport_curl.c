@@ -43,10 +43,10 @@ struct authorities_job {
 };
 
 /*
- * Connections that calls share. When a call on HTTP/2 has no answer in time, libcurl keeps the connection,
- * because other calls on it may get answers. libcurl would use the same connection for the next call, so a
- * silent connection would get all calls. Therefore new calls use new connections after a timeout. The old
- * connections are closed after their last call.
+ * A set of connections that calls share. When a call on HTTP/2 gets no answer in time, libcurl keeps the
+ * connection open, because other calls on it may still get answers. libcurl would then send all later calls
+ * on this silent connection. Therefore, after a timeout, new calls use a new set of connections, and the old
+ * set is closed after its last call.
  */
 struct connections {
     struct curl_transport *owner;
@@ -125,7 +125,8 @@ static void call_leave(struct http_call *call)
     call->connections = NULL;
 }
 
-/* Returns the outcome of a failed request: the peer may have executed it, or has not received it (UP-13). */
+/* Returns the outcome of a failed request: whether the peer may have executed it, or did not receive it
+ * (UP-13). */
 static enum http_outcome classify(const struct http_call *call, CURLcode code, const char **error)
 {
     static const struct {
@@ -152,8 +153,8 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
         {CURLE_SEND_ERROR, HTTP_BROKEN, "reset"},
     };
     *error = "protocol_error";
-    /* The policy may refuse some addresses of a host and allow others. The call counts as refused only when
-     * it has no connection. */
+    /* The policy may refuse some addresses of a host and allow others. Therefore the call counts as refused
+     * only when no connection was made. */
     if (call->refused && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
         *error = "address_refused";
         return HTTP_NOT_SENT;
@@ -163,13 +164,13 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].code != code)
             continue;
-        /* When the answer is not HTTP, the code is that of an unsupported protocol, but the request was
-         * sent. */
+        /* libcurl also returns the code of an unsupported protocol when the answer is not HTTP; the request
+         * was sent then. */
         if (rows[i].outcome == HTTP_NOT_SENT && pretransfer_us > 0)
             break;
         *error = rows[i].error;
-        /* When the time ends before the request was sent, the request has no effect at the peer. The same is
-         * true after a refused connection. */
+        /* When the time limit ends before the request was sent, the request has no effect at the peer, as
+         * after a refused connection. */
         if (rows[i].outcome == HTTP_TIMEOUT && pretransfer_us == 0)
             return HTTP_NOT_SENT;
         return rows[i].outcome;
@@ -408,7 +409,8 @@ static bool parse_address(const char *text, struct sockaddr_storage *ret_address
     return ret_address->ss_family != AF_UNSPEC;
 }
 
-/* Applies the address policy. libcurl calls it before it sends a request, also on a reused connection. */
+/* Applies the address policy. libcurl calls this function before it sends a request, on a new or a reused
+ * connection. */
 static int check_connection(void *ctx, char *peer, char *local, int peer_port, int local_port)
 {
     (void)local, (void)peer_port, (void)local_port;
@@ -446,8 +448,8 @@ static void set_limits(CURL *easy, const struct http_request *request, const str
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(request->connect_timeout_us / US_PER_MS));
     (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(request->timeout_us / US_PER_MS));
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Ending a transfer must not wait for the thread that still resolves its host, because that wait would
-     * block the loop. */
+    /* When a transfer ends, libcurl must not wait for the thread that still resolves its host, because this
+     * wait would block the loop. */
     (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
@@ -487,7 +489,7 @@ static void set_message(struct http_call *call, const struct http_request *reque
     } else {
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "");
-        /* Without this, libcurl sends the content type of a form for a request without content. */
+        /* without this line, libcurl would send the content type of a form for a request without a body */
         call->headers = curl_slist_append(call->headers, "Content-Type:");
     }
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
@@ -534,7 +536,8 @@ static void read_authorities(struct worker_job *job)
     a->store = X509_STORE_new();
     if (!a->store)
         abort();
-    /* A certificate of the file is trusted, even when an authority issued it. libcurl does the same. */
+    /* Each certificate in the file is trusted, also one that is not self-signed (an intermediate or a server
+     * certificate). libcurl does the same. */
     (void)X509_STORE_set_flags(a->store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
     a->any = a->file && X509_STORE_load_locations(a->store, a->file, NULL) == 1;
     ERR_clear_error();

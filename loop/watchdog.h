@@ -1,6 +1,6 @@
 /*
- * Measures how long single pieces of work block the loop. Everything else on the loop waits meanwhile. Each
- * callback is measured by the clock and by the CPU time of the thread; load of other processes does not
+ * Measures how long each piece of work blocks the loop; all other work on the loop waits during this time.
+ * Each callback is measured by the clock and by the CPU time of the thread; load of other processes does not
  * change the CPU time. The loop thread writes, any thread reads.
  */
 #ifndef LOOP_WATCHDOG_H
@@ -18,7 +18,7 @@ enum { WATCHDOG_STALL_MS = 20 };
 struct watchdog {
     const char *kind; /* the kind of the callback: timer, task, descriptor, publish */
     const char *what; /* a static text from loop_doing or from the timer, or NULL */
-    mono_us at;       /* end of the last piece of work */
+    mono_us at;       /* when the last piece of work ended, or when the loop woke */
     int64_t cpu_us;
     mono_us next_log;
     unsigned unlogged;
@@ -26,7 +26,7 @@ struct watchdog {
     _Atomic int64_t longest_us, longest_cpu_us;
 };
 
-/* Called when work begins. Before that the loop was idle, and this time is not counted. */
+/* Called when the loop wakes and work begins, so that the idle time before is not counted. */
 void watchdog_wake(struct watchdog *w, const struct env *env);
 static inline void watchdog_begin(struct watchdog *w, const char *kind)
 {

@@ -1,7 +1,7 @@
 /*
- * A thread beside the loop for long work: it processes foreign data. A whole job moves to the thread and
- * back, so it has one owner at a time. The loop keeps no reference to data of the job. The interface is
- * replaceable: in tests the work is done at once (tests/support/virtual.h).
+ * A thread beside the loop for long work, for example to read Cleura's answers. A whole job moves to the
+ * thread and back, so that it has one owner at a time. The loop keeps no reference to data of the job. The
+ * interface is replaceable: in tests the work is done at once (tests/support/virtual.h).
  */
 #ifndef LOOP_WORKER_H
 #define LOOP_WORKER_H
@@ -13,8 +13,8 @@ struct worker_job {
     void (*work)(struct worker_job *job); /* does the work; worker thread */
     void (*done)(struct worker_job *job); /* called after the work, in a later turn of the loop; loop
                                            * thread */
-    void (*drop)(struct worker_job *job); /* called instead of the functions that have not run, when the
-                                           * worker or the loop ends; any thread */
+    void (*drop)(struct worker_job *job); /* called when the worker or the loop ends before `done` was
+                                           * called; any thread */
     size_t bytes;                         /* the size of the data of the job, for the limit */
     bool goes_on;                         /* the job continues an accepted job, and is therefore never
                                            * refused */
@@ -26,8 +26,7 @@ struct worker_job {
 struct worker {
     /* Submits a job. False when too many jobs or bytes wait; the job is then unchanged. Loop thread. */
     bool (*submit)(struct worker *worker, struct worker_job *job);
-    /* Ends the current job and drops waiting jobs. Called before loop_free, when the loop does not run any
-     * more. */
+    /* Ends the current job and drops waiting jobs. Called before loop_free, when the loop no longer runs. */
     void (*free)(struct worker *worker);
 };
 

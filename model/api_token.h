@@ -26,8 +26,8 @@ struct api_token {
     /* The secret from before the last rotation. It stays valid until old_ends_at (AU-5). */
     uint8_t old_digest[32];
     wall_us old_ends_at;     /* 0: there is no old secret */
-    _Atomic wall_us used_at; /* the time of the last use, to the minute; 0: never. Workers set it in the
-                              * view's copies */
+    _Atomic wall_us used_at; /* the time of the last use, to the minute; 0: never. HTTP workers set it in the
+                              * copies of the view */
     int announced_days;      /* the last token.expiring event was emitted this many days before the expiry; 0:
                               * none was emitted yet */
     bool is_old;             /* set in copies in the view: the caller has used the old secret */

@@ -1,6 +1,6 @@
 /*
- * A cluster. Its struct and those of operations, events, webhooks, API tokens, accounts and projects are
- * stored. Stored structs are plain structs without logic. Each instance has one owner and is passed to
+ * A cluster. Its struct and the structs of operations, events, webhooks, API tokens, accounts and projects
+ * are stored. Stored structs are plain structs without logic. Each instance has one owner and is passed to
  * another thread as a whole. A JSON member is never changed after it was set; it is replaced. x_copy shares
  * nothing with its source, not even JSON, because several threads must not use jansson's reference counts.
  *
@@ -32,9 +32,10 @@ struct cluster {
     char *description; /* or NULL */
     bool deletion_protection;
     struct json_doc *spec; /* the spec as the caller sent it; NULL while the cluster is not managed */
-    struct shoot *shoot;   /* the last observation; NULL before the first one */
+    struct shoot *shoot;   /* the last observation; NULL before the first observation */
     wall_us observed_at;   /* 0: never */
-    mono_us heard_at; /* the same moment on the monotonic clock, from which the age is computed; not stored */
+    mono_us heard_at; /* the same time on the monotonic clock, from which the age of the data is computed; not
+                       * stored */
     bool stale;
 
     enum phase phase;
@@ -42,36 +43,38 @@ struct cluster {
     bool settling;
     char *message;
 
-    /* The guard against an outdated Succeeded (GA-6): set when Cleura accepted a write. */
+    /* The guard (model/decide.h): after Cleura accepted a write, an outdated Succeeded does not count (GA-6).
+     */
     wall_us guard_since;   /* 0: no guard */
     wall_us guard_seen_at; /* the last_update_time that Cleura showed when the write was accepted */
     wall_us guard_until;   /* when the guard ends at the latest; without this limit the guard would never end
-                              after a write that starts no run */
+                            * after a write that starts no run */
     json_t *drift;         /* an array of {path, wanted, found} while the cluster is managed and no operation
                             * is open; or NULL */
     json_t *expiry_announced; /* {"kubernetes 1.33.6": days}: the last warning that was emitted for each
                                * version; or NULL */
     wall_us expires_at;       /* when the first version in use expires; 0: not known. Derived from shoot and
                                * catalog, so it is not stored */
-    bool slept;               /* the last phase among hibernated, ready and degraded was hibernated */
-    bool wants_hibernated;    /* the last requested state; separates hibernating from updating */
+    bool slept; /* of the phases hibernated, ready and degraded, the cluster was last in hibernated */
+    bool wants_hibernated; /* whether the cluster is to be hibernated; it separates the phases hibernating,
+                            * waking and updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change; it is used in the ETag and as the order of
                             * events */
-    int64_t generation;    /* grows with every change by a caller; If-Match compares it */
+    int64_t generation;    /* grows with every change by a caller; If-Match compares this number */
     wall_us created_at;
     wall_us updated_at;
     char *api_server_url; /* the URL of the API server, read from a kubeconfig, because Cleura's API v2 does
-                             not report it; or NULL */
-    wall_us absent_since; /* since when Cleura has not shown the shoot, although no deletion was seen; 0:
-                           * Cleura shows it */
+                           * not report it; or NULL */
+    wall_us absent_since; /* when the shoot was first missing at Cleura, although no deletion was seen; 0:
+                           * Cleura shows the shoot */
     wall_us departed_at;  /* when the record ended (it is kept, because the uid may appear again); 0: it has
                            * not ended */
-    char *
-        retrying_announced; /* the error codes that the last cluster.retrying of this run reported; or NULL */
-    bool upstream_exists;   /* an answer or a later read has shown that the shoot was made */
-    bool deleted;           /* the row will be removed; its events stay */
+    char *retrying_announced; /* the error codes in the last cluster.retrying event of this run
+                               * (model/shoot.h); or NULL */
+    bool upstream_exists;     /* an answer or a later read has shown that the shoot was made */
+    bool deleted;             /* the row will be removed; its events stay */
 };
 
 struct cluster *cluster_new(void);

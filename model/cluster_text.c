@@ -63,7 +63,8 @@ static void cut_shoot(const struct json_member *shoot, struct documents *d, stru
     struct json_items members;
     struct json_member m;
     if (!json_members_begin(&members, shoot->text, shoot->len)) {
-        (void)buffer_add(rest, shoot->text, shoot->len); /* null */
+        /* the shoot is JSON null: it has no documents to cut */
+        (void)buffer_add(rest, shoot->text, shoot->len);
         return;
     }
     (void)buffer_add_str(rest, "{");

@@ -1,7 +1,8 @@
 /*
- * Requests from the HTTP threads to the loop, which decides. An HTTP thread makes and fills a command and
- * posts it. The loop thread decides it and calls `give_back` exactly once. After that call the command
- * belongs to the HTTP side again. Neither side includes the other: `daemon` connects them.
+ * Requests from the HTTP threads to the decider, which is the reconciler on the loop thread. An HTTP thread
+ * makes and fills a command and posts it. The decider decides the command and calls `give_back` exactly once.
+ * After that call the command belongs to the HTTP side again. Neither side includes the other: `daemon`
+ * connects them.
  */
 #ifndef MODEL_COMMAND_H
 #define MODEL_COMMAND_H
@@ -38,17 +39,18 @@ enum command_type {
     COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
                              */
     COMMAND_CLUSTER_PUT, /* write; project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PATCH,    /* write; project, name, body: merge patch of the PUT body (RFC 7396) */
-    COMMAND_CLUSTER_DELETE,   /* write; project, name */
-    COMMAND_NODE_POOL,        /* write; project, name, body */
-    COMMAND_CLUSTER_ACTION,   /* write; project, name */
-    COMMAND_KUBECONFIG,       /* kubeconfig; project, name */
-    COMMAND_LOOKUP,           /* lookup; project, name */
-    COMMAND_FRESH,            /* fresh; project, name or NULL: answer after a new read of Cleura */
-    COMMAND_CATALOG_REFRESH,  /* project; answered when a catalog is available (at its first use) */
-    COMMAND_OPERATIONS,       /* operations; reads a page of operations from the store */
-    COMMAND_DURATIONS,        /* durations; project: how long its operations usually take */
-    COMMAND_OPERATION_WAIT,   /* id; answered with the operation when it ends, or at the deadline */
+    COMMAND_CLUSTER_PATCH,   /* write; project, name, body: merge patch of the PUT body (RFC 7396) */
+    COMMAND_CLUSTER_DELETE,  /* write; project, name */
+    COMMAND_NODE_POOL,       /* write; project, name, body */
+    COMMAND_CLUSTER_ACTION,  /* write; project, name */
+    COMMAND_KUBECONFIG,      /* kubeconfig; project, name */
+    COMMAND_LOOKUP,          /* lookup; project, name */
+    COMMAND_FRESH,           /* fresh; project, name or NULL: answer after a new read of Cleura */
+    COMMAND_CATALOG_REFRESH, /* project; sent only while the view has no catalog of the project: answered when
+                              * a catalog was read */
+    COMMAND_OPERATIONS,      /* operations; reads a page of operations from the store */
+    COMMAND_DURATIONS,       /* durations; project: how long its operations usually take */
+    COMMAND_OPERATION_WAIT,  /* id; answered with the operation when it ends, or at the deadline */
     COMMAND_OPERATION_CANCEL, /* id */
     COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
     COMMAND_WEBHOOK_PATCH,    /* webhook; id, body: merge patch of the body of a create */
@@ -63,7 +65,7 @@ enum command_type {
     COMMAND_EVENTS,           /* events: a page of stored events */
     COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
     COMMAND_AUDIT_REFUSED,    /* records that a request was refused before it became a command; no caller
-                                 waits */
+                               * waits */
     COMMAND_TOKEN_HAND_IN, /* body: a token in its stored form, from a user who may write the state directory
                             */
     COMMAND_TOKEN_USED,    /* records that the caller's token is in use, once a minute; no caller waits */
@@ -78,9 +80,10 @@ enum command_type {
     COMMAND_BACKUPS,          /* lists the backups in the backup directory */
     COMMAND_BACKUP,           /* makes a copy of the store; answered after the copy was checked */
     COMMAND_LAST_RELOAD,      /* the outcome of the last reload */
-    COMMAND_RELOAD,           /* reads the configuration again; answered when it is in use, or refused */
-    COMMAND_ACCOUNT_LOGIN,    /* name of the account */
-    COMMAND_ACCOUNT_VERIFY,   /* name of the account, body {code} */
+    COMMAND_RELOAD, /* reads the configuration again; answered when the new configuration is in use or was
+                     * refused */
+    COMMAND_ACCOUNT_LOGIN,  /* name of the account */
+    COMMAND_ACCOUNT_VERIFY, /* name of the account, body {code} */
     COMMAND_TYPE_MAX_,
 };
 
@@ -90,7 +93,7 @@ enum command_type {
 struct command_write {
     enum operation_type action; /* COMMAND_CLUSTER_ACTION */
     enum pool_write pool;       /* COMMAND_NODE_POOL */
-    char *pool_name;            /* from the path; NULL for POOL_ADD, where the body contains it */
+    char *pool_name;            /* from the path; NULL for POOL_ADD, whose body contains the name */
     char *fault_pointer; /* JSON pointer to the caller's body inside the cluster's body; the pointers in
                           * faults are shown without this beginning. NULL: both bodies are the same */
     char *if_match;      /* the header values as they were sent, or NULL */
@@ -144,7 +147,7 @@ struct command_events {
     bool as_stream; /* the answer is the text of a stream (view/render.h); otherwise an array */
     /* ---- answer ---- */
     size_t count;   /* events in the answer */
-    int64_t last;   /* the last sequence that was searched */
+    int64_t last;   /* the number of the last event that was searched */
     int64_t next;   /* the event after which the next page begins; 0: this is the last page */
     int64_t oldest; /* as in struct event_page */
     int64_t newest, base;
@@ -153,7 +156,7 @@ struct command_events {
 struct command_audit {
     struct audit_query query;
     bool as_lines; /* the answer has one entry per line */
-    int64_t next;  /* set by the answer: the place of the next page; 0: this is the last page */
+    int64_t next;  /* set by the answer: query.place for the next page; 0: this is the last page */
 };
 
 struct command_operations {
@@ -177,10 +180,10 @@ struct command_durations {
 struct command_caller {
     char token_id[40];                  /* "": shootd itself */
     uint8_t digest[TOKEN_DIGEST_BYTES]; /* the digest of the secret that was used, because a rotated token has
-                                           two secrets */
+                                         * two secrets */
     char *token_name;
-    char *issuer; /* issuer, subject and end of a JWT or client certificate; for a token of shootd NULL, NULL
-                   * and 0 */
+    char *issuer; /* issuer, subject and expiry of a JWT or client certificate; for a token of shootd NULL,
+                   * NULL and 0 */
     char *subject;
     wall_us expires_at;
     enum role role;
@@ -228,16 +231,16 @@ struct command {
     enum command_type type;
     struct command_caller caller;
     enum role least_role;    /* the lowest role that may issue the command */
-    bool needs_all_projects; /* a token with only some projects may not post this command */
+    bool needs_all_projects; /* a caller with only some projects may not issue this command */
     char *request_id;
     const char *action_name; /* operationId of the contract, static; NULL: not requested by a caller */
     struct trace trace;      /* the trace of the calls for this command */
-    mono_us deadline;        /* the command is answered before this time; at a timeout the decider itself
-                              * answers */
+    mono_us deadline;   /* the decider answers the command at this time at the latest, also when the work has
+                         * not ended */
     mono_us wait_until; /* until when the answer waits for the end of the accepted operation; 0: the answer
-                           does not wait */
+                         * does not wait */
     struct command_idempotency idempotency;
-    char *project; /* the subject; each may be NULL or "" */
+    char *project; /* project, name and id of the command's object; each may be NULL or "" */
     char *name;
     char id[40];
     json_t *body; /* parsed request body, or NULL */
@@ -266,7 +269,8 @@ struct command {
     bool audited;         /* the audit log has an entry for this command */
     bool denied;          /* the caller has no right to the command, or has lost it */
     void *decided_by;     /* set when the decider took the command */
-    struct list answered; /* in a list of the decider until the end of the turn: answered, or decided again */
+    struct list answered; /* in the decider's list of answered commands, or of commands to decide again, until
+                           * the end of the turn */
 };
 
 /* Whether commands of this type change stored state. Any thread. */

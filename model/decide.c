@@ -24,7 +24,7 @@ bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us 
     return now - c->guard_since < GUARD_BLIND_US;
 }
 
-/* The combined status of the conditions: the worst one decides. */
+/* The combined status of the conditions, which is the worst status of a condition; the worst comes first. */
 enum conditions {
     CONDITIONS_FALSE,
     CONDITIONS_UNKNOWN,
@@ -33,7 +33,7 @@ enum conditions {
     CONDITIONS_TRUE
 };
 
-/* Returns the meaning of a condition. An unreadable condition, or one whose status is not in the table,
+/* Returns the meaning of a condition. A condition that is unreadable, or whose status is not in the table,
  * counts as unread: neither met nor unmet. */
 static enum conditions condition_says(const json_t *condition)
 {
@@ -63,7 +63,7 @@ static bool is_hibernated(const struct cluster *c, const struct shoot *s)
     return s->hibernated_unknown ? c->wants_hibernated : s->hibernated;
 }
 
-/* Returns the phase of a cluster between two steps of an operation, or before its first. */
+/* Returns the phase of a cluster between two steps of an operation, or before its first step. */
 static enum phase phase_of_open(int open)
 {
     if (open == OPERATION_HIBERNATE)
@@ -114,7 +114,7 @@ static struct decision succeeded(const struct cluster *c, const struct shoot *s,
 static struct decision processing(const struct cluster *c, const struct shoot *s, int open)
 {
     bool errors = json_array_size(json_doc_tree(s->last_errors)) > 0;
-    /* A create continues until Cleura reports a different operation. An unknown word does not count as a
+    /* A create continues until Cleura reports a different operation. An unknown type does not count as a
      * different operation. */
     bool creates =
         open == OPERATION_CREATE ? !is(s->operation_type, "Reconcile") : is(s->operation_type, "Create");

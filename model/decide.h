@@ -1,6 +1,6 @@
 /*
- * Derives one word for the state of a cluster (GA-6), and its health (GA-5), from Cleura's report and the
- * last request. Pure; any thread.
+ * Derives the phase of a cluster, one word for its state (GA-6), and its health (GA-5), from Cleura's report
+ * and the last request. Pure; any thread.
  */
 #ifndef MODEL_DECIDE_H
 #define MODEL_DECIDE_H
@@ -17,17 +17,17 @@ struct decision {
     bool operation_finished; /* Cleura's last operation succeeded, and is newer than the last write */
     bool operation_failed;   /* Failed or Aborted: Cleura does not try again */
     const char *message;     /* a text that is borrowed from shoot or cluster, or static */
-    const char *unheard;     /* a word of Cleura that is in no table and is treated as "in progress";
+    const char *unheard;     /* an enum value of Cleura that is in no table and is treated as "in progress";
                               * borrowed, or NULL */
 };
-/* Returns the message, with the unknown word added. The caller owns it; NULL stays NULL. */
+/* Returns the message, with the unknown enum value added. The caller owns it; NULL stays NULL. */
 char *decision_message(const struct decision *d);
 
 /*
  * Whether the guard against an outdated result still applies to this observation: Cleura accepted a write,
  * but still shows the operation from before the write (Succeeded, an earlier Failed, or an unknown state).
- * For generations that report no time (v1) the guard ends after GUARD_BLIND_US, the longest delay of a start
- * (GA-6).
+ * Cleura's API v1 reports no time of the operation; for v1 the guard ends after GUARD_BLIND_US, the longest
+ * delay between a write and the start of its run (GA-6).
  */
 #define GUARD_BLIND_US (60 * US_PER_S)
 /* The guard ends after this time at the latest, because a write that changes nothing starts no operation. */

@@ -70,8 +70,8 @@ static int by_length(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Returns the percentile of a sorted sample by nearest rank: the smallest value such that at least `percent`
- * percent of the values are not greater. */
+/* Returns the percentile of a sorted sample by nearest rank, in seconds: the smallest value of the sample for
+ * which at least `percent` percent of all values are less than or equal to it. */
 static int64_t percentile_s(const struct sample *s, size_t percent)
 {
     assert(s->count);

@@ -48,12 +48,13 @@ const struct error_meaning *model_error_meaning(const char *code)
     return &unknown;
 }
 
-static void append_error(json_t *errors, const char *code, const char *description)
+/* The entries of an error share its description, which may be long. */
+static void append_error(json_t *errors, const char *code, json_t *description)
 {
     const struct error_meaning *meaning = model_error_meaning(code);
     json_t *entry = json_object();
     json_set_str(entry, "code", code);
-    json_set_str(entry, "description", description);
+    (void)json_object_set(entry, "description", description);
     json_set_bool(entry, "user_error", meaning->user_error);
     json_set_bool(entry, "retryable", meaning->retryable);
     json_set_str(entry, "action", meaning->action);
@@ -62,7 +63,7 @@ static void append_error(json_t *errors, const char *code, const char *descripti
 
 void model_append_errors(json_t *errors, const json_t *last_error)
 {
-    const char *description = json_str_or(last_error, "description", "");
+    json_t *description CLEANUP_JSON = json_string(json_str_or(last_error, "description", ""));
     json_t *codes = json_arr(last_error, "codes");
     if (!json_array_size(codes)) {
         append_error(errors, "UNKNOWN", description);
@@ -80,8 +81,7 @@ void model_append_errors(json_t *errors, const json_t *last_error)
 enum {
     SOON_DAYS = 30,
     LATER_DAYS = 90,
-    SHOWN_BYTES = 500 /* SHOWN_BYTES: a value in a drift is cut to this
-                       * many bytes */
+    SHOWN_BYTES = 500 /* the limit in bytes of a value in an issue about drift */
 };
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
@@ -120,7 +120,7 @@ struct issues {
     /* the cluster, for lasting issues */
     const struct cluster *cluster;
     const struct operation *op;
-    /* the facts, for the other issues */
+    /* the facts about the cluster, for the issues that are not lasting */
     const struct issue_facts *facts;
     wall_us now;
     json_t *found[ISSUE_SEVERITY_MAX_];
@@ -204,30 +204,46 @@ static void look_at_phase(struct issues *in)
         issue_add(in, &cluster_retrying, ISSUE_WARNING, &o);
 }
 
-static void look_at_error(struct issues *in, const json_t *last_error)
+/*
+ * An error of Cleura is one issue for each of its codes, with the same description. These issues are made
+ * only when they are read. Until then, the error is kept as one entry {severity, since, last_error}.
+ */
+static void hold_error(struct issues *in, const json_t *last_error)
 {
-    json_t *entries CLEANUP_JSON = json_array();
+    const enum issue_severity severity = in->cluster->phase == PHASE_FAILED ? ISSUE_CRITICAL : ISSUE_WARNING;
     wall_us since = 0;
-    size_t i;
-    json_t *entry;
     if (!time_parse_rfc3339(json_str_or(last_error, "updated_at", ""), &since))
         since = in->cluster->shoot->operation_at;
-    model_append_errors(entries, last_error);
-    json_array_foreach (entries, i, entry)
-        issue_add(in, &upstream_error, in->cluster->phase == PHASE_FAILED ? ISSUE_CRITICAL : ISSUE_WARNING,
-                  &(struct occurrence){.subject = json_str(entry, "code"),
-                                       .description = json_str(entry, "description"),
-                                       .action = json_str(entry, "action"),
-                                       .since = since});
+    json_t *entry = json_object(), *error = json_object();
+    json_set_str(error, "description", json_str(last_error, "description"));
+    json_set_take(error, "codes", json_deep_copy(json_arr(last_error, "codes")));
+    json_set_str(entry, "severity", severity_names[severity]);
+    json_set_int(entry, "since", since);
+    json_set_take(entry, "last_error", error);
+    (void)json_array_append_new(in->found[severity], entry);
 }
 
-static void look_at_errors(struct issues *in)
+static void hold_errors(struct issues *in)
 {
     size_t i;
     json_t *last_error;
     if (in->cluster->shoot)
         json_array_foreach (json_doc_tree(in->cluster->shoot->last_errors), i, last_error)
-            look_at_error(in, last_error);
+            hold_error(in, last_error);
+}
+
+static void look_at_error(struct issues *in, enum issue_severity severity, const json_t *held)
+{
+    json_t *faults CLEANUP_JSON = json_array();
+    size_t i;
+    json_t *fault;
+    model_append_errors(faults, json_obj(held, "last_error"));
+    json_array_foreach (faults, i, fault)
+        issue_add(in, &upstream_error, severity,
+                  &(struct occurrence){.subject = json_str(fault, "code"),
+                                       .description = json_str(fault, "description"),
+                                       .action = json_str(fault, "action"),
+                                       .since = json_int(held, "since", 0)});
 }
 
 static void look_at_deletion(struct issues *in, const json_t *deletion)
@@ -360,8 +376,8 @@ static void issue_add_check(struct issues *in, const struct check *checks, const
                                    .action = code ? model_error_meaning(code)->action : NULL});
 }
 
-/* Whether the conditions have a meaning in this phase. They have none while a cluster is created, deleted or
- * hibernated. */
+/* Whether the conditions have a meaning in this phase. The conditions have no meaning while a cluster is
+ * created, deleted or hibernated. */
 static bool phase_has_conditions(enum phase phase)
 {
     static const bool has[PHASE_MAX_] = {
@@ -443,7 +459,7 @@ static const struct kind version_not_offered = {"version_not_offered", ISSUE_INF
                                                 "A version in use is no longer offered", NULL};
 
 /* Returns the newest supported version to which the cluster can be upgraded: of the same minor version if
- * possible, otherwise of the next one. NULL: there is none. */
+ * possible, otherwise of the next minor version. NULL: there is none. */
 static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 {
     char line[VERSION_LINE_BYTES];
@@ -529,7 +545,7 @@ static json_t *issues_end(struct issues *in)
     return in->found[ISSUE_CRITICAL];
 }
 
-/* Searches the text of the document, because its tree may not exist. */
+/* Searches the text of the document, because the document may not be parsed. */
 static bool has_findings(const struct json_doc *checks)
 {
     return checks && (strstr(checks->text, "\"False\"") || strstr(checks->text, "\"Unknown\""));
@@ -551,7 +567,7 @@ static json_t *lasting_issues(const struct cluster *c, const struct operation *o
     in.cluster = c;
     in.op = op;
     look_at_phase(&in);
-    look_at_errors(&in);
+    hold_errors(&in);
     look_at_operation(&in);
     look_at_conditions(&in);
     look_at_drift(&in);
@@ -591,13 +607,17 @@ static void take_lasting(struct issues *in, const json_t *lasting)
     json_array_foreach (lasting, i, issue) {
         const int severity = issue_severity_from_name(json_str(issue, "severity"));
         assert(severity >= 0);
-        (void)json_array_append(in->found[severity], issue);
+        if (json_obj(issue, "last_error"))
+            look_at_error(in, (enum issue_severity)severity, issue);
+        else
+            (void)json_array_append(in->found[severity], issue);
     }
 }
 
 json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now)
 {
     json_t *prepared CLEANUP_JSON = f->prepared ? json_loads(f->prepared, 0, NULL) : NULL;
+    assert(prepared || !f->prepared);
     const struct shoot shoot = {.kubernetes_version = (char *)(uintptr_t)f->kubernetes_version,
                                 .images = f->images};
     struct issues in = issues_begin();

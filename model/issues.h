@@ -17,7 +17,7 @@ const char *issue_severity_name(int severity);
 /* Returns -1 for an unknown name, and for NULL. */
 int issue_severity_from_name(const char *name);
 
-/* The number of sources. The source of an issue is the part of the cluster's data that shows it. */
+/* The number of sources. The source of an issue is the part of the cluster's data that shows the issue. */
 enum { ISSUE_SOURCE_MAX_ = 7 };
 const char *issue_source_name(int source);
 int issue_source_from_name(const char *name);
@@ -41,12 +41,13 @@ void model_append_errors(json_t *errors, const json_t *last_error);
 
 /*
  * An issue is {code, severity, source, subject, title, description, action, since, expires_at,
- * target_version}. Arrays of issues have the critical ones first; the caller owns them.
+ * target_version}. Arrays of issues begin with the critical issues; the caller owns the arrays.
  *
- * Returns the part of a cluster's issues that is made together with the cluster, as an object. The member
- * `lasting` of this object has the issues that depend neither on the catalog nor on the time, and the member
- * `deletion` describes an open deletion. NULL: there are no such issues and no open deletion. `op` is the
- * open or last operation, or NULL. Parses documents of the cluster only when an issue is possible.
+ * Returns the part of a cluster's issues that is made together with the cluster's entry in the view, as an
+ * object. The member `lasting` of this object has the issues that depend neither on the catalog nor on the
+ * time, with one entry for each error of Cleura. The member `deletion` describes an open deletion. NULL:
+ * there are no such issues and no open deletion. `op` is the open or last operation, or NULL. Parses
+ * documents of the cluster only when an issue is possible.
  */
 json_t *issues_prepare(const struct cluster *c, const struct operation *op);
 
@@ -55,12 +56,13 @@ struct issue_facts {
     const char *prepared; /* the text of issues_prepare */
     enum phase phase;
     bool managed, stale;
-    bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
+    /* Cleura upgrades these versions by itself, in the maintenance window. */
+    bool updates_kubernetes, updates_images;
     const char *kubernetes_version;
     char **images; /* as in struct shoot */
     wall_us observed_at;
 };
-/* Returns all issues. `catalog` is that of the project, or NULL. */
+/* Returns all issues. `catalog` is the project's catalog, or NULL. */
 json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now);
 
 /* Whether a version is expired, expires soon, or is not offered any more. `images` has the form of struct

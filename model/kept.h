@@ -52,8 +52,8 @@ struct audit_query {
     char **actors;     /* ids or names of tokens */
     char **targets;    /* the objects: `target` of the entry, or its cluster */
     unsigned outcomes; /* a set of bits; 0: all */
-    wall_us since;     /* the first time, inclusive */
-    wall_us until;     /* the end, exclusive; 0: until now */
+    wall_us since;     /* the start of the period, inclusive */
+    wall_us until;     /* the end of the period, exclusive; 0: no end */
     /* The id of a token, or NULL. When `projects` is given, the entries of this token without a project
      * match, too. Its entries about other projects do not match, because they would reveal that these
      * projects exist: a project that does not exist gets no entry. */
@@ -66,8 +66,9 @@ void audit_query_done(struct audit_query *q);
 struct audit_page {
     struct audit_entry *entries; /* an array of entries, in which only sequence and body are set */
     size_t count;
-    int64_t next; /* the place of the next page; 0: this is the last page. One page searches a limited number
-                   * of entries */
+    int64_t next; /* the place of the next page; 0: this is the last page. A page may have fewer entries than
+                   * `limit`, or none, although `next` is not 0, because the search for one page stops after
+                   * a limited number of entries */
 };
 /* NULL is allowed. */
 void audit_page_free(struct audit_page *page);
@@ -77,7 +78,7 @@ void audit_page_free(struct audit_page *page);
  * the effect of its request are always stored together.
  */
 
-/* The size of a SHA-256 in lower-case hex, with its NUL. */
+/* The size of a SHA-256 digest in lower-case hex, with its NUL. */
 enum { REPLAY_DIGEST_BYTES = 65 };
 
 /* The time for which an answer is kept (HT-48). */
@@ -85,8 +86,8 @@ enum { REPLAY_DIGEST_BYTES = 65 };
 
 struct replay {
     char key[REPLAY_DIGEST_BYTES];         /* the digest of token, operation and Idempotency-Key */
-    char fingerprint[REPLAY_DIGEST_BYTES]; /* the digest of the request; a repetition of the request has the
-                                              same digest */
+    char fingerprint[REPLAY_DIGEST_BYTES]; /* the digest of the request; a retry of the request has the same
+                                            * digest */
     int status;
     char etag[64];
     char *location;        /* or NULL */

@@ -19,7 +19,7 @@ struct kubeconfig_parts {
 
 /* NULL when the text is no YAML mapping. The caller frees the result. */
 struct kubeconfig_parts *kubeconfig_parse(const char *text);
-/* Overwrites the secrets and frees. NULL is allowed. */
+/* Overwrites the secrets and frees the parts. NULL is allowed. */
 void kubeconfig_parts_free(struct kubeconfig_parts *p);
 DEFINE_CLEANUP(kubeconfig_parts_cleanup, struct kubeconfig_parts *, kubeconfig_parts_free)
 #define CLEANUP_KUBECONFIG CLEANUP(kubeconfig_parts_cleanup)

@@ -12,7 +12,8 @@ struct requirement {
     size_t value_len;
 };
 
-/* Reads the requirement at *cursor and moves the cursor to the next one; NULL after the last. */
+/* Reads the requirement at *cursor and moves the cursor to the next requirement; the cursor is NULL after the
+ * last requirement. */
 static void take_requirement(const char **cursor, struct requirement *ret)
 {
     size_t len = strcspn(*cursor, ",");

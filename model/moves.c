@@ -12,7 +12,7 @@ struct move {
 };
 
 static const struct move operation_moves[] = {
-    {OPERATION_PENDING, OPERATION_RUNNING, "its first call is about to be made, or not needed"},
+    {OPERATION_PENDING, OPERATION_RUNNING, "its first call comes next, or its first step needs no call"},
     {OPERATION_PENDING, OPERATION_SUCCEEDED, "nothing is left to do"},
     {OPERATION_PENDING, OPERATION_FAILED, "it became impossible"},
     {OPERATION_PENDING, OPERATION_CANCELLED, "cancelled or replaced"},
@@ -24,21 +24,22 @@ static const struct move operation_moves[] = {
 static const struct move step_moves[] = {
     {STEP_PENDING, STEP_SENDING, "its call is about to be made"},
     {STEP_PENDING, STEP_WAITING, "it only waits for Cleura"},
-    {STEP_PENDING, STEP_DONE, "a read shows its effect, or nothing to delete; or its operation succeeded"},
-    {STEP_PENDING, STEP_SKIPPED, "not needed, or its operation ended first"},
+    {STEP_PENDING, STEP_DONE,
+     "a read shows its effect, there is nothing to delete, or its operation succeeded"},
+    {STEP_PENDING, STEP_SKIPPED, "it is not needed, or its operation ended first"},
     {STEP_PENDING, STEP_FAILED, "its operation failed or was cancelled after an attempt"},
-    {STEP_SENDING, STEP_PENDING, "the call did not leave, Cleura is busy, or it had no effect"},
+    {STEP_SENDING, STEP_PENDING, "the call was not sent, Cleura is busy, or the call had no effect"},
     {STEP_SENDING, STEP_WAITING, "accepted, and a run begins"},
     {STEP_SENDING, STEP_DONE, "accepted, and no run follows, or its operation succeeded"},
     {STEP_SENDING, STEP_FAILED, "its operation failed or was cancelled"},
     {STEP_WAITING, STEP_DONE, "the run ended and its effect is visible"},
-    {STEP_WAITING, STEP_PENDING, "no effect is visible: requested again"},
+    {STEP_WAITING, STEP_PENDING, "no effect is visible, so it is requested again"},
     {STEP_WAITING, STEP_FAILED, "its operation failed or was cancelled"},
-    {STEP_DONE, STEP_PENDING, "an accepted deletion is not visible: requested again"},
+    {STEP_DONE, STEP_PENDING, "an accepted deletion is not visible, so it is requested again"},
 };
 
 static const struct move delivery_moves[] = {
-    {DELIVERY_PENDING, DELIVERY_PENDING, "an attempt failed: the next one is planned"},
+    {DELIVERY_PENDING, DELIVERY_PENDING, "an attempt failed, and the next one is planned"},
     {DELIVERY_PENDING, DELIVERY_DELIVERED, "the receiver accepted it"},
     {DELIVERY_PENDING, DELIVERY_FAILED,
      "the last attempt failed, its webhook is disabled, or its event was removed"},

@@ -1,6 +1,6 @@
 /*
  * The fixed sets of words of the API, each with one table of names. Pure, any thread. Words that Cleura
- * chooses (conditions, error codes, operation states) stay strings, so that unknown words are passed on
+ * chooses (conditions, error codes, operation states) stay strings, so that unknown values are passed on
  * unchanged.
  */
 #ifndef MODEL_NAMES_H
@@ -141,12 +141,13 @@ bool event_type_matches(enum event_type type, const char *pattern);
 /* Whether the status is final: a final status never changes. */
 bool operation_status_is_final(enum operation_status status);
 
-/* The regular expressions of the domain, each compiled once. */
+/* The regular expressions for texts in requests, each compiled once. */
 #define PATTERN_DNS_LABEL   "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 #define PATTERN_VERSION     "^[0-9]+([.][0-9]+)*$"
 #define PATTERN_UUID        "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 #define PATTERN_WINDOW_TIME "^([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]([+](0[0-9]|1[0-4])|-(0[0-9]|1[0-2]))00$"
-/* The part of Cleura's P-CRON for five fields. The pattern may match anywhere in the string. */
+/* The part of Cleura's pattern for cron expressions (P-CRON, CL-10) that matches five fields. The pattern may
+ * match anywhere in the string. */
 #define PATTERN_CRON "((([0-9]+,)+[0-9]+|[0-9*]+(/|-)[0-9]+|[0-9]+|[*]) ?){5,7}"
 
 /* `pattern` is one of the patterns above. */

@@ -74,8 +74,8 @@ struct operation_step *operation_add_step(struct operation *op, enum step_type t
 enum {
     WHOLE = 0,
     FIRST_STEP = 1
-}; /* the parts of an operation that have a span; that of step i is
-    * FIRST_STEP + i */
+}; /* the parts of an operation that have a span: the whole operation, and each step (step i is the part
+    * FIRST_STEP + i) */
 
 static struct trace trace_under(const struct operation *op, unsigned part)
 {
@@ -276,7 +276,7 @@ json_t *operation_to_json(const struct operation *op)
     return doc;
 }
 
-/* Real operations have far fewer attempts; a larger number is damage. */
+/* Real operations have far fewer attempts; a larger number shows that the row is damaged. */
 enum { ATTEMPTS_MOST = 1000000 };
 
 /* False when a step has an unknown type or status: a wrong guess could send its call again. */

@@ -11,8 +11,8 @@
 #include "base/trace.h"
 #include "model/names.h"
 
-/* The limit of steps. A change needs at most one step for the cluster's own members, 50 steps that update
- * pools, 50 that create and 50 that remove them. */
+/* The limit of steps. A change needs at most one step for the cluster's own members, and 50 steps each to
+ * update, to create and to remove pools. */
 enum { OPERATION_MAX_STEPS = 160 };
 
 /* One call of an operation that has an effect at Cleura. The status `sending` is committed before the call is
@@ -24,7 +24,8 @@ struct operation_step {
     int attempts;   /* how often the call was sent */
     bool uncertain; /* the last answer was lost: the shoot is read before any other call */
     wall_us started_at;
-    wall_us sent_at;     /* when the first call left the lane; 0: no call left it, or its answer was lost */
+    wall_us sent_at;     /* when the first call left the account's lane (upstream/upstream.h); 0: no call left
+                          * the lane, or the answer to the call was lost */
     wall_us accepted_at; /* when Cleura accepted the call; 0: not yet, or the step does not wait for a run */
     wall_us finished_at;
 };
@@ -50,12 +51,12 @@ struct operation {
     char *request_id;
     char *cancelled_by; /* name of the token that requested the cancellation, or NULL */
     struct trace trace; /* the trace of the request that made the operation */
-    json_t *body;       /* for a create the resolved spec, for an update {"spec", "steps"} of spec_plan,
-                         * otherwise NULL */
-    json_t *error;      /* the result of problem_to_error_json, or NULL */
+    json_t *body;  /* for a create the resolved spec; for an update {"spec", "before"?, "steps"}: the wanted
+                    * spec, the spec requested before, and the result of spec_plan; otherwise NULL */
+    json_t *error; /* the result of problem_to_error_json, or NULL */
     int progress;
     char *message;                /* the current message, see operation_says */
-    struct operation_note *notes; /* its messages, the oldest first */
+    struct operation_note *notes; /* the messages of the operation, the oldest first */
     unsigned note_count, notes_dropped;
     struct operation_step *steps; /* `step_count` steps, at most OPERATION_MAX_STEPS */
     unsigned step_count;
@@ -74,10 +75,10 @@ struct operation *operation_from_json(const json_t *doc);
 /* Appends a pending step; asserts that the array has space. The pointer is valid until the next step is
  * added. */
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
-/* Sets the current message. The message is added to the notes when it differs from the last one, or is the
- * first one of a step. */
+/* Sets the current message. The message is added to the notes when it differs from the last message, or when
+ * it is the first message of a step. */
 void operation_says(struct operation *op, wall_us now, const char *message);
-/* Frees the notes of its messages; the current message stays. */
+/* Frees the notes of the operation's messages; the current message stays. */
 void operation_forget_notes(struct operation *op);
 /* Return the trace of the operation, or of its step with this index, each with its own span id. */
 struct trace operation_trace(const struct operation *op);
@@ -85,7 +86,7 @@ struct trace operation_trace_of_step(const struct operation *op, unsigned index)
 /*
  * How long a step waited and ran, computed from stored times; an open step counts up to the operation's
  * updated_at. waited_us is the time from the end of the previous step, or the acceptance of the operation,
- * until the step's first call left the lane. running_us is the time from then to the end of the step. A
+ * until the step's first call left the lane. running_us is the time from that call to the end of the step. A
  * negative value means that the time is not known or has not begun.
  */
 struct step_times {
@@ -94,12 +95,12 @@ struct step_times {
 struct step_times operation_step_times(const struct operation *op, unsigned index);
 /* Removes all steps before a new plan is made. */
 void operation_clear_steps(struct operation *op);
-/* Frees the parts of the body that only planning needs and that are not shown. */
+/* Frees the parts of the body that are used only for planning. The parts that are shown to clients stay. */
 void operation_trim(struct operation *op);
 
 /* A query for operations, the newest first. A NULL list matches all; lists are NULL-terminated. */
 struct operation_query {
-    char id[40];     /* selects only this operation, if it is in these projects; "": all */
+    char id[40];     /* selects only this operation, if it is in `projects`; "": all */
     char before[40]; /* selects only operations older than this id; "": from the newest on */
     int limit;       /* 1..1000 */
     char **projects;

@@ -48,7 +48,8 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     if (vasprintf(&p->detail, detail, args) < 0)
         abort();
     va_end(args);
-    size_t len = utf8_cut(p->detail, PROBLEM_TEXT_MAX); /* the text may quote Cleura or the caller */
+    size_t len = utf8_cut(p->detail, PROBLEM_TEXT_MAX); /* cut, and made printable below, because the text may
+                                                         * quote Cleura or the caller */
     (void)printable_write(p->detail, len + 1, p->detail, len);
     p->code = code;
     return p;

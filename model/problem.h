@@ -1,6 +1,6 @@
 /*
- * The table of all problem codes (HT-1 to HT-5, promise 5): code, status, title, fault, advice. Answers,
- * failed operations, docs/problems.md and openapi.yaml use it.
+ * The table of all problem codes (HT-1 to HT-5): code, status, title, fault, advice. Answers, failed
+ * operations, docs/problems.md and openapi.yaml use it.
  *
  * A struct problem is one occurrence: a code, a detail for people, and all faults found. It has one owner and
  * may be moved between threads as a whole.
@@ -31,7 +31,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(INVALID_TOKEN, "invalid_token", 401, "Invalid token", FAULT_CALLER,                                   \
       "Use a token that exists and is neither expired nor revoked.")                                        \
     X(FORBIDDEN, "forbidden", 403, "Forbidden", FAULT_CALLER,                                               \
-      "Use a token with the role that the member 'detail' names.")                                          \
+      "Use a token with the role that the detail names.")                                                   \
     X(NOT_FOUND, "not_found", 404, "Not found", FAULT_CALLER, "Check the path.")                            \
     X(PROJECT_NOT_FOUND, "project_not_found", 404, "Project not found", FAULT_CALLER,                       \
       "GET /v1/projects lists the projects that this token may see.")                                       \
@@ -56,15 +56,15 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(CLUSTER_EXISTS, "cluster_exists", 409, "Cluster exists", FAULT_CALLER,                                \
       "Choose another name, or use PUT to change or adopt the existing cluster.")                           \
     X(NODE_POOL_EXISTS, "node_pool_exists", 409, "Node pool exists", FAULT_CALLER,                          \
-      "Choose another name, or use PUT or PATCH to change it.")                                             \
+      "Choose another name, or use PUT or PATCH to change the existing node pool.")                         \
     X(NAME_TAKEN, "name_taken", 409, "Name taken", FAULT_CALLER,                                            \
       "Cluster names are unique in the whole cloud; choose another name.")                                  \
     X(CLUSTER_BUSY, "cluster_busy", 409, "Cluster busy", FAULT_CALLER,                                      \
-      "Wait until the operation that 'operation_id' names has ended, then repeat the request.")             \
+      "Wait for the end of the operation in 'operation_id', then repeat the request.")                      \
     X(CLUSTER_NOT_READY, "cluster_not_ready", 409, "Cluster not ready", FAULT_CALLER,                       \
       "Wait until the cluster is ready: GET /v1/operations/{id}?wait=55 waits for an operation.")           \
     X(ACTION_NOT_POSSIBLE, "action_not_possible", 409, "Action not possible now", FAULT_CALLER,             \
-      "The member 'detail' names the precondition.")                                                        \
+      "Repeat when the precondition in the detail is met.")                                                 \
     X(LAST_ADMIN, "last_admin", 409, "Last admin", FAULT_CALLER,                                            \
       "First make another token that has the role admin and the project *.")                                \
     X(CONFIGURATION_INVALID, "configuration_invalid", 409, "Configuration has faults", FAULT_SERVICE,       \
@@ -76,10 +76,9 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \
       "Set deletion_protection to false with PUT, then repeat.")                                            \
     X(IDEMPOTENCY_KEY_IN_USE, "idempotency_key_in_use", 409, "Idempotency key in use", FAULT_CALLER,        \
-      "A request with this key is being decided; repeat after the seconds in Retry-After.")                 \
+      "A request with this key is still being processed; repeat after the seconds in Retry-After.")         \
     X(OPERATION_NOT_CANCELLABLE, "operation_not_cancellable", 409, "Operation not cancellable",             \
-      FAULT_CALLER,                                                                                         \
-      "The member 'detail' has the reason; a step that Cleura has begun continues to its end.")             \
+      FAULT_CALLER, "The detail has the reason; a step that Cleura has begun continues to its end.")        \
     X(OPERATION_CANCELLED, "operation_cancelled", 409, "Operation cancelled", FAULT_CALLER,                 \
       "The cluster's member 'drift' lists the changes that were not made; request them again if needed.")   \
     X(NO_CODE_AWAITED, "no_code_awaited", 409, "No code awaited", FAULT_CALLER,                             \
@@ -89,7 +88,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                 \
       "Read the resource again and repeat with its new ETag.")                                              \
     X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER,                                \
-      "Send a smaller body; the member 'detail' names the limit.")                                          \
+      "Send a smaller body; the detail names the limit.")                                                   \
     X(URI_TOO_LONG, "uri_too_long", 414, "URI too long", FAULT_CALLER,                                      \
       "Send a request target of at most 8 KiB.")                                                            \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415, "Unsupported media type", FAULT_CALLER,        \
@@ -117,12 +116,11 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(INTERNAL_ERROR, "internal_error", 500, "Internal error", FAULT_SERVICE,                               \
       "Repeat later; report request_id to the operator of shootd.")                                         \
     X(METHOD_UNKNOWN, "method_unknown", 501, "Unknown method", FAULT_CALLER, "Use a standard HTTP method.") \
-    X(NOT_SUPPORTED, "not_supported", 501, "Not supported", FAULT_SERVICE,                                  \
-      "The member 'detail' has the reason.")                                                                \
+    X(NOT_SUPPORTED, "not_supported", 501, "Not supported", FAULT_SERVICE, "The detail has the reason.")    \
     X(UPSTREAM_ERROR, "upstream_error", 502, "Cleura answered with an error", FAULT_UPSTREAM,               \
-      "Repeat later, unless the member 'detail' names a fault of the request itself.")                      \
+      "Repeat later, unless the detail names a fault of the request itself.")                               \
     X(UPSTREAM_REFUSED, "upstream_refused", 422, "Cleura refused the request", FAULT_CALLER,                \
-      "Correct the fault and repeat; the member 'detail' has Cleura's description of the fault.")           \
+      "Correct the fault and repeat; the detail has Cleura's description of the fault.")                    \
     X(UPSTREAM_FORBIDDEN, "upstream_forbidden", 502, "Cleura refused access", FAULT_UPSTREAM,               \
       "Ask the operator of shootd to check the privileges and the source address of the Cleura account.")   \
     X(UPSTREAM_LOGIN_FAILED, "upstream_login_failed", 503, "Login to Cleura failed", FAULT_UPSTREAM,        \
@@ -132,7 +130,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(UPSTREAM_TIMEOUT, "upstream_timeout", 504, "Cleura did not answer in time", FAULT_UPSTREAM,           \
       "Repeat later.")                                                                                      \
     X(UPSTREAM_NO_EFFECT, "upstream_no_effect", 502, "Accepted by Cleura without effect", FAULT_UPSTREAM,   \
-      "Repeat later; if this happens again, send Cleura the times that are in the member 'detail'.")        \
+      "Repeat later; if this happens again, send Cleura the times that are in the detail.")                 \
     X(CLUSTER_FAILED, "cluster_failed", 502, "The cluster operation failed at Cleura", FAULT_UPSTREAM,      \
       "Read status.errors of the cluster: each entry names the action to take.")                            \
     X(SUPERSEDED, "superseded", 409, "Superseded by a later request", FAULT_CALLER,                         \
@@ -174,7 +172,7 @@ enum fault_place { FAULT_AT_BODY, FAULT_AT_QUERY, FAULT_AT_HEADER };
 
 enum {
     PROBLEM_MAX_FAULTS = 50,
-    PROBLEM_TEXT_MAX = 1024, /* the limit of bytes of a detail and of a fault's place; longer ones are cut */
+    PROBLEM_TEXT_MAX = 1024, /* the limit in bytes of a detail and of a fault's place; longer texts are cut */
 };
 
 struct problem {
@@ -190,10 +188,11 @@ struct problem {
 
 /* Makes a problem with a formatted detail; the caller owns it. */
 struct problem *problem_new(enum problem_code code, const char *detail, ...) ATTR_PRINTF(2, 3);
-/* Makes a temporary problem: the caller may try again after this many seconds. The caller owns it. */
+/* Makes a temporary problem: the client may try again after this many seconds. The calling function owns it.
+ */
 struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail);
-/* The caller owns the copy. The original must have neither faults nor a field, because the problem concerns
- * several callers. */
+/* The caller owns the copy. The original must have neither faults nor a field: these concern one request, but
+ * the copies answer several requests. */
 struct problem *problem_copy(const struct problem *p);
 /* Adds a header field to the problem's answer; the name is not copied. */
 void problem_set_field(struct problem *p, const char *name, const char *value);
@@ -205,7 +204,7 @@ DEFINE_CLEANUP(problem_cleanup, struct problem *, problem_free)
 /*
  * Adds a fault to *p. When *p is NULL, it is created with `code`. `where` is a JSON pointer in fragment form
  * ("#/spec/name"), a parameter name or a header name. Takes over `valid` (array of valid values, may be
- * NULL). More than PROBLEM_MAX_FAULTS faults are dropped (HT-4).
+ * NULL). Faults beyond PROBLEM_MAX_FAULTS are left out (HT-4).
  */
 void problem_add_fault(struct problem **p, enum problem_code code, enum fault_place place, const char *where,
                        const char *fault_code, json_t *valid, const char *detail, ...) ATTR_PRINTF(7, 8);

@@ -72,7 +72,8 @@ static void read_uid(struct shoot *s, const json_t *object)
         uuid_clear(s->uid);
 }
 
-/* Whether the first `count` texts of the list contain the pair. A cluster has few pools. */
+/* Whether the first `count` texts of the list contain the pair. A linear search is sufficient, because a
+ * cluster has few pools. */
 static bool has_image(char *const *images, size_t count, const char *name, const char *version)
 {
     for (size_t i = 0; i < count; i += 2)

@@ -15,8 +15,8 @@ enum { ROW_DIGEST_BYTES = 16 };
 
 enum { SHOOT_PROGRESS_UNKNOWN = -1 };
 
-/* One shoot, decoded from one answer of Cleura. The struct is the same for both generations; upstream/ fills
- * it. */
+/* One shoot, decoded from one answer of Cleura. The struct is the same for both generations of Cleura's API
+ * (v1 and v2); upstream/ fills it. */
 struct shoot {
     char *name;
     uint8_t row[ROW_DIGEST_BYTES]; /* the digest of the row in a list; zeros: the shoot is not from a list.
@@ -34,14 +34,14 @@ struct shoot {
     char *operation_state;               /* Processing, Succeeded, ... or NULL; see shoot_run */
     int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not report it */
     char *description;                   /* at most 1 KiB */
-    wall_us operation_at;                /* last_update_time; 0 when the generation does not report it (v1) */
+    wall_us operation_at;                /* last_update_time; 0: not reported, as in Cleura's API v1 */
     bool hibernated, hibernated_unknown; /* hibernated_unknown: the flag cannot be read, and `hibernated` is
                                           * false */
     /* Arrays of {type, status, reason?, message?, codes?}; NULL: the array cannot be read. */
     struct json_doc *conditions;
     struct json_doc *constraints;
     struct json_doc *last_errors; /* an array of {description, codes, task_id?, updated_at?} */
-    char *api_server_url;         /* for v1 only, otherwise NULL */
+    char *api_server_url;         /* reported only by Cleura's API v1, otherwise NULL */
 };
 
 void shoot_free(struct shoot *s);
@@ -52,7 +52,8 @@ bool shoot_name_is_possible(const char *name);
 /* Whether Gardener can have a node pool of this name: a DNS label that fits into operation_step.target
  * (GA-9). */
 bool pool_name_is_possible(const char *name);
-/* The state of Cleura's last operation, as an enum. */
+/* The state of Cleura's last operation on the shoot, as an enum. Other comments call this operation the run.
+ */
 enum shoot_run {
     RUN_NONE,    /* there is no operation */
     RUN_UNKNOWN, /* an operation exists, but its state cannot be read */
@@ -62,7 +63,8 @@ enum shoot_run {
     RUN_SUCCEEDED,
     RUN_FAILED,
     RUN_ABORTED,
-    RUN_UNHEARD, /* a word that is not in the table; it is treated as "in progress" until the state changes */
+    RUN_UNHEARD, /* an enum value that is not in the table; it is treated as "in progress" until the state
+                  * changes */
 };
 enum shoot_run shoot_run(const struct shoot *s);
 /* Whether Cleura's operation is in progress or will begin soon. */

@@ -14,7 +14,7 @@
 struct spec_context {
     const json_t *catalog;  /* the catalog of the project; NULL: checks that need it are left out */
     const json_t *defaults; /* the defaults of the project: {machine_type, minimum, ...}, or NULL */
-    bool v1;                /* the account's generation is v1: shorter names, fewer members */
+    bool v1;                /* the account uses Cleura's API v1: shorter names, fewer members */
     wall_us now;            /* the present time: expired versions are not offered; 0: expiry is ignored */
     const json_t *observed; /* the existing state, whose values are accepted even when they are no longer
                              * offered; or NULL */
@@ -61,7 +61,7 @@ json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_con
 /* Returns the values that spec_resolve uses for absent members: `defaults` of the catalog in the API. */
 json_t *spec_defaults(const struct spec_context *context);
 
-/* Returns one complete pool for a create or an update. */
+/* Returns the pool with a value for each member, for a create or an update. The caller owns it. */
 json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context);
 /* Returns the version that "1.33" means at present, borrowed from the catalog; NULL when none is offered. */
 const char *spec_resolve_version(const char *wanted, const struct spec_context *context);
@@ -69,11 +69,11 @@ const char *spec_resolve_version(const char *wanted, const struct spec_context *
 /* How a null member of `observed` is treated. A member is null when Cleura does not report its value, or
  * reports it in an unreadable form. */
 enum spec_unknown {
-    SPEC_UNKNOWN_DIFFERS, /* the value counts as different from the wanted one, so it is sent */
-    SPEC_UNKNOWN_AGREES,  /* the value counts as equal to the wanted one */
+    SPEC_UNKNOWN_DIFFERS, /* the value counts as different, so the wanted value is sent */
+    SPEC_UNKNOWN_AGREES,  /* the value counts as equal to the wanted value */
 };
 /*
- * Compares the wanted state with the observed one. Members absent in `spec` are not compared; "1.33" equals
+ * Compares the wanted state with the observed state. Members absent in `spec` are not compared; "1.33" equals
  * "1.33.7"; zones, taints, schedules and allowed networks have no order. Appends {path, wanted, found} to
  * `differences`; returns the number of differences.
  */
@@ -83,10 +83,10 @@ size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_un
 bool spec_pool_is_met(const json_t *wanted, const json_t *observed, enum spec_unknown unknown);
 /*
  * Returns `observed` with its unreadable (null) members filled in. A null becomes the value that `spec` and
- * `before` both have; `before` is the spec that was requested until now. Therefore a plan from the result
- * does not request these values again. Pools that cannot be seen are added with the values that both specs
- * have. One pool without a name means that more pools may exist. NULL when `observed` is NULL; `before` may
- * be NULL. The caller owns the result.
+ * `before` both have; `before` is the spec that was last requested from Cleura. Therefore a plan that starts
+ * from the result does not request these values again. Pools that cannot be seen are added with the values
+ * that both specs have. A pool without a name is added when more pools may exist. NULL when `observed` is
+ * NULL; `before` may be NULL. The caller owns the result.
  */
 json_t *spec_presumed(const json_t *observed, const json_t *before, const json_t *spec);
 /* True when every existing pool is known by name; false when the list cannot be read. */
@@ -98,8 +98,8 @@ bool spec_pools_are_known(const json_t *observed_pools);
  * pool, or "". `want` contains the members to change. For create_pool it is the complete pool. For
  * update_pool it is the wanted pool; an image that the pool has already is left out unless the caller names
  * its version. `reason` says why nodes are replaced, or is null. The array is empty when there is no
- * difference. While not all pools are known by name, no pool is created. Instead the pools that cannot be
- * seen are changed, so that Cleura's answer shows whether they exist.
+ * difference. While not all pools are known by name, no pool is created. Instead of a create, a change is
+ * planned for a pool that cannot be seen; Cleura's answer shows whether this pool exists.
  */
 json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context);
 /* Whether `observed` shows the effect of a step of spec_plan. */
@@ -108,7 +108,7 @@ bool spec_step_is_met(enum step_type type, const char *target, const json_t *wan
 /*
  * Returns the body that a step has to send now, in shootd's format. For the cluster it has the members that
  * still differ, with resolved versions. For a pool it is the complete pool, in which wanted values replace
- * the observed ones.
+ * observed values.
  */
 json_t *spec_step_body(enum step_type type, const char *target, const json_t *want, const json_t *observed,
                        const struct spec_context *context);
@@ -133,7 +133,7 @@ json_t *spec_quota_of(const struct spec_quota_sum *sum);
  */
 void spec_warnings(const json_t *spec, const json_t *observed, const json_t *pools, json_t *warnings);
 /* Adds a warning when the quota is exceeded. `use` is the sum of spec_quota for all clusters of the project;
- * `limits` are those of the project, NULL when they are not known. */
+ * `limits` are the project's limits, NULL when they are not known. */
 void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limits);
 /* Adds one warning. */
 void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
@@ -157,8 +157,8 @@ bool version_is_offered(const json_t *entry, wall_us now);
 bool version_is_within(const char *wanted, const char *version);
 /*
  * Returns `wanted` itself when it is listed, otherwise the newest supported version within `wanted`. When
- * `wanted` is NULL, returns the newest supported version of all entries. NULL: there is none. The entry owns
- * the text.
+ * `wanted` is NULL, returns the newest supported version of all entries. NULL: there is none. The catalog
+ * owns the text.
  */
 const char *version_newest(const json_t *versions, const char *wanted, wall_us now);
 enum { VERSION_LINE_BYTES = 32 };

@@ -29,8 +29,8 @@ static bool minors_differ(const char *wanted, const char *observed)
     return w.major != o.major || (w.complete && w.minor != o.minor);
 }
 
-/* Returns the newest usable version of a minor version: a supported one if possible, otherwise one that is
- * still offered; or NULL. */
+/* Returns the newest usable version of a minor version: a supported version if possible, otherwise a version
+ * that is still offered; or NULL. */
 static const char *best_of_minor(const struct spec_context *context, const char *minor)
 {
     const json_t *versions = json_arr(context->catalog, "kubernetes_versions");
@@ -137,8 +137,8 @@ static void check_zones(struct check *k, const char *pointer, const json_t *pool
 }
 
 /* Checks a change of the machine type. Cleura accepts type and image of a pool only together. When the
- * observed image cannot be read, shootd has no image to send. The same is true for a pool that was only
- * requested, if the caller named no image. */
+ * observed image cannot be read, shootd has no image to send. The same is true for a pool that was requested
+ * before but is not visible yet, if the caller names no image. */
 static void check_machine(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const char *wanted = json_str(pool, "machine_type"), *old = json_str(observed, "machine_type");

@@ -100,7 +100,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
 
 /* ---- node pools ---- */
 
-/* Returns the value that the pool's member will have: the requested one, otherwise the existing one,
+/* Returns the value that the pool's member will have: the requested value, otherwise the existing value,
  * otherwise the project's default. */
 static int64_t pool_int(const struct check *k, const json_t *pool, const json_t *there, const char *name,
                         int64_t fallback)
@@ -153,9 +153,9 @@ static struct pool_size pool_size(const struct check *k, const json_t *pool, con
 }
 
 /*
- * Checks the size of a pool. At Cleura every pool with nodes runs the system components. Therefore the
- * maximum of the pool must allow a node in each of the pool's zones. A pool whose size does not change is not
- * checked.
+ * Checks the size of a pool. Gardener requires that a pool with system components can have a node in each of
+ * its zones, and at Cleura every pool with nodes has them. Therefore `maximum` must not be less than the
+ * number of zones. A pool whose size does not change is not checked.
  */
 static void check_pool_size(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
 {

@@ -30,7 +30,7 @@ struct member {
     enum member_kind kind;
     int64_t low, high;    /* the range of integers, or of the lengths of strings */
     const char *pattern;  /* for strings: a POSIX extended regular expression, or NULL */
-    spec_check_fn *check; /* another check, or NULL */
+    spec_check_fn *check; /* an additional check of the value, or NULL */
 };
 
 #define FAULT(k, pointer, code, valid, ...)                                                        \
@@ -39,8 +39,8 @@ struct member {
 
 /*
  * Checks the members of `object` by the table; null equals absent (HT-33). Members that exist only in `there`
- * are read-only. They are accepted when they are equal, so that a document that was read can be edited and
- * sent back.
+ * are read-only. Such a member is accepted when its value equals the existing value, so that a document that
+ * was read can be edited and sent back.
  */
 void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
                        const json_t *object, const json_t *there);
@@ -57,8 +57,8 @@ bool spec_set_add(json_t *set, const char *key);
 bool spec_zone_is_utc(const json_t *schedule);
 const json_t *spec_find_named(const json_t *array, const char *name);
 /*
- * Returns the existing pool with the name of `pool`; `pool` is an item of `pools`. A single pool without a
- * name means the cluster's only pool. NULL: the pool is new.
+ * Returns the existing pool with the name of `pool`; `pool` is an item of `pools`. When `pools` has only one
+ * pool and it has no name, it means the cluster's only pool. NULL: the pool is new.
  */
 const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const json_t *observed_pools);
 
@@ -73,8 +73,8 @@ spec_check_fn spec_check_labels, spec_check_annotations, spec_check_taints;
 
 /* ---- spec_network.c ---- */
 /*
- * An IPv4 network from the text of a caller. The text is read strictly, by GA-10 and by Cleura's P-CIDR
- * (CL-10), which accepts only IPv4 and requires the prefix length.
+ * An IPv4 network from the text of a caller. The text is read strictly, by GA-10 and by Cleura's pattern for
+ * networks (P-CIDR, CL-10), which accepts only IPv4 and requires the prefix length.
  */
 struct ipv4_net {
     uint32_t base; /* host byte order, host bits cleared */
@@ -91,8 +91,8 @@ char *ipv4_net_text(const struct ipv4_net *net);
 spec_check_fn spec_check_networking, spec_check_allowed_cidrs;
 
 /* ---- spec_times.c ---- */
-/* Returns NULL when both Gardener and Cleura accept the cron string. Otherwise returns its fault ("hour 24 is
- * ..."); the caller frees it. */
+/* Returns NULL when both Gardener and Cleura accept the cron expression. Otherwise returns the fault of the
+ * expression ("hour 24 is ..."); the caller frees it. */
 char *cron_fault(const char *text);
 /* Returns the schedule with the same start and end, if possible in the same time zone; NULL: there is
  * none. */

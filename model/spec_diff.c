@@ -75,7 +75,8 @@ static bool is_zone(const char *key)
     return !strcmp(key, "location");
 }
 
-/* Members that are absent or empty in the desired item match every value, and also an absent value. */
+/* A member that is absent in the desired item matches every value. An empty member matches only an empty or
+ * absent value; an empty time zone matches every time zone. */
 static bool item_matches(const json_t *wanted, const json_t *found)
 {
     if (!json_is_object(wanted))
@@ -240,8 +241,8 @@ static size_t compare(const struct comparison *c, const char *path, const json_t
 }
 
 /*
- * Whether a spec may contain the member but not change it. Such a member was equal when the spec was
- * accepted, and Cleura may change it later.
+ * Whether a spec may contain the member but not change it. Such a member equalled Cleura's value when the
+ * spec was accepted. Cleura may change the value later; that is not a difference.
  */
 static bool is_read_only(const char *member)
 {

@@ -124,7 +124,7 @@ static void check_effect(struct check *k, const char *pointer, const json_t *val
     spec_check_listed(k, pointer, value, effects, "a taint effect");
 }
 
-/* Returns the parts that must be unique among the taints; NULL when one of them is missing. */
+/* Returns the parts of a taint that together must be unique in its pool; NULL when a part is missing. */
 static char *taint_identity(const json_t *taint)
 {
     const char *key = json_str(taint, "key"), *effect = json_str(taint, "effect");

@@ -107,7 +107,7 @@ static void go_everywhere(const struct walk *w, const char *rest, const char *po
     }
 }
 
-/* Follows the path from `value`. */
+/* Checks each value that `path` names, beginning at `value`. */
 static void go(const struct walk *w, const char *path, const char *pointer, const json_t *value,
                const json_t *known)
 {

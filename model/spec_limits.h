@@ -28,7 +28,8 @@ struct spec_limit {
  * it. */
 extern const struct spec_limit spec_limits[];
 
-enum { SPEC_VALUES_MAX = 5000 }; /* the limit of values in a body; the loop needs 10 ms for this many */
+/* The limit of values in a body; the loop thread needs 10 ms for this many. */
+enum { SPEC_VALUES_MAX = 5000 };
 
 enum spec_part { SPEC_PART_BODY, SPEC_PART_POOL };
 

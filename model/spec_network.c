@@ -70,8 +70,8 @@ static bool check_network(struct check *k, const char *pointer, const json_t *va
     return false;
 }
 
-/* Checks the network of the nodes. It must not overlap the networks of pods and services. At Cleura those are
- * always Gardener's defaults. */
+/* Checks the network of the nodes. This network must not overlap the networks of pods and services, which at
+ * Cleura are always Gardener's defaults. */
 static void check_nodes_cidr(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     static const struct {

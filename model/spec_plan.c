@@ -1,7 +1,7 @@
 /*
  * Plans the calls that lead to a desired spec, one change per step (CL-17). The cluster comes first, then its
- * pools: first those to change, then those to create, then those to remove. A step stores the wanted state.
- * The body to send is made when the step's turn comes, from the state at that time.
+ * pools: first the pools to change, then the pools to create, then the pools to remove. A step stores the
+ * wanted state. The body to send is made when the step's turn comes, from the state at that time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -243,7 +243,7 @@ static bool machine_type_changes(const json_t *want, const json_t *there)
     return wanted && old && strcmp(wanted, old) != 0;
 }
 
-/* Returns the zones to send: existing zones keep their order, and new ones follow (GA-9). */
+/* Returns the zones to send: existing zones keep their order, and new zones follow (GA-9). */
 static json_t *zones_body(const json_t *want, const json_t *there)
 {
     json_t *body = json_array();

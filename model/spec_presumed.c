@@ -61,7 +61,8 @@ static json_t *presume_pools(const json_t *there, const json_t *before, const js
         if (old && !spec_find_named(there, name))
             (void)json_array_append_new(presumed, presume_unseen(old, pool));
     }
-    if (!json_is_array(there) && json_array_size(presumed)) /* there may be more pools */
+    /* A pool without a name shows that there may be more pools. */
+    if (!json_is_array(there) && json_array_size(presumed))
         (void)json_array_append_new(presumed, json_pack("{sn si si}", "name", "maximum", 0, "max_surge", 0));
     if (json_is_array(there) || json_array_size(presumed))
         return presumed;

@@ -1,5 +1,5 @@
 /* The greatest part of the project's quota that node pools may use: for all nodes that the autoscaler may
- * start, and for the additional ones during a replacement. */
+ * start, and for the additional nodes during a replacement of nodes. */
 #include "model/spec.h"
 
 #include <stdlib.h>

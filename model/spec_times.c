@@ -9,8 +9,8 @@
 #include "model/spec_check_private.h"
 
 /*
- * Cron strings that both Gardener and Cleura accept. Gardener reads them with the standard five-field parser
- * of robfig/cron (GA-12). Cleura accepts a string that P-CRON matches (CL-10).
+ * Cron expressions that both Gardener and Cleura accept. Gardener reads them with the standard five-field
+ * parser of robfig/cron (GA-12). Cleura accepts a text that its pattern P-CRON matches (CL-10).
  */
 static const struct cron_field {
     const char *name;
@@ -21,8 +21,8 @@ static const struct cron_field {
 
 /*
  * The descriptors of Cleura's list that Gardener's parser accepts. @reboot is unknown to Gardener. @every is
- * not in this list although Gardener accepts it, because such an interval starts with Gardener's controller
- * and has no time of day.
+ * not in this list although Gardener accepts it, because such an interval begins when Gardener's controller
+ * starts, and has no time of day.
  */
 static const char *const shortcuts[] = {"@annually", "@yearly", "@monthly", "@weekly", "@daily", "@hourly"};
 
@@ -127,7 +127,8 @@ static bool same_text(const json_t *left, const json_t *right, const char *name)
     return !strcmp(json_str_or(left, name, ""), json_str_or(right, name, ""));
 }
 
-/* Either start or end may be absent: Gardener allows such a schedule, so an existing cluster may have one. */
+/* Either start or end may be absent: Gardener allows such a schedule, so an existing cluster may have such a
+ * schedule. */
 const json_t *spec_schedule_there(const json_t *schedules, const json_t *wanted)
 {
     const json_t *found = NULL;
@@ -152,7 +153,8 @@ static void check_location(struct check *k, const char *pointer, const json_t *v
 
 /*
  * Checks that no schedule loses its time zone. Cleura replaces the whole list and stores no time zones, so a
- * schedule that stays would run in UTC afterwards. A caller that wants this must give UTC as its location.
+ * schedule that stays would run in UTC afterwards. A caller that wants this must set the schedule's location
+ * to UTC.
  */
 static void check_zones_stay(struct check *k, const char *pointer, const json_t *wanted, const json_t *there)
 {
@@ -235,7 +237,7 @@ static bool parse_window_time(const char *text, int *ret_utc_s)
     return true;
 }
 
-/* Cleura's P-TIME has no minus sign; Gardener accepts one. */
+/* Cleura's pattern for times (P-TIME, CL-10) allows no minus sign; Gardener allows it. */
 static void check_window_time(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     int utc_s;

@@ -68,16 +68,16 @@ bool subscription_is_visible(const struct subscription *s, char *const *projects
 /* Whether the subscription includes this event. */
 bool subscription_matches(const struct subscription *s, const struct event *e);
 /*
- * Takes over `key` and makes it the current one. The other keys stay valid until now + grace_us at most. Keys
- * that are expired, and the oldest when there are too many, are removed.
+ * Takes over `key` and makes it the current key. The other keys stay valid until now + grace_us at most.
+ * Expired keys are removed, and the oldest keys when there are too many.
  */
 void subscription_rotate(struct subscription *s, struct signing_key *key, wall_us now, int64_t grace_us);
 /* Returns when the first of the older keys expires; 0: there is no older key. */
 wall_us subscription_next_end(const struct subscription *s);
 /* Removes expired keys; false when there was none. The current key never expires. */
 bool subscription_drop_expired(struct subscription *s, wall_us now);
-/* Takes over `header`; replaces a header with the same name, ignoring case. False when there are too many
- * headers; then `header` is not taken over. */
+/* Takes over `header`; replaces a header with the same name, ignoring case. Returns false, and does not take
+ * over `header`, when there are too many headers. */
 bool subscription_set_header(struct subscription *s, struct webhook_header *header);
 void subscription_remove_header(struct subscription *s, const char *name);
 void signing_key_done(struct signing_key *key);
@@ -148,7 +148,7 @@ struct delivery {
     struct trace trace;                                  /* the trace of the event's operation; never
                                                           * stored */
     uint8_t attempts_known; /* the number of known attempts: equal to `attempt`, or less in rows of earlier
-                               versions, because those versions stored only the last attempt */
+                             * versions, because those versions stored only the last attempt */
 };
 
 /* Adds an attempt that has ended. Attempts beyond the limit are discarded. */

@@ -20,18 +20,18 @@ enum stage { STAGE_REST, STAGE_KEPT, STAGE_DISCOVERY, STAGE_KEYS };
 /* A job for the worker: it reads an answer, or the stored keys. */
 struct reading {
     struct worker_job job;
-    struct issuer *issuer; /* NULL: the issuer was freed meanwhile */
+    struct issuer *issuer; /* NULL: the issuer was freed while the job ran */
     enum stage stage;
     int directory;
     const struct env *env;
-    char *expected; /* issuer */
+    char *expected; /* the issuer of the keys */
     char *body;
     size_t len;
     /* ---- the result ---- */
     const char *why; /* the reason why the answer is not usable, a static text */
     char *keys_url;
     struct oidc_keys *keys;
-    wall_us read_at; /* for stored keys: when they were read */
+    wall_us read_at; /* for stored keys: when they were read from the issuer */
 };
 
 struct issuer {
@@ -206,8 +206,8 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
     issuer->o.changed(issuer->o.ctx);
 }
 
-/* Uses the keys that an earlier run of shootd stored. The keys expire at the time at which they would have
- * expired in that run. False: there are no stored keys, or they are too old. */
+/* Uses the keys that an earlier run of shootd stored. Their age continues: they expire ISSUER_KEPT_S after
+ * they were read from the issuer. False: there are no stored keys, or they are too old. */
 static bool take_kept_keys(struct issuer *issuer, struct reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;
@@ -307,7 +307,7 @@ static void on_time(struct loop_timer *timer)
     const char *name = issuer->config->issuer;
     size_t len = strlen(name);
     assert(issuer->stage == STAGE_REST);
-    while (len && name[len - 1] == '/') /* OpenID Connect Discovery 4.1 */
+    while (len && name[len - 1] == '/') /* a '/' at the end is left out (OpenID Connect Discovery 4.1) */
         len--;
     if (issuer->is_asked_for)
         issuer->asked_for_at = env_mono(loop_env(issuer->o.loop));

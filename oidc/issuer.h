@@ -1,9 +1,10 @@
 /*
  * One issuer: the URL of its keys (OpenID Connect Discovery), and the keys (AU-15). The keys are read again
- * when they expire. The issuer states that time; shootd uses 5 minutes when it is shorter, and 24 hours when
- * it is longer. The keys are also read when a token has an unknown key, at most once a minute. When a read
- * fails, the last good keys are used for 24 hours, and the issuer is called again after pauses that become
- * longer. There is one call at a time. Answers are parsed on the worker. Loop thread.
+ * when they expire. The issuer states how long they are valid; shootd counts less than 5 minutes as 5
+ * minutes, and more than 24 hours as 24 hours. The keys are also read when a token has an unknown key, at
+ * most once a minute. When a read fails, the last good keys are used for 24 hours, and the issuer is called
+ * again after pauses that become longer. There is one call at a time. Answers are parsed on the worker. Loop
+ * thread.
  */
 #ifndef OIDC_ISSUER_H
 #define OIDC_ISSUER_H
@@ -30,8 +31,9 @@ struct issuer_options {
     struct worker *worker;
     int directory; /* descriptor of the directory that keeps the keys for the next start (oidc/kept_keys.h);
                     * -1: there is none */
-    /* issuer_new itself reads the stored keys, from a small file. The read blocks, so the option is set only
-     * before the loop runs. Otherwise the worker reads them. */
+    /* When this option is set, issuer_new itself reads the stored keys, from a small file. The read
+     * blocks, so the option is set only before the loop runs. Without the option, the worker reads the
+     * stored keys. */
     bool reads_at_once;
     /* Called when the result of issuer_keys has changed. */
     void (*changed)(void *ctx);
@@ -61,8 +63,8 @@ uint64_t issuer_reads(enum issuer_outcome outcome);
 
 /* Returns how long an answer with this Cache-Control (or NULL) is fresh. */
 int64_t issuer_fresh_us(const char *cache_control);
-/* Whether the keys of an issuer may be at this URL. The URL must have https, or the same origin as an issuer
- * on loopback. */
+/* Whether the keys of an issuer may be at this URL. The URL must begin with https, or have the same origin as
+ * an issuer whose URL begins with http (the configuration allows http only for loopback addresses). */
 bool issuer_may_name(const char *issuer, const char *url);
 
 #endif

@@ -121,7 +121,8 @@ static bool is_for_signatures(const json_t *jwk)
     return !operations;
 }
 
-/* Only public keys are used. A published private key, or a key that both sides know, proves nothing. */
+/* Only public keys are used. A signature with a published private key, or with a symmetric key, proves
+ * nothing. */
 static bool is_public(const json_t *jwk)
 {
     return !json_object_get(jwk, "d") && !json_object_get(jwk, "k");
@@ -132,7 +133,7 @@ static bool import_key(const json_t *jwk, struct oidc_key *key)
     cjose_err error;
     uint8_t n[OIDC_RSA_BITS_MAX / 8];
     key->signature_len = key->kind == KIND_RSA ? read_bytes(jwk, "n", n, sizeof(n)) : crypto_sign_BYTES;
-    assert(key->signature_len); /* kind_of has read the member */
+    assert(key->signature_len); /* not 0: for RSA, kind_of has checked that `n` can be read */
     if (key->kind == KIND_ED25519)
         return read_bytes(jwk, "x", key->ed25519, sizeof(key->ed25519)) == sizeof(key->ed25519);
     char *text CLEANUP_FREE = json_text(jwk);

@@ -1,7 +1,7 @@
 /*
- * The public keys of an issuer (JWKS, RFC 7517), and the check of signatures with these keys. Keys never
- * change, so any thread may use them. libcjose checks RSA and ECDSA; libsodium checks Ed25519, which libcjose
- * does not support.
+ * The public keys of an issuer (JWKS, RFC 7517), and the check of signatures with these keys. A set of
+ * keys is never changed after it was read, so any thread may use it; for ref and free see below. libcjose
+ * checks RSA and ECDSA; libsodium checks Ed25519, which libcjose does not support.
  */
 #ifndef OIDC_KEYS_H
 #define OIDC_KEYS_H
@@ -34,7 +34,7 @@ struct oidc_keys;
 struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_why);
 /* Adds an owner, who must also free the keys. Loop thread. */
 struct oidc_keys *oidc_keys_ref(struct oidc_keys *keys);
-/* Removes an owner; the last one frees the keys. NULL is allowed. Loop thread. */
+/* Removes an owner; the call for the last owner frees the keys. NULL is allowed. Loop thread. */
 void oidc_keys_free(struct oidc_keys *keys);
 size_t oidc_keys_count(const struct oidc_keys *keys);
 

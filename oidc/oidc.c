@@ -27,7 +27,7 @@ struct snapshot {
     mono_us read_at[CONFIG_MAX_ISSUERS];
 };
 
-/* A configured issuer. Its generation grows with every change of its configuration. */
+/* A configured issuer. Its generation is a number that grows with every change of its configuration. */
 struct known_issuer {
     struct issuer *issuer;
     uint64_t generation;
@@ -55,7 +55,7 @@ static void snapshot_free(void *object)
     free(s);
 }
 
-/* Returns the current snapshot; there is always one. Called only between epoch_enter and epoch_leave. */
+/* Returns the current snapshot, never NULL. Called only between epoch_enter and epoch_leave. */
 static const struct snapshot *shown(struct oidc *o)
 {
     const struct snapshot *s = atomic_load(&o->shown);
@@ -172,7 +172,7 @@ static void run_wish(struct loop_task *task)
     drop_wish(task);
 }
 
-/* True for the first caller after each PAUSE_US. Each `last` has its own pauses. */
+/* Returns true at most once in PAUSE_US for each `last`, the time of the last true result (0: none). */
 static bool is_time(_Atomic mono_us *last, mono_us now)
 {
     mono_us before = atomic_load(last);

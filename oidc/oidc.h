@@ -22,9 +22,9 @@ struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct wor
  * freed. NULL is allowed. */
 void oidc_free(struct oidc *o);
 /*
- * Loop thread: uses the issuers of a new configuration, before it becomes the current one. The old
- * configuration stays valid until no thread reads it (config/current.h). An issuer that is in both
- * configurations keeps its keys.
+ * Uses the issuers of a new configuration, before that configuration becomes the current configuration. The
+ * old configuration stays valid until no thread reads it (config/current.h). An issuer that is in both
+ * configurations keeps its keys. Loop thread.
  */
 void oidc_configure(struct oidc *o, const struct config *config);
 

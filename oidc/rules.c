@@ -31,7 +31,8 @@ static const json_t *claim_at(const json_t *claims, const char *path)
     return claims;
 }
 
-/* Whether the text is a list that contains the word. `scope` has this form (RFC 8693, 4.2). */
+/* Whether the text, a list of words separated by spaces, contains the word. `scope` has this form (RFC
+ * 8693, 4.2). */
 static bool has_word(const char *text, const char *word)
 {
     const size_t len = strlen(word);

@@ -12,9 +12,9 @@
 
 enum {
     OIDC_TOKEN_BYTES = 8 * 1024, /* the limit of the length of a token */
-    OIDC_SUBJECT_MAX = 255,      /* the limit of the length; the characters are printable ASCII */
-    OIDC_LEEWAY_S = 60,          /* the allowed difference between the clock of the issuer and the clock of
-                                  * shootd */
+    OIDC_SUBJECT_MAX = 255, /* the limit of the length of a subject; its characters are printable ASCII */
+    OIDC_LEEWAY_S = 60,     /* the allowed difference between the clock of the issuer and the clock of
+                             * shootd */
 };
 
 /* The results of the check. Their names are also label values of a metric, and words in the log. */
@@ -25,7 +25,7 @@ enum oidc_end {
     OIDC_ISSUER,       /* the issuer is not configured */
     OIDC_ALGORITHM,    /* the algorithm is not allowed */
     OIDC_KEYS_MISSING, /* the keys of the issuer were not read yet, or were read too long ago */
-    OIDC_KEY_UNKNOWN,  /* the issuer has no key that the token names and that fits the algorithm */
+    OIDC_KEY_UNKNOWN,  /* no key of the issuer fits the key id and the algorithm of the token */
     OIDC_SIGNATURE,    /* the token was not signed by the key */
     OIDC_AUDIENCE,     /* the token is for a different audience */
     OIDC_EXPIRED,
@@ -44,7 +44,8 @@ struct oidc_trust {
 };
 
 struct oidc_claims {
-    size_t trust; /* the index of the issuer; set for OIDC_OK and for each result after OIDC_ISSUER */
+    size_t trust; /* the index of the issuer in `trusts`; set for OIDC_OK and for the results that follow
+                   * OIDC_ISSUER in the enum */
     json_t *all;
     const char *subject; /* points into `all` */
     wall_us expires_at;  /* the time in the token, without leeway */

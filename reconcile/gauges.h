@@ -9,9 +9,9 @@
 #include "base/metric.h"
 #include "reconcile/world/world.h"
 
-/* Loop thread: publishes the current values. */
+/* Publishes the current values. Loop thread. */
 void gauges_publish(const struct reconcile *r);
-/* Loop thread, at the end: removes the values. */
+/* Called when the reconciler is freed: removes the published set. Loop thread. */
 void gauges_withdraw(void);
 /* Writes the set, with ages at `now`. Any thread. */
 void gauges_write(struct buffer *out, mono_us now);

@@ -28,7 +28,7 @@
 enum {
     HOUSEKEEPING_S = 5,
     PURGE_EVERY_TICKS = 720,
-    PURGE_SLICE = 5000, /* one slice takes some tens of milliseconds */
+    PURGE_SLICE = 5000, /* the limit of rows in one slice, which takes some tens of milliseconds */
     EXPIRY_EVERY_TICKS = 60
 };
 

@@ -1,6 +1,6 @@
 /*
  * The periodic work of every few seconds and of every hour: ages of clusters, versions that expire, purges.
- * It also counts the values for reconcile_metrics and reconcile_remarks (reconcile.h).
+ * This file also counts the values for reconcile_metrics and reconcile_remarks (reconcile.h).
  */
 #ifndef RECONCILE_HOUSEKEEPING_H
 #define RECONCILE_HOUSEKEEPING_H

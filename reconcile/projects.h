@@ -1,8 +1,8 @@
 /*
  * Adds and removes projects, at the start and at a reload of the configuration. A project that the
  * configuration no longer names is retired. Its clusters and open operations stay in store and memory, but
- * nothing is read, sent or shown for it. When the configuration names it again, it returns completely. Loop
- * thread, and before it runs.
+ * nothing is read, sent or shown for it. When the configuration names the project again, the project is in
+ * use again with all its data. Loop thread, and before it runs.
  */
 #ifndef RECONCILE_PROJECTS_H
 #define RECONCILE_PROJECTS_H
@@ -40,13 +40,12 @@ void project_pause(struct project *p, void (*done)(struct project *p));
 /* Does the same as project_pause, for a project that the configuration no longer names. Its clusters are
  * hidden. */
 void project_retire(struct project *p, void (*done)(struct project *p));
-/* Starts the work on a stopped project that is in the configuration, perhaps for the first time after it was
- * removed. `done` runs when all clusters are started, possibly at once. */
+/* Starts the work on a stopped project that the configuration names, perhaps again after a removal. `done`
+ * runs when all clusters are started, possibly at once. */
 void project_resume(struct project *p, const struct config_project *config, void (*done)(struct project *p));
 /*
- * Distributes the reads of an account's projects over time, in the order of the configuration. Called when
- * the account has all its projects, before the next read of a project that is new, has a new account, or
- * whose account now has a different number of projects.
+ * Distributes the reads of an account's projects over time, in the order of the configuration. Called after a
+ * change of the accounts' projects, when each account has all its projects, and before their next reads.
  */
 void projects_spread(struct reconcile *r);
 

@@ -23,16 +23,16 @@ struct reconcile *reconcile_new(const struct reconcile_options *options);
 /* Returns the visitor with which storage_load fills the reconciler. Used before reconcile_start. */
 struct store_visitor reconcile_visitor(struct reconcile *r);
 /*
- * Called after the load: publishes the first view and continues every open operation. Before the loop runs,
- * or on it. When the store has no API token, *ret_first_token is a new admin token (a secret; the caller
- * writes it to its file and frees it). The token's row is committed before the first answer. Otherwise
- * *ret_first_token is NULL.
+ * Called after the load: publishes the first view and continues every open operation. Called before the loop
+ * runs, or on the loop thread. When the store has no API token, *ret_first_token is a new admin token (a
+ * secret; the caller writes it to its file and frees it). The token's row is committed before the first
+ * answer. Otherwise *ret_first_token is NULL.
  */
 void reconcile_start(struct reconcile *r, char **ret_first_token);
-/* Loop thread: decides a command; its answer is given now or later, exactly once. */
+/* Decides a command; its answer is given now or later, exactly once. Loop thread. */
 void reconcile_command(struct reconcile *r, struct command *cmd);
-/* Loop thread: makes no more upstream calls, answers waiting commands with shutting_down, and ends
- * readiness. */
+/* Makes no more upstream calls, answers waiting commands with shutting_down, and reports that shootd is not
+ * ready. Loop thread. */
 void reconcile_stop(struct reconcile *r);
 /* Called after the loop ended and storage was closed. NULL is allowed. */
 void reconcile_free(struct reconcile *r);

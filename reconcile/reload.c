@@ -33,7 +33,7 @@ static const struct config_account *account_named(const struct config *config, c
     return NULL;
 }
 
-/* Whether the account's lane can continue; it can when the server and the API stay the same. */
+/* Whether the account's lane can continue, because the server and the API stay the same. */
 static bool goes_on(const struct config_account *before, const struct config_account *next)
 {
     return next && !strcmp(before->url, next->url) && !strcmp(before->cloud, next->cloud) &&
@@ -94,8 +94,8 @@ static void on_moved(struct project *p)
     go_on_later(p->r);
 }
 
-/* Returns true when the work on this project goes on in another turn: the next turn, or a turn after the
- * project has stopped. */
+/* Gives the project its new configuration (`named`), or stops the project. Returns true when the work on this
+ * project goes on in another turn: the next turn, or a turn after the project has stopped. */
 static bool bind_or_rest(struct project *p, const struct config_project *named)
 {
     const bool stays = named && stays_as_it_is(p, named);

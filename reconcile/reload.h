@@ -12,7 +12,8 @@
 
 /* The outcome of reading the configuration. */
 struct reload_outcome {
-    uint64_t covers; /* commands up to this number of reconcile_options.ask_reload are answered */
+    uint64_t covers; /* the commands whose number (from reconcile_options.ask_reload) is at most this one are
+                      * answered */
     struct config_changes changes; /* the changes, when there were no faults */
     const char *faults;            /* the faults, one per line; NULL: there are no faults */
 };

@@ -281,7 +281,7 @@ bool routes_check_params(struct exchange *x)
 
 /* ---- /apidoc.json: lists the operations without their schemas ---- */
 
-/* "/domains/{d}" becomes "/domains/{domainId}"; the name is added to the list. */
+/* Turns "/domains/{d}" into "/domains/{domainId}", and adds the name to the list `parameters`. */
 static void apidoc_spell_path(const char *pattern, char out[PATH_MAX_SIZE], json_t *parameters)
 {
     size_t used = 0;

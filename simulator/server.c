@@ -119,8 +119,8 @@ static enum MHD_Result send_answer(struct exchange *x)
         return MHD_NO;
     x->client_left = client_left(x);
     add_headers(response, x);
-    /* The end is counted before the client can see the end of the answer. A client that waits for each answer
-     * therefore never has two requests in flight. */
+    /* The end of the request is counted before the client can see the end of the answer. A client that waits
+     * for each answer therefore never has two requests in flight. */
     if (whole)
         exchange_finish(x, x->status);
     result = MHD_queue_response(x->connection, (unsigned)x->status, response);

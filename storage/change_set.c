@@ -1,7 +1,5 @@
-/*
- * Makes and frees change sets, event pages and queries. These functions use only memory, so they need no
- * thread and no lock. This file must not depend on a backend.
- */
+/* Makes and frees change sets, event pages and queries. These functions use only memory, so they need no
+ * thread and no lock. This file does not depend on any backend. */
 #include "storage/storage.h"
 
 #include "base/mem.h"
@@ -120,7 +118,7 @@ void change_put_operation(struct change_set *set, struct operation *op)
 
 struct event *change_append_event(struct change_set *set, struct event *e)
 {
-    assert(!e->sequence); /* the store numbers events */
+    assert(!e->sequence); /* the store assigns the sequence */
     change_add(set, CHANGE_EVENT_APPEND)->event = e;
     return e;
 }

@@ -1,7 +1,7 @@
 /*
  * Checks a large store while it is in use, because a check of the whole store before the start would take
- * seconds. When the store is damaged, nothing is written to it any more. A check without a result is repeated
- * later.
+ * seconds. When the store is damaged, nothing is written to it any more. A check that ended without a result
+ * is repeated later.
  */
 #include "storage/storage_private.h"
 
@@ -16,7 +16,7 @@
  * the check has ended. */
 #define INTERRUPT_US (10 * US_PER_MS)
 
-/* Sets, under the lock, the connection that other threads may interrupt; NULL: there is none. */
+/* Takes the lock and sets the connection that other threads may interrupt; NULL: there is none. */
 static void publish(struct checker *c, void *conn)
 {
     (void)pthread_mutex_lock(&c->lock.mutex);

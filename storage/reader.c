@@ -1,7 +1,7 @@
 /*
  * The reader thread: answers queued page queries one after the other on a read-only connection. This file
  * also contains the condition on which both threads of the store wait. Callbacks run on the reader thread,
- * never under the lock. Must not write.
+ * which does not hold the lock then. This thread must not write to the store.
  */
 #include "base/mem.h"
 #include "base/thread.h"

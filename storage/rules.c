@@ -1,7 +1,5 @@
-/*
- * Rules that are the same in every backend: the type patterns of a query, the size of a page, the condition
- * for taking a lease, and the growth of its fence. Pure, any thread.
- */
+/* Rules that are the same in every backend: the type patterns of a query, the size of a page, the condition
+ * for taking a lease, and the increment of its fence. Pure, any thread. */
 #include "storage/storage_private.h"
 
 #include <assert.h>

@@ -1,7 +1,5 @@
-/*
- * The running store: opens both connections, takes the lease, starts and stops the two threads. Runs on the
- * caller's thread. Must not use a connection between storage_start and storage_close.
- */
+/* The running store: opens both connections, takes the lease, starts and stops the two threads. Runs on the
+ * caller's thread. Between storage_start and storage_close, only the two threads may use the connections. */
 #include "storage/storage.h"
 
 #include "base/log.h"

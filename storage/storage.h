@@ -1,6 +1,6 @@
 /*
- * The interface of storage for all other folders. Its functions are about clusters, operations and so on;
- * there is no SQL. A backend (sqlite, fake, later pgsql) is one const table of functions. The writer thread
+ * The interface of storage for all other folders. Its functions deal with clusters, operations and so on,
+ * and show no SQL. A backend (sqlite, fake, later pgsql) is one const table of functions. The writer thread
  * with its group commit and the reader thread do not depend on the backend. One conformance suite
  * (tests/storage) runs against every backend.
  *
@@ -33,10 +33,11 @@ enum store_status {
     STORE_OK,
     STORE_NONE,      /* the row was not found */
     STORE_CONFLICT,  /* a unique key exists already, the version is older, or another process has the lease */
-    STORE_RETRY,     /* busy or serialization failure: the same call may succeed */
+    STORE_RETRY,     /* the store is busy, or a serialization failed: the same call may succeed later */
     STORE_UNCERTAIN, /* the connection was lost during a commit, so the result must be read (pgsql) */
-    STORE_BROKEN,    /* disk full, I/O error, corruption: stop writing, continue reads */
-    STORE_NEWER,     /* a newer version made the database: refuse to start */
+    STORE_BROKEN,    /* the disk is full, or there was an I/O error or corruption: writes stop, reads
+                      * continue */
+    STORE_NEWER,     /* a newer version of shootd made the database, so the start is refused */
     STORE_LOCKED,    /* another process owns the store */
 };
 const char *store_status_name(enum store_status status);
@@ -63,7 +64,7 @@ enum change_kind {
     CHANGE_REPLAY_PURGE, /* deletes rows that were made before purge.before */
     CHANGE_AUDIT_APPEND, /* adds an entry, whose sequence the store assigns */
     CHANGE_AUDIT_PURGE,  /* deletes entries that are older than purge.before, and also all entries except the
-                            newest million */
+                          * newest million */
     CHANGE_SEAL_KEY_PUT, /* stores the id of the key with which the stored secrets are sealed */
     CHANGE_KIND_MAX_,
 };
@@ -94,7 +95,8 @@ struct change {
 
 /*
  * Changes that become durable together or not at all. One thread makes the set and passes it to
- * storage_submit(). on_done returns it, and the callee frees it. The set owns the structs inside.
+ * storage_submit(). The store returns the set by a call of on_done, which then owns the set and must free
+ * it. The set owns the structs in it.
  */
 struct change_set {
     struct change *changes;
@@ -105,7 +107,7 @@ struct change_set {
      * Other sets stay queued in order and are retried until they succeed.
      */
     bool droppable;
-    /* Called on the writer thread; the callee owns the set. */
+    /* Called on the writer thread; the called function owns the set. */
     void (*on_done)(struct change_set *set, enum store_status status);
     void *ctx;
     struct change_set *next; /* used by the queue */
@@ -131,11 +133,10 @@ void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
 void change_put_seal_key(struct change_set *set, const char *key_id);
 /*
- * Removes the events from before the time `before`. Also removes all events except the newest ones; `newest`
- * is the number of events to keep. An event that a pending delivery needs stays, and all later events stay,
- * too. Therefore the remaining events have no gaps, except after a restore, and the oldest number shows which
- * events were removed. Removes at most `limit` rows, the oldest first, because other transactions wait during
- * a purge.
+ * Removes the events that are older than `before`, and also those that are not among the newest `newest`
+ * events. An event that a pending delivery needs stays, and all later events stay, too. Therefore the
+ * remaining events have no gaps, except after a restore, and the oldest number shows which events were
+ * removed. Removes at most `limit` rows, the oldest first, because other transactions wait during a purge.
  */
 void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit);
 /* kind: one of the other CHANGE_..._PURGE. */
@@ -161,23 +162,21 @@ struct event_query {
     char **actors;   /* names of tokens that caused the event; NULL: all */
     char **targets;  /* the objects that the event is about: cluster, webhook, account, token or scope; NULL:
                       * all */
-    /*
-     * Id of a subscription, or NULL. Selects only events from `since` that were not delivered to this
-     * subscription and have no pending delivery. Test events of webhooks are excluded.
-     */
+    /* The id of a subscription, or NULL. Selects only events since `since` that have neither a successful
+     * nor a pending delivery to this subscription. Test events of webhooks are excluded. */
     char *undelivered_to;
-    wall_us since; /* the first time, inclusive */
-    wall_us until; /* the end, exclusive; 0: until now */
+    wall_us since; /* the start of the period, inclusive; 0: no limit */
+    wall_us until; /* the end of the period, exclusive; 0: until now */
 };
 
 struct event_page {
     struct event *events; /* the events, in the requested order */
     size_t count;
-    int64_t cut;    /* when the search limit was reached, the sequence at which the page ends; otherwise 0 */
+    int64_t cut;    /* the sequence at which a search ended because it reached its limit; otherwise 0 */
     int64_t oldest; /* the smallest stored sequence; 0: there is none */
     int64_t newest; /* the largest sequence that was assigned */
-    int64_t base;   /* the newest sequence at the last restore, below which numbers may exist twice; 0: the
-                     * store was never restored */
+    int64_t base;   /* the sequence at which the last restore continued; a client's position below it may be
+                     * that of an event that the restore removed; 0: the store was never restored */
 };
 void event_page_free(struct event_page *page);
 void event_query_done(struct event_query *q);
@@ -199,11 +198,11 @@ enum { STORE_RECENT_OPERATIONS = 1000 };
 /* Each function is called once per stored struct and takes it over. */
 struct store_visitor {
     void (*cluster)(void *ctx, struct cluster *c);
-    /* Called for open operations, the newest ended operations, and the operations that clusters name. These
-     * calls come after the calls for clusters. */
+    /* Called for open operations, the newest ended operations, and the operations that clusters refer to.
+     * These calls come after the calls for clusters. */
     void (*operation)(void *ctx, struct operation *op);
-    /* Called before the first call of `operation`. All ended operations that are newer than this id are
-     * loaded; "": all are loaded. */
+    /* Called before the first call of `operation`. All operations that are newer than the operation with
+     * this id are loaded; "": all are loaded. */
     void (*operations_left_out)(void *ctx, const char *id);
     void (*subscription)(void *ctx, struct subscription *s);
     void (*delivery)(void *ctx, struct delivery *d); /* called for pending deliveries only */
@@ -221,7 +220,7 @@ struct store_visitor {
 /* Text of a UUID with its NUL. */
 enum { STORE_ID_BYTES = 37 };
 
-/* The kinds of rows that are counted in a copy, and their names. */
+/* The kinds of rows that are counted for the description of a copy, and their names. */
 enum { STORE_COUNTS = 7 };
 extern const char *const store_count_names[STORE_COUNTS];
 
@@ -241,7 +240,7 @@ struct store_lease {
     char name[64];
     char holder[40];
     wall_us until;
-    int64_t fence; /* a number that grows with each change of the holder */
+    int64_t fence; /* a number that is incremented with each change of the holder */
 };
 
 /*
@@ -276,8 +275,8 @@ struct store_backend {
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
-    /* Gets the id of the store: a random id that was made together with the store. Copies have the same id,
-     * other stores have other ids. */
+    /* Gets the id of the store, a random id that was made together with the store. Only copies of the store
+     * have the same id. */
     enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
     /* Returns the id of the key (base/seal.h) in the last CHANGE_SEAL_KEY_PUT; "": there is none. */
     enum store_status (*seal_key)(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);
@@ -288,8 +287,9 @@ struct store_backend {
                                     struct delivery **ret_array, size_t *ret_count);
     enum store_status (*replay_by_key)(void *conn, const char *key, struct replay **ret_replay);
     /*
-     * Reads the next row in the order of keys, between begin and commit, and sets `key` (at first "") to its
-     * key. *ret_replay is NULL when the row cannot be read. STORE_NONE: there are no more rows.
+     * Called between begin and commit. Reads the first row whose key is greater than `key`, and sets `key` to
+     * the key of that row. The first call has `key` "". *ret_replay is NULL when the row cannot be read.
+     * STORE_NONE: there are no more rows.
      */
     enum store_status (*replay_behind)(void *conn, char key[static REPLAY_DIGEST_BYTES],
                                        struct replay **ret_replay);
@@ -332,7 +332,7 @@ struct storage_metrics {
     uint64_t errors;
     uint64_t commit_us_total;
     uint64_t queue_depth;
-    uint64_t queries; /* the number of queries without an answer; for tests with a virtual clock */
+    uint64_t queries; /* the number of queries that have no answer yet; for tests with a virtual clock */
     bool broken;
 };
 
@@ -344,7 +344,8 @@ enum store_status storage_open(const struct store_backend *backend, const char *
                                const struct env *env, struct storage **ret_storage, char **ret_error);
 /* Passes all stored structs to the visitor. Called before storage_start, on the caller's thread. */
 enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error);
-/* Starts the two threads, and the thread that checks the part that the opening left unchecked. */
+/* Starts the two threads, and a third thread when the opening has not checked the whole store: it checks the
+ * rest. */
 void storage_start(struct storage *s);
 /* Commits all queued sets, joins the threads, closes the connections (reader first, DB-2). NULL is
  * allowed. */
@@ -362,7 +363,7 @@ const char *storage_seal_key(const struct storage *s);
  */
 enum store_status storage_backup(struct storage *s, const char *target, struct store_copy *ret,
                                  char **ret_error);
-/* Ends running copies without a result; copies that begin later end in the same way. Any thread. */
+/* Ends running copies and copies that begin later; they leave no file and return an error. Any thread. */
 void storage_end_backups(struct storage *s);
 /* Returns the number of the schema that this program writes. The program upgrades stores of every lower
  * number, down to 1. */
@@ -396,7 +397,7 @@ enum store_status sqlite_examine(const char *path, struct store_copy *ret, char 
 /*
  * Copies the store at one moment to the file `target`, which must not exist. The copy gets this name after it
  * was checked; a damaged copy leaves no file. May run while a daemon has the store open; the daemon is not
- * blocked. The copy ends without a result when `end` becomes true; `end` may be NULL.
+ * blocked. When `end` becomes true, the call stops, leaves no file and returns an error. `end` may be NULL.
  */
 enum store_status sqlite_backup(const char *location, const char *target, const atomic_bool *end,
                                 struct store_copy *ret, char **ret_error);
@@ -416,9 +417,9 @@ void store_sqlite_check_first_up_to(int64_t bytes);
 
 /* Any thread. Takes over the set; on_done is always called exactly once. */
 void storage_submit(struct storage *s, struct change_set *set);
-/* Any thread: whether the last commit failed and the writer retries. */
+/* Whether the last commit failed and the writer tries again. Any thread. */
 bool storage_is_broken(struct storage *s);
-/* Any thread: the reason as text; "" when the store is not broken. */
+/* Writes the reason as text to `ret`; "" when the store is not broken. Any thread. */
 void storage_trouble(struct storage *s, char ret[static STORE_TROUBLE_BYTES]);
 void storage_metrics(struct storage *s, struct storage_metrics *ret);
 

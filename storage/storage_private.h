@@ -12,17 +12,15 @@
 
 enum { STORE_PAGE_MAX = 1000 };
 
-/* For the backends. The first function returns whether the query's type patterns include this type. The
- * second one returns the limit, clamped to 1..1000. */
+/* Two functions for the backends: whether the type patterns of the query include this type, and the limit,
+ * clamped to 1..1000. */
 bool event_query_wants_type(const struct event_query *query, enum event_type type);
 int store_page_limit(int limit);
-/*
- * Finds the numbers that a page searches: at most STORE_LOOKED_AT numbers of `all` after `place`, in the
- * page's order. False: there are none.
- */
+/* Finds the numbers that the search for one page covers: at most STORE_LOOKED_AT numbers of `all`, after
+ * `place` in the order of the page. False when there are none. */
 struct number_range {
-    int64_t from;
-    int64_t to; /* the last one, inclusive */
+    int64_t from; /* the smallest number */
+    int64_t to;   /* the largest number, inclusive */
 };
 bool store_window(struct number_range all, int64_t place, bool newest_first, struct number_range *ret_window);
 /* Returns the `place` of the next page when this page is not full; 0: there is no next page. */
@@ -34,8 +32,8 @@ int64_t store_window_end(struct number_range all, struct number_range window, bo
 bool store_lease_claim(struct store_lease *lease, const char *name, const char *holder, wall_us now,
                        int64_t ttl_us);
 
-/* A mutex and a condition variable that uses CLOCK_MONOTONIC, so that a change of the wall clock delays
- * nothing. */
+/* A mutex and a condition variable that uses CLOCK_MONOTONIC, so that waits do not depend on changes of the
+ * wall clock. */
 struct signal {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -68,13 +66,12 @@ struct writer {
 
     /* Used only by the writer thread. */
     struct set_queue backlog;
-    int64_t transaction; /* the number of the last transaction that has begun; the store contains the number
+    int64_t transaction; /* the number of the last transaction that was begun; the store contains the number
                           * of the last committed one */
     size_t unsure;       /* the number of sets at the head of the backlog whose commit failed but may have had
                           * an effect */
     bool broken;
-    bool lost; /* another holder has the lease, or the store is damaged: nothing is written until the store is
-                * closed */
+    bool lost; /* another holder has the lease, or the store is damaged: nothing more is written */
     int64_t backoff_us;
     mono_us retry_at;
     mono_us renew_at;
@@ -88,9 +85,9 @@ void writer_start(struct writer *w);
 void writer_submit(struct writer *w, struct change_set *set);
 void writer_metrics(struct writer *w, struct storage_metrics *ret);
 void writer_trouble(struct writer *w, char ret[static STORE_TROUBLE_BYTES]);
-/* Any thread: stops all writing to a damaged store. */
+/* Stops all writing, because the store is damaged. Any thread. */
 void writer_condemn(struct writer *w);
-/* Commits the queued sets, refuses those that cannot be committed, joins the thread and releases the
+/* Commits the queued sets, refuses the sets that cannot be committed, joins the thread and releases the
  * lease. */
 void writer_stop(struct writer *w);
 /* Closes the connection, after the reader has stopped. */
@@ -119,10 +116,8 @@ uint64_t reader_depth(struct reader *r);
 /* Answers the queued queries, joins the thread and closes the connection. */
 void reader_done(struct reader *r);
 
-/*
- * checker.c: a thread that checks the part that the start left unchecked, and then ends. The thread uses a
- * separate connection; other threads use the connection only to interrupt a check.
- */
+/* checker.c: a thread that checks the part of the store that the start did not check, and then ends. The
+ * thread uses a separate connection; other threads use the connection only to interrupt a check. */
 struct checker {
     const struct store_backend *backend;
     char *location;

@@ -64,7 +64,7 @@ static void queue_move(struct set_queue *to, struct set_queue *from)
 
 static void writer_report(struct writer *w, struct change_set *set, enum store_status status)
 {
-    /* The transaction of the set was rolled back, and another event may have this number by now. */
+    /* The transaction of the set was rolled back, and meanwhile another event may have got this number. */
     for (size_t i = 0; status != STORE_OK && i < set->count; i++)
         if (set->changes[i].kind == CHANGE_EVENT_APPEND)
             set->changes[i].event->sequence = 0;
@@ -161,8 +161,8 @@ static bool is_condemned(struct writer *w)
 
 /* ---- the lease ---- */
 
-/* While the store is broken and the backlog is empty, this function also probes whether the store works
- * again. */
+/* Renews the lease in time. While the store is broken and the backlog is empty, this also shows whether the
+ * store works again. */
 static void writer_keep_lease(struct writer *w)
 {
     mono_us now = env_mono(w->env);
@@ -234,8 +234,8 @@ static enum store_status writer_transact(struct writer *w, size_t count, char **
     return status;
 }
 
-/* Finds out whether a commit that failed with `failed` had an effect. When the result is STORE_BROKEN and
- * `unsure` is not 0, the outcome is not known yet. */
+/* Finds out whether a commit that failed with `failed` had an effect. When `unsure` is still not 0
+ * afterwards, the outcome is not known yet. */
 static enum store_status writer_outcome(struct writer *w, enum store_status failed)
 {
     int64_t last = 0;
@@ -293,8 +293,8 @@ static size_t batch_size(const struct writer *w)
     return n;
 }
 
-/* Whether the first `count` sets contain no change. Such sets are reported after the sets before them, and
- * are not written. */
+/* Whether the first `count` sets of the backlog contain no change. Such sets are not written, and are
+ * reported in their turn. */
 static bool is_without_change(const struct writer *w, size_t count)
 {
     const struct change_set *set = w->backlog.head;
@@ -357,7 +357,7 @@ static bool write_batch(struct writer *w)
 
 /* ---- the thread ---- */
 
-/* Returns the time for which the writer may wait when no set arrives. */
+/* Returns how long the writer may wait when no set arrives. */
 static int64_t idle_us(const struct writer *w)
 {
     if (w->lost)

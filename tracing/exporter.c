@@ -100,7 +100,7 @@ static void on_answer(void *ctx, const struct http_answer *answer)
 {
     struct span_exporter *x = ctx;
     const bool went_well = answer->status >= 200 && answer->status < 300;
-    int64_t wait = 0; /* more spans may wait */
+    int64_t wait = 0; /* the next batch follows at once, because more spans may wait */
     x->call = NULL;
     log_change(x, answer, went_well);
     if (went_well) {

@@ -11,7 +11,7 @@ enum { AVERAGE_OVER = 8 };
 
 struct flow {
     UT_hash_handle hh;
-    mono_us virtual_time; /* the virtual start time of its next call */
+    mono_us virtual_time; /* the virtual time at which its next call starts, if later than now */
     unsigned queued;
     char key[];
 };

@@ -1,11 +1,11 @@
 /*
  * Fairness between projects: start-time fair queuing. A flow is all calls of one project with one priority.
- * Each queued call moves the flow's virtual time ahead by the cost of a call, and a call's turn is
+ * Each queued call moves the flow's virtual time ahead by the cost of a call. The turn of a call is
  *
- *     max(now, virtual time of its flow) + handicap of its priority,
+ *     max(now, virtual time of its flow) + handicap of its priority
  *
- * so the hundredth call of one project is behind the first call of another. Each priority has its own flow,
- * because a user's write must not wait for the polls of its own project.
+ * Therefore the hundredth call of one project is behind the first call of another. Each priority has its own
+ * flow, because a user's write must not wait for the polls of its own project.
  *
  * No call starves. Let S be the cost of a call, D its real duration, Q the longest queue, and K the turn of a
  * call that is submitted at t behind k others of its flow: K - t <= k * S + 4 * LANE_HANDICAP_S. A call
@@ -23,13 +23,13 @@
 
 #include "base/env.h"
 
-/* A call overtakes a call of the next lower priority, unless that call has waited at least this many seconds
- * longer. */
+/* A call is sent before a call of the next lower priority, unless that call was submitted at least this
+ * number of seconds earlier. */
 enum { LANE_HANDICAP_S = 8 };
 
 struct flow;
 
-/* The part of its flow's virtual time that a queued call has taken; zeroed: none. */
+/* The cost that a queued call has added to the virtual time of its flow; zeroed: no flow. */
 struct fair_ticket {
     struct flow *flow;
     int64_t cost_us;
@@ -40,7 +40,8 @@ struct fairness {
     int64_t duration_us; /* the moving average of the duration of calls */
 };
 
-/* Returns the call's turn. `cost_us`: see fairness_cost. Fills the ticket. */
+/* Adds a call to its flow, fills the ticket, and returns the turn of the call. `cost_us`: see
+ * fairness_cost. */
 mono_us fairness_join(struct fairness *f, struct fair_ticket *ticket, const char *region,
                       const char *project_id, int priority, int64_t cost_us, mono_us now);
 /* Called when the call leaves the queue. When it was not sent, its flow gets the cost back. An empty ticket

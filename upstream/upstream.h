@@ -2,10 +2,11 @@
  * Cleura's API: one interface for both generations. All functions are for the loop thread, unless their
  * comment names another one.
  *
- * An account is one login. Its lane sends its calls one at a time (or max_in_flight), with a minimum spacing,
- * ordered by priority and waiting time. This folder manages the tokens: a call is sent with a valid token,
- * which is renewed once when Cleura rejects it. The caller only gets the result, which has one of a few
- * classes (upstream/wire/classify.c).
+ * An account is one login. Its lane sends its calls one at a time (or max_in_flight), with a minimum
+ * spacing, ordered by priority and waiting time. This folder manages the tokens: a call is sent with a valid
+ * token, which is renewed once when Cleura rejects it. After a refused login, the login guard is closed for
+ * a time: no login is made (upstream/account/auth.c). The caller gets only a result, which belongs to one of
+ * a few classes (upstream/wire/classify.c).
  */
 #ifndef UPSTREAM_UPSTREAM_H
 #define UPSTREAM_UPSTREAM_H
@@ -84,8 +85,8 @@ const char *upstream_class_name(enum upstream_class class);
 enum { UNREAD_TOLD = 8, UNREAD_PATH_BYTES = 96 };
 struct unread {
     unsigned count;
-    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* JSON pointers to the first unread members, each cut to
-                                                 * UNREAD_PATH_BYTES */
+    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* JSON pointers to the first unread members; longer pointers
+                                                 * are cut */
 };
 
 struct upstream_result {
@@ -93,8 +94,7 @@ struct upstream_result {
     int status;               /* the HTTP status; 0: there was no answer */
     char *message;            /* a text for people, without secrets; or NULL */
     int retry_after_s;        /* 0: not known */
-    const char *not_believed; /* GET: the reason why the shoot in the answer is not accepted, a static text;
-                               * or NULL */
+    const char *not_believed; /* GET: why the shoot in the answer is not accepted (static text), or NULL */
     bool unexplained; /* refused without a message of Cleura, although other calls succeeded shortly before */
     struct unread unread; /* the unread members of the answer; for lists see
                            * upstream/account/refused_rows.c */
@@ -126,7 +126,7 @@ struct exchange;
 
 enum { UPSTREAM_REQUEST_ID_BYTES = 129 };
 
-/* The state of a call; lane.c contains the moves. */
+/* The states of a call; lane.c contains the allowed transitions. */
 enum call_state {
     CALL_IDLE,    /* the call is not in the lane */
     CALL_WAITING, /* the call waits in the lane for its turn */
@@ -134,10 +134,8 @@ enum call_state {
     CALL_REFUSED, /* the call is refused; on_done reports that in a separate turn */
 };
 
-/*
- * The rows of a list that have a known content. When the same bytes come again, they are not decoded. The
- * call passes these rows to the code that reads its answer.
- */
+/* A row of a list that shootd has decoded before. When a new list contains a row with the same bytes, the
+ * row is not decoded again. The caller passes a set of such rows with the call. */
 struct known_row {
     uint8_t digest[ROW_DIGEST_BYTES]; /* as in struct shoot */
     char name[64];                    /* name of the shoot */
@@ -165,7 +163,7 @@ struct upstream_call {
     struct trace trace; /* the trace of the call; a call that no client requested has none (HT-51) */
     char request_id[UPSTREAM_REQUEST_ID_BYTES]; /* request id of the client, or "" (HT-50) */
     bool retry; /* the call repeats a failed call, and needs a token of the budget (UP-12) */
-    bool next;  /* the call is sent before all waiting calls, because the read on which it depends has just
+    bool next;  /* the call is sent before all waiting calls, because the read that it is based on has just
                  * ended */
 
     /*
@@ -176,7 +174,7 @@ struct upstream_call {
     /* LIST, in the same turns: called for rows that are in `known`. */
     void (*on_known)(struct upstream_call *call, const struct known_row *const *rows, size_t count);
     struct known_rows *known; /* for LIST: rows that need not be decoded, or NULL. The call owns these rows
-                                 until it is sent; this member is NULL afterwards */
+                               * until it is sent; this member is NULL afterwards */
     /* LIST, in the same turns: called for a row that is not accepted. This function must not cancel the call.
      * May be NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
@@ -193,7 +191,7 @@ struct upstream_call {
     struct upstream_account *account;
     struct exchange *exchange; /* the running exchange, while the call is sent and its answer is read */
     mono_us queued_at;
-    mono_us started_at; /* when the call was sent last; 0: never. `on_done` may read this time, too */
+    mono_us started_at;          /* when the call was last sent; 0: never. `on_done` may read this member */
     char span[TRACE_SPAN_BYTES]; /* span of the request */
     const char *method;          /* method of the request; static */
     int64_t timeout_us;          /* time limit of the transfer */
@@ -221,8 +219,8 @@ const char *login_state_name(enum login_state state);
 
 struct upstream_account_events {
     void *ctx;
-    /* Called when the state to store has changed: there is a newly sealed token, or a new time of the guard.
-     * The state is borrowed. */
+    /* Called when the account's stored state must be updated: there is a new sealed token, or the login
+     * guard opens at another time. The state is borrowed. */
     void (*remember)(void *ctx, const struct account_state *state);
     /* Called when the login state has changed. */
     void (*login_changed)(void *ctx, struct upstream_account *account, enum login_state state,
@@ -240,8 +238,9 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
                                               const struct upstream_account_events *events);
 /*
  * Changes the configuration of the account. New limits apply from the next call on. When login, password or
- * token file differ, a new login is made, also for calls that wait. URL and generation must be the same. The
- * old configuration may be freed after this function.
+ * token file differ, earlier refusals are forgotten, and the next login uses the new values; calls that wait
+ * use this login, too. A token is discarded only when the login differs. URL and generation must be the same.
+ * The old configuration may be freed after this function.
  */
 void upstream_account_configure(struct upstream_account *a, const struct config_account *config,
                                 int queue_length);
@@ -250,12 +249,12 @@ void upstream_account_free(struct upstream_account *a);
 
 /* Whether the account's generation has this call. Loop thread. */
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op);
-/* Sets the trace and the request for which the call is made. Copies both; NULL means none. Called before
- * upstream_submit. */
+/* Sets the trace and the id of the client's request for which the call is made. Both are copied; NULL: none.
+ * Called before upstream_submit. */
 void upstream_call_for(struct upstream_call *call, const struct trace *trace, const char *request_id);
 void upstream_submit(struct upstream_account *a, struct upstream_call *call);
 /* Cancels a call; on_done does not run. Does nothing when the call is not active. A write that was sent may
- * have had an effect. */
+ * have had an effect. A call that is cancelled at its deadline counts as UPSTREAM_EXPIRED. */
 void upstream_cancel(struct upstream_call *call);
 
 enum { UPSTREAM_CODE_GOOD_S = 600 }; /* how long a code from an SMS is valid */
@@ -270,7 +269,8 @@ enum login_outcome {
     LOGIN_OUTCOME_NO_SMS,     /* the account has only WebAuthn, which the API does not support (CL-5) */
     LOGIN_OUTCOME_NOTHING,    /* there is no password, and no new token in token_file */
     LOGIN_OUTCOME_WRONG_CODE, /* the code may be entered again */
-    LOGIN_OUTCOME_NO_CODE,    /* no code was sent, it has expired, or shootd was restarted since */
+    LOGIN_OUTCOME_NO_CODE,    /* no code was sent, the code has expired, or shootd was restarted after it was
+                               * sent */
     LOGIN_OUTCOME_UNREACHABLE,
     LOGIN_OUTCOME_MAX_,
 };
@@ -287,7 +287,8 @@ typedef void (*upstream_login_done)(void *ctx, const struct upstream_login_end *
 /*
  * Begins a manual login. Cleura sends an SMS only for manual logins (CL-5, CL-6). A manual login also
  * replaces a valid token, unless the token is younger than a minute. Each SMS and each refusal closes the
- * login guard. No step begins after the deadline. An automatic login stops at LOGIN_TWO_FACTOR.
+ * login guard. No step begins after the deadline. (An automatic login never goes on to the second factor: it
+ * ends with LOGIN_TWO_FACTOR.)
  */
 void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx);
 /* Sends the code of the SMS to Cleura. A refused code closes the guard for the next code. */
@@ -304,15 +305,15 @@ struct upstream_account_status {
     unsigned queue_depth;
     unsigned in_flight;
     wall_us last_contact_at; /* the time of the last complete answer; 0: there was none */
-    mono_us heard_at;        /* the same moment on the monotonic clock, for its age */
+    mono_us heard_at;        /* the same time on the monotonic clock, from which its age is computed */
     wall_us next_login_at;   /* when the guard opens; 0: open */
-    wall_us away_since;      /* since when Cleura has not answered; 0: it answers */
+    wall_us away_since;      /* the time when Cleura stopped answering; 0: Cleura answers */
     const char *breaker;     /* "closed", "open", "half_open" */
     wall_us breaker_until;   /* earliest time of the next probe; 0 when closed */
 };
 void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret);
-/* While Cleura does not answer: returns a sentence for people with host, time and reason. The caller owns
- * it. */
+/* Returns a sentence for people that says which host does not answer, when that began, and why. Called only
+ * while Cleura does not answer. The caller owns it. */
 char *upstream_why_away(const struct upstream_account *a);
 
 /* Returns the number of ended calls by operation and class, for /metrics. Any thread. */
@@ -324,8 +325,8 @@ const struct histogram *upstream_durations(enum upstream_op op, enum upstream_cl
 uint64_t upstream_logins_total(bool ok);
 /* Returns how often a breaker opened; this includes openings after failed probes. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
-/* Return the numbers of rows of lists: those that were refused, and those that were known already and not
- * decoded again. Any thread. */
+/* Return numbers of rows in lists: rows that were refused, and rows that were not decoded again because they
+ * were known. Any thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
 /* Returns the number of unreadable members of answers. Any thread. */
@@ -335,7 +336,7 @@ uint64_t upstream_retries_delayed_total(void);
 /* Returns the number of accounts whose breaker is open or half open. Any thread. */
 int upstream_breakers_open(void);
 
-/* Returns the problem that reports a class to a client. The caller owns it. */
+/* Returns the problem that reports this result to a client. The caller owns it. */
 struct problem *upstream_problem(const struct upstream_result *result);
 
 #endif

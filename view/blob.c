@@ -1,6 +1,7 @@
 /*
- * Resources in the view. The body of a cluster contains the time of its observation, which is the only member
- * that every poll changes. For a new time the text is not made again: a reader inserts the time.
+ * Resources in the view. The body of a cluster contains the time of its observation, the only member that
+ * every poll changes. When only this time changes, the body is not rendered again: a reader inserts the new
+ * time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static bool has_time_at(const struct view_blob *b, const char *text, size_t at)
 
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief)
 {
-    assert(!b->brief && !b->key); /* called before the blob is in the view */
+    assert(!b->brief && !b->key); /* must be called before the blob is in the view */
     assert(has_time_at(b, b->body, observed_in_body) && has_time_at(b, brief, observed_in_brief));
     b->brief = brief;
     b->brief_len = strlen(brief);
@@ -79,7 +80,7 @@ wall_us view_blob_seen_at(const struct view_blob *b)
     return atomic_load(&b->seen_at);
 }
 
-wall_us view_blob_write(const struct view_blob *b, bool brief, struct buffer *out)
+wall_us view_blob_write(const struct view_blob *b, bool brief, struct time_text *last, struct buffer *out)
 {
     const char *text = brief ? b->brief : b->body;
     const size_t len = brief ? b->brief_len : b->body_len;
@@ -88,11 +89,10 @@ wall_us view_blob_write(const struct view_blob *b, bool brief, struct buffer *ou
         (void)buffer_add(out, text, len);
         return at;
     }
-    char now[TIME_TEXT_BYTES];
     const size_t before = brief ? b->observed_in_brief : b->observed_in_body;
     const size_t behind = before + strlen(b->observed_text);
     (void)buffer_add(out, text, before);
-    (void)buffer_add_str(out, time_rfc3339(at, true, now));
+    (void)buffer_add_str(out, time_text(last, at));
     (void)buffer_add(out, text + behind, len - behind);
     return at;
 }
@@ -109,10 +109,8 @@ static struct view_blob *form_seen_at(const struct view_blob *b, wall_us at)
     return form;
 }
 
-/*
- * While this function reads `seen_at` and `again`, the loop thread may change the time, and another reader
- * may store a form with the older time. Then the caller gets a separate form, so that no thread has to wait.
- */
+/* While this function runs, the loop thread may set a newer time, and another reader may store a form with
+ * an older time. The caller then gets a form that is not stored, so that no thread has to wait. */
 struct view_blob *view_blob_as_seen(struct view_blob *b)
 {
     const wall_us at = view_blob_seen_at(b);

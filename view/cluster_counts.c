@@ -12,7 +12,7 @@ static bool is_of(const struct cluster_group *group, const struct cluster_facts 
            !strcmp(group->version_line, c->version_line);
 }
 
-/* Neighbouring clusters are usually similar, so the group that matched last is tried first. */
+/* Neighbouring clusters are usually similar, so the search begins with the group that was made last. */
 static struct cluster_group *group_of(struct cluster_counts *counts, const struct cluster_facts *c)
 {
     for (size_t i = counts->count; i; i--)

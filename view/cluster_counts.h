@@ -1,7 +1,7 @@
 /*
- * The number of clusters in each state, for the clusters of one chunk of the view. GET /v1/summary adds up
- * these numbers and reads no cluster. The numbers are made once for each chunk, and shared together with the
- * chunk. Immutable; any thread.
+ * The numbers of clusters in each state, for one chunk of the view. GET /v1/summary adds up the numbers of
+ * all chunks and reads no cluster. The numbers are made once for each chunk; snapshots that share the chunk
+ * share its numbers. Immutable; any thread.
  */
 #ifndef VIEW_CLUSTER_COUNTS_H
 #define VIEW_CLUSTER_COUNTS_H

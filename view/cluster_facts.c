@@ -25,7 +25,8 @@ static int64_t version_number(const char *version)
     return number;
 }
 
-/* The separator is a byte that UTF-8 never contains, so that no searched text matches across two texts. */
+/* Appends a separator and the text in lower case. UTF-8 never contains this separator, so that a searched
+ * text cannot match the end of one text and the beginning of the next. */
 static void add_search_line(struct buffer *out, const char *text)
 {
     if (!text)
@@ -68,9 +69,11 @@ static size_t add_text(struct buffer *out, const char *text)
     return at;
 }
 
-/* Whether a document has this member with this value. The text of the document is searched, because the
- * document may have no tree. A string in the text cannot look like a member, because quotes in a string are
- * escaped. */
+/*
+ * Whether a document contains `member`, a name with its value as JSON text. The text of the document is
+ * searched, because the document may have no tree. No string of the document can contain `member`, because
+ * quotes in a string are escaped.
+ */
 static bool has_member(const struct json_doc *doc, const char *member)
 {
     return doc && strstr(doc->text, member);
@@ -107,9 +110,10 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
     const size_t number = add_text(&texts, version), minor = add_text(&texts, line);
     const size_t issues = texts.len;
-    char *issues_text CLEANUP_FREE = prepared ? json_text(prepared) : NULL;
-    if (issues_text)
-        (void)add_text(&texts, issues_text);
+    if (prepared) {
+        json_write(&texts, prepared);
+        (void)buffer_add(&texts, "", 1);
+    }
     const size_t images = texts.len;
     add_images(&texts, s);
     const size_t search = texts.len;

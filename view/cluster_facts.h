@@ -1,6 +1,6 @@
 /*
- * The facts of a cluster that filters, orders and counts use, in one block of memory. With these facts, a
- * list of ten thousand clusters needs no JSON. Code that needs other data of a cluster parses its body.
+ * The facts of a cluster that filters, sort orders and counts use, in one block of memory. With these facts,
+ * a list of ten thousand clusters needs no JSON. Code that needs other data of a cluster parses its body.
  * Immutable; any thread.
  */
 #ifndef VIEW_CLUSTER_FACTS_H
@@ -19,8 +19,8 @@ struct cluster_facts {
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
-    int64_t version_number; /* the version of Kubernetes as one number; 0: the version is not known; in the
-                             * order such clusters come first */
+    int64_t version_number; /* the version of Kubernetes as one number, for sorting; 0: not known, sorts
+                             * first */
     wall_us created_at, updated_at;
     wall_us expires_at; /* when the first version in use expires; 0: not known */
     json_t *labels;     /* the labels; NULL: the cluster has no labels */
@@ -30,7 +30,8 @@ struct cluster_facts {
     const char *search;       /* all texts that `q` searches, in lower case */
     const char *images;       /* the image of each pool: its name and its version, each followed by
                                * FACTS_SEPARATOR */
-    const char *issues;       /* the text of issues_prepare; NULL: there are no such issues */
+    const char *issues;       /* the result of issues_prepare (model/issues.h) as text; NULL: issues_prepare
+                               * returned NULL */
     char texts[];
 };
 

@@ -14,9 +14,9 @@ struct feed {
     pthread_cond_t woken;
     unsigned wakes;
     struct feed_numbers numbers;
-    struct feed_entry **ring; /* the entries, by sequence modulo max_entries */
-    size_t count;             /* the number of entries in the ring; the entries have the numbers from newest -
-                               * count + 1 to newest */
+    struct feed_entry **ring; /* the entries; the index is the sequence modulo max_entries */
+    size_t count;             /* the number of entries in the ring; their sequences are newest - count + 1 to
+                               * newest */
     size_t bytes;
     size_t max_entries;
     size_t max_bytes;
@@ -114,8 +114,8 @@ void feed_set_oldest(struct feed *f, int64_t oldest)
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-/* Removes one entry to make space for `e`, and returns the removed entry. NULL: no entry had to be removed.
- * Called while the lock is held. */
+/* Removes and returns the oldest entry when there is no space for `e`, or when `e` does not follow the
+ * newest entry. Otherwise returns NULL. Called while the lock is held. */
 static struct feed_entry *make_room(struct feed *f, const struct feed_entry *e)
 {
     bool follows = e->sequence == f->numbers.newest + 1; /* otherwise the ring would have a gap */

@@ -1,8 +1,9 @@
 /*
  * The newest events for streams: a ring of limited size, whose entries never change. The text of an entry is
- * made once for all readers (AO-19). The ring contains the latest numbers without a gap. The loop thread
- * publishes an event when it is durable and the view shows the reported change; any thread reads. There is
- * one lock, which is held only for a short time; no memory is allocated or freed while it is held.
+ * made once for all readers (AO-19). The sequences of the entries in the ring have no gap. The loop thread
+ * publishes an event when the event is durable and the view shows the change that it reports; any thread
+ * reads. There is one lock, which is held only for a short time; no memory is allocated or freed while it is
+ * held.
  */
 #ifndef VIEW_FEED_H
 #define VIEW_FEED_H
@@ -39,14 +40,16 @@ struct feed_numbers {
 struct feed;
 
 struct feed *feed_new(size_t max_entries, size_t max_bytes);
-/* Frees the feed, which no thread may use any more. Referenced entries stay valid. NULL is allowed. */
+/* Frees the feed. No thread may use the feed at this time. Entries that are still referenced stay valid.
+ * NULL is allowed. */
 void feed_free(struct feed *f);
 
-/* Sets the numbers of the store, before anything is published. */
+/* Sets the oldest and the newest sequence of the store, before the first event is published. */
 void feed_begin(struct feed *f, int64_t oldest, int64_t newest);
-/* Any thread: sets the oldest number in the store after a purge. */
+/* Sets the oldest sequence in the store, after a purge. Any thread. */
 void feed_set_oldest(struct feed *f, int64_t oldest);
-/* Loop thread: publishes an event, in the order of the numbers. Wakes feed_wait. */
+/* Publishes an event and wakes feed_wait. Events are published in the order of their sequences. Loop
+ * thread. */
 void feed_publish(struct feed *f, const struct event *e);
 
 int64_t feed_newest(struct feed *f);
@@ -58,14 +61,12 @@ enum feed_place {
     FEED_BEHIND, /* the next event is no longer in the ring, only in the store */
 };
 enum feed_place feed_next(struct feed *f, int64_t after, struct feed_entry **ret_entry);
-/* Returns up to `max` entries after `after`, or from the oldest entry in the ring if this entry is later. The
- * caller unrefs each entry. */
+/* Returns up to `max` entries after the sequence `after`. When the ring begins later, returns entries from
+ * its oldest one on. The caller unrefs each entry. */
 size_t feed_batch(struct feed *f, int64_t after, struct feed_entry **ret_entries, size_t max);
 
-/*
- * Waits until an event is published, or feed_wake is called after *wakes was set, but at most `timeout_us` of
- * real time. Only one thread may wait.
- */
+/* Waits until an event is published, or until feed_wake was called after *wakes was last set, but at most
+ * `timeout_us` of real time. Only one thread may wait. */
 void feed_wait(struct feed *f, unsigned *wakes, int64_t timeout_us);
 void feed_wake(struct feed *f);
 

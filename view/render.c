@@ -68,7 +68,7 @@ static json_t *render_errors(const struct shoot *s)
     return errors;
 }
 
-/* Returns where the time begins in the text. */
+/* Writes the time of observation; returns where it begins in the text. */
 static size_t out_observed_at(struct buffer *out, const struct cluster *c)
 {
     char text[TIME_TEXT_BYTES];
@@ -76,7 +76,7 @@ static size_t out_observed_at(struct buffer *out, const struct cluster *c)
     return c->observed_at ? out->len - 1 - strlen(time_rfc3339(c->observed_at, true, text)) : 0;
 }
 
-/* Returns where the time of observation begins in the text. */
+/* Writes the status; returns where the time of observation begins in the text. */
 static size_t out_status(struct buffer *out, const struct cluster *c)
 {
     const struct shoot *s = c->shoot;
@@ -177,8 +177,8 @@ static char *text_of_buffer(struct buffer *out)
     assert(!out->overflow);
     const size_t len = out->len;
     char *text = buffer_take(out, NULL);
-    return mem_realloc_array(text, len + 1, 1); /* unused memory is freed, because callers may keep the text
-                                                 * for long */
+    return mem_realloc_array(text, len + 1, 1); /* frees unused memory, because callers may hold the text for
+                                                 * long */
 }
 
 static char *render_full(const struct cluster *c, const struct operation *op, size_t *ret_observed)
@@ -392,9 +392,9 @@ static char *text_of(json_t *doc)
 }
 
 /*
- * Makes a tag of the form "id-number-digest". The digest includes everything from which the body is made. The
- * digest also includes times, because a restored store uses the same version numbers again, and it includes
- * the build, because a different build may use different texts.
+ * Makes an ETag of the form "id-number-digest". The digest includes everything from which the body is made.
+ * It also includes times, because a store that was restored uses the same version numbers a second time, and
+ * the build, because another build may render different texts.
  */
 static void make_etag(char etag[static 64], const char *id, int64_t number, const int64_t *state,
                       size_t state_bytes, const char *message)
@@ -415,8 +415,11 @@ static void make_etag(char etag[static 64], const char *id, int64_t number, cons
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
 {
-    /* The expiry is included, because a new catalog may change the expiry without a change of the cluster.
-     * The message is included, because the message of a cluster that is set aside is not stored. */
+    /*
+     * The expiry is included, because a new catalog may change the expiry without a change of the cluster.
+     * The message is included, because the message of a cluster that is set aside is not stored, so no
+     * version number shows its change.
+     */
     const int64_t state[] = {c->version,    c->updated_at,           op ? op->version : 0,
                              c->expires_at, op ? op->updated_at : 0, c->stale};
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
@@ -475,7 +478,7 @@ struct view_blob *render_operation_blob(const struct operation *op)
 {
     char etag[64];
     struct operation shown = *op;
-    shown.body = NULL; /* these parts are the largest, and no reader needs them */
+    shown.body = NULL; /* these are the largest parts, and no reader needs them */
     shown.notes = NULL;
     shown.note_count = 0;
     render_operation_etag(op, etag);

@@ -1,7 +1,7 @@
 /*
- * The form of the model's structs for API clients. These functions make JSON from a struct: a tree or, for
- * clusters, a text. The functions are pure, so any thread that owns the struct may call them; in most cases
- * the loop thread does. The caller owns the result.
+ * Renders the model's structs as API clients see them. These functions make JSON from a struct: a tree or,
+ * for clusters, a text. The functions are pure, so any thread that owns the struct may call them; usually
+ * this is the loop thread. The caller owns the result.
  */
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
@@ -33,9 +33,11 @@ void render_event_item(struct buffer *out, const struct event *e);
 /* Writes an event in the form of a block of a text/event-stream, with the empty line at its end (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
-/* These functions make blobs for the view. The ETag of a blob is made of id and version. The subject of a
- * cluster's blob is the cluster's facts. The subject of an operation's blob is a copy of the operation
- * without its body. Every other subject is a copy. */
+/*
+ * These functions make blobs for the view. The ETag of a blob is made of id and version. The subject is
+ * struct cluster_facts for a cluster, a copy without its body for an operation, and a copy for any other
+ * resource.
+ */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
@@ -45,11 +47,11 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
                                       wall_us fetched_at);
 
 /*
- * The quoted ETag of a cluster: "<id>-<generation>-<digest of everything else that is shown>", without
- * observed_at, which every read of Cleura changes. The tag stands for the state, not for its age.
- * If-None-Match compares the whole tag. If-Match compares only id and generation, because its question is
- * whether another caller has changed the cluster. Therefore a client gets no 412 because of a poll or of new
- * progress between its read and its write.
+ * The quoted ETag of a cluster: "<id>-<generation>-<digest of everything else that is shown>". The digest
+ * does not include observed_at, because every read of Cleura changes it, and the ETag stands for the state,
+ * not for its age. If-None-Match compares the whole ETag. If-Match compares only id and generation, because
+ * it only has to detect a change by another caller. Therefore a poll or new progress between a client's read
+ * and its write causes no 412.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);

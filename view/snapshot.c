@@ -1,7 +1,7 @@
 /*
  * Snapshots: a section is an array of chunks. Successive snapshots share the sections and chunks without
- * changes. The loop thread stages and publishes; readers use the epoch. These functions never block, and
- * never use the store or the network.
+ * changes. The loop thread stages changes and publishes snapshots; readers enter an epoch (base/epoch.h).
+ * These functions never block, and never use the store or the network.
  */
 #include "view/view.h"
 
@@ -266,8 +266,8 @@ static void release_blob(void *blob)
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at)
 {
     assert(b->observed_at && at);
-    atomic_store(&b->heard_at, heard_at); /* stored first, so that a form with the new time never has the
-                                           * older value */
+    atomic_store(&b->heard_at, heard_at); /* stored before seen_at, so that a form with the new time never
+                                           * has the older value */
     atomic_store(&b->seen_at, at);
     struct view_blob *older = atomic_exchange(&b->again, NULL);
     if (older)
@@ -370,8 +370,9 @@ static void merge_chunk(struct merge *m, const struct view_chunk *old, const str
 
 /*
  * Makes a section from an old section and the changes. The new section shares each old chunk that has no
- * changes. When too few entries for a chunk were collected before such an old chunk, its entries are added to
- * the collected entries. A change belongs to the last chunk that begins before its key.
+ * changes. An exception: when the entries that were collected before such a chunk are too few for a chunk of
+ * their own, the entries of the old chunk are added to them. A change belongs to the last chunk that begins
+ * before its key.
  */
 static struct section *section_merge(enum view_section which, const struct section *old,
                                      struct staging *staging)
@@ -442,7 +443,7 @@ uint64_t view_published(const struct view *v)
 
 /* ---- former tokens ---- */
 
-/* Returns the first digits of a key as a number. The number has so many digits that a guess does not match by
+/* Returns the first 16 hex digits of a key as a number. A guessed token does not match so many digits by
  * chance. The result is never 0, which marks an empty place. */
 static uint64_t former_mark(const char *key)
 {

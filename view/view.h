@@ -1,8 +1,8 @@
 /*
  * The view: an immutable snapshot of all data for API reads, with prepared JSON and ETags. The loop thread
  * publishes snapshots, and HTTP threads read them without a lock (base/epoch.h). A snapshot never changes.
- * For a change of a resource, one new blob is made, and a new snapshot, which shares all other blobs with the
- * old snapshot.
+ * When a resource changes, one new blob and a new snapshot are made. The new snapshot shares all other blobs
+ * with the old one.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -57,8 +57,9 @@ wall_us view_blob_seen_at(const struct view_blob *b);
  * the newest time of observation. This form has no key, no brief and no subject.
  */
 struct view_blob *view_blob_as_seen(struct view_blob *b);
-/* Appends the body, or the brief, with the newest time of observation; returns that time. */
-wall_us view_blob_write(const struct view_blob *b, bool brief, struct buffer *out);
+/* Appends the body, or the brief, with the newest time of observation; returns that time. `last` stores the
+ * last time as a text from one call to the next; it must be zeroed before the first call. */
+wall_us view_blob_write(const struct view_blob *b, bool brief, struct time_text *last, struct buffer *out);
 struct view_blob *view_blob_ref(struct view_blob *b);
 void view_blob_unref(struct view_blob *b);
 
@@ -146,34 +147,32 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
 const struct view_entry *view_next(struct view_cursor *cursor);
 const struct view_entry *view_previous(struct view_cursor *cursor);
 
-/* Loop thread: the current snapshot, without staged changes; valid until the next view_publish. */
+/* Returns the current snapshot, without staged changes; valid until the next view_publish. Loop thread. */
 const struct view_snapshot *view_shown(const struct view *v);
-/* Loop thread: stages one change; blob NULL removes the entry. Takes over the reference. */
+/* Stages one change; blob NULL removes the entry. Takes over the reference. Loop thread. */
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
-/*
- * Loop thread: called when an observation found no change of the blob, which is in the view or staged. No new
- * snapshot is made: readers write the new time when they need the blob.
- */
+/* Called when an observation found no change of the blob, which is in the view or staged. No new snapshot is
+ * made: a reader inserts the new time when it uses the blob. Loop thread. */
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at);
 /*
- * Tokens that were valid until recently, by the first digits of the hex form of their digests. These tokens
- * are used only for a counter. The view has the last VIEW_FORMER_TOKENS such tokens since the start of this
- * process. They are not staged: the loop thread adds them, and any thread reads them.
+ * Tokens that are no longer valid, known by the first hex digits of their digests. Only a counter of
+ * refusals uses them. The view has the last VIEW_FORMER_TOKENS such tokens since the start of this process.
+ * They are not staged: the loop thread adds them, and any thread reads them at once.
  */
 enum { VIEW_FORMER_TOKENS = 256 };
 void view_note_former_token(struct view *v, const char *key);
 bool view_was_token(const struct view *v, const char *key);
 void view_set_flags(struct view *v, bool ready, bool draining);
-/* Loop thread: sets left_out, which never becomes smaller. The new value is visible after the next
- * view_publish. */
+/* Sets left_out, which never moves to a smaller id. The new value is visible after the next view_publish.
+ * Loop thread. */
 void view_set_left_out(struct view *v, const char *operation_id);
 /*
- * Loop thread: makes all staged changes visible at once. Does nothing when no change is staged. Besides the
- * changed entries, the function copies only the other entries of their chunks, at most VIEW_CHUNK_MOST for
- * each chunk. For the other chunks of a changed section the function copies the pointers.
+ * Makes all staged changes visible at once. Does nothing when no change is staged. A chunk with a changed
+ * entry is replaced by new chunks of at most VIEW_CHUNK_MOST entries. Most other chunks of a changed section
+ * are shared: only their pointers are copied. Loop thread.
  */
 void view_publish(struct view *v);
-/* Any thread: the number of snapshots that were published. */
+/* Returns the number of snapshots that were published. Any thread. */
 uint64_t view_published(const struct view *v);
 
 #endif

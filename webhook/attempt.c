@@ -1,7 +1,7 @@
 /*
  * One attempt to send a delivery: its body, its signature, the POST, and the decision about its result. Loop
  * thread, except on_event_read, which runs on the store's reader thread and only posts its result. Extra
- * headers are unsealed only within sign_and_send.
+ * headers are unsealed only to send them, and to mask them in the receiver's answer.
  */
 #include "webhook/engine_private.h"
 
@@ -23,7 +23,7 @@ enum {
     CONNECT_TIMEOUT_S = 5,
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
-    SECRET_SHORTEST = 8,  /* shorter values are not masked, because their mask would hide ordinary words */
+    SECRET_SHORTEST = 8,  /* shorter values are not masked, because masking them would hide ordinary words */
     NOT_MADE_DELAY_S = 5, /* an attempt that could not be made is repeated after this time */
     GIVE_UP_AFTER_S = 5 * 86400, /* the endpoint is disabled when a delivery has failed, and no delivery has
                                   * succeeded for this time (WH-15) */
@@ -70,7 +70,7 @@ static void write_result(const struct pending_delivery *pending, struct delivery
     snippet_write(row->snippet, answer->body, answer->body_len, p->subscription, p->engine->o.key);
 }
 
-/* A test is tried once; its result is reported and has no other effect. */
+/* A test event is sent only once. Its result is reported, but does not affect other deliveries. */
 static bool is_test(const struct delivery *row)
 {
     return !strcmp(row->event_type, event_type_name(EVENT_WEBHOOK_TEST));
@@ -85,18 +85,18 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
     return DELIVERY_PENDING;
 }
 
-/* Applies the effect of a result on all other deliveries for this receiver. */
+/* Applies what a result shows about the receiver, which affects all its other deliveries. */
 static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
 {
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {
-        /* A pause does not end, because this attempt began before the receiver requested the pause. */
+        /* A success does not end a pause: this attempt began before the receiver requested the pause. */
         p->last_success_at = now;
         p->throttled_in_a_row = 0;
         return;
     }
-    int64_t pause_us = retry_after_s * US_PER_S; /* the receiver may request a pause with any failure;
-                                                  * negative: the receiver did not */
+    int64_t pause_us = retry_after_s * US_PER_S; /* any failure may contain a Retry-After; negative: there
+                                                  * was none */
     p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);
@@ -159,7 +159,8 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     write_result(pending, row, result, answer, now);
     delivery_move(row, verdict(row, result));
 
-    /* Plans the next attempt, and records what this attempt shows about the receiver. */
+    /* Plans the next attempt if the delivery is still pending, and records what the attempt shows about the
+     * receiver. */
     int64_t delay_us = 0;
     if (row->status == DELIVERY_PENDING) {
         delay_us = schedule_delay_us(e->env, row->attempt, retry_after_s);
@@ -185,8 +186,8 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         endpoint_disable(p, reason);
 }
 
-/* Called when the attempt could not be made for a reason that the receiver has not caused. The attempt is not
- * counted. */
+/* Called when the attempt could not be made for a reason for which the receiver is not responsible. The
+ * attempt is not counted. */
 static void attempt_put_off(struct pending_delivery *pending)
 {
     pending_finish(pending, false, env_mono(pending->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
@@ -271,19 +272,19 @@ static void sign_and_send(struct pending_delivery *pending)
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
         .timeout_us = TOTAL_TIMEOUT_S * US_PER_S,
         .max_body = ANSWER_MAX_BYTES,
-        .fresh_connection = true, /* with a new connection each time, the address policy checks every attempt
-                                   * (WH-19) */
+        .fresh_connection = true, /* every attempt resolves the host and checks its address again (WH-19) */
     };
     pending->call = transport->start(transport, &request, on_receiver_answer, pending);
 }
 
 /* ---- a body that is only in the store ---- */
 
-/* Moves from the loop to the reader and back. Only the loop thread uses `pending`. */
+/* The read of a body, which moves from the loop to the reader and back. Only the loop thread uses
+ * `pending`. */
 struct event_fetch {
     struct loop_task task;
     struct loop *loop;
-    struct pending_delivery *pending; /* NULL: the delivery does not wait any more */
+    struct pending_delivery *pending; /* NULL: the delivery no longer waits for the body */
     enum store_status status;
     struct event *event;
 };

@@ -104,8 +104,8 @@ static void endpoint_plan(struct endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
     const struct pending_delivery *next = pending_peek(p);
-    /* After a failure a receiver gets one attempt at a time, so an unreachable receiver uses only one place
-     * for attempts. */
+    /* After a failure a receiver gets only one attempt at a time, so that an unreachable receiver takes only
+     * one of the engine's concurrent attempts. */
     bool has_room = p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
     if (!next || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
@@ -136,7 +136,8 @@ static void on_due(struct loop_timer *timer)
     attempt_start(pending);
 }
 
-/* Gives free places to endpoints that wait for a place. An endpoint that gets no place waits again. */
+/* Starts attempts of endpoints that wait because the engine had too many attempts in progress, as far as the
+ * limit allows. An endpoint that still cannot start waits again. */
 static void engine_wake(struct webhook_engine *e)
 {
     assert(e->in_flight <= ENGINE_MAX_IN_FLIGHT);
@@ -213,8 +214,8 @@ void endpoint_disable(struct endpoint *p, const char *reason)
     s->disabled_reason = mem_strdup(reason);
     s->version++;
     s->updated_at = env_wall(e->env);
-    /* The webhook is stored before its deliveries. After a crash between the two, deliveries of a disabled
-     * webhook are pending, and fail after the restart. */
+    /* The webhook is stored before its deliveries. After a crash between the two, deliveries of the disabled
+     * webhook are still pending; they fail after the restart. */
     if (e->o.subscription_changed)
         e->o.subscription_changed(e->o.ctx, subscription_copy(s));
     endpoint_fail_all(p, "disabled");
@@ -318,9 +319,11 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     if (!p) {
         p = endpoint_new(e, s->id);
     } else if (s->version < p->subscription->version) {
-        return; /* the engine has a newer version already, for example after a 410 */
+        return; /* the engine already has a newer version, for example because it disabled the webhook after
+                 * a 410 */
     } else {
-        /* The answer of an earlier receiver does not concern the new receiver. */
+        /* Running attempts are interrupted, because an answer of the old receiver does not concern the new
+         * one. */
         if (!sends_the_same(p->subscription, s)) {
             endpoint_interrupt(p);
             engine_wake(e);
@@ -331,7 +334,8 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
         p->failing = false;
     }
     p->subscription = subscription_copy(s);
-    /* A new webhook has 5 days from now on. A webhook that was enabled again has them, too (WH-15). */
+    /* The 5 days without a success (WH-15) begin at the latest of these times: the last success, the
+     * creation of the webhook, the last time that it was enabled again. */
     p->last_success_at =
         later(later(p->last_success_at, s->last_success_at), later(s->created_at, s->enabled_at));
     webhook_count_endpoint(s->disabled, 1);
@@ -356,7 +360,7 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     struct endpoint *p = endpoint_find(e, d->subscription_id);
     HASH_FIND(hh, e->pending, d->id, strlen(d->id), pending);
     if (!p || pending || d->status != DELIVERY_PENDING)
-        return; /* deleting a webhook also deletes its deliveries in the store */
+        return; /* nothing to store: with a deleted webhook, the store deletes its deliveries, too */
     if (p->subscription->disabled) {
         struct delivery row = *d;
         struct change_set *set = record_new();

@@ -15,8 +15,8 @@
 #include "webhook/outcome.h"
 #include "webhook/webhook.h"
 
-/* The transport allows more connections than this number of attempts, so that the time limit of an attempt
- * never includes a wait for a connection. */
+/* The transport allows more connections than this number of attempts, so no attempt has to wait for a
+ * connection within its time limit. */
 enum { ENGINE_MAX_IN_FLIGHT = WEBHOOK_CONNECTIONS - 16 };
 
 struct event_fetch;
@@ -39,16 +39,16 @@ struct endpoint {
     char id[40];
     struct webhook_engine *engine;
     struct subscription *subscription;
-    struct heap waiting; /* pending deliveries by due time */
+    struct heap waiting; /* the pending deliveries that wait, by their due time */
     struct loop_timer timer;
-    struct list ready; /* in engine->ready while a delivery is due, but the engine has too many attempts in
-                        * progress */
+    struct list ready; /* in engine->ready while a delivery is due but must wait, because the engine has too
+                        * many attempts in progress */
     struct list under_way;
-    int in_flight;        /* the length of under_way */
+    int in_flight;        /* the number of deliveries in under_way */
     bool failing;         /* the last attempt failed */
     mono_us paused_until; /* nothing is sent before this time, because the receiver requested a pause */
     int throttled_in_a_row;
-    wall_us last_success_at; /* the last success, or when the webhook was created or enabled again */
+    wall_us last_success_at; /* the last success, or the later creation or re-enabling of the webhook */
     UT_hash_handle hh;
 };
 
@@ -71,7 +71,7 @@ void pending_finish(struct pending_delivery *pending, bool final, mono_us due);
  * afterwards. */
 void endpoint_disable(struct endpoint *p, const char *reason);
 
-/* Makes a change set for results, which the caller submits to the store. */
+/* Makes a change set for the results of deliveries. The caller submits it to the store. */
 struct change_set *record_new(void);
 /* Stores the current state of the row. */
 void record_delivery(struct webhook_engine *e, const struct delivery *row);
@@ -81,7 +81,7 @@ void record_failed(struct webhook_engine *e, struct change_set *set, struct deli
 /* ---- attempt.c ---- */
 
 /* Sends the delivery. The caller must not use the delivery or its endpoint afterwards, because an attempt
- * that cannot be made ends at once. */
+ * that cannot be made ends within this call. */
 void attempt_start(struct pending_delivery *pending);
 /* Cancels the request or the read in progress. The attempt is not counted. */
 void attempt_cancel(struct pending_delivery *pending);
@@ -99,7 +99,7 @@ void webhook_count_attempt(enum attempt_result result);
 /* Changes the number of pending deliveries by +1 or -1. */
 void webhook_count_pending(int delta);
 void webhook_count_in_flight(int delta);
-/* Adds the time from the event to its delivery. */
+/* Counts a delivery by the time that passed between the event and the delivery. */
 void webhook_observe_delay(int64_t delay_us);
 /* Sets the time of the oldest event with a pending delivery; 0: no delivery is pending. */
 void webhook_note_oldest(wall_us at);

@@ -17,8 +17,8 @@ enum { NAME_MAX_BYTES = 64, VALUE_MAX_BYTES = 1024 };
 
 /*
  * Reserved fields: the fields of the connection, the message and the signature (RFC 9110 7.6.1, WH-2), and
- * fields that would make libcurl decompress data without a limit. A "*" at the end means every name with this
- * beginning.
+ * fields that would make libcurl decompress data without a limit. A "*" at the end stands for any further
+ * characters.
  */
 static const char *const reserved[] = {
     "accept-encoding", "connection", "content-*",         "cookie*",    "expect", "forwarded", "host",

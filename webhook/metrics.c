@@ -7,7 +7,7 @@
 
 #include "base/metric.h"
 
-/* The edges are the usual short times, followed by the times of the attempts of the schedule. */
+/* The first edges are usual response times; the last edges are about the times of the later attempts. */
 static const struct histogram_edges delay_edges = {11,
                                                    {10000, 50000, 100000, 500000, 1000000, 5000000, 30000000,
                                                     600000000, 3600000000, 36000000000, 360000000000}};

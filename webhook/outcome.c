@@ -24,7 +24,7 @@ static enum attempt_result result_of_status(int status)
     return ATTEMPT_ODD_STATUS;
 }
 
-/* Finds the result for the transport's name of the error, for a request that was never sent. */
+/* Finds the result for a request that was never sent; `error` is the transport's name of the error. */
 static enum attempt_result result_of_error(const char *error)
 {
     static const struct {
@@ -66,7 +66,7 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
 
 enum { MINUTE = 60, HOUR = 3600, PAUSE_FIRST_S = 5, PAUSE_MAX_S = 5 * MINUTE };
 
-/* Seconds before attempt 1, 2, ... 10: about 75.6 hours in total. */
+/* The delays before attempt 1, 2, ... 10 in seconds: about 75.6 hours in total. */
 static const int64_t delays_s[SCHEDULE_ATTEMPTS] = {
     0, 5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, SCHEDULE_MAX_DELAY_S,
 };

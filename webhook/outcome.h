@@ -25,15 +25,19 @@ enum {
 /* Whether another attempt follows after `made` attempts. */
 bool schedule_goes_on(int made);
 /*
- * Returns the delay after attempt number `made` (1..9), with jitter. The delay is at least the receiver's
- * `retry_after_s`, which is limited already (negative: the receiver requested no delay).
+ * Returns the delay after attempt number `made` (1..9), with jitter. The delay is not shorter than
+ * `retry_after_s`, which the receiver requested and the caller has limited (negative: the receiver requested
+ * no delay).
  */
 int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s);
-/* Returns the time until the date `at`, which was stored at `planned_at`. The result is at most the original
- * delay and the schedule's longest delay, because the clock may jump between two runs of shootd. */
+/*
+ * Returns how long to wait until `at`, a time that was stored at `planned_at`. The result is limited to the
+ * original delay and to the schedule's longest delay, because the clock may have jumped while shootd was not
+ * running.
+ */
 int64_t schedule_until_us(wall_us at, wall_us planned_at, wall_us now);
-/* Returns the pause after an answer with which the receiver asks for less load; the argument is the number of
- * consecutive answers of this kind (1..). */
+/* Returns the pause after an answer that requests less load. The argument is the number of consecutive such
+ * answers (1..). */
 int64_t schedule_pause_us(int throttled_in_a_row);
 
 #endif

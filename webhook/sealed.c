@@ -1,5 +1,5 @@
-/* Handles all sealed values of a webhook: checks whether a key opens these values, and seals them again with
- * another key. Any thread. */
+/* All sealed values of a webhook: checks whether a key opens them, and seals them again with another key.
+ * Any thread. */
 #include "webhook/webhook.h"
 
 #include <stdlib.h>

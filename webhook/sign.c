@@ -1,8 +1,8 @@
 /*
  * Signatures of Standard Webhooks 1.0 (WH-2 to WH-6), and the keys of webhooks. A key is made here, or given
- * by its owner. To sign a delivery, all valid keys are opened, and each key makes a signature. Pure functions
- * except for randomness and the clock of env; any thread. A key is unsealed only within one function, and
- * wiped after use. This file logs nothing.
+ * by its owner. A delivery gets one signature from each valid key. Pure functions except for randomness and
+ * the clock of env; any thread. A key is unsealed only inside the function that uses it, which wipes it
+ * after use. This file logs nothing.
  *
  * Ed25519 (v1a) follows svix-server, which introduced the scheme: "whsk_" contains the seed and the public
  * key, 64 bytes, which is libsodium's form of a secret key. The published test vector is in

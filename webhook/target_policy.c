@@ -20,20 +20,19 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 #define URL_FORM "https://host[:port]/path"
 
-/* The entry that webhooks.allow must contain before an address may be a target. */
+/* The kind of entry that webhooks.allow must contain before shootd may connect to an address. */
 enum reach {
     REACH_PUBLIC,   /* no entry is needed */
-    REACH_PRIVATE,  /* a network or a host is needed: the address is in a private network */
-    REACH_RESERVED, /* a network is needed: the address is unassigned, or has a special purpose on the
-                     * internet */
-    REACH_METADATA, /* a network is needed that is not larger than the network of the row: a service with
-                     * secrets may be at this address */
+    REACH_PRIVATE,  /* a network or a host is needed: the address belongs to a private network */
+    REACH_RESERVED, /* a network is needed: the address is unassigned or has a special purpose */
+    REACH_METADATA, /* a network is needed that is not larger than the one in the table row below: a service
+                     * that gives out secrets may be at this address */
 };
 
 /*
- * The first row that contains the address is used; when no row contains the address, it is REACH_RESERVED. An
- * address is public when its first row is one of the public rows at the end. The rows contain all addresses
- * of the IANA registries of special addresses (WH-20).
+ * The first row that contains the address is used, so the public rows are at the end. An address that is in
+ * no row is REACH_RESERVED. The rows contain all addresses of the IANA registries of special-purpose
+ * addresses (WH-20).
  */
 static const struct {
     const char *network;
@@ -80,7 +79,7 @@ static const struct {
     {"2000::/3", REACH_PUBLIC},
 };
 
-/* Returns the permission that the address needs, and the network of its row. */
+/* Returns what the address needs in webhooks.allow, and the network of its row. */
 static enum reach reach_of(const struct ip *ip, struct cidr *ret_row)
 {
     for (size_t i = 0; i < ARRAY_LEN(space); i++)
@@ -120,8 +119,8 @@ static bool host_is_listed(const struct config *config, const char *host)
 
 /* ---- addresses ---- */
 
-/* Whether the policy allows the address. A NAT64 address needs the permission of the IPv4 address that it
- * contains. webhooks.allow may contain either the NAT64 address or the IPv4 address. */
+/* Whether the policy allows the address. For a NAT64 address, the rules of the IPv4 address in it apply;
+ * webhooks.allow may contain either of the two addresses. */
 static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
 {
     struct ip embedded;
@@ -179,8 +178,8 @@ static void check_scheme(const struct target *t, struct problem **faults)
           http_ok ? "must begin with https:// or http://" : "must begin with https://");
 }
 
-/* Host names are not converted to ASCII. The owner has to convert the name, and can then see whether it looks
- * like another host. */
+/* Host names must be ASCII: shootd does not convert them. The owner converts the name, and then sees when it
+ * only looks like another host. */
 static void check_host(const struct target *t, struct problem **faults)
 {
     for (const char *c = t->host; c && *c; c++)

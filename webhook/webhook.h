@@ -1,10 +1,10 @@
 /*
  * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). In the model a webhook
- * is a struct subscription. All functions are for the loop thread, unless their comment names another thread.
- * Callers pass webhooks and committed deliveries to the engine. The engine sends deliveries on a separate
- * transport, so a slow receiver never delays calls to Cleura, and stores the result of every attempt. A
- * delivery without a stored final result is sent again after a restart, with the same id and the same bytes.
- * Therefore each delivery is sent at least once.
+ * is a struct subscription. All functions are for the loop thread, unless their comment names another
+ * thread. Callers pass webhooks and committed deliveries to the engine. The engine sends deliveries on a
+ * separate transport, so a slow receiver never delays calls to Cleura, and stores the result of every
+ * attempt. A delivery whose final result is not stored is sent again after a restart, with the same id and
+ * the same bytes. Therefore each delivery is sent at least once.
  */
 #ifndef WEBHOOK_WEBHOOK_H
 #define WEBHOOK_WEBHOOK_H
@@ -41,31 +41,31 @@ struct webhook_options {
 };
 
 struct webhook_engine *webhook_engine_new(const struct webhook_options *options);
-/* Sets a new configuration, which is used from the next attempt on. The old configuration may be freed after
- * this function. */
+/* Sets a new configuration, which applies from the next attempt. The old configuration may be freed after
+ * this call. */
 void webhook_engine_configure(struct webhook_engine *e, const struct config *config);
 /* Cancels running attempts, which are not counted, and frees the engine. NULL is allowed. */
 void webhook_engine_free(struct webhook_engine *e);
 
 /*
- * Adds or changes a webhook; the engine copies it. A version lower than the engine's is ignored. When the
- * webhook is disabled, its pending deliveries fail ("disabled"), and a running attempt is not counted.
+ * Adds or changes a webhook; the engine copies it. The call is ignored when the engine has a copy with a
+ * higher version. When the webhook is disabled, its pending deliveries fail ("disabled"), and a running
+ * attempt is not counted.
  */
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
 /* Removes a webhook: its running and waiting deliveries are dropped. */
 void webhook_engine_remove(struct webhook_engine *e, const char *id);
 /*
- * Adds a committed, pending delivery. `body` is the event's exact text, which is copied; NULL: the engine
+ * Adds a committed, pending delivery. `body` is the exact text that is sent; it is copied. NULL: the engine
  * reads it from the store. The call is ignored when the delivery is final or already known, or when its
  * webhook does not exist.
  *
- * An answer whose body exceeds 16 KiB fails as "answer_too_large" unless the transport reports its status.
+ * When the body of an answer exceeds 16 KiB, its status decides; without a status the attempt fails as
+ * "answer_too_large".
  */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
-/*
- * Makes a waiting delivery due now, and ends the pause that the receiver requested. A delivery in flight does
- * not change. Returns false when the engine has no such waiting delivery.
- */
+/* Makes a waiting delivery due now, and ends the pause that the receiver requested. A delivery that is being
+ * sent is not changed. Returns false when the engine has no such waiting delivery. */
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
 
 /*
@@ -103,10 +103,8 @@ bool webhook_key_given(const struct env *env, const struct seal_key *key, const 
                        const char *secret, struct signing_key *ret_key);
 /* Whether the seal key opens everything needed to send: the webhook's current key and its header fields. */
 bool webhook_secrets_open(const struct subscription *s, const struct seal_key *key);
-/*
- * Seals all values again. Older keys that cannot be opened are removed. Returns false when
- * webhook_secrets_open is false; in this case some values may have been changed.
- */
+/* Seals all values again. Older keys that cannot be opened are removed. When webhook_secrets_open is false,
+ * changes nothing and returns false. */
 bool webhook_seal_again(struct subscription *s, const struct seal_change *change);
 /*
  * Returns the signature of id.timestamp.body (WH-3): "v1,..." for a "whsec_..." (WH-4), "v1a,..." for a
@@ -125,7 +123,8 @@ char *webhook_sign_all(const struct subscription *s, const struct seal_key *key,
 /*
  * Checks a header field that the owner adds to deliveries. The name is a token of 1..64 bytes. The name must
  * not be that of a field of the connection, of the message or of the signature. The value has 1..1024
- * printable bytes. Adds every fault, at `pointer`, without name and value. Any thread.
+ * printable bytes. Adds every fault, at `pointer`; the faults contain neither the name nor the value. Any
+ * thread.
  */
 void webhook_check_header(const char *name, const char *value, const char *pointer, struct problem **faults);
 /* Seals the field for a webhook. When webhook_check_header finds a fault, nothing is made and the result is
@@ -138,7 +137,7 @@ char *webhook_header_context(const char *webhook_id, const char *name);
 char *webhook_header_open(const struct seal_key *key, const char *webhook_id,
                           const struct webhook_header *header);
 
-/* Appends the metric families shootd_webhook_*, with ages at `now`. Any thread. */
+/* Appends the metric families shootd_webhook_*. Ages are computed for the time `now`. Any thread. */
 void webhook_metrics(struct buffer *out, wall_us now);
 
 #endif

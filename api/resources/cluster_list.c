@@ -65,7 +65,7 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
 /* ---- pages that are not in the order of the view: they need one pass over the view, and memory for one page
  * ---- */
 
-/* The first rows found so far: a heap with the last of these rows on top. */
+/* The first rows in the order, of those found so far: a heap whose top is the last of these rows. */
 struct selection {
     const struct cluster_order *order;
     struct order_row *rows;

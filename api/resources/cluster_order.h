@@ -24,13 +24,13 @@ struct cluster_order {
     unsigned count;
 };
 
-/* Returns NULL, or a static text with the fault. *ret_valid gets the names of all keys when the text has an
- * unknown key. */
+/* Returns NULL, or a static text that describes the fault. When `text` contains an unknown key, *ret_valid
+ * gets the names of all keys. */
 const char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid);
 
 /* The values of one cluster that are compared; the texts are borrowed. */
 struct order_row {
-    const struct view_blob *blob; /* NULL: the row is the place of a cursor */
+    const struct view_blob *blob; /* NULL: the row was made from the place of a cursor */
     const char *key;
     size_t at; /* the position in a pass over the view, ascending; 0: the row is not from a pass */
     int64_t numbers[ORDER_MAX_KEYS];
@@ -44,7 +44,7 @@ void order_row_of_entry(const struct cluster_order *order, const struct config *
 void order_row_of_place(const struct cluster_order *order, const struct config *config,
                         const struct cursor_place *place, char project[static CURSOR_MAX_KEY + 1],
                         struct order_row *ret);
-/* Makes the place of a row. False when the key is too long for a cursor. */
+/* Makes the place of a row, for a cursor. False when the key is too long for a cursor. */
 bool order_row_place(const struct cluster_order *order, const struct order_row *row,
                      struct cursor_place *ret);
 /* Returns a negative number, 0 or a positive number; 0 only for the same cluster. */

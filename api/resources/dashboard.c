@@ -112,8 +112,8 @@ static char *policy_of(const struct config *config)
     return buffer_take(&out, NULL);
 }
 
-/* Makes the tag of the page. The tag also depends on the policy, because after a reload of the configuration
- * a browser must not use the old policy. */
+/* Makes the ETag of the page. The ETag also depends on the policy, because after a reload of the
+ * configuration a browser must not use the old policy. */
 static void tag_of(const char *policy, const struct dashboard_form *form, char tag[static ETAG_DIGEST_BYTES])
 {
     char *both CLEANUP_FREE = mem_printf("%s %s", form->etag, policy);

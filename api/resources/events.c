@@ -62,8 +62,8 @@ static void read_types(struct request *r, struct command_events *events, struct 
     }
 }
 
-/* Sets the requested projects that the caller may see. An empty list matches nothing; NULL matches
- * everything. */
+/* Sets the requested projects that the caller may see. An empty list selects no event; NULL selects all
+ * events. */
 static void read_projects(struct request *r, struct command_events *events)
 {
     if (r->project) {
@@ -112,7 +112,7 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
     return NULL;
 }
 
-/* The result has the number of the last event; the answer also gets a cursor, because every list has one
+/* Each result has the number of the last event. The answer also gets a cursor, because every list has one
  * (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
@@ -140,7 +140,8 @@ static struct problem *finish_events_page(struct request *r, struct command *cmd
     return answer_with_text(r, text, len);
 }
 
-/* Adds faults: parameters that belong to the other form of the answer, and credentials given twice. */
+/* Adds faults for parameters that are valid only for pages, and for a ticket given beside the Authorization
+ * field. */
 static void check_form(struct request *r, struct problem **faults)
 {
     static const struct {

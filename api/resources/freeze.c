@@ -1,4 +1,4 @@
-/* Freezes: while a freeze is active, changes of clusters are refused. */
+/* Freezes: while a freeze is active, shootd refuses changes of clusters. */
 #include "api/resources/handlers.h"
 
 #include "api/api_private.h"

@@ -52,8 +52,8 @@ struct problem *handle_issues(struct request *r)
 /* The limit of the cost of one page, in units of about 2 us. */
 enum { BUDGET = 1000, COST_OF_ISSUES = 25, COST_OF_VERSIONS = 3, VERDICTS = 64 };
 
-/* Whether a version of a catalog has issues. Many clusters have the same versions, so the results are kept
- * for the rest of the page. */
+/* Whether a version of a catalog has issues. Many clusters have the same version, so the results are stored
+ * until the page ends. */
 struct verdict {
     const json_t *catalog;
     const char *version, *images;

@@ -19,10 +19,8 @@
 #include "base/mem.h"
 #include "model/kubeconfig_file.h"
 
-/*
- * Debian 12's kubectl (1.20) supports only v1beta1; versions from 1.22 on support both. The answer must have
- * the version that the kubeconfig names.
- */
+/* Debian 12's kubectl (1.20) supports only v1beta1; versions from 1.22 on support both. The ExecCredential
+ * must have the version that the kubeconfig names. */
 #define CREDENTIAL_API "client.authentication.k8s.io/"
 /* curl reads the field with the token from a file, because plugins run without a shell that expands
  * variables. */
@@ -131,8 +129,8 @@ struct problem *handle_credential(struct request *r)
 
 /* ---- the kubeconfig that calls shootd ---- */
 
-/* Whether the server listens on loopback. Only then all clients are on the same machine, and the Host of a
- * request may be used. */
+/* Whether the server listens on loopback. Only then are all clients on the same machine, so that the Host of
+ * a request may be trusted. */
 static bool listens_on_loopback(int fd)
 {
     union {
@@ -155,8 +153,9 @@ static void add_query_fault(struct problem **faults, const char *name, const cha
 }
 
 /*
- * With this kubeconfig curl sends the token of shootd to an address. This is the configured address. The Host
- * of the request is used only on loopback, because an attacker may have given the client a wrong host name.
+ * With this kubeconfig, curl sends the token of shootd to an address: the configured address (`public_url`).
+ * The Host of the request is used only on loopback, because an attacker may have given the client a wrong
+ * host name.
  */
 static void check_address(const struct request *r, struct problem **faults)
 {

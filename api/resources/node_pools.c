@@ -21,7 +21,7 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-/* The pools in the body of a cluster. A member is NULL when the body does not have these pools. */
+/* The pools in the body of a cluster. A member is NULL when the body does not have it. */
 struct pools {
     const json_t *wanted;
     const json_t *there;

@@ -120,7 +120,8 @@ struct problem *handle_cluster_operations(struct request *r)
     return handle_operations(r);
 }
 
-/* Returns for how many seconds to wait for the end; adds the answer's fields about the wait. */
+/* Returns how many seconds the request may wait for the end of the operation. Adds the header fields that
+ * concern the wait: Vary, and Preference-Applied. */
 static int64_t wait_seconds(struct request *r)
 {
     int64_t wait = param_number(&r->params, PARAM_WAIT);

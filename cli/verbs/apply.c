@@ -153,7 +153,7 @@ static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct ht
     return true;
 }
 
-/* Sends the PUT for the cluster in the state that was read before. */
+/* Sends the PUT. The server accepts it only while the cluster is in the state `seen`. */
 static int put(struct cli *cli, const struct wanted *one, const struct seen_cluster *seen,
                struct http_answer *answer)
 {

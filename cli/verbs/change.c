@@ -134,8 +134,9 @@ static void print_line(const struct cli *cli, const struct change *change, bool 
         (void)fprintf(cli->out.file, "%s: %s accepted as %s\n", name, type, id);
 }
 
-/* Returns the current cluster. If it no longer exists, returns the cluster of the answer, with its
- * operation. */
+/* Returns the current cluster. When it cannot be read, for example because it was deleted, returns the
+ * cluster from the answer to the change. When that answer contained none, returns an object with only
+ * `project` and `name`. */
 static json_t *document_of(struct cli *cli, const struct changes *changes, const struct change *change)
 {
     struct api_target target CLEANUP_TARGET;

@@ -33,7 +33,7 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
  * code. */
 int changes_finish(struct cli *cli, struct changes *changes, int code);
 
-/* Makes an Idempotency-Key of 32 hex digits, which is the same for every repetition of one write. */
+/* Makes an Idempotency-Key of 32 hex digits, which is the same for every retry of one write. */
 enum { KEY_BYTES = 33 };
 const char *change_key(char key[static KEY_BYTES]);
 /* Asks "question [y/N]", unless --yes is given. When the user cannot be asked, reports that --yes is missing

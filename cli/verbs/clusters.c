@@ -147,10 +147,11 @@ static void add_filters(const struct cli *cli, struct api_target *target)
 
 struct listing {
     struct cli *cli;
-    struct table *table; /* NULL: prints documents */
+    struct table *table; /* the printed table; NULL: documents are printed */
     struct output output;
     bool is_wide;
-    bool is_all; /* prints PROJECT/NAME, because two projects may have clusters with the same name */
+    bool is_all; /* the name is printed as PROJECT/NAME, because two projects may have clusters with the same
+                  * name */
 };
 
 static int list_one(struct listing *listing, const json_t *cluster)

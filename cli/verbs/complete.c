@@ -1,7 +1,7 @@
 /*
  * The command `__complete` lists the words that may end a command line; the scripts of the shells call this
- * command. The command prints lines "word<TAB>about", then ":BITS". After a failure it prints no words and
- * reports nothing.
+ * command. The command prints lines "word<TAB>about", and then ":BITS", which tells the script whether file
+ * names are also possible. After a failure it prints no words and reports nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,8 @@
 #include "cli/words.h"
 #include "model/names.h"
 
-/* The number that cobra's scripts use, so that completion plug-ins of kubectl can read the same lines. */
+/* The number for "no file names" in the completion scripts of cobra. With this number, completion plug-ins of
+ * kubectl can read the same lines. */
 enum { BIT_NO_FILES = 4 };
 /* A request for names takes DEADLINE_MS at most; names older than FRESH_S are requested again. */
 enum { DEADLINE_MS = 100, FRESH_S = 10, OLDEST_S = 86400, CACHE_BYTES = 256 * 1024, MESSAGE_BYTES = 4096 };
@@ -68,7 +69,8 @@ static json_t *cache_read(int directory, const char *name)
     return n > 0 && n < CACHE_BYTES ? json_parse_foreign(bytes, (size_t)n, &limits, &end) : NULL;
 }
 
-/* Requests the names of the list. NULL when no answer arrives in time. */
+/* Requests the names of the list. NULL when the connection cannot be opened, the request is refused, or no
+ * answer arrives in time. */
 static json_t *fetch(struct cli *cli, const struct api_target *target)
 {
     struct buffer fault CLEANUP_BUFFER;
@@ -223,7 +225,7 @@ static void offer_health(struct typed *typed)
     offer_words(typed, words);
 }
 
-/* The functions for flags with known values. The values of a FLAG_CHOICE are in the table of commands. */
+/* The functions that complete values of flags. The values of a FLAG_CHOICE are in the table of commands. */
 static const struct {
     const char *flag;
     void (*offer)(struct typed *typed);
@@ -232,7 +234,7 @@ static const struct {
     {"health", offer_health},    {"for", offer_goals},
 };
 
-/* The functions for arguments, by the name of the argument in the usage line. */
+/* The functions that complete arguments. A function is found by the argument's name in the usage line. */
 static const struct {
     const char *arguments;
     void (*offer)(struct typed *typed);

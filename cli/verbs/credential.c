@@ -32,8 +32,8 @@
 enum {
     FRESH_S = 10,
     REFUSED_S = 3,
-    AWAY_S =
-        10, /* while a cached certificate is valid, a server that failed is not asked again for this time */
+    /* A server that failed is not asked again for AWAY_S while a cached certificate is valid. */
+    AWAY_S = 10,
     AWAY_TIMEOUT_MS = 5000, /* while a cached certificate is valid, there is only one attempt with this
                              * timeout, because kubectl waits */
     LOCK_MS = 15000,
@@ -159,7 +159,7 @@ static int64_t age_s(const json_t *kept, const char *member)
     return age < 0 ? INT64_MAX : age;
 }
 
-/* Returns the seconds until the certificate expires; 0 when it has expired or its end is not known. */
+/* Returns the seconds until the certificate expires; 0 when it has expired or its expiry is not known. */
 static int64_t left_s(const json_t *status)
 {
     const char *text = json_str(status, "expirationTimestamp");
@@ -249,7 +249,7 @@ static bool is_refusal(const struct http_answer *answer)
     return false;
 }
 
-/* Prints the cached credential while the server gives no new credential. */
+/* Prints the cached credential, with a note, because the server gave no new one. */
 static int print_kept(const struct cli *cli, const char *version, const json_t *status, const char *why)
 {
     cli_note("shootctl: the server cannot be reached (%s); the last credential is valid for %" PRId64

@@ -78,7 +78,7 @@ static bool is_token(const char *token)
 struct login {
     struct cli *cli;
     const char *name, *url, *project, *ca_file;
-    const char *id;       /* the identity of the token that the server reports */
+    const char *id;       /* the id of the token, as the server reports it */
     struct issuer issuer; /* `issuer.url` is NULL when no issuer issued the token */
     struct issued issued; /* the tokens, which are secrets */
 };
@@ -141,7 +141,7 @@ static void put_login(json_t *file, const struct login *login)
     }
     json_set_str(context, "url", login->url);
     json_set_str(context, "token", login->issued.token);
-    (void)json_object_del(context, "login"); /* the login data belonged to the old token */
+    (void)json_object_del(context, "login"); /* the login data in the context belongs to its old token */
     if (kept) {
         json_set_str(kept, "id", login->id);
         (void)json_object_set_new(context, "login", kept);

@@ -28,14 +28,14 @@ static const char *const change_words[] = {
 
 struct watch {
     struct cli *cli;
-    struct http *beside;           /* the connection that is not in use; the stream uses cli->http */
-    unsigned beside_retries;       /* the number of repetitions for the connection that is not in use */
+    struct http *beside; /* the connection that cli->http does not name at present; see swap_connections */
+    unsigned beside_retries;       /* the number of retries for that connection */
     bool has_begun;                /* the stream is open, or was open before */
     const struct api_target *list; /* the list to watch; NULL: the clusters that the command line names */
     const char *project;
     json_t *known; /* the clusters in the state that was shown last, by id */
     struct output output;
-    struct table *table; /* NULL: prints documents */
+    struct table *table; /* the printed table; NULL: documents are printed */
     bool is_wide;
     bool has_titles;
     bool is_due;       /* an event came since the last request */
@@ -226,9 +226,9 @@ static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
     return w->list ? read_list(w, now, failure) : read_names(w, now, failure);
 }
 
-/* The stream keeps its connection busy. After the first call, requests use the second connection; the next
- * call switches back to the stream's connection. A failed request is not retried here, because the next read
- * of the clusters sends it again. */
+/* The stream uses one connection all the time, so other requests need a second one. The first call puts the
+ * second connection into cli->http, and the next call puts the stream's connection back. A failed request is
+ * not retried here, because the next read of the clusters sends it again. */
 static void swap_connections(struct watch *w)
 {
     assert(w->beside && w->beside != w->cli->http);

@@ -1,7 +1,5 @@
-/*
- * `--watch` of list and get: prints the rows, then a row for each change, until Ctrl-C. An event means that
- * the list may have changed; the rows come from the list. One thread.
- */
+/* `--watch` of list and get: prints the rows, then a row for each change, until Ctrl-C. An event only shows
+ * that the list may have changed; the rows are made from the list. One thread. */
 #ifndef CLI_VERBS_WATCH_H
 #define CLI_VERBS_WATCH_H
 

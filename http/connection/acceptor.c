@@ -49,8 +49,9 @@ static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr 
 }
 
 /*
- * When a worker has no memory for a connection, it closes the connection without a report, and `open` and
- * `unseen` stay one too high. This does not matter, because without memory the process cannot work anyway.
+ * When a worker has no memory for a connection, libmicrohttpd closes the connection without a callback, and
+ * the counters `open` and `unseen` stay one too high. This does not matter, because without memory the
+ * process cannot work anyway.
  */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
@@ -62,7 +63,7 @@ static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address
     atomic_fetch_add(&a->unseen, 1);
     if (MHD_add_connection(a->daemon, fd, address, len) == MHD_YES)
         return;
-    /* The library has closed the connection. */
+    /* The library has closed the connection, which must no longer be counted. */
     atomic_fetch_sub(&a->unseen, 1);
     atomic_fetch_sub(&a->open, 1);
     peers_leave(&a->peers, address);

@@ -27,8 +27,8 @@ struct acceptor {
     bool has_tls;
     struct peers peers; /* the number of connections of each address */
     pthread_t thread;
-    int64_t complained[TROUBLE_MAX_]; /* when each warning was last logged; used only on the acceptor's
-                                       * thread */
+    int64_t complained[TROUBLE_MAX_]; /* when each kind of warning was last logged; used only on the
+                                       * acceptor's thread */
     atomic_uint open;                 /* the number of accepted connections that are not closed yet */
     atomic_uint unseen;               /* the number of accepted connections that no worker has read yet */
     atomic_bool stopping;
@@ -41,14 +41,14 @@ struct acceptor_options {
     int listen_fd;        /* the listening socket: non-blocking, owned by the caller */
     unsigned limit;       /* the limit of connections; further connections wait in the kernel's queue */
     bool has_tls;         /* with TLS a refused client gets no answer, because that would need a handshake */
-    unsigned per_address; /* the limit of a client address; further connections are refused; 0: no limit */
+    unsigned per_address; /* the limit per client address; further connections are refused; 0: no limit */
     const struct trust *trust;
 };
 
 /* Starts the thread; returns a negative errno on failure. */
 int acceptor_start(struct acceptor *a, const struct acceptor_options *options);
-/* When this function has returned, no further connection is accepted. May be called again, on the thread that
- * started the acceptor. */
+/* After this function has returned, no further connection is accepted. May be called again, on the thread
+ * that started the acceptor. */
 void acceptor_stop(struct acceptor *a);
 /* Called after the daemon has stopped, because its workers report connections until then. */
 void acceptor_done(struct acceptor *a);

@@ -31,7 +31,7 @@ enum {
 /* The pause between two reads of a lingering peer. This pause limits the speed at which the peer sends. */
 static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
 
-/* `due` of a connection that was shut down; no clock has this value. */
+/* The value of `due` after the connection was shut down. No clock has this value. */
 static const int64_t REAPED = -1;
 
 static int64_t phase_limit(const struct connection_limits *limits, enum connection_phase phase)
@@ -63,7 +63,7 @@ bool connection_enter(struct connection *c, enum connection_phase phase, mono_us
     int64_t due = atomic_load(&c->due);
     int64_t next = due_in(c->reaper, phase, now);
     if (phase == PHASE_CONN_HEADER && atomic_load(&c->phase) == PHASE_CONN_NEW)
-        next = due; /* the time until the first request line is a part of the header limit */
+        next = due; /* the header limit includes the time until the first request line */
     atomic_store(&c->phase, phase);
     while (due != REAPED)
         if (atomic_compare_exchange_weak(&c->due, &due, next))
@@ -78,7 +78,7 @@ void connection_expire(struct connection *c)
         ;
 }
 
-/* ---- lingering closes; these functions need the reaper's lock ---- */
+/* ---- lingering closes; the reaper's lock protects their list ---- */
 
 void connection_close_lingering(struct connection *c)
 {
@@ -96,8 +96,8 @@ void connection_close_lingering(struct connection *c)
     (void)pthread_mutex_unlock(&reaper->lock);
 }
 
-/* Discards received bytes without blocking. Closes a socket when the peer has closed its end, or when the
- * time of the socket is over. */
+/* Discards received bytes without blocking. Closes a socket when the peer has closed the connection, or when
+ * the time limit of the socket has passed. The caller holds the reaper's lock. */
 static void check_lingering(struct lingering_closes *l, mono_us now)
 {
     char piece[PIECE];
@@ -206,8 +206,8 @@ void problem_send(const struct env *env, int fd, gnutls_session_t tls, const cha
              LOG_INT(kind->status), "code", kind->code, "reason", problem->detail);
 }
 
-/* In the phases in which a problem is sent, no other code writes to the socket: when the worker uses the
- * connection later, it finds REAPED in `due` and stops. */
+/* In the phases in which a problem is sent, no other code writes to the socket. When the worker later uses
+ * the connection, it finds REAPED in `due` and stops. */
 void connection_refuse(struct connection *c, struct problem *problem)
 {
     struct problem *owned CLEANUP_PROBLEM = problem;
@@ -222,7 +222,7 @@ void connection_refuse(struct connection *c, struct problem *problem)
     (void)shutdown(c->fd, SHUT_RDWR);
 }
 
-/* Under the reaper's lock the connection cannot be closed, so its descriptor is valid. */
+/* The caller holds the reaper's lock, so the connection cannot be closed, and its descriptor is valid. */
 static void check_connection(struct reaper *reaper, struct connection *c, mono_us now)
 {
     int64_t due = atomic_load(&c->due);

@@ -1,8 +1,8 @@
 /*
  * Connections and their limits in real time, which libmicrohttpd's inactivity timeout does not provide
- * (MH-9). One thread checks all connections periodically and shuts down those that exceed a limit. Workers
- * change the phase of their own connections without a lock. The list lock is taken only when connections open
- * and close.
+ * (MH-9). One thread checks all connections periodically and shuts down connections that exceed a limit.
+ * Workers change the phase of their own connections without a lock. The lock of the list is taken only when
+ * connections open and close.
  */
 #ifndef HTTP_CONNECTION_CONNECTION_H
 #define HTTP_CONNECTION_CONNECTION_H
@@ -69,7 +69,8 @@ struct connection {
     int fd;
     struct gnutls_session_int *tls; /* the library's session; NULL: plain HTTP */
     struct handshakes *handshakes;  /* the handshakes, when there is TLS */
-    struct list handshake;          /* in the list of waiting handshakes; protected by their lock */
+    struct list handshake;          /* in the list of waiting handshakes; protected by the lock of struct
+                                     * handshakes */
     bool handshake_ended;           /* used by the worker */
     bool is_held; /* the handshake waits, or its worker has not noticed the end of the wait; used by the
                    * worker */
@@ -122,18 +123,20 @@ const struct tls_client *connection_client(struct connection *c, struct tls *tls
 void connection_close(struct connection *c);
 /* Makes the time limit of an open connection end now. Any thread. */
 void connection_expire(struct connection *c);
-/* Called before a connection with an incomplete request is closed, so that its client still gets the answer
- * (struct lingering_closes). Runs on the worker's thread. */
+/* Called before a connection with an incomplete request is closed, so that its client can still read the
+ * answer (struct lingering_closes). Takes the reaper's lock. Runs on the worker's thread. */
 void connection_close_lingering(struct connection *c);
-/* Takes over the problem, answers with it, and ends the connection. Used for faults that are found before the
- * library calls a handler. No other bytes of an answer may have been sent. Runs on the worker's thread. */
+/*
+ * Takes over the problem, answers with it, and ends the connection. Used for faults that shootd finds before
+ * the library calls a handler. No other bytes of an answer may have been sent. Runs on the worker's thread.
+ */
 void connection_refuse(struct connection *c, struct problem *problem);
 /*
  * Writes a problem as an answer, without libmicrohttpd; the library must have nothing to write at this time.
- * Writes only the bytes that the socket accepts at once. The answer says that the connection ends; the caller
- * must end it. `client` is for the log line. Any thread; with TLS (`tls` is the session) only the worker's
- * thread. With an fd of -1 the problem is logged but not sent, because the calling thread cannot write to the
- * socket.
+ * Writes only the bytes that the socket accepts at once. The answer has `Connection: close`; the caller must
+ * end the connection. `client` is for the log line. Any thread; with TLS (`tls` is the session) only the
+ * worker's thread. With an fd of -1 the problem is logged but not sent, because the calling thread cannot
+ * write to the socket.
  */
 void problem_send(const struct env *env, int fd, struct gnutls_session_int *tls, const char *client,
                   const struct problem *problem);

@@ -50,9 +50,11 @@ static void hold(struct handshakes *h, struct connection *c)
     (void)pthread_mutex_unlock(&h->lock);
 }
 
-/* Called on the thread of the handshakes. After the resume the worker may free the connection, so all
- * references to it are removed before. The resume is made without the lock of the handshakes, because it
- * takes the library's lock and writes to the worker. */
+/*
+ * Called on the thread of the handshakes. After the resume the worker may free the connection, so all
+ * references to the connection are removed before the resume. The lock of the handshakes is not held during
+ * the resume, because the resume takes the library's lock and writes to the worker.
+ */
 static void resume(struct handshakes *h, struct connection *c)
 {
     struct MHD_Connection *mhd = c->mhd;
@@ -77,7 +79,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
     return n;
 }
 
-/* Called for the client's Finished, the last message of a handshake that the server reads. */
+/* Called when the client's Finished was received, the last message of a handshake that the server reads. */
 static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                        const gnutls_datum_t *message)
 {

@@ -23,7 +23,7 @@ struct handshakes {
     int wake_fd; /* when it is readable, the thread must resume all connections, and then the thread ends */
     pthread_mutex_t lock; /* protects all members below except `held` */
     struct list waiting;  /* the waiting connections; only the thread removes them */
-    bool stopping;        /* no connection is suspended any more */
+    bool stopping;        /* when true, no further connection is suspended */
     atomic_uint held;     /* the number of suspended connections; each is counted until its worker has noticed
                            * the resume (MH-13) */
 };

@@ -44,7 +44,7 @@ struct certificate {
     gnutls_pcert_st chain[TLS_CHAIN_MAX];
     unsigned count;
     gnutls_privkey_t key;
-    gnutls_x509_trust_list_t clients; /* authorities of client certificates */
+    gnutls_x509_trust_list_t clients; /* the authorities that may issue client certificates */
     wall_us ends_at;
     struct version clients_version;
     mono_us replaced_at;
@@ -55,7 +55,7 @@ struct tls {
     const struct env *env;
     char *paths[FILES]; /* the paths of the files; NULL: not configured */
     struct version seen[FILES];
-    char *authorities;    /* the authorities of clients at the start */
+    char *authorities;    /* the authorities of client certificates, as read at the start */
     bool was_faulty;      /* the last check found a fault that is not reported yet */
     pthread_mutex_t lock; /* protects `current` */
     struct certificate *current;
@@ -428,8 +428,8 @@ void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *re
 {
     *ret = (struct tls_client){.generation = tls_clients_generation(tls)};
     (void)pthread_mutex_lock(&tls->lock);
-    struct certificate *current = tls->current; /* the certificate stays valid for a minute after it was
-                                                 * replaced */
+    struct certificate *current = tls->current; /* used without the lock: a replaced certificate stays valid
+                                                 * for a minute */
     (void)pthread_mutex_unlock(&tls->lock);
     gnutls_x509_crt_t client = tls->authorities ? trusted_client(current, session) : NULL;
     if (!client)

@@ -1,10 +1,10 @@
 /*
- * The server's certificate and key (GnuTLS, by libmicrohttpd; MH-19). Certificate and key are files, which
- * are read again when they change. Open connections continue, and new connections get the new certificate.
- * TLS 1.2 and later.
+ * The server's certificate and key (libmicrohttpd uses GnuTLS; MH-19). Certificate and key are files, which
+ * are read again when they change. Open connections continue with the old certificate, and new connections
+ * get the new one. TLS 1.2 or later is needed.
  *
- * libmicrohttpd passes no argument to the function that chooses a certificate, so only one server of a
- * process has TLS.
+ * libmicrohttpd passes no argument to the function that chooses a certificate, so only one server in a
+ * process can use TLS.
  */
 #ifndef HTTP_CONNECTION_TLS_H
 #define HTTP_CONNECTION_TLS_H
@@ -29,7 +29,8 @@ struct tls_files {
     const char *client_ca;   /* PEM; NULL: no client certificates are accepted */
 };
 
-/* Reads the files, whose names are copied. NULL: *ret_error (the caller frees it) is the reason. */
+/* Reads the files. Their names are copied. Returns NULL on failure; *ret_error is then the reason, which the
+ * caller frees. */
 struct tls *tls_open(const struct env *env, const struct tls_files *files, char **ret_error);
 /* Called after the server has stopped. NULL is allowed. */
 void tls_free(struct tls *tls);
@@ -46,7 +47,7 @@ enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error);
 /* When the current certificate expires. Any thread. */
 wall_us tls_ends_at(struct tls *tls);
 
-/* A client with a certificate. */
+/* A client, as described by its certificate. */
 struct tls_client {
     char **names;    /* the alternative names, "dns:..." and "uri:...", NULL-terminated; NULL: there is no
                       * valid certificate */
@@ -55,15 +56,15 @@ struct tls_client {
     uint64_t generation; /* the generation of the authorities with which the certificate was verified */
 };
 
-/* Returns a number that changes with the file of client authorities; certificates are then verified again.
- * Any thread. */
+/* Returns the generation of the client authorities. It changes when their file changes; client certificates
+ * are then verified again. Any thread. */
 uint64_t tls_clients_generation(struct tls *tls);
 
 /* Finds the client of a session after its handshake; the caller frees *ret with tls_client_done. Runs on the
  * worker's thread. */
 void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *ret);
 void tls_client_done(struct tls_client *client);
-/* Returns the client authorities at the start, for libmicrohttpd, which sends their names; NULL: client
+/* Returns the client authorities that were read at the start. libmicrohttpd sends their names. NULL: client
  * certificates are not used. */
 const char *tls_client_authorities(const struct tls *tls);
 

@@ -33,7 +33,7 @@ bool etag_list_holds(const char *list, const char *etag)
     size_t wanted = strlen(etag);
     const char *item;
     size_t len;
-    if (*etag && !strcmp(list, etag)) /* a client that polls usually sends only one tag */
+    if (*etag && !strcmp(list, etag)) /* a client that polls usually sends only one entity tag */
         return true;
     while (header_next_item(&list, &item, &len)) {
         if (len > 2 && item[0] == 'W' && item[1] == '/') {

@@ -34,7 +34,8 @@ enum content_flag {
 /* The content that an operation accepts and returns. */
 struct content_rules {
     unsigned flags;
-    size_t body_limit; /* the limit of the body in bytes; 0: a small body is ignored */
+    size_t body_limit; /* the limit of the body in bytes; 0: the operation has no body, and a small body is
+                        * ignored */
 };
 
 /* Returns the limit of the body for the operation, in bytes. */
@@ -47,7 +48,8 @@ struct problem *content_check(const struct headers *h, const struct content_rule
 /* Whether the client prefers an event stream, and the operation offers one. */
 bool content_prefers_stream(const struct headers *h, const struct content_rules *rules);
 
-/* Returns the quality (0 to 1000) of a media type in an Accept value; an absent field accepts everything. */
+/* Returns the quality (0 to 1000) of a media type in an Accept value. An absent or empty field accepts every
+ * type with 1000. */
 unsigned accept_quality(const char *accept, const char *type);
 /* Returns the weight of one list item such as "gzip;q=0.5"; 1000 for a malformed item. */
 unsigned item_weight(const char *item, const char *end);
@@ -65,8 +67,8 @@ struct preferences {
  * ignored. */
 struct preferences prefer_read(const struct headers *h);
 
-/* ---- gzip of answers (HT-53). Each coding has its own strong entity tag: "x" and "x-gz" are the same
- * version in two forms, and preconditions accept both (http/message/conditional.h) ---- */
+/* ---- gzip of answers (HT-53). The plain form and the gzip form have their own strong entity tags, "x" and
+ * "x-gz". Both belong to the same version, so preconditions accept both (http/message/conditional.h) ---- */
 
 /* Returns the quality (0 to 1000) that an Accept-Encoding value gives a coding, which may be "identity". The
  * result is -1 when the list contains neither the coding nor "*", and for NULL. */

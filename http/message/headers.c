@@ -43,7 +43,7 @@ static const struct {
     [HEADER_FORWARDED_FOR] = FIELD("X-Forwarded-For", true),
 };
 
-/* Finds NUL, bare CR and folded lines, which libmicrohttpd accepts (6.5). */
+/* Finds NUL, bare CR and folded lines, which libmicrohttpd accepts. */
 static bool has_control(const char *value, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -85,9 +85,9 @@ static size_t length_without_blanks(const char *value, size_t len)
 }
 
 /*
- * Whether the field decides where the body ends. The library has already read these fields, and did not
- * remove blanks after their values. The library refuses a length with such a blank itself. When the coding is
- * `chunked ` (with a blank), the library treats the body as one that ends with the connection. shootd refuses
+ * Whether the field decides where the body ends. The library has already read these fields, with the blanks
+ * after their values. It refuses a Content-Length with such a blank. When Transfer-Encoding is `chunked `
+ * (with a blank), the library takes all bytes until the end of the connection as the body. shootd refuses
  * such a request, because a proxy in front of shootd might see another end of the body.
  */
 static bool is_framing(enum header_id id)
@@ -188,7 +188,7 @@ bool header_item_is(const char *item, size_t len, const char *word)
 }
 
 /* ---- framing: libmicrohttpd 0.9.75 accepts forms in which a second request can be hidden in the body of the
- * first (6.5, HT-14). Every refusal here also closes the connection ---- */
+ * first (HT-14). Every refusal here also closes the connection ---- */
 
 enum { MAX_FIELDS = 64, MAX_HEADER_BYTES = 16 * 1024, MAX_TARGET = 8 * 1024, MAX_PORT = 65535 };
 

@@ -45,7 +45,7 @@ struct headers {
     size_t bytes;
     const char *fault;  /* the part of the header section that is malformed, or NULL */
     bool lines_checked; /* each line was checked: it ends with CR LF and contains no NUL */
-    const char *next;   /* while collecting: where the next line must begin */
+    const char *next;   /* while the fields are collected: where the next line must begin */
 };
 
 /*
@@ -64,7 +64,7 @@ bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_le
 bool header_item_is(const char *item, size_t len, const char *word);
 
 /* ---- framing: the place where a request ends and the next request begins. It is checked before the rest of
- * the request is used (6.5, HT-14). Pure ---- */
+ * the request is used (HT-14). Pure ---- */
 
 struct problem;
 

@@ -146,7 +146,7 @@ struct reading {
     unsigned count;
 };
 
-/* A date means the beginning of that day. */
+/* A date without a time means the beginning of that day. */
 static bool parse_time_or_date(const char *text, wall_us *ret)
 {
     char *midnight CLEANUP_FREE =

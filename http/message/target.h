@@ -22,8 +22,8 @@ struct path_segments {
     unsigned count; /* the number of segments; 1 for "/", with an empty item; 0: there are too many */
 };
 
-/* Returns the path of a target in origin-form, or in absolute-form without its authority (6.5); NULL for any
- * other form. The result points into `target`. */
+/* Returns the path of a target in origin-form, or in absolute-form without its authority; NULL for any other
+ * form. The result points into `target`. */
 const char *path_of_target(const char *target);
 /* Splits a path, in place. Returns the fault of the path; NULL when it is valid. */
 const char *path_split(char *path, struct path_segments *ret);

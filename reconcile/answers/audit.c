@@ -2,9 +2,9 @@
  * The audit log (AU-18, AU-19). The entry for a change is stored in the transaction of the change. Refused
  * requests, failed writes, returned secrets and effects outside the store have no transaction. Their entries
  * get separate transactions. No request waits for these transactions, and while the store accepts no changes
- * the entries are left out. At most NOT_DONE_MAX refused and failed requests of a token get an entry in a
- * minute; one more entry counts the others. A request without effect gets no entry: a PUT that changes
- * nothing, a dry run, a repetition with an Idempotency-Key that returns no secret. Loop thread.
+ * the entries are left out. At most NOT_DONE_MAX refused and failed requests per token and minute get an
+ * entry; one more entry counts the others. A request without effect gets no entry: a PUT that changes
+ * nothing, a dry run, a retry with an Idempotency-Key that returns no secret. Loop thread.
  */
 #include "reconcile/answers/audit.h"
 
@@ -50,7 +50,8 @@ static void set_cut(json_t *doc, const char *key, const char *text)
     json_set_str(doc, key, copy);
 }
 
-/* Returns false when the limit is reached, because a body may have tens of thousands of members. */
+/* Returns false when the entry has MEMBERS_MAX names already. The limit is needed, because a body may have
+ * tens of thousands of members. */
 static bool add_member(json_t *names, const char *prefix, const char *name)
 {
     if (json_array_size(names) >= MEMBERS_MAX)
@@ -81,8 +82,8 @@ static json_t *members_of(const json_t *body)
     return names;
 }
 
-/* Returns the target of an entry: the object below project and cluster that the path names, or the new
- * object. */
+/* Returns the target of an entry: the id or name of the object that the path names inside a project or
+ * cluster, or of the new object. */
 static const char *target_of(const struct command *cmd)
 {
     bool about_account = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
@@ -290,8 +291,8 @@ void audit_answered(struct command *cmd)
         cmd->type == COMMAND_LOOKUP && (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY);
     bool gives_secret =
         cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
-    /* The effect is outside the store: a login has its effect at Cleura, a backup is a file, a reload changes
-     * the process. */
+    /* The effect of these commands is outside the store: a login has its effect at Cleura, a backup is a
+     * file, a reload changes the process. */
     bool is_secret = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN ||
                      cmd->type == COMMAND_ACCOUNT_VERIFY || cmd->type == COMMAND_BACKUP ||
                      cmd->type == COMMAND_RELOAD;

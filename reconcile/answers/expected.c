@@ -24,7 +24,7 @@ static bool is_enough(const struct command_durations *d)
     return !*d->query.before || expectation_count(d->so_far) >= EXPECTATION_LOOKED_AT;
 }
 
-/* Reader thread: owns the command until its result is posted. */
+/* Runs on the reader thread, which owns the command until its result is posted. */
 static void on_page_read(void *ctx, enum store_status status, struct operation_page *page)
 {
     struct store_query *s = ctx;

@@ -14,7 +14,7 @@
 #include "model/string_list.h"
 #include "reconcile/world/world.h"
 
-/* Returns the caller's token if it is valid and one of its secrets fits, else NULL. */
+/* Returns the caller's token if it is valid and the caller used one of its valid secrets, else NULL. */
 static const struct api_token *find_token(struct reconcile *r, const struct command_caller *caller)
 {
     const wall_us now = env_wall(r->env);

@@ -8,8 +8,9 @@ struct problem;
 struct reconcile;
 
 /*
- * Returns NULL when the caller has the right now; the command then gets the token's current rights. Otherwise
- * returns the problem that the first check of the request would give now; the caller owns it.
+ * Returns NULL when the caller still has the right to its request; the command then gets the current rights
+ * of the API token. Otherwise returns the problem that the first check of the request would give now; the
+ * calling function owns it.
  */
 struct problem *permission_fault(struct reconcile *r, struct command *cmd);
 /* Does the same as permission_fault, but returns a bool. */

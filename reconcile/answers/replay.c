@@ -1,9 +1,9 @@
 /*
  * Requests with an Idempotency-Key (HT-46 to HT-49). The effect of a POST is stored together with its answer,
  * so a repeated request finds both or neither. The answer to a refused request is not stored, because the
- * request had no effect: a repetition is decided again. While a request is being decided, its key is reserved
- * in memory; after the commit the stored row replaces the reservation. Loop thread, except for the reader's
- * callback.
+ * request had no effect: a repeated request is processed again. While a request is being processed, its key
+ * is reserved in memory; after the commit the stored row replaces the reservation. Loop thread, except for
+ * the reader's callback.
  */
 #include "reconcile/answers/replay.h"
 
@@ -135,7 +135,7 @@ struct problem *replay_look_up(struct reconcile *r, struct command *cmd)
     assert(replay_is_open(cmd) && !command_is_note(cmd->type));
     if (!replay_hold(r, cmd)) {
         struct problem *p =
-            problem_new(PROBLEM_IDEMPOTENCY_KEY_IN_USE, "a request with this key is being decided");
+            problem_new(PROBLEM_IDEMPOTENCY_KEY_IN_USE, "a request with this key is still being processed");
         p->retry_after_s = 1;
         return p;
     }

@@ -1,6 +1,7 @@
 /*
- * Answers commands, also commands that wait for the end of an operation. When one of these functions returns,
- * the command belongs to the HTTP side again.
+ * Answers commands, also commands that wait for the end of an operation. After a call of one of these
+ * functions, the decider must not use the command: it is given back to the HTTP side, in most cases at the
+ * end of the turn.
  */
 #include "reconcile/answers/reply.h"
 
@@ -29,7 +30,7 @@ void reply_fit_faults(const struct command *cmd, struct problem *problem)
     const struct command_write *w = command_write_of(cmd);
     if (!w || !w->fault_pointer)
         return;
-    /* The caller sent only a part of the checked body: pointers begin at that part. */
+    /* The caller sent only a part of the checked body: its pointers begin at that part. */
     const char *prefix = w->fault_pointer;
     size_t i, len = strlen(prefix);
     json_t *fault;
@@ -96,7 +97,8 @@ void replies_give_back(struct reconcile *r)
 struct problem *reply_denial(struct reconcile *r, struct command *cmd)
 {
     struct problem *fault = permission_fault(r, cmd);
-    cmd->denied |= fault != NULL; /* a command that only reports a refused request may have set it already */
+    /* `denied` is already true when the command only reports a request that the HTTP side has refused. */
+    cmd->denied |= fault != NULL;
     return fault;
 }
 
@@ -318,8 +320,8 @@ struct problem *location_refusal(const struct project *p)
         return problem_at_rest(p);
     return p->place.set_aside
                ? problem_new(PROBLEM_PROJECT_SET_ASIDE,
-                             "the configuration names another place at Cleura for project '%s' than the "
-                             "one where its clusters are known from",
+                             "project '%s' has another location at Cleura in the configuration than its "
+                             "known clusters",
                              p->name)
                : NULL;
 }

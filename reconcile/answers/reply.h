@@ -23,7 +23,8 @@ void reply_problem_all(struct list *waiters, const struct problem *problem);
 void reply_stopping_all(struct list *waiters);
 /* Adds the id of the operation that the problem concerns. */
 void reply_name_operation(struct problem *problem, const struct operation *op);
-/* Changes the pointers of faults so that they match the caller's body. */
+/* Changes the JSON pointers of faults so that they begin at the caller's body, which may be only a part of
+ * the checked body. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 /* Gives the command back with this answer; takes over the body. */
 void reply_json(struct command *cmd, int status, json_t *body);
@@ -38,8 +39,9 @@ void reply_prepared(struct reconcile *r, struct command *cmd);
 /* For a save of a command's change: sends the prepared answer, or 503 with `failure` when the change was not
  * stored. */
 void reply_saved(struct save *save, const char *failure);
-/* The decider calls this last: the command is given back at the end of the turn, after the view was
- * published. An answer that only reports something is sent only when the caller still has the right. */
+/* The decider calls this function last: the command is given back at the end of the turn, after the view was
+ * published. The answer to a command that only reads is sent only when the caller still has the right to it.
+ */
 void reply_give_back(struct command *cmd);
 /* Gives back the commands that were answered in this turn. */
 void replies_give_back(struct reconcile *r);
@@ -56,13 +58,14 @@ void command_keep(struct save *save, struct command *cmd);
 
 /* ---- the object of a command; the caller owns each problem ---- */
 
-/* Find the object. Return the problem when it does not exist, or is set aside; *ret is then NULL. */
+/* Find the object. Return the problem when the object does not exist, or is set aside; *ret is then NULL. */
 struct problem *command_project(struct reconcile *r, const struct command *cmd, struct project **ret);
 struct problem *command_cluster(struct reconcile *r, const struct command *cmd, struct entity **ret);
 /* Returns why nothing can be requested from Cleura: the project is stopped or set aside. NULL: the project is
  * in use. */
 struct problem *location_refusal(const struct project *p);
-/* Makes the problem of a command for which the project is stopped (reconcile/projects.h), or shootd stops. */
+/* Makes the problem for a command when its project is stopped (reconcile/projects.h), or shootd is stopping.
+ */
 struct problem *problem_at_rest(const struct project *p);
 /* 404: the named project is not in the configuration. */
 struct problem *problem_no_project(const struct command *cmd);

@@ -1,4 +1,5 @@
-/* Queries of commands to the store's reader. A query leaves the loop, and its result returns to the loop. */
+/* Queries of commands to the store's reader. A query runs on the reader thread; its result returns to the
+ * loop as a task. */
 #ifndef RECONCILE_ANSWERS_STORE_QUERY_H
 #define RECONCILE_ANSWERS_STORE_QUERY_H
 
@@ -18,7 +19,7 @@ typedef struct problem *query_end(struct store_query *s);
 struct store_query {
     struct loop_task task;
     query_end *on_found; /* called at the end of the turn */
-    struct list found;   /* in the reconciler's list, from the result to the end of that turn */
+    struct list found;   /* in turn.found (world/world.h), from the result to the end of that turn */
     struct command *cmd;
     enum store_status status;
     struct event_page *events;
@@ -37,8 +38,8 @@ struct store_query *store_query_question(struct command *cmd, query_end *on_foun
 /* Frees the query and its result. */
 void store_query_free(struct store_query *s);
 
-/* The store calls these functions; `ctx` is the query, the result is taken over. Reader thread: they only
- * post the query. */
+/* The store calls these functions; `ctx` is the query; the result is taken over. The functions run on the
+ * reader thread, and only post the query to the loop. */
 void store_query_events(void *ctx, enum store_status status, struct event_page *page);
 void store_query_audit(void *ctx, enum store_status status, struct audit_page *page);
 void store_query_replay(void *ctx, enum store_status status, struct replay *replay);

@@ -1,7 +1,7 @@
 /*
- * Accounts: handles the reports of their lanes, and logins that a person makes. A report has a state that
- * must be stored, or a login state that becomes an event. A login command waits until Cleura has sent a code,
- * or until the new token is stored. Loop thread.
+ * Accounts: handles the reports of their lanes (the queues of calls, upstream/upstream.h), and logins that a
+ * person makes. A report has a state that must be stored, or a login state that becomes an event. A login
+ * command waits until Cleura has sent a code, or until the new token is stored. Loop thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -145,7 +145,8 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
             project_show(p);
     if (failed == a->remembered->failure_announced || (!failed && state != LOGIN_OK))
         return;
-    /* The event is stored together with the note that it was sent, so a restart never repeats it. */
+    /* The event and the mark that it was emitted (failure_announced) are stored together, so it is never
+     * emitted again after a restart. */
     a->remembered->failure_announced = failed;
     struct save *save = save_new(a->r, NULL, NULL);
     emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
@@ -193,8 +194,8 @@ static void reply_login(struct list *waiters, const struct account *a, int statu
     }
 }
 
-/* Returns NULL when a reload has removed the account meanwhile. The reload has then answered all waiting
- * commands. */
+/* Returns the account whose state is in the save. Returns NULL when a reload has removed the account during
+ * the save; the reload has also answered all waiting commands. */
 static struct account *account_of_save(const struct save *save)
 {
     const struct change *change = &save->set->changes[0];
@@ -220,8 +221,8 @@ static void on_verify_saved(struct save *save)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
 }
 
-/* Stores the new token, then answers the waiting commands. Commands that come meanwhile wait for another
- * login. */
+/* Stores the new token, then answers the waiting commands. Commands that come during the save wait for
+ * another login. */
 static void save_login(struct account *a, struct list *waiters, struct list *saving,
                        void (*on_saved)(struct save *save))
 {

@@ -32,7 +32,7 @@ static bool is_done(const struct entity *e, const struct action_kind *action)
            action->is_done(e->cluster);
 }
 
-/* Answers an action whose result exists, or will exist after `same`. */
+/* Answers an action whose result exists, or will exist when the operation `same` has ended. */
 static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
 {
     if (cmd->write.dry_run)

@@ -1,8 +1,8 @@
 /*
- * Backups of the store into backups.directory, at scheduled times and when an admin requests one. The long
- * work (the copy, its check and the removal of old backups) runs on a separate thread (struct worker),
- * everything else on the loop thread. The names of the files show the existing backups, also after a restart.
- * Another thread lists them, without waiting for a copy.
+ * Backups of the store into backups.directory, at scheduled times and when an admin requests a backup. The
+ * long work (the copy, its check and the removal of old backups) runs on a separate thread (struct worker),
+ * everything else on the loop thread. shootd finds the existing backups by the names of the files, also after
+ * a restart. Another thread lists them, without waiting for a copy.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -101,7 +101,7 @@ static void free_names(struct dirent **names, int count)
     free(names);
 }
 
-/* Files that may belong to a backup. */
+/* The suffixes of the files that may belong to a backup. */
 static const char *const beside[] = {".seal.key", BACKUP_DESCRIPTION};
 
 static void remove_old(const struct backup_job *b)
@@ -153,7 +153,7 @@ static bool is_due(const struct backup_job *b)
     return b->cmd || !b->newest || b->now >= b->newest + b->every_us || b->newest > b->now;
 }
 
-/* A backup is also valid without its description. */
+/* A backup is valid also without its description, so a failure is only logged. */
 static void describe(const struct backup_job *b)
 {
     json_t *doc CLEANUP_JSON = store_copy_document(&b->copy, b->name, b->now);
@@ -284,8 +284,8 @@ struct list_job {
 };
 
 /* Returns the description of a backup. A backup without a description (made by an earlier version, or just
- * now) is shown with name and size. NULL: the backup was removed meanwhile, because a newer backup was made.
- */
+ * now) is shown with name and size. NULL: the backup was removed after its name was read, because a newer
+ * backup was made. */
 static json_t *read_description(int directory, const char *name, wall_us made_at)
 {
     enum { DESCRIPTION_MAX = 4096 };
@@ -309,7 +309,7 @@ static json_t *read_description(int directory, const char *name, wall_us made_at
     return doc;
 }
 
-/* Worker thread: lists the backups, the newest first. */
+/* Lists the backups, the newest first. Worker thread. */
 static void on_list_work(struct worker_job *job)
 {
     enum { MOST = 10000 };

@@ -10,7 +10,7 @@
 
 /* Adds faults for unknown members. */
 void body_check_members(const json_t *body, const char *const *known, size_t count, struct problem **faults);
-/* `member` must be a list of existing projects. The caller must be able to see all these projects, because it
+/* Checks that `member` is a list of existing projects, and that the caller may see all of them, because it
  * cannot give more rights than it has. */
 void body_check_projects(struct reconcile *r, const struct command *cmd, const char *member,
                          struct problem **faults);

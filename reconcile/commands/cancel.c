@@ -34,7 +34,7 @@ static void prepare_cancelled(struct command *cmd, const struct operation *op)
     reply_prepare_operation(cmd, is_final ? 200 : 202, op);
 }
 
-/* Answers when the cancellation was requested before. */
+/* Answers a repeated cancellation. */
 static void repeat(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
     prepare_cancelled(cmd, op);
@@ -103,7 +103,8 @@ static struct problem *cancel(struct entity *e, struct command *cmd, const struc
     return NULL;
 }
 
-/* The path of the request contains only the operation. */
+/* Takes project and cluster from the operation, because the path of the request has only the operation's id.
+ */
 static void name_cluster(struct command *cmd, const struct operation *op)
 {
     if (cmd->project)

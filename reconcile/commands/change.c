@@ -31,7 +31,7 @@ static void on_put_saved(struct save *save)
     command_reply_saved(save);
 }
 
-/* Returns the newest accepted change that is open. This change carries out the stored spec. */
+/* Returns the newest accepted change (or the create) that has not ended. It carries out the stored spec. */
 static const struct operation *change_under_way(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -41,8 +41,8 @@ static const struct operation *change_under_way(const struct entity *e)
     return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
-/* Returns the spec that was requested until now by changes that have begun and did not fail. A waiting change
- * does not count, because the new change replaces it. NULL: there is no such spec. */
+/* Returns the spec that shootd requested last from Cleura, by a change that has begun and did not fail. A
+ * waiting change does not count, because the new change replaces it. NULL: there is no such spec. */
 static const json_t *asked_before(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -51,8 +51,8 @@ static const json_t *asked_before(const struct entity *e)
     return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
 }
 
-/* Returns the present state in the form of a spec. A part that cannot be read at Cleura is taken from `spec`,
- * if the earlier request had the same value. The caller owns it. */
+/* Returns the present state in the form of a spec. A value that cannot be read in Cleura's answer is taken
+ * from `spec`, if the spec requested before has the same value. The caller owns it. */
 static json_t *present_state(const struct entity *e, const json_t *spec)
 {
     const json_t *there = NULL;
@@ -161,7 +161,7 @@ static void change_done(struct change_request *q)
     json_decref(q->plan);
 }
 
-/* Whether the request repeats the spec of the open change, whose acceptance included all checks. */
+/* Whether the request repeats the spec of the open change, which passed all checks when it was accepted. */
 static bool repeats_open_change(const struct change_request *q)
 {
     return q->is_same_spec && q->under_way && !q->cmd->write.dry_run;
@@ -193,8 +193,9 @@ static struct problem *refusal_of_state(const struct change_request *q)
                                     "the cluster was never created: create it again with PUT or POST");
 }
 
-/* Returns why the spec cannot follow the present state, or the goal of the running update, which ends before
- * this change begins. NULL: the spec can follow. The caller owns the problem. */
+/* Returns why the cluster cannot change to the spec. Checks the change from the present state. While an
+ * update is running, also checks the change from the goal of that update, because the update ends first.
+ * NULL: the change is possible. The caller owns the problem. */
 static struct problem *faults_of_step(const struct change_request *q, const struct spec_context *context)
 {
     struct problem *faults = NULL;
@@ -214,7 +215,7 @@ static struct problem *join_open_change(struct change_request *q)
     return refusal;
 }
 
-/* Finds the part of the requested spec that can be brought about, and plans the steps for it. Decides the
+/* Finds the part of the requested spec that can be carried out, and plans the steps for it. Decides the
  * change by the result. */
 static struct problem *plan_change(struct change_request *q)
 {
@@ -223,8 +224,8 @@ static struct problem *plan_change(struct change_request *q)
     struct problem *faults = faults_of_step(q, &context);
     if (faults && !q->is_same_spec)
         return dry_run_faults(q->cmd, faults);
-    /* An equal spec is accepted although a part of it cannot be brought about: that part stays as drift, the
-     * other parts are corrected. */
+    /* A spec equal to the stored spec is accepted although a part of it cannot be carried out: that part
+     * stays as drift, and the other parts are corrected. */
     q->goal = faults ? without_faults(q->spec, faults) : json_incref(q->spec);
     problem_free(faults);
     struct problem *refusal = command_precondition(q->cmd, q->e);
@@ -246,7 +247,7 @@ static struct problem *decide_change(struct change_request *q)
         return dry_run_faults(q->cmd, faults);
     if (catalog_wait(e->project, q->cmd))
         return NULL;
-    q->spec = desired_spec(q->body); /* its size was checked */
+    q->spec = desired_spec(q->body); /* the size of the body was checked */
     q->under_way = change_under_way(e);
     q->is_same_spec = e->cluster->managed && json_equal(json_doc_tree(e->cluster->spec), q->spec);
     const bool is_as_before = desired_metadata_is_equal(e->cluster, q->body) && !entity_is_leaving(e);

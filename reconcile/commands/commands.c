@@ -66,9 +66,9 @@ static void on_barrier_passed(struct save *save)
 }
 
 /*
- * Whether another caller's change of this cluster is still being stored. Such a change could still be lost,
- * and the answer to this command could show it. Therefore the command waits, and is decided again when that
- * change is durable (the store writes changes in their order).
+ * Whether another caller's change of this cluster is still being stored. The store may still refuse that
+ * change, and the answer to this command must not show a refused change. Therefore the command waits, and is
+ * decided again when that change is durable (the store writes changes in their order).
  */
 bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
@@ -153,9 +153,9 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 /*
  * ---- preconditions (HT-17, HT-18) ----
  *
- * A tag stands for the state of a cluster that a caller has seen. Only id and generation are compared, so a
- * poll after the caller's read is not a conflict (view/render.h). In requests about a node pool, "*" refers
- * to the pool, but tags are the tags of the cluster.
+ * An entity tag stands for the state of a cluster that a caller has seen. Only id and generation are
+ * compared, so a poll after the caller's read is not a conflict (view/render.h). In requests about a node
+ * pool, "*" refers to the pool, but an entity tag is always the entity tag of the cluster.
  */
 
 static bool is_any(const char *list)
@@ -166,8 +166,8 @@ static bool is_any(const char *list)
     return *list == '*' && !list[1 + strspn(list + 1, " \t")];
 }
 
-/* Whether a list of entity tags contains the cluster's current tag. A tag with `W/` counts, because a proxy
- * may have added the `W/` (http/message/conditional.h). */
+/* Whether a list of entity tags contains the cluster's current entity tag. An entity tag with `W/` counts,
+ * because a proxy may have added the `W/` (http/message/conditional.h). */
 static bool names_current(const char *list, const struct cluster *c)
 {
     for (const char *p = strchr(list, '"'); p; p = strchr(p, '"')) {
@@ -185,8 +185,8 @@ static struct problem *precondition_failed(const char *why)
     return problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why);
 }
 
-/* Checks the preconditions in which "*" refers to the node pool. They are not checked when a pool is added,
- * because then an existing pool leads to 409. */
+/* Checks the preconditions in which "*" refers to the node pool. They are not checked for a request that adds
+ * a pool, because such a request gets 409 when the pool exists. */
 static struct problem *pool_precondition(const struct command *cmd)
 {
     if (cmd->write.pool == POOL_ADD)

@@ -22,13 +22,13 @@ struct problem *command_busy(const struct entity *e, const char *why);
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
-/* Returns the entity of a caller's change, when the change has returned from the store; NULL when the entity
- * no longer exists. */
+/* Called once when a caller's change has returned from the store: the change is not counted as unfinished any
+ * more. Returns its entity, or NULL when the entity no longer exists. */
 struct entity *command_settled(struct save *save);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or a problem when nothing was
  * stored. */
 void command_reply_saved(struct save *save);
-/* Does the same as command_reply_saved; then the open operation continues. */
+/* Does the same as command_reply_saved; then continues the cluster's open operation. */
 void command_saved_go_on(struct save *save);
 
 /* Takes labels, description and deletion protection from a body. PUT replaces, so absent members get their
@@ -51,7 +51,7 @@ struct problem *command_precondition(const struct command *cmd, const struct ent
 struct problem *command_size_faults(const json_t *body, enum spec_part part, const struct cluster *c);
 /* Merges by RFC 7396: null removes, objects merge, other values replace. Changes `target`. */
 void desired_merge(json_t *target, const json_t *patch);
-/* Returns the stored spec and its metadata, in the form of a PUT body. The caller owns it. */
+/* Returns the stored spec and the cluster's metadata, in the form of a PUT body. The caller owns it. */
 json_t *desired_of(const struct cluster *c);
 /* Makes `body` the desired state, when that is possible; decides the command (decide.h). */
 struct problem *change_cluster(struct entity *e, struct command *cmd, const json_t *body);
@@ -66,16 +66,16 @@ struct problem *create_or_wait(struct reconcile *r, struct project *p, struct co
 
 /* ---- dry_run.c: each function answers with the effects of a write, and takes over only the command. ---- */
 
-/* Returns the faults, with which the command is refused. But a dry run is answered: the answer is "not valid"
- * and has the faults, and this function returns NULL. */
+/* Returns the faults, with which the command is refused. A dry run is not refused: its answer has `valid`
+ * false and the faults, and this function returns NULL. */
 struct problem *dry_run_faults(struct command *cmd, struct problem *faults);
 /* Reads the project's quota from Cleura, within a short time limit, and then answers. Returns a problem when
  * an answer has become impossible. */
 struct problem *dry_run_create(struct project *p, struct command *cmd);
-/* body: the whole desired state; goal: the part of its spec that can be brought about. */
+/* body: the whole desired state; goal: the part of its spec that can be carried out. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);
-/* is_needed: false when the action's result exists, or will exist. */
+/* is_needed: false when the action's result exists, or an accepted operation will produce it. */
 void dry_run_action(struct command *cmd, bool is_needed);
 void dry_run_delete(struct command *cmd, const struct entity *e);
 

@@ -53,7 +53,7 @@ struct problem *command_token_delete(struct reconcile *r, struct command *cmd);
 
 /* ---- accounts.c: manual logins and stored states ---- */
 
-/* Stores the known state of an account (taken over) until account_add uses it. */
+/* Keeps the stored state of an account (taken over) in memory until account_add uses it. */
 void account_remember(struct reconcile *r, struct account_state *state);
 void account_add(struct reconcile *r, const struct config_account *config);
 /* Cancels the account's calls. No command may wait for a login. The known state of the account is kept. */
@@ -70,7 +70,7 @@ void location_check(struct project *p);
 
 /* Returns the problem for a change of a cluster in a frozen project; NULL: the command may be decided. */
 struct problem *freeze_refusal(struct reconcile *r, const struct command *cmd);
-/* Ends the freezes whose time has passed. Called by every housekeeping. */
+/* Ends the freezes whose time has passed. Called in every run of the housekeeping. */
 void freezes_check(struct reconcile *r);
 
 /* ---- backups.c ---- */
@@ -84,7 +84,7 @@ void backups_metrics(struct buffer *out);
 /* Makes a token, which the caller owns until it is stored; *ret_secret is the secret. */
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
-/* Sets the timer for the end of the old secret after a rotation. */
+/* Sets the timer for the expiry of the old secret after a rotation. */
 void token_watch(struct token_entry *entry);
 /* Emits token.expiring for tokens that expire soon: for each token once 14 days and once 1 day before.
  * Removes tokens that expired 30 days ago. */
@@ -99,7 +99,7 @@ void event_log_purged(struct reconcile *r);
 
 /* Called when the engine has disabled a webhook; takes over the engine's copy of the webhook. */
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
-/* Adds a stored webhook to memory, and sets the timer for the end of its old keys. */
+/* Adds a stored webhook to memory, and sets the timer for the expiry of its old keys. */
 struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s);
 void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry);
 

@@ -1,4 +1,5 @@
-/* A deletion may be repeated, and ends all other operations of the cluster (ends.c). Loop thread. */
+/* Deletes clusters. A delete may be repeated, and ends all other operations of the cluster (ends.c). Loop
+ * thread. */
 #include <assert.h>
 
 #include "base/mem.h"
@@ -15,8 +16,8 @@ struct problem *command_cluster_delete(struct reconcile *r, struct command *cmd)
     struct problem *refusal = command_cluster(r, cmd, &e);
     if (refusal || command_wait_until_settled(e, cmd))
         return refusal;
-    /* To repeat a delete is not a fault: the answer is the same operation, also for a caller that names the
-     * version before the first delete (RFC 9110 13.1.1). */
+    /* A repeated delete is not a fault: the answer is the same operation, also when the precondition names
+     * the version from before the first delete (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->write.dry_run) {
         const struct operation *waiting = entity_queue_find(e, OPERATION_DELETE);
         reply_cluster(cmd, 202, e, waiting ? waiting : e->op);

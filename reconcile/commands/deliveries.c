@@ -1,7 +1,7 @@
 /*
- * The delivery log of a webhook, and new deliveries: the repetition of one delivery, of all missed events, or
- * a test. The store's answer returns as a task; meanwhile the webhook may have been removed or disabled. Loop
- * thread.
+ * The delivery log of a webhook, and requests for new deliveries: one delivery is repeated, all missed events
+ * are delivered, or a test event is sent. The store's result returns as a task; while the query runs, the
+ * webhook may be removed or disabled. Loop thread.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -132,7 +132,7 @@ static void prepare_delivery(struct command *cmd, const struct delivery *d)
     reply_prepare(cmd, 202, render_for_caller(cmd, d));
 }
 
-/* Makes a new row with the old event, so the log keeps the old entry. */
+/* Makes a new delivery of the old event, so the log keeps the old delivery. */
 static void deliver_again(struct reconcile *r, struct command *cmd, const struct delivery *old)
 {
     struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
@@ -146,7 +146,8 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
 static void expedite(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
     if (!webhook_engine_expedite(r->webhooks, d->id)) {
-        deliver_again(r, cmd, d); /* its last attempt has ended since it was read */
+        /* The delivery was pending when it was read, but its last attempt has ended after that. */
+        deliver_again(r, cmd, d);
         return;
     }
     d->next_attempt_at = env_wall(r->env);
@@ -157,7 +158,7 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
     save_submit(save, true);
 }
 
-/* Since the query began, the caller may have lost its right, and the webhook may have been removed. */
+/* While the query ran, the caller may have lost its right, and the webhook may have been removed. */
 static struct problem *on_redeliver(struct store_query *s)
 {
     struct command *cmd = s->cmd;
@@ -196,7 +197,7 @@ static void end_recovery(struct reconcile *r, const char *webhook)
     entry->recovering = false;
 }
 
-/* The next recovery must find the deliveries of this recovery in the store. */
+/* Called when the deliveries of this recovery are stored, because the next recovery must find them. */
 static void on_recovered(struct save *save)
 {
     const struct command *cmd = save->ctx;
@@ -265,7 +266,7 @@ struct problem *command_webhook_recover(struct reconcile *r, struct command *cmd
     if (entry->recovering) /* two recoveries at once would find the same missed events */
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is starting");
     entry->recovering = true;
-    /* Older events will be purged soon. Their deliveries are purged before the events, so such events would
+    /* Events before this time will be purged soon. Their deliveries are purged first, so these events would
      * seem to be missed. */
     const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
     const struct subscription *s = entry->subscription;

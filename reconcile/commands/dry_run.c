@@ -12,7 +12,7 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-/* All members are taken over; NULL: the member is absent. */
+/* The parts of the answer to a dry run. All are taken over; NULL: the part is empty or null. */
 struct forecast {
     json_t *changes;
     json_t *steps;
@@ -175,7 +175,7 @@ static struct problem *on_quota(struct project *p, struct command *cmd, const js
     struct project *now;
     assert(cmd->write.dry_run);
     struct problem *refusal = command_project(p->r, cmd, &now);
-    if (refusal) /* the project has stopped meanwhile */
+    if (refusal) /* the project has stopped during the read of the quota */
         return refusal;
     assert(now == p);
     struct worst_case *w = MEM_NEW(struct worst_case);

@@ -8,9 +8,9 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* Returns the number of the last event that was searched for the page. A page that is not full has searched
- * all later events, unless the search reached its limit. When the newest events come first, later events were
- * not searched. */
+/* Returns the number of the last event that the query has searched for the page. When the page is not full,
+ * the query has searched all later events, unless it reached its limit. A query with the newest events first
+ * does not search later events. */
 static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
 {
     assert(page->count <= (size_t)cmd->events.limit);

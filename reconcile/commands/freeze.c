@@ -1,8 +1,8 @@
 /*
- * Freezes: an admin forbids changes of clusters of a project, or of all projects, for a time. Meanwhile
- * commands that change clusters are refused with the reason of the freeze. Reads, kubeconfigs, dry runs and
- * cancellations are allowed, and operations that were accepted before continue. A freeze is stored with the
- * project's state. Loop thread.
+ * Freezes: an admin forbids changes of clusters of a project, or of all projects, for a time. During a
+ * freeze, commands that change clusters are refused with the reason of the freeze. Reads, kubeconfigs, dry
+ * runs and cancellations are allowed, and operations that were accepted before continue. A freeze is stored
+ * with the project's state. Loop thread.
  */
 #include <assert.h>
 #include <string.h>

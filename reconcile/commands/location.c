@@ -34,7 +34,8 @@ static json_t *configured_location(const struct project *p)
     return doc;
 }
 
-/* Data that was read at the old location is not valid at the new location. */
+/* Sets the configured location, and discards the data that was read at the old location, because it is not
+ * valid at the new location. */
 static void settle_here(struct project *p)
 {
     struct project_state *state = p->state;
@@ -63,7 +64,7 @@ static void set_aside(struct project *p, const json_t *now)
         struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         e->cluster->stale = true;
         mem_set_str(&e->cluster->message,
-                    "Set aside: the configuration names another place at Cleura for the project");
+                    "Set aside: the configuration names another location at Cleura for the project");
     }
 }
 
@@ -85,7 +86,8 @@ void location_check(struct project *p)
         set_aside(p, now);
         return;
     }
-    log_warning("project without clusters has a new location at Cleura", "project", p->name);
+    log_warning("the configured location at Cleura is new and is used: the project has no clusters",
+                "project", p->name);
     settle_here(p);
     project_store(p);
 }
@@ -107,7 +109,8 @@ static void on_place_saved(struct save *save)
     const struct command *cmd = save->ctx;
     struct project *p = project_find(save->r, cmd->project);
     command_reply_saved(save);
-    /* In the meantime a new configuration was applied, which decides the location; or shootd stops. */
+    /* During the save, a new configuration may have been applied, which decides the location; or shootd may
+     * have begun to stop. */
     if (save->status != STORE_OK || !p || save->r->stopping || p->place.resting || p->place.set_aside)
         return;
     project_show(p);
@@ -119,7 +122,8 @@ static void on_place_saved(struct save *save)
     walk_project(p, &p->place.confirmation);
 }
 
-/* From now on the project is at this location. The kept clusters and the removals are stored already. */
+/* Makes the configured location the location of the project. With "keep" the clusters stay as they are in the
+ * store; with "forget" their removal was given to the store before this call. */
 static void confirm_place(struct project *p, struct command *cmd)
 {
     assert(p->place.set_aside && !p->place.confirming);

@@ -37,7 +37,7 @@ static json_t *wanted_pools(const struct cluster *c)
 }
 
 /* Whether the list of pools would be made from the existing pools, although not all existing pools are known.
- * A pool that is missing in the list would be removed. */
+ * A change with such a list would remove the unknown pools. */
 static bool pools_are_guesswork(const struct cluster *c)
 {
     return c->shoot && !json_arr(json_doc_tree(c->spec), "node_pools") &&
@@ -64,7 +64,7 @@ static json_t *new_pool(const struct command *cmd, const char *name, json_t *old
     return pool;
 }
 
-/* Makes the change that the command requests in the list of pools, or returns why that is not possible. */
+/* Changes the list of pools as the command requests, or returns why that is not possible. */
 static struct problem *edit_pools(json_t *pools, struct command *cmd)
 {
     assert(cmd->write.pool == POOL_ADD || cmd->write.pool_name);
@@ -77,7 +77,8 @@ static struct problem *edit_pools(json_t *pools, struct command *cmd)
     if ((cmd->write.pool == POOL_MERGE || cmd->write.pool == POOL_REMOVE) && !exists)
         return problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "there is no node pool '%s'", name);
     cmd->write.pool_exists = exists;
-    free(TAKE_PTR(cmd->write.fault_pointer)); /* a decision before the wait may have set it */
+    free(TAKE_PTR(cmd->write.fault_pointer)); /* the command may have been decided before, and then have
+                                               * waited; that decision may have set this pointer */
     if (cmd->write.pool == POOL_REMOVE) {
         (void)json_array_remove(pools, at);
         return NULL;

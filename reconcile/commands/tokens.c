@@ -20,7 +20,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* The event token.expiring is emitted this many days before the end of a token. In descending order. */
+/* The event token.expiring is emitted this many days before a token expires. In descending order. */
 static const int announced_ahead[] = {14, 1};
 
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
@@ -70,7 +70,7 @@ static void check_role(const json_t *body, struct problem **faults)
                    "must be viewer, kubeconfig, operator or admin");
 }
 
-/* Checks the members that a create must have, and that a patch must not remove. */
+/* Checks the required members: a create must have them, and a patch must not remove them. */
 static void check_name_and_projects(struct reconcile *r, const struct command *cmd, struct problem **faults)
 {
     const char *name = json_str(cmd->body, "name");
@@ -95,7 +95,7 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
     return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
 }
 
-/* Returns the warning that is due now, in days before the end; 0: no new warning is due. */
+/* Returns the warning that is due now, in days before the token expires; 0: no new warning is due. */
 static int days_to_announce(const struct api_token *t, wall_us now)
 {
     int days = 0;
@@ -105,8 +105,8 @@ static int days_to_announce(const struct api_token *t, wall_us now)
     return !t->announced_days || days < t->announced_days ? days : 0;
 }
 
-/* A warning that is already due at `since` is not emitted, because the caller has just chosen this short
- * lifetime. */
+/* Sets the expiry of the token. A warning that is already due at `since` is not emitted, because the caller
+ * has just chosen this short lifetime. */
 static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 {
     t->expires_at = expires_at;
@@ -144,7 +144,7 @@ struct problem *command_token_create(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
-/* The sender repeats the command until it is stored, so an existing token is not a fault. */
+/* The sender repeats the command until the token is stored, so a token that exists already is not a fault. */
 struct problem *command_token_hand_in(struct reconcile *r, struct command *cmd)
 {
     uint8_t packed[ID_PACKED_BYTES];
@@ -208,7 +208,7 @@ static struct problem *last_admin(const struct api_token *t)
                        t->id);
 }
 
-/* The old secret of a rotation has ended. */
+/* Called when the old secret of a rotation has expired. */
 static void on_overlap_over(struct loop_timer *timer)
 {
     struct token_entry *entry = CONTAINER_OF(timer, struct token_entry, overlap.timer);
@@ -295,7 +295,7 @@ struct problem *command_token_patch(struct reconcile *r, struct command *cmd)
 }
 
 /* Returns a copy of the token with a new secret. The current secret stays valid for the grace time. The old
- * secret of an earlier rotation ends now. */
+ * secret of an earlier rotation becomes invalid now. */
 static struct api_token *rotated(struct reconcile *r, const struct api_token *old, const json_t *body,
                                  char secret[static TOKEN_BYTES])
 {
@@ -390,7 +390,8 @@ static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)
     save_submit(save, false);
 }
 
-/* Earlier versions stored revoked tokens; now they are removed at once. */
+/* Whether the token must be removed. A revoked token is removed at once; only earlier versions of shootd kept
+ * it in the store. */
 static bool is_over(const struct api_token *t, wall_us now)
 {
     return t->revoked_at || (t->expires_at && t->expires_at + SHOWN_DAYS * DAY_US <= now);

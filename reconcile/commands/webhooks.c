@@ -1,7 +1,7 @@
 /*
- * Commands about webhooks: create, change, enable, replace the key, remove. A change is in memory at once and
- * answered when it is durable. Only a new webhook waits, because no event may make a delivery for a webhook
- * that the store may still refuse. Loop thread.
+ * Commands about webhooks: create, change, enable, replace the key, remove. A change is made in memory at
+ * once, and answered when it is durable. Only a new webhook is added to memory when it is durable, because no
+ * event may make a delivery for a webhook that the store may still refuse. Loop thread.
  */
 #include "reconcile/commands/webhooks.h"
 
@@ -44,7 +44,7 @@ static void watch_keys(struct subscription_entry *entry, wall_us now)
     overlap_set(entry->r->o.loop, &entry->overlap, subscription_next_end(entry->subscription), now);
 }
 
-/* Keys whose grace time has ended do not sign any more, and are removed from the store. */
+/* Called when old keys have expired: they do not sign any more, and are removed from the store. */
 static void on_overlap_over(struct loop_timer *timer)
 {
     struct subscription_entry *entry = CONTAINER_OF(timer, struct subscription_entry, overlap.timer);
@@ -292,7 +292,8 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
         subscription_free(s);
         return;
     }
-    /* The store may still be writing other changes. This change includes them. */
+    /* The store may still be writing earlier changes of this webhook. This change includes them, because
+     * memory has them already. */
     struct subscription *now = entry->subscription;
     now->disabled = true;
     free(now->disabled_reason);

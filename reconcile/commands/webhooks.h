@@ -8,7 +8,8 @@
 
 struct token_entry;
 
-/* Marks the webhooks of a token that the save revokes, and disables them if requested. */
+/* The save revokes the token `maker`: shows this fact in the webhooks that the token created, and disables
+ * them if the revocation requests that. */
 void webhooks_token_revoked(struct save *save, const struct token_entry *maker);
 /* Finds the webhook of the command. Returns a problem when the webhook is absent, or not visible to the
  * caller, or has another version. */
@@ -25,7 +26,7 @@ void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscr
 /*
  * Makes the key that a create or a rotation requests; `scheme` is used when the request names no scheme.
  * *ret_secret (the caller frees it with mem_free_secret) is the secret with which the receiver verifies, NULL
- * when it verifies with the public key. False after a fault.
+ * when it verifies with the public key. Returns false when a fault was added.
  */
 bool webhook_make_key(struct reconcile *r, const struct command *cmd, const char *id,
                       enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret,

@@ -111,7 +111,7 @@ enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 }
 
 /* ---- the catalog ---- */
 
-/* Returns the catalog in the form for readers; the caller owns it. */
+/* Returns the catalog in the form of the API; the caller owns it. */
 static json_t *catalog_document(const struct project *p)
 {
     struct spec_context context;

@@ -1,7 +1,7 @@
 /*
  * Documents that are read from Cleura on request. One fetch serves all waiting commands (UP-17); the fetch is
- * cancelled when the last command has left (UP-19). A document stays in memory for the time that its kind
- * defines. It is never stored and never logged. Loop thread.
+ * cancelled when no command waits for it any more (UP-19). A document stays in memory for the time that its
+ * kind defines. It is never stored and never logged. Loop thread.
  */
 #ifndef RECONCILE_LOOKUPS_FETCH_H
 #define RECONCILE_LOOKUPS_FETCH_H
@@ -20,9 +20,9 @@ struct fetch_kind {
     const char *late; /* the message for people when Cleura did not answer in time */
     /* Whether the fetched data may still be returned. */
     bool (*is_kept)(struct fetch *f);
-    /* The fetch failed or is late: decides a command that can do without the data. Returns the problem with
-     * which the command is answered; NULL: the command was taken over. Without this function, no command can
-     * do without the data. */
+    /* Called when the fetch failed or is late: decides a command that can do without the data. Returns the
+     * problem with which the command is answered; NULL: the command was taken over. When this pointer is
+     * NULL, no command can do without the data. */
     struct problem *(*failed)(struct fetch *f, struct command *cmd, const struct problem *problem);
     /* Releases the kind's own members. */
     void (*release)(struct fetch *f);
@@ -53,12 +53,12 @@ void fetches_forget_project(struct project *p, const struct problem *problem);
 void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
                   void (*visit)(struct fetch *f));
 
-/* Finds the fetch with this key, which is unique among all kinds, or makes one. In a new fetch, all members
- * are zero except those above. `e` may be NULL. */
+/* Finds the fetch with this key (unique among all kinds), or makes a new fetch. In a new fetch, the members
+ * of struct fetch are set, and the kind's own members are zero. `e` may be NULL. */
 struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind, const struct entity *e,
                                 const char *key);
-/* Adds a command that waits until `until`. True when the command is the only one and no call is running: the
- * caller then begins the fetch. */
+/* Adds a command that waits until `until`. Returns true when no other command waits and no call is running:
+ * the caller then begins the fetch. */
 bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until);
 /* Calls Cleura for the waiting commands. `item` is borrowed until `on_done`. */
 void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int deadline_s,

@@ -1,7 +1,7 @@
 /*
- * Kubeconfigs. They are bearer secrets, and each caller has its own. They are only in memory: never in the
- * store, the view, a log or an event. They are kept until shortly before their expiry or until the caller's
- * token ends. Requests for the same kubeconfig share a call. Loop thread.
+ * Kubeconfigs. They are bearer secrets, and each caller gets its own kubeconfig. Kubeconfigs are only in
+ * memory: never in the store, the view, a log or an event. They are kept until shortly before their expiry,
+ * or until the caller's token expires. Requests for the same kubeconfig share a call. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -24,7 +24,7 @@ enum { CALL_DEADLINE_S = 60, DEFAULT_LIFETIME_S = 600 };
 struct kubeconfig {
     struct fetch fetch; /* the key is: entity key, '\n', token id, '\n', ttl */
     char token_id[40];
-    wall_us jwt_ends_at; /* the end of the caller's JWT; 0: the caller has a token of shootd */
+    wall_us jwt_ends_at; /* when the caller's JWT expires; 0: the caller has a token of shootd */
     int ttl_seconds;
     char *text; /* the kubeconfig, a secret; NULL until it was fetched */
     wall_us expires_at;
@@ -82,7 +82,8 @@ static void answer_kubeconfig(struct command *cmd, const struct kubeconfig *k, b
     reply_json(cmd, 200, doc);
 }
 
-/* Cleura's API v2 does not report the address of the cluster's API server. */
+/* Takes the address of the cluster's API server from its kubeconfig, because Cleura's API v2 does not report
+ * it. */
 static void note_server(const struct kubeconfig *k, const char *server)
 {
     struct entity *e = fetch_entity(&k->fetch);

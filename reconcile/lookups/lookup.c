@@ -29,7 +29,8 @@ struct lookup {
                       * that */
     json_t *document;
     wall_us fetched_at;
-    /* Functions that continue a decision: one gets the stage of a rotation, the other the quota. */
+    /* Functions that continue a decision: `on_stage` gets the stage of a rotation, `on_quota` gets the quota.
+     */
     stage_known *on_stage;
     quota_known *on_quota;
 };
@@ -57,7 +58,8 @@ static bool lookup_is_kept(struct fetch *f)
     return l->document && env_wall(f->r->env) - l->fetched_at < l->rule->keep_s * US_PER_S;
 }
 
-/* The quota is only a part of a decision. */
+/* A failed read fails the command, except when the quota is read for a decision: then the command is decided
+ * without the quota. */
 static struct problem *lookup_failed(struct fetch *f, struct command *cmd, const struct problem *problem)
 {
     const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
@@ -91,8 +93,8 @@ static void answer_all(struct lookup *l)
 {
     struct entity *e = fetch_entity(&l->fetch);
     assert(l->document);
-    /* Deciding a command by the stage may request the stage again. The waiting commands are therefore first
-     * moved to a separate list. */
+    /* When a command is decided by the stage, it may request the stage again. Therefore the waiting commands
+     * are first moved to a separate list. */
     struct list ready;
     list_init(&ready);
     for (struct list *it = list_pop(&l->fetch.waiters); it; it = list_pop(&l->fetch.waiters))

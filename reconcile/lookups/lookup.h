@@ -24,16 +24,16 @@ struct problem *command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */
 
-/* Discards the kubeconfigs, because they are invalid: the next request reads a new kubeconfig. Answers
- * waiting commands. */
+/* Discards the cluster's kubeconfigs, because they are invalid: the next request reads a new kubeconfig.
+ * Answers waiting commands. */
 void kubeconfigs_drop(struct entity *e);
 struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd);
 
 /* ---- name_check.c: whether the name of a new cluster is free ---- */
 
 /*
- * Asks Cleura within a short time limit, then decides the command again. When the name was checked already,
- * or cannot be checked, returns false and does nothing.
+ * Asks Cleura whether the name is free, within a short time limit, and then decides the command again. When
+ * the name was checked already, or cannot be checked, returns false and does nothing.
  */
 bool name_check_wait(struct project *p, struct command *cmd, const char *name);
 void name_checks_stop(struct reconcile *r);

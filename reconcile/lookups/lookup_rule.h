@@ -11,15 +11,15 @@ struct lookup_rule {
     enum lookup_kind kind;
     const char *what; /* the name in messages for people */
     enum upstream_op op;
-    int keep_s;  /* for this time, a document is returned without a new call */
+    int keep_s;  /* for this many seconds, a document is returned without a new call */
     bool secret; /* the document is a secret: it is overwritten before it is freed, and sent with no-store */
     /* When one call fails, the document reports that, and the lookup does not fail. */
     bool parts_may_fail;
     /* Returns the items to request, one call for each; the caller owns the array. NULL: there is only one
      * call. */
     json_t *(*items)(const struct project *p, const struct entity *e);
-    /* A second call, after the first. The function below returns its item from the answer of the first call
-     * (borrowed), or NULL when there is no such item. */
+    /* A second call, after the first. `then_item` returns the item of the second call from the answer of the
+     * first call (borrowed); NULL: there is no such item, and the lookup fails. */
     enum upstream_op then;
     const char *(*then_item)(const struct project *p, const json_t *first);
     /* Makes the document from all answers, without sharing data with them; `e` is NULL for projects. The

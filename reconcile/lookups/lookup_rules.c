@@ -64,8 +64,8 @@ static const char *present_version(const struct entity *e)
     return e->cluster->shoot ? e->cluster->shoot->kubernetes_version : NULL;
 }
 
-/* Returns the two versions to check: the newest version of this minor, and the newest version of the next
- * minor. */
+/* Returns the two versions to check: the newest patch version of the present minor version, and of the next
+ * minor version. */
 static json_t *recommended(const struct project *p, const struct entity *e)
 {
     const char *present = present_version(e);

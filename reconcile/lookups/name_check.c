@@ -21,14 +21,15 @@
 enum { PATIENCE_MS = 2500 };
 
 struct name_check {
-    struct list link; /* in the list of checks, while Cleura is asked for the name */
+    struct list link; /* in reconcile.name_checks, while Cleura is asked whether the name is free */
     struct reconcile *r;
     struct project *project;
     struct command *cmd;
     char *name;
     struct upstream_call call;
     struct loop_timer give_up;
-    struct fresh_reader listing; /* the name is taken: the project is read to find its owner */
+    struct fresh_reader listing; /* used when the name is taken: a read of the project, because its owner may
+                                  * be a cluster of this project */
 };
 
 /* Ends the question to Cleura. */
@@ -64,7 +65,7 @@ static void on_listed(struct fresh_reader *reader, enum fresh_outcome outcome)
     decide_on(n);
 }
 
-/* The loop has ended, so no decider is left. */
+/* The loop has ended, so nothing can decide the command any more. */
 static void on_listing_dropped(struct fresh_reader *reader)
 {
     command_drop(name_check_free(CONTAINER_OF(reader, struct name_check, listing)));

@@ -144,9 +144,9 @@ void fresh_call_for(const struct project *p, struct upstream_call *call)
     upstream_call_for(call, first ? first->trace : NULL, first ? first->request_id : NULL);
 }
 
-/* Whether the read perhaps missed the newest state of the cluster. This is possible when a call about the
- * cluster is running, because the read may be older than the effect of that call, or when the cluster's row
- * was refused. */
+/* Whether the read perhaps missed the newest state of the cluster. This is possible when shootd refused the
+ * cluster's row, or when a call about the cluster is running, because the read may be older than the effect
+ * of that call. */
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
@@ -164,8 +164,8 @@ void fresh_answer(struct project *p, bool ok)
             end_stale(reader);
             continue;
         }
-        /* This save is queued after the changes of the read, and the store keeps the order. A broken store
-         * delays no reader. */
+        /* This save is queued after the changes of the read, and the store keeps the order. The save is
+         * droppable, so a broken store does not delay the reader. */
         struct save *save = save_new(p->r, on_passed, reader);
         save->task.drop = on_save_dropped;
         save_submit(save, true);
@@ -215,8 +215,8 @@ static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
     reply_give_back(cmd);
 }
 
-/* A request for fresh data. It has one answer. It has one reader for its project, or one reader for each
- * project that the caller may see. */
+/* A request for fresh data. It has one answer, and one reader for its project or for each project that the
+ * caller may see. */
 struct fresh_request {
     struct command *cmd;
     size_t left;
@@ -264,7 +264,7 @@ static void on_part_read(struct fresh_reader *reader, enum fresh_outcome outcome
     request_leave(request);
 }
 
-/* The loop has ended, so no decider is left. */
+/* Called when the loop has ended, so that no decider can answer the command any more. */
 static void on_part_dropped(struct fresh_reader *reader)
 {
     struct fresh_request *request = part_end(reader);

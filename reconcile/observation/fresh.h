@@ -30,12 +30,13 @@ struct fresh_reader {
 void fresh_init(struct project *p);
 /* Waits for a read that begins after this call. May call `done` at once. */
 void fresh_read(struct project *p, struct fresh_reader *reader);
-/* The read that starts now serves all waiting readers. Returns the shoot when all readers want only this
- * shoot; otherwise NULL. */
+/* Called when a read starts: the read serves all readers that wait now. Returns the name of the shoot when
+ * all these readers want only this shoot; otherwise NULL. */
 const char *fresh_take_up(struct project *p);
-/* Sets trace and request of a call to those of the first reader that the read serves. */
+/* Gives a call the trace and the request id of the first reader that the read serves. */
 void fresh_call_for(const struct project *p, struct upstream_call *call);
-/* Called when that read has ended: ends the wait of its readers. */
+/* Called at the end of the read for which fresh_take_up was called: ends the wait of the readers of this
+ * read. */
 void fresh_answer(struct project *p, bool ok);
 /* Ends all waits as refused, because the project or shootd stops. */
 void fresh_refuse(struct project *p);

@@ -4,9 +4,9 @@
  *
  * This file also handles clusters that Cleura does not show. An empty list or a 404 can be a temporary fault
  * of Cleura or of a gateway. Therefore shootd accepts that the cluster is gone only when its absence lasts
- * (polling.absent_for) or when Cleura showed a running deletion. Until then the cluster is `unknown`, with
- * the reason and the time. When a record ends without a deletion, it is kept for some days
- * (world/departed.h). Loop thread.
+ * (polling.absent_for) or when Cleura showed a running deletion. Until shootd accepts the absence, the
+ * cluster is `unknown`, with the reason and the time. When a record ends without a deletion, it is kept for
+ * some days (world/departed.h). Loop thread.
  */
 #include "reconcile/observation/observe.h"
 
@@ -93,8 +93,8 @@ static bool is_older(const struct entity *e, const struct shoot *seen)
 
 /*
  * Handles an answer with another uid. A delayed list may show a shoot that was deleted before. Therefore a
- * new uid is accepted only when the same number of reads has seen it that must miss a shoot before its
- * absence is accepted.
+ * new uid is accepted only when ABSENT_READS consecutive reads have seen it; the absence of a shoot requires
+ * the same number of reads.
  */
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
@@ -174,7 +174,8 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
         c->generation++;
         emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
     }
-    /* The consumers of a create wait for this event. The event comes before the end of the operation. */
+    /* Clients that created the cluster wait for the event of the new phase. It is emitted before the event of
+     * the operation's end. */
     if (entity_open_type(e) == OPERATION_CREATE)
         phase_emit_change(e, save, &before);
     steps_observed(e, save, d);
@@ -219,7 +220,8 @@ bool observe(struct entity *e, struct shoot *shoot)
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
     bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
 
-    /* The message is borrowed from the new shoot, which replaces the old one right after this call. */
+    /* The decision borrows its message from the new shoot, which replaces the old shoot right after this
+     * call. */
     changed |= assess_apply(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
@@ -247,7 +249,7 @@ bool observe(struct entity *e, struct shoot *shoot)
     return true;
 }
 
-/* ---- rows of a list that came before ---- */
+/* ---- list rows that shootd has already seen (with the same digest) ---- */
 
 const uint8_t *observe_known_row(const struct entity *e)
 {
@@ -260,7 +262,7 @@ void observe_row(struct entity *e, const uint8_t *row)
     const struct shoot *s = e->cluster->shoot;
     assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
     if (!s || memcmp(s->row, row, sizeof(s->row)) != 0)
-        return; /* a newer answer has come meanwhile */
+        return; /* a newer answer has come after the digest was taken */
     if (!is_settled(e))
         (void)observe(e, shoot_copy(s));
     else if (answer_counts(e, s))

@@ -11,17 +11,18 @@ bool observe(struct entity *e, struct shoot *shoot);
 /* Returns the digest of the list row from which the known state comes: the same row again changes nothing.
  * NULL: a row with the same content might change something. */
 const uint8_t *observe_known_row(const struct entity *e);
-/* Called when a list contains the row with this digest, which observe_known_row returned. */
+/* Called when a list contains a row whose digest observe_known_row has returned: the cluster was seen again,
+ * without a change. */
 void observe_row(struct entity *e, const uint8_t *row);
-/* These three functions return true when this call made the cluster stale. observe_mark_stale: a read could
- * not confirm the cluster, so it is stale at once. */
+/* The next three functions return true when they made the cluster stale. observe_mark_stale: a read could not
+ * confirm the cluster, so the cluster is stale at once. */
 bool observe_mark_stale(struct entity *e);
 /* Called when a read has failed: a state older than one interval becomes stale. */
 bool observe_after_failure(struct entity *e);
 /* Called periodically: a state older than two intervals becomes stale, whatever the reason. */
 bool observe_by_age(struct entity *e);
 
-/* Called when a read of the cluster alone has found nothing. This call may remove the entity. */
+/* Called when a read of the cluster alone has found nothing. This function may remove the entity. */
 void absence_noted(struct entity *e);
 /* Called when Cleura could not be read: the time until the next read does not count as absence. */
 void absence_unread(struct entity *e);

@@ -2,8 +2,8 @@
  * Reads each cluster and project when it is due. Each cluster has a due time in its project's heap, and the
  * first due cluster causes a read. One list call reads every cluster of the project, so all clusters get
  * their next due time together. When only one of many clusters is active, this cluster is read alone. Lists
- * also discover clusters. Failures double the wait up to a limit. A refused answer does not count as a
- * failure.
+ * also discover clusters. Failures double the wait up to a limit. An answer about one shoot that shootd does
+ * not accept does not count as a failure.
  *
  * In projects without activity, lists are read at regular times. Each project of an account has its own slot,
  * and the slots are evenly distributed over the interval, so the projects are never due together. A slow call
@@ -141,8 +141,8 @@ static bool waits_to_be_gone(const struct entity *e)
 }
 
 /*
- * Called when the answer about the cluster was refused. The cluster exists, so its known state stays. After
- * some time housekeeping.c marks it as stale.
+ * Called when Cleura's answer about the cluster was not accepted. The cluster exists, so its known state
+ * stays. After some time housekeeping.c marks it as stale.
  */
 static void keep_as_it_was(struct entity *e, int64_t jitter)
 {
@@ -239,7 +239,8 @@ static void on_known(struct upstream_call *call, const struct known_row *const *
     }
 }
 
-/* A refused row shows at least that the shoot exists. Another row of the list may show its state. */
+/* A row that shootd refuses (upstream/upstream.h) shows at least that the shoot exists. Another row of the
+ * list may show its state. */
 static void on_refused(struct upstream_call *call, const char *name)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll.call);
@@ -262,7 +263,7 @@ static void end_list(struct project *p)
 
 /* ---- results ---- */
 
-/* Ends a poll; from now on the project may be read again. */
+/* Ends a poll; after this call the project may be read again. */
 static void end_poll(struct project *p, bool ok)
 {
     project_show(p);

@@ -26,7 +26,7 @@ static struct problem *unless_hibernation_possible(const struct cluster *c)
         if (strcmp(json_str_or(constraint, "type", ""), "HibernationPossible") != 0 ||
             !strcmp(json_str_or(constraint, "status", "True"), "True") ||
             !strcmp(json_str_or(constraint, "status", ""),
-                    "Progressing")) /* Gardener has not checked the constraint since the last run */
+                    "Progressing")) /* Gardener has not checked the constraint after the last run yet */
             continue;
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "Cleura reports that hibernation is not possible: %s",
                            json_str_or(constraint, "message", json_str_or(constraint, "reason", "")));
@@ -82,6 +82,6 @@ static const struct action_kind kinds[OPERATION_TYPE_MAX_] = {
 const struct action_kind *action_kind(enum operation_type type)
 {
     assert(type < OPERATION_TYPE_MAX_);
-    assert(!kinds[type].steps[ACTION_STEPS_MAX].target); /* the list has no end */
+    assert(!kinds[type].steps[ACTION_STEPS_MAX].target); /* otherwise the list of steps has no end */
     return kinds[type].steps[0].target ? &kinds[type] : NULL;
 }

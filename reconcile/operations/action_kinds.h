@@ -6,7 +6,7 @@
 #include "model/names.h"
 #include "model/problem.h"
 
-/* A step of an action; step_kinds.c has the call. */
+/* A step of an action; step_kinds.c defines the call of each type of step. */
 struct action_step {
     enum step_type type;
     const char *target; /* NULL: no step */
@@ -20,12 +20,13 @@ struct action_kind {
     /* In the order of sending; the first step without a target ends the list. */
     struct action_step steps[ACTION_STEPS_MAX + 1];
     /* Whether the result of the action exists already; the answer is then 200 with the cluster. NULL: the
-     * action is never done in advance. */
+     * action always needs an operation. */
     bool (*is_done)(const struct cluster *c);
     /* Returns why the action is not possible now, or NULL. */
     struct problem *(*refuse)(const struct cluster *c);
-    const char *stage;   /* stage of a rotation, read from Cleura first; must be one of `from` */
-    const char *from[3]; /* ends with NULL */
+    const char *stage;   /* for a rotation: the stage at which its result exists already; NULL: no stage is
+                          * read */
+    const char *from[3]; /* the stages at which the action may begin; ends with NULL */
     bool is_power;       /* hibernate and wake: such an action replaces waiting actions with this flag */
 };
 

@@ -5,7 +5,8 @@
 #include "base/metric.h"
 #include "model/operation.h"
 
-/* Called once for each operation, at its end: counts its steps that had begun. */
+/* Called once for each operation, at its end: records its duration, and the duration of each step that has
+ * begun and ended. */
 void durations_note(const struct operation *op);
 void durations_metrics(struct buffer *out);
 

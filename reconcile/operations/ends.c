@@ -78,9 +78,9 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
 struct problem *cluster_failed_problem(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
-    struct problem *p =
-        problem_new(PROBLEM_CLUSTER_FAILED, "%s",
-                    s && s->description ? s->description : "Cleura reports the operation as failed for good");
+    struct problem *p = problem_new(
+        PROBLEM_CLUSTER_FAILED, "%s",
+        s && s->description ? s->description : "Cleura reports that the operation has failed permanently");
     json_t *errors = json_array();
     size_t i;
     json_t *error;
@@ -129,7 +129,7 @@ void entity_cancel_operation(struct entity *e)
     end_badly(e, OPERATION_CANCELLED, operation_cancelled_problem(e->op));
 }
 
-/* ---- the next one ---- */
+/* ---- the next operation ---- */
 
 bool queue_is_due(const struct entity *e)
 {
@@ -245,7 +245,7 @@ static void on_gone_saved(struct save *save)
     bool replaced = e->seen.other_uid_reads > 0;
     entity_remove(e);
     if (replaced)
-        schedule_list_soon(p); /* a new shoot may have its name */
+        schedule_list_soon(p); /* a new shoot may have the name of the removed cluster */
     project_show(p);
 }
 
@@ -298,7 +298,7 @@ static void end_record(struct entity *e, bool deleting, const char *message)
 
 void entity_forget(struct entity *e)
 {
-    end_record(e, false, "The project is at another place at Cleura now");
+    end_record(e, false, "The project is at another location at Cleura now");
 }
 
 void entity_disown(struct entity *e)
@@ -311,8 +311,7 @@ void entity_gone(struct entity *e)
 {
     if (entity_is_committing(e) || e->cluster->deleted)
         return;
-    /* A delete was accepted while another operation ran. Therefore the absence is the effect of the
-     * delete. */
+    /* A delete waits for another operation to end. It begins now, and the absence of the shoot ends it. */
     if (e->queued && e->queue[0]->type == OPERATION_DELETE)
         queue_promote(e);
     /* A retry of a failed deletion ends like the deletion. */

@@ -18,7 +18,8 @@ struct problem *cluster_failed_problem(const struct entity *e);
 /* Called when the shoot no longer exists (a second read confirmed the 404): ends a delete, or reports the
  * loss. Frees the entity. */
 void entity_gone(struct entity *e);
-/* Ends the record, and reports nothing about the shoot. Frees the entity. */
+/* Ends shootd's record of the cluster, because the project is at another location now. The shoot is neither
+ * read nor deleted. Frees the entity. */
 void entity_forget(struct entity *e);
 /* Ends the record and fails its operation, because nothing proves that the shoot with this name is shootd's
  * own; nothing was deleted. */

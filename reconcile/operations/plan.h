@@ -7,8 +7,8 @@
 /* Plan the steps of a new operation. */
 void plan_create(struct entity *e, struct operation *op);
 void plan_delete(struct entity *e, struct operation *op);
-/* Called when the turn of the delete has come: whether there is a shoot to delete depends on the result of
- * the create before the delete. */
+/* Called when a waiting delete begins. Skips the deletion of the shoot when the create before it has
+ * certainly made no shoot. */
 void plan_delete_after_create(struct entity *e, struct operation *op);
 /*
  * Plans the steps from the present state to the member `spec` of op->body. Called again when the operation's
@@ -16,8 +16,8 @@ void plan_delete_after_create(struct entity *e, struct operation *op);
  * body, the spec that was requested earlier (spec_presumed).
  */
 void plan_update(struct entity *e, struct operation *op);
-/* Called when the change that was open at the acceptance of `op` has failed: the `before` of that change
- * becomes the `before` of `op`. */
+/* `failed` is an earlier change. It was open when `op` was accepted, and has failed. Its `before` becomes the
+ * `before` of `op`. */
 void plan_after_vain_change(struct operation *op, const struct operation *failed);
 /* Returns the state from which the plan starts; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);

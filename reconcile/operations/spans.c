@@ -32,7 +32,7 @@ static size_t notes_of(const struct operation *op, const int *steps_of_notes, in
     return count;
 }
 
-/* When a step has no time of its end, it ended with the operation. */
+/* A begun step without an end time ended with the operation. */
 static void step_span(const struct operation *op, unsigned index, const int *steps_of_notes)
 {
     const struct operation_step *step = &op->steps[index];

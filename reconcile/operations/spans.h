@@ -6,8 +6,8 @@
 #include "model/operation.h"
 
 /*
- * Records the spans of an ended operation, when its trace is recorded. The operation's notes, mostly
- * Gardener's task texts, belong to the step that was in progress. Loop thread.
+ * Records the spans of an ended operation, if its trace is recorded. Each note of the operation, mostly a
+ * task text of Gardener, is added to the span of the step that was in progress. Loop thread.
  */
 void operation_spans(const struct operation *op);
 

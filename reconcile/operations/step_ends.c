@@ -16,9 +16,10 @@
 #include "reconcile/world/save.h"
 
 enum {
-    DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when it is not visible after this time */
+    DELETE_AGAIN_S = 60, /* an accepted deletion is requested again when the deletion is not visible after
+                          * this time */
     DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same limit, when it is unclear whether the deletion runs */
-    EFFECT_AGAIN_S = 60, /* a change or action is made again when its effect is not visible after this */
+    EFFECT_AGAIN_S = 60, /* a change or action is sent again when its effect is not visible after this time */
 };
 
 /*
@@ -89,8 +90,8 @@ char *steps_remark(const struct entity *e)
 static void ask_again(struct entity *e)
 {
     char *message CLEANUP_FREE = describe_missing(e, "; asking again");
-    log_warning("accepted change had no effect: requested again", "cluster", e->cluster->name, "step",
-                step_type_name(current_step(e)->type));
+    log_warning("accepted change had no effect, shootd requests it again", "cluster", e->cluster->name,
+                "step", step_type_name(current_step(e)->type));
     operation_says(e->op, env_wall(e->r->env), message);
     e->cluster->guard_since = 0;
     e->step.tries.unmet_since = 0;

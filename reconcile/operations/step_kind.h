@@ -1,4 +1,5 @@
-/* A kind of step: the interface between the engine (steps.c) and the table (step_kinds.c). Loop thread. */
+/* A kind of step: the interface between the engine (steps.c) and the table (step_kinds.c). A run is Cleura's
+ * work on the shoot after a call; Cleura shows this work as the last operation of the shoot. Loop thread. */
 #ifndef RECONCILE_OPERATIONS_STEP_KIND_H
 #define RECONCILE_OPERATIONS_STEP_KIND_H
 
@@ -11,14 +12,14 @@ enum finding {
     FOUND_EFFECT,
     FOUND_NO_EFFECT,
     FOUND_UNCLEAR, /* the effect is not known yet: the shoot is read again for a while */
-    FOUND_FOREIGN,
+    FOUND_FOREIGN, /* a shoot with this name exists, but it cannot be the requested shoot */
 };
 
 /* The result of a probe for a step. */
 struct probe_finding {
     bool effect, complete;
-    /* A word of Cleura that shootd does not know; borrowed. After a 2xx such a word means that the effect is
-     * in progress. */
+    /* An enum value of Cleura that shootd does not know; borrowed. After a 2xx such a value means that the
+     * effect is in progress. */
     const char *unheard;
 };
 
@@ -28,7 +29,7 @@ struct step_kind {
     bool idempotent; /* the call may be sent again without a read */
     /*
      * The step is a change or an action: it is sent only while Cleura does nothing with the shoot, and ends
-     * only after the run that it starts (the guard).
+     * only after the run that it starts (the guard, model/cluster.h).
      */
     bool exclusive;
     bool destroys; /* the call destroys the shoot; it is also sent while Cleura is busy with the shoot */
@@ -51,8 +52,8 @@ struct step_kind {
     void (*ended)(struct entity *e, const struct operation_step *step);
     /* Returns the body to send now; NULL: the operation's body. The caller owns it. */
     json_t *(*body)(const struct entity *e, const struct operation_step *step);
-    /* A call that shows the effect when the shoot itself does not. It is used after a lost answer, and to
-     * confirm the end. */
+    /* A call that shows the effect when the shoot itself does not show it. The call is used after a lost
+     * answer, and to confirm the end of the step. */
     enum upstream_op probe; /* 0: none */
     void (*probed)(const struct operation_step *step, const json_t *document, struct probe_finding *ret);
     int64_t patience_us; /* an accepted step that starts no run ends after this time; 0: there is no limit */
@@ -78,8 +79,8 @@ static inline struct operation_step *current_step(const struct entity *e)
 
 /* ---- steps.c, for the kinds ---- */
 
-/* Called when the answer was lost, or shows that an earlier call may have had an effect: the shoot is read
- * first. */
+/* Called when the answer was lost, or when the answer shows that an earlier call may have had an effect. The
+ * shoot is read before shootd decides how the step continues. */
 void step_lost(struct entity *e);
 /* Called when Cleura has accepted the call: the step is done, or waits for Cleura's run. */
 void step_accepted(struct entity *e, const struct upstream_result *result);
@@ -91,7 +92,7 @@ void step_busy(struct entity *e, const struct upstream_result *result);
 /* The time after which shootd stops looking for the effect of a call with a lost answer, or stops repeating a
  * step without effect. */
 enum { STEP_BUDGET_S = 600 };
-/* Sets the message with the reason why the operation waits. A new message is stored. */
+/* Sets the operation's message to the reason why it waits, and stores the message if it is new. */
 void step_reports(struct entity *e, const char *message);
 
 typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);

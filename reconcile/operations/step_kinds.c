@@ -109,7 +109,8 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     c->guard_since = env_wall(e->r->env);
     c->guard_until = 0;
     c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
-    /* There was nothing to delete; if the shoot appears, the deletion is requested again. */
+    /* When Cleura answers that there is no shoot, and the shoot appears later, the deletion is requested
+     * again. */
     e->op->steps[0].uncertain = absent;
     e->absence.read_alone = absent;
     schedule_soon(e, absent ? 0 : schedule_interval(e) / 2);
@@ -228,7 +229,7 @@ static void ca_probed(const struct operation_step *step, const json_t *document,
     *ret = (struct probe_finding){.effect = true, .unheard = stage};
 }
 
-/* At the end of this turn earlier kubeconfigs are discarded. */
+/* Makes the end of this turn discard the kubeconfigs that were read before. */
 static void credentials_rotated(struct entity *e)
 {
     e->credentials_are_old = true;
@@ -255,7 +256,7 @@ static void ca_ended(struct entity *e, const struct operation_step *step)
 
 static const struct step_kind kinds[STEP_TYPE_MAX_] = {
     [STEP_BOOTSTRAP] = {.op = UPSTREAM_BOOTSTRAP,
-                        .idempotent = true, /* a repetition does no harm (CL-16) */
+                        .idempotent = true, /* a second call does no harm (CL-16) */
                         .is_needless = bootstrap_is_needless,
                         .refused = bootstrap_refused,
                         .accepted = bootstrap_accepted},

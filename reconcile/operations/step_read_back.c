@@ -82,7 +82,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
-        /* the shoot is observed, because a new uid is accepted only after several reads */
+        /* `observe` processes the shoot, because a new uid is accepted only after several reads */
         entity_sight(e, shoot_copy(result->shoot));
         life_pause(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK && deleted_shoot_is_known(e->project, result->shoot)) {
@@ -96,7 +96,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     } else if (result->class == UPSTREAM_ABSENT) {
         life_pause(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_GARBLED && kind->probed) {
-        step_unclear(e); /* Cleura's word for the state cannot be read */
+        step_unclear(e); /* the state cannot be read in Cleura's answer */
     } else {
         step_not_sent(e, result);
     }

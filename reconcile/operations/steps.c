@@ -3,9 +3,10 @@
  * before the call. After a crash or a lost answer the shoot is read, and the call is never repeated before
  * that read. If the call had an effect, it counts as answered; if the call had no effect, it is sent again.
  * Before each call that changes or destroys a shoot, the shoot is read and its uid is compared. The call must
- * leave the lane at most LOOK_WINDOW_S after the answer to that read (usually it takes a few milliseconds);
- * otherwise the shoot is read again. Changes and actions are also exclusive: they are sent only while Cleura
- * is idle, and wait again after a 409 because Cleura is busy. Loop thread.
+ * leave the account's lane (the queue of calls, upstream/upstream.h) at most LOOK_WINDOW_S after the answer
+ * to that read (usually it takes a few milliseconds); otherwise the shoot is read again. Changes and actions
+ * are also exclusive: they are sent only while Cleura is idle, and wait again after a 409, which means that
+ * Cleura is busy. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -33,15 +34,16 @@ enum {
     STEP_DEADLINE_S = 120, /* a call must leave the lane within this time */
     STEP_MAX_ATTEMPTS = 6, /* the step fails after this many lost answers or 5xx, but not before
                             * STEP_BUDGET_S */
-    LOOK_FRESH_S = 5,      /* maximum age of a read when a call begins */
-    LOOK_WINDOW_S = 30,    /* maximum age of the read when the call leaves the lane */
+    LOOK_FRESH_S = 5,      /* maximum age of the read when the intent to make the call is stored */
+    LOOK_WINDOW_S = 30,    /* maximum age of that read when the call leaves the lane */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
-    UNEXPLAINED_MAX = 8, /* the step fails after this many refusals without a message of Cleura, while other
-                          * calls succeed */
-    CONFLICTS_LONGEST_S = 3600, /* refusals of a delete count only when the step is older than this */
-    CONFLICTS_MAX = 24,         /* after this many 409 for an idle cluster, "busy" cannot be the reason */
+    UNEXPLAINED_MAX = 8, /* the step fails after this many refusals for which Cleura gave no reason, while
+                          * other calls succeed */
+    CONFLICTS_LONGEST_S = 3600, /* a 409 for a delete counts only when the step is older than this */
+    CONFLICTS_MAX = 24, /* the limit of 409 that count; for a change or action, a 409 counts only while the
+                         * cluster seems idle */
 };
 
 /* ---- delays ---- */
@@ -171,7 +173,7 @@ void step_submit(struct entity *e, enum step_life life, enum upstream_op op, ste
                                    : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
     if (looked)
         e->step.looked_at = 0; /* each read is valid for one call */
-    /* Only a write that is sent again is a retry; a first call is not a retry, and a read never is. */
+    /* Only a write that is sent again counts as a retry. A first call and a read never count as a retry. */
     e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->step.call.on_done = on_done;
     /* Reads before the start of the step do not belong to the step. */
@@ -322,7 +324,7 @@ static void on_intent_saved(struct save *save)
     assert(e->step.life == LIFE_STORING);
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    /* Meanwhile a reload may have discarded the result of the read. */
+    /* While the intent was being stored, a reload may have discarded the result of the read. */
     const bool is_void = (needs_look(kind) && !e->step.looked_at) || queue_is_due(e) || e->op->cancelled_by ||
                          e->r->stopping || project_is_at_rest(e->project);
     if (e->cluster->deleted) {
@@ -385,9 +387,9 @@ void steps_looked(struct entity *e, bool counts, bool has_uid)
 /*
  * Called when the create's answer was lost, and the shoot with its name cannot be the requested shoot. Either
  * the create had no effect, or somebody has changed the shoot that it made. shootd must not delete such a
- * shoot. It may also be an earlier shoot that was deleted and is still visible. When too little of the shoot
- * can be read, it may be shootd's own: then the shoot is read again, for the same time as after a lost
- * create.
+ * shoot. The shoot may also be an earlier shoot that was deleted and is still visible. When too little of the
+ * shoot can be read, the shoot may be shootd's own: in that case the shoot is read again, for the same time
+ * as after a lost create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
@@ -414,7 +416,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
-        /* The poller decides whether the shoot still exists, because it also reads lists. */
+        /* poll.c decides whether the shoot still exists, because it also reads lists. */
         if (!e->cluster->absent_since)
             e->project->poll.discovery_due = env_mono(e->r->env);
         schedule_rearm(e->project);
@@ -425,8 +427,8 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     life_answered(e, LIFE_LOOKING);
 }
 
-/* Whether Gardener reports the deletion as failed for good. Then only a retry or another delete continues it
- * (CL-18). */
+/* Whether Gardener reports that the deletion has failed permanently. Only a retry or another delete continues
+ * such a deletion (CL-18). */
 static bool deletion_gave_up(const struct shoot *s)
 {
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));
@@ -550,9 +552,10 @@ bool step_is_unsent(const struct operation_step *step)
 }
 
 /*
- * Fails the step when the account's generation of Cleura's API lacks the call. (The step was accepted while
- * the account used another generation.) If the call was sent earlier, the step continues when its effect can
- * be read with the calls of the present generation. Returns false when the step can continue.
+ * Fails the step when the generation of Cleura's API that the account uses now (v1 or v2) lacks the call.
+ * (The step was accepted while the account used the other generation.) If the call was sent earlier, the step
+ * continues when its effect can be read with the calls of the present generation. Returns false when the step
+ * can continue.
  */
 static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {

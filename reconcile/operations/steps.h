@@ -7,8 +7,8 @@
 
 /* Begins or continues the entity's open operation; may be called at any time. */
 void steps_advance(struct entity *e);
-/* Called when the shoot of a read for the step was observed. `counts`: the answer was not ignored (observe);
- * `has_uid`: it has a uid. */
+/* Called when `observe` has processed the shoot of a read for the step. `counts`: `observe` did not ignore
+ * the answer; `has_uid`: the shoot has a uid. */
 void steps_looked(struct entity *e, bool counts, bool has_uid);
 /* Called for each observation that changed something: may end the waiting step, and with it the operation.
  * Adds its changes to the save. */

@@ -14,7 +14,8 @@ bool assess_drift(struct entity *e, struct save *save);
 /* Calls assess_again and assess_drift, and emits the events. */
 void assess_settle(struct entity *e, struct save *save);
 
-/* Emits the events for a change of phase since `*before`, once. Sets `*before` to the current phase. */
+/* Emits the events for the change from the phase `*before` to the current phase. Sets `*before` to the
+ * current phase, so the next call does not emit them again. */
 void phase_emit_change(struct entity *e, struct save *save, enum phase *before);
 
 #endif

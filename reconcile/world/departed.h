@@ -7,7 +7,7 @@
 /* Adds a record whose shoot disappeared, and takes it over. The record becomes a cluster again when its uid
  * appears again. */
 void departed_add(struct project *p, struct cluster *c);
-/* Returns the record of this shoot, or NULL; the caller owns it. Its row is still in the store. */
+/* Returns the record of this shoot, or NULL; the caller owns it. The record's row is still in the store. */
 struct cluster *departed_take(struct project *p, const struct shoot *shoot);
 /* Removes a limited number of the oldest records; returns false when more old records remain. */
 bool departed_purge(struct reconcile *r);

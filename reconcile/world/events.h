@@ -27,7 +27,7 @@ void emit_freeze(struct save *save, enum event_type type, const char *project, c
 struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
                               const char *event_type, wall_us at);
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message);
-/* Makes an event for this webhook only, independent of its subscription. The save owns the delivery. */
+/* Makes an event for this webhook only, whatever event types it subscribes to. The save owns the delivery. */
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s,
                                          const char *message);
 

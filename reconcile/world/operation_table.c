@@ -1,7 +1,7 @@
 /*
  * The operations in memory. r->left_out is the greatest id of an ended operation that is not in memory. A
- * page that ends above this id is made from the view; other pages come from the store, which has all
- * operations. Loop thread.
+ * page whose operations all have greater ids is made from the view; other pages come from the store, which
+ * has all operations. Loop thread.
  */
 #include "reconcile/world/operation_table.h"
 
@@ -100,8 +100,8 @@ void operations_leave_to_store(struct reconcile *r)
     for (unsigned left = ENDED_SLICE;
          left && r->ended_weight > STORE_RECENT_OPERATIONS && (shown = view_next(&place));) {
         struct operation_entry *entry = operation_entry(r, shown->key);
-        /* Commands that wait are answered when the operation ends. The published view may be older than this
-         * end. */
+        /* An operation with waiting commands stays in memory: they are answered at its end, which the
+         * published view may not show yet. */
         if (!entry || !has_ended(entry) || !list_is_empty(&entry->waiters))
             continue;
         leave_to_store(r, entry);

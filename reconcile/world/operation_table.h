@@ -22,16 +22,16 @@ struct operation *operation_remember(struct reconcile *r, struct operation *op);
 /* Whether an ended operation with this id may have been removed from memory, so that only the store has
  * it. */
 bool operation_has_left(const struct reconcile *r, const char *id);
-/* Called at the start, after clusters have taken their operations. Keeps only the operations that belong in
- * memory. */
+/* Called at the start, after clusters have taken their operations. Removes the ended operations that only the
+ * store keeps (operation_has_left), and shows the others. */
 void operations_settle(struct reconcile *r);
 /*
- * Evicts the oldest operations when many have ended since the last time. Called after the view was published,
- * because it iterates over the operations in the view.
+ * Removes the oldest ended operations from memory when memory has many more of them than its limit. Called
+ * after the view was published, because it goes through the operations in the view.
  */
 void operations_leave_to_store(struct reconcile *r);
-/* Removes a limited number of the operations that ended before that time; returns false when more such
- * operations remain. */
+/* Removes a limited number of the operations that ended before the time `before`; returns false when more
+ * such operations remain. */
 bool operations_forget(struct reconcile *r, wall_us before);
 void operations_free(struct reconcile *r);
 

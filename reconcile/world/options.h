@@ -15,7 +15,7 @@ struct reconcile_options {
     struct loop *loop;
     struct transport *upstream_transport;
     struct transport *webhook_transport;
-    struct worker *worker;  /* reads Cleura's answers */
+    struct worker *worker;  /* parses Cleura's answers */
     struct worker *copyist; /* makes backups */
     struct worker *lister;  /* lists backups, also while a backup is made */
     struct storage *storage;

@@ -1,4 +1,4 @@
-/* Accounts at Cleura and their projects: clusters, their reads, and their form for readers. Loop thread. */
+/* Accounts at Cleura and their projects: clusters, their reads, and their form in the API. Loop thread. */
 #ifndef RECONCILE_WORLD_PROJECT_H
 #define RECONCILE_WORLD_PROJECT_H
 
@@ -17,9 +17,9 @@ struct account {
     char *name;
     struct reconcile *r;
     const struct config_account *config;
-    bool ends; /* the configuration that is being applied lacks the account, or gives it a different server or
-                * API */
-    unsigned projects; /* number of its projects in the configuration, set by projects_spread */
+    bool ends; /* the account will be removed: the configuration that is being applied lacks it, or gives it a
+                * different server or API */
+    unsigned projects; /* the number of the account's projects in the configuration, set by projects_spread */
     struct upstream_account *lane;
     struct account_state *remembered; /* the state that was stored last; it contains failure_announced */
     struct list login_waiters;        /* struct waiting: commands that wait for the running login */
@@ -30,21 +30,20 @@ struct account {
     char *shown;                      /* last published JSON, to publish only changes */
 };
 
-#define NOT_OBSERVED INT64_MAX /* for a mono_us: there is no observation */
+#define NOT_OBSERVED INT64_MAX /* the value of a mono_us when there is no observation */
 
 /* Reads of the project's clusters (observation/poll.c). */
 struct project_poll {
     struct heap due; /* entities, ordered by the time of their next poll */
     struct loop_timer timer;
     struct upstream_call call;
-    char *name;     /* shoot of a single read, NULL for a list */
+    char *name;     /* the shoot that is read alone; NULL: a list is read */
     unsigned lists; /* the number of lists requested so far; struct sightings refers to it */
     mono_us discovery_due;
-    bool list_again;   /* the running list began too early for a waiting reader */
-    mono_us listed_at; /* the end of the last complete list since the start of shootd; 0: there was no such
-                        * list */
+    bool list_again;   /* another list follows the running list, which began too early for a waiting reader */
+    mono_us listed_at; /* when the last complete list ended; 0: there was none after the start of shootd */
     int64_t jitter;    /* the jitter of this round, in percent */
-    unsigned phase, phases; /* its position among the projects of its account */
+    unsigned phase, phases; /* the position of the project among the projects of its account */
     unsigned failures;
     struct walk failure; /* handles each cluster after a failed list */
     char *last_error;
@@ -87,7 +86,7 @@ struct project {
     char *name;
     struct reconcile *r;
     const struct config_project *config; /* NULL: the project is retired (reconcile/projects.h) */
-    char *region, *project_id;           /* its location; running calls use these texts */
+    char *region, *project_id;           /* the location of the project; running calls borrow these texts */
     struct account *account;             /* NULL: the project is retired */
     struct project_state *state;
     bool unremembered;    /* the store contained no row of the project */
@@ -122,9 +121,9 @@ struct freeze project_freeze(const struct project *p);
 /* Returns the active freeze of one state (the state of a project, or of all projects); NULL: there is no
  * freeze. */
 const json_t *freeze_in_force(const struct project_state *state, wall_us now);
-/* Returns the freeze in the form for clients; the caller owns it. */
+/* Returns the freeze in the form of the API; the caller owns it. */
 json_t *freeze_document(const char *scope, const json_t *freeze);
-/* Returns the project in the form for readers; the caller owns it. */
+/* Returns the project in the form of the API; the caller owns it. */
 json_t *project_document(const struct project *p);
 /* Publishes the current state of the project. A project that a reload has stopped has no account, and is
  * published when it is resumed. */

@@ -1,6 +1,7 @@
 /*
  * Saves: change sets on their way to the store and back. A save is built on the loop thread, committed on the
- * writer thread, and returns as a task. Only then is its content shown, answered or passed to webhooks.
+ * writer thread, and returns as a task. Its content is shown, answered and passed to webhooks only after
+ * that.
  */
 #include "reconcile/world/save.h"
 
@@ -75,7 +76,8 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
         return;
     struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
     assert(e); /* the entity is removed only with its last change set */
-    /* The last operation of the cluster is not in memory any more; the next operation will be shown now. */
+    /* The operation that this copy names is not in memory any more. A later save of the cluster is running;
+     * it shows the cluster with its next operation. */
     if (e->saves.under_way && *change->cluster->operation_id &&
         strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
         !operation_entry(r, change->cluster->operation_id))
@@ -91,8 +93,8 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
     (void)set;
     struct operation *op = change->operation;
     operation_trim(op);
-    /* the change now owns the previous state; it is NULL for a new operation, for whose end no client waits
-     * yet */
+    /* the change now owns the previous state, which is NULL for a new operation: no client waits yet for the
+     * end of a new operation */
     change->operation = operation_remember(r, op);
     view_set(r->o.view, VIEW_OPERATIONS, op->id, render_operation_blob(op));
 }
@@ -141,12 +143,12 @@ static void show_digest(struct reconcile *r, const uint8_t *digest, const struct
     view_set(r->o.view, VIEW_TOKENS, hex, t ? render_api_token_blob(t) : NULL);
 }
 
-/* The old secret of a rotated token is shown with the same token until that secret ends. */
+/* The old secret of a rotated token is shown with the same token until that secret expires. */
 static void show_old_secret(struct reconcile *r, const struct api_token *t)
 {
     struct api_token *old = api_token_copy(t);
     old->is_old = true;
-    /* streams and tickets that began with the old secret end with it */
+    /* streams and tickets that began with the old secret end when this secret expires */
     memcpy(old->digest, t->old_digest, sizeof(old->digest));
     if (!old->expires_at || old->expires_at > old->old_ends_at)
         old->expires_at = old->old_ends_at;
@@ -216,7 +218,7 @@ static void committed_token(struct reconcile *r, const struct change_set *set, s
     (void)set;
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, change->token->id, entry);
-    if (!entry) /* a new token: until now no command could use the token */
+    if (!entry) /* a new token, which no command could use before this commit */
         token_add(r, api_token_copy(change->token));
     token_show(r, change->token);
 }
@@ -271,7 +273,7 @@ void save_show(struct save *save)
     } else {
         if (e)
             e->seen.settled_version =
-                0; /* readers have the old state, so the next observation must show the new one */
+                0; /* the view has the old state, so the next observation must show the new state */
         log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
                   save->key);
     }
@@ -373,8 +375,8 @@ static void show_seen(struct entity *e)
     entity_rest(e);
 }
 
-/* Whether readers have the present state of the cluster, except perhaps the time of the newest
- * observation. */
+/* Whether the view has the present state of the cluster, except perhaps the time of the newest observation.
+ */
 static bool is_shown(const struct entity *e)
 {
     char etag[64];

@@ -7,8 +7,8 @@
 #include "reconcile/world/entity.h"
 
 struct save {
-    struct loop_task task; /* when the loop has ended, the task is dropped: this frees the save; if
-                            * save_answer made the save, it also frees the command */
+    struct loop_task task; /* after the end of the loop its `drop` frees the save, and also the command of a
+                            * save that save_answer made */
     struct reconcile *r;
     struct change_set *set;
     enum store_status status;
@@ -16,15 +16,15 @@ struct save {
      * STORE_OK unless the save was droppable. */
     void (*on_saved)(struct save *save);
     void *ctx;
-    struct list link;           /* in the reconciler's lists: returned, then committed */
-    char key[ENTITY_KEY_BYTES]; /* the key of its entity, which is looked up again because it may have been
-                                 * removed */
+    struct list link;           /* in turn.returned, then in turn.committed (world.h) */
+    char key[ENTITY_KEY_BYTES]; /* the key of its entity; the entity is looked up again, because it may have
+                                 * been removed */
 };
 
 struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx);
 /* Makes a save with `cmd` as its ctx; on_saved must answer `cmd`. */
 struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd);
-/* Frees a save. For the `drop` of a task that replaces the task of save_new. */
+/* Frees a save. For a `drop` function that replaces the `drop` of save_new. */
 void save_free(struct save *save);
 /* Adds copies of the cluster (its version raised) and of its operation, if there is one. */
 void save_entity(struct save *save, struct entity *e);
@@ -42,12 +42,12 @@ void save_settle(struct save *save);
 void saves_publish_events(struct reconcile *r);
 /* Saves an entity without a later action. */
 void entity_store(struct entity *e);
-/* Shows an entity that needs no change in the store. When readers have the present state already, no new blob
- * is made. */
+/* Shows an entity that needs no change in the store. When the view has the present state already, no new blob
+ * (view/view.h) is made. */
 void entity_show(struct entity *e);
 /* Does the same as entity_show, at the start, for an entity of which nothing was shown before. */
 void entity_show_stored(struct entity *e);
-/* Shows that only the time of observation has changed. */
+/* Shows the new time of observation of an entity that has not changed otherwise. */
 void entity_show_seen(struct entity *e);
 /* Shows the stored token under its digest, and also under the old digest while the old secret is valid. Hides
  * a revoked token. */

@@ -22,7 +22,7 @@ struct waiting {
     struct reconcile *r;
     struct loop_timer deadline;
     wait_end *on_deadline; /* called at the end of the turn */
-    struct list late;      /* in the reconciler's list, from the deadline to the end of that turn */
+    struct list late;      /* in turn.late (world.h), from the deadline to the end of that turn */
     void *owner;           /* owner of the list, for on_deadline; or NULL */
 };
 

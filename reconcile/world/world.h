@@ -32,19 +32,20 @@ struct token_entry {
     struct api_token *token;
     uint8_t shown[2][32]; /* the digests in the view: the digest of the secret, and the digest of the old
                            * secret; zeros: there is no digest */
-    bool is_leaving;      /* its row is being removed from the store; after that, the entry is removed */
-    bool switches_off;    /* its webhooks are disabled together with the removal */
+    bool is_leaving;      /* the token's row is being removed from the store; after that, the entry is
+                           * removed */
+    bool switches_off;    /* the token's webhooks are disabled together with the removal */
     struct reconcile *r;
-    struct overlap overlap; /* the end of the old secret */
+    struct overlap overlap; /* the expiry of the old secret */
 };
 
 struct subscription_entry {
     UT_hash_handle hh;
     char id[40];
     struct subscription *subscription;
-    bool recovering; /* a query for its missed events is running */
+    bool recovering; /* a query for the webhook's missed events is running */
     struct reconcile *r;
-    struct overlap overlap; /* the end of the old keys */
+    struct overlap overlap; /* the expiry of the old keys */
 };
 
 /* A configuration that is being applied (reconcile/reload.h). */
@@ -66,7 +67,7 @@ struct turn {
     struct list committed; /* saves whose events are published */
     struct list late;      /* waiting commands whose on_deadline is due */
     struct list found;     /* queries of the store whose on_found is due */
-    struct list sighted;   /* entities that a read for a step showed */
+    struct list sighted;   /* entities whose shoot was read for a step */
     struct list due_walks; /* walks whose next slice is due */
     struct list ready;     /* commands that are decided again */
     struct list answered;  /* commands that are given back */
@@ -91,7 +92,7 @@ struct reconcile {
     struct list name_checks;
     struct departed *departed;              /* departed.c */
     struct audit_limit *audit_limits;       /* hash by token id */
-    struct held_key *held_keys;             /* idempotency keys of requests that are being decided */
+    struct held_key *held_keys;             /* idempotency keys of requests that are being processed */
     struct account_state **absent_accounts; /* states of accounts that are not configured */
     size_t absent_account_count;
     struct list walks; /* running walks */
@@ -110,7 +111,7 @@ struct reconcile {
         bool under_way;  /* a scheduled backup is running */
     } backups;
     mono_us started_at;
-    struct settled_clock settled; /* the wall clock without its jumps, since the start */
+    struct settled_clock settled; /* the clock for purges: it does not follow wrong jumps in time */
     bool started;
     bool stopping;
 };

@@ -64,8 +64,8 @@ static json_t *make_version(const struct offered_version *offered, int64_t now_u
 {
     json_t *expires = json_null();
     if (offered->expires_days != 0) {
-        int64_t day = (now_us / US_PER_DAY + offered->expires_days) * US_PER_DAY; /* the date is midnight
-                                                                                   * UTC */
+        /* Expiry dates are at midnight UTC. */
+        int64_t day = (now_us / US_PER_DAY + offered->expires_days) * US_PER_DAY;
         expires = clock_json(day);
     }
     return json_pack("{s:s, s:s, s:o}", "version", offered->version, "classification",

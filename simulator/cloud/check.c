@@ -122,7 +122,7 @@ static bool is_named(const char *name, const struct rule *rules, size_t count)
 
 void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count)
 {
-    json_t *object = (json_t *)(uintptr_t)order; /* the iterator's type is not const */
+    json_t *object = (json_t *)(uintptr_t)order; /* jansson's iterators take no const pointer */
     check_members(errors, "", order, rules, count);
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
         if (!is_named(json_object_iter_key(at), rules, count))

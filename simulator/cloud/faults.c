@@ -59,7 +59,7 @@ static const struct rule rules[] = {
 
 static void fault_check_headers(json_t *errors, const json_t *headers)
 {
-    json_t *object = (json_t *)(uintptr_t)headers; /* the iterator's type is not const */
+    json_t *object = (json_t *)(uintptr_t)headers; /* jansson's iterators take no const pointer */
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
         if (!json_is_string(json_object_iter_value(at)))
             check_fail(errors, "headers", "must be strings");

@@ -43,7 +43,7 @@ enum run_state { RUN_PENDING, RUN_PROCESSING, RUN_SUCCEEDED, RUN_ERROR, RUN_FAIL
 enum run_outcome { OUTCOME_SUCCESS, OUTCOME_FAILED, OUTCOME_ERROR_HEALS, OUTCOME_HANG, OUTCOME_MAX_ };
 
 struct run {
-    enum run_kind kind; /* the kind that the run shows: progress, texts, duration */
+    enum run_kind kind; /* the kind whose progress, texts and duration the run shows */
     unsigned kinds;     /* a bit for each kind of write in the run, including `kind` */
     enum run_type type;
     enum run_state state;
@@ -72,7 +72,7 @@ struct script {
     int64_t count;
 };
 
-/* A line of a flow: this progress and text are shown from this point of the duration on. */
+/* An entry of a flow: from `permille` of the duration on, the run shows this progress and text. */
 struct flow_step {
     int permille;
     int progress;
@@ -85,7 +85,8 @@ double run_kind_seconds(enum run_kind kind);
 const char *run_type_name(enum run_type type);
 const char *run_state_name(enum run_state state);
 
-/* Return the step at `elapsed` of `duration`, and the first step with at least that progress. */
+/* flow_at returns the entry that is shown after `elapsed_us`; flow_reaching returns the first entry with at
+ * least this progress. */
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us);
 const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 
@@ -98,9 +99,9 @@ bool run_does(const struct run *run, enum run_kind kind);
 void lifecycle_advance(struct sim *sim, struct shoot *shoot);
 /* Advances all shoots; removes those that no longer exist. */
 void lifecycle_advance_all(struct sim *sim);
-/* True from the acceptance of a write until its run has ended. */
+/* True while a write waits for its run, or a run is in progress. */
 bool lifecycle_is_busy(const struct shoot *shoot);
-/* True from the start of the run. */
+/* True while the current run is in progress. */
 bool lifecycle_is_running(const struct shoot *shoot);
 /* Returns the progress of the current run; 0 before the first run. */
 int lifecycle_progress(const struct shoot *shoot, int64_t now_us);

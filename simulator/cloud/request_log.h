@@ -77,8 +77,7 @@ struct request_entry {
     char method[12];
     char *path;
     char *shoot;
-    char *traceparent; /* a header field of the request, or NULL; the next two members are also parts of the
-                        * request */
+    char *traceparent; /* values of three header fields of the request; NULL: the request has no such field */
     char *tracestate;
     char *request_id;
 };

@@ -149,7 +149,7 @@ static const struct member *member_find(const char *name)
 const char *settings_apply(struct settings *settings, const json_t *changes)
 {
     struct settings changed = *settings;
-    json_t *object = (json_t *)(uintptr_t)changes; /* the iterator's type is not const */
+    json_t *object = (json_t *)(uintptr_t)changes; /* jansson's iterators take no const pointer */
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);

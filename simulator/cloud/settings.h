@@ -13,14 +13,15 @@ struct settings {
     double care_seconds;
     double delete_linger_seconds;
     double kubeconfig_cap_seconds;
-    double list_cache_seconds;       /* the maximum age of the list of shoots in every second answer */
+    double list_cache_seconds;       /* every second answer with a list of shoots is from a cache; this is the
+                                      * maximum age of that list */
     double hibernated_lag_seconds;   /* the delay of the flag `hibernated` after the end of the run */
     double durations[RUN_KIND_MAX_]; /* the duration of each kind of run, in seconds */
     unsigned latency_ms;
     int action_status;
     int invalid_token_status;
     bool refuse_before_pickup; /* whether a write is answered with 409 when an earlier write has not started;
-                                  otherwise both become one run */
+                                * otherwise both become one run */
     bool v3_kubeconfig;
     bool auto_bootstrap;
     bool require_bootstrap;

@@ -26,9 +26,9 @@ enum ca_stage {
     CA_STAGE_MAX_
 };
 
-/* The internal form `spec` contains: kubernetes_version, floating_pool_name, load_balancer_provider,
- * network_id, router_id, workers_cidr, allowed_cidrs, high_availability, schedules, maintenance,
- * networking_type, cilium, workers (each in v2 form). */
+/* `spec` has the simulator's own form of the spec. Its members are kubernetes_version, floating_pool_name,
+ * load_balancer_provider, network_id, router_id, workers_cidr, allowed_cidrs, high_availability, schedules,
+ * maintenance, networking_type, cilium, and workers (an array; each worker has the form of API v2). */
 struct shoot {
     struct shoot *next;
     char *name;
@@ -45,7 +45,7 @@ struct shoot {
     bool has_queued;
     bool ever_succeeded;
     bool hibernated;
-    int64_t flag_turns_us; /* until this time the flag shows the earlier value */
+    int64_t flag_turns_us; /* until this time, answers show the earlier value of `hibernated` */
     bool deleting;
     bool gone;
     enum ca_stage ca_stage;

@@ -37,7 +37,7 @@ struct sim *sim_free(struct sim *sim)
 {
     if (!sim)
         return NULL;
-    assert(!sim->log.in_flight); /* no request is in flight any more */
+    assert(!sim->log.in_flight); /* the server was stopped before, so no request is in flight */
     shoot_remove_all(sim);
     lifecycle_clear_scripts(sim);
     faults_clear(&sim->faults);

@@ -30,12 +30,12 @@ struct sim {
     struct settings settings;
     struct auth auth;
     struct shoot *shoots; /* the shoots in the order of creation */
-    json_t *bootstrapped; /* "region/project" -> true */
+    json_t *bootstrapped; /* an object with a member "region/project" for each bootstrapped project */
     json_t *catalog;      /* the v2 cloud profile */
     struct script *scripts;
     struct faults faults;
     json_t *replay;      /* an array of the recorded answers that were not used yet */
-    json_t *list_caches; /* see clusters.c */
+    json_t *list_caches; /* cached lists of shoots, see list_of_a_node in clusters.c */
     struct request_log log;
     struct kubeconfig_authority *authority;
 };

@@ -87,7 +87,7 @@ static json_t *find_region(const json_t *catalog, const char *tag)
 
 static void put_zones(json_t *catalog, const json_t *zones, json_t *errors)
 {
-    json_t *object = (json_t *)(uintptr_t)zones; /* the iterator's type is not const */
+    json_t *object = (json_t *)(uintptr_t)zones; /* jansson's iterators take no const pointer */
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         json_t *region = find_region(catalog, json_object_iter_key(at));
         json_t *list = control_make_zones(json_object_iter_value(at));

@@ -262,7 +262,7 @@ void control_state(struct exchange *x)
 /* True when `given` has the same types as `model` at all levels. */
 static bool has_shape(const json_t *model, const json_t *given)
 {
-    json_t *object = (json_t *)(uintptr_t)model; /* the iterator's type is not const */
+    json_t *object = (json_t *)(uintptr_t)model; /* jansson's iterators take no const pointer */
     json_t *item;
     size_t i;
     if (json_is_null(model))

@@ -40,11 +40,12 @@ enum route_flag {
 
 struct route {
     const char *method;
-    const char *pattern; /* {t}ag {r}egion {p}roject {s}hoot {w}orker {n}ode {d}omain {u}ser na{m}e {i}d */
+    /* Parameters: {t}ag {r}egion {p}roject {s}hoot {w}orker {n}ode {d}omain {u}ser na{m}e {i}d */
+    const char *pattern;
     enum operation operation;
-    int generation; /* 0: /_sim/ */
+    int generation; /* the generation of the API; 0: a path below /_sim/ */
     unsigned flags;
-    int success; /* the usual status */
+    int success; /* the status of an answer to a successful request */
     void (*handle)(struct exchange *x);
 };
 
@@ -62,7 +63,7 @@ struct exchange {
     struct MHD_Connection *connection;
     char *method;
     char *path;    /* the path as received, without the query */
-    char *decoded; /* the segments point into it */
+    char *decoded; /* a copy of the path; `segments` points into it */
     const char *segments[EXCHANGE_SEGMENTS_MAX];
     size_t segment_count;
     const struct route *route; /* NULL: there is no such path */

@@ -36,7 +36,7 @@ json_t *render_v1(const struct sim *sim, const struct shoot *shoot);
 /* Returns the answer of v1 to a create. This answer has a different form: a flat object inside a named
  * object. */
 json_t *render_v1_created(const struct sim *sim, const struct shoot *shoot);
-/* Writes a host name with its scheme. */
+/* Writes the URL with the name `kind` ("external", for example) in the shoot's list of URLs. */
 void render_api_url(const struct shoot *shoot, const char *kind, char *out, size_t size);
 
 #endif

@@ -93,8 +93,8 @@ static bool is_needed(const struct fake_rows *deliveries, const struct event *e)
     return false;
 }
 
-/* Returns the number of the last event to remove, by all conditions of the purge. Rows are in the order of
- * their numbers. */
+/* Returns the sequence of the last event that the purge removes, after all its conditions. Rows are in the
+ * order of their sequences. */
 static int64_t last_purged(const struct fake_tables *t, const struct change *change)
 {
     const struct fake_rows *rows = &t->table[FAKE_EVENTS];

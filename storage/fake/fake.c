@@ -126,7 +126,7 @@ static void end_transaction(struct fake_conn *conn)
     (void)pthread_cond_signal(&conn->state->turn);
 }
 
-/* Called with the lock. Returns the failure that a test has requested for this call, or STORE_OK. */
+/* Called with the lock. Returns the failure that a test has requested for this call, otherwise STORE_OK. */
 static enum store_status ordered_failure(struct fake_state *state)
 {
     if (!state->fail_in || --state->fail_in)
@@ -180,7 +180,7 @@ static enum store_status fake_commit(void *arg, char **ret_error)
     lock(conn);
     assert(conn->state->transaction_of == conn);
     enum store_status status = ordered_failure(conn->state);
-    /* An uncertain commit had its effect, but its answer was lost. */
+    /* In the fake, a commit that ends with STORE_UNCERTAIN had its effect; only its answer was lost. */
     if (status == STORE_OK || status == STORE_UNCERTAIN || conn->state->failed_commits_have_effect) {
         struct fake_tables old = conn->state->committed;
         conn->state->committed = conn->working;

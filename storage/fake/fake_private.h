@@ -73,7 +73,8 @@ void fake_read_deliveries(const struct fake_tables *t, const struct delivery_que
 
 /* Returns the stored answer with this key; NULL when there is none. The caller owns the answer. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);
-/* Returns the first stored answer after `key`, and sets `key` to its key. NULL when there is none. */
+/* Returns the first stored answer whose key is greater than `key`, and sets `key` to its key. NULL when
+ * there is none. */
 struct replay *fake_read_replay_behind(const struct fake_tables *t, char key[static REPLAY_DIGEST_BYTES]);
 void fake_read_operations(const struct fake_tables *t, const struct operation_query *query,
                           struct operation_page *ret_page);

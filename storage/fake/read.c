@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Structs are decoded from their stored form, because a real store does the same. */
+/* Each struct is decoded from its stored form, as in a real store. */
 #define READ_DOCS(t, which, visitor, member, from_json)                         \
     for (size_t i = 0; (visitor)->member && i < (t)->table[which].count; i++) { \
         json_t *CLEANUP_JSON doc = fake_row_doc((t)->table[which].rows[i]);     \
@@ -22,7 +22,7 @@ static json_t *fake_row_doc(const struct fake_row *row)
     return json_parse_strict(row->doc, strlen(row->doc), NULL);
 }
 
-/* Returns the id of the newest operation that is not loaded; "": all are loaded. */
+/* Returns the id of the newest ended operation that is not loaded; "": all are loaded. */
 static const char *operations_left_out(const struct fake_rows *rows)
 {
     size_t ended = 0;
@@ -35,7 +35,7 @@ static const char *operations_left_out(const struct fake_rows *rows)
     return "";
 }
 
-/* Whether a cluster names this operation. */
+/* Whether a cluster refers to this operation. */
 static bool is_shown(const struct fake_tables *t, const char *id)
 {
     const struct fake_rows *clusters = &t->table[FAKE_CLUSTERS];
@@ -127,7 +127,7 @@ static bool fake_lists(char *const *list, const char *text)
     return false;
 }
 
-/* Whether the list contains this member of the body of an entry or of an event. */
+/* Whether the list contains the value of the member `name` in the body of an audit entry or of an event. */
 static bool fake_lists_member(char *const *list, const char *body, const char *name)
 {
     json_t *CLEANUP_JSON doc = json_parse_lenient(body, strlen(body), NULL);
@@ -158,7 +158,7 @@ static bool wants_event(const struct fake_tables *t, const struct event_query *q
            wants_of_whom(query, e);
 }
 
-/* Finds the range of numbers that a search reads. False: there are none. */
+/* Finds the range of numbers that the search for one page covers. False when there are no numbers. */
 static bool search_window(const struct fake_rows *rows, const struct event_query *q,
                           struct number_range *ret_all, struct number_range *ret_window)
 {

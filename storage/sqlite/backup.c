@@ -1,7 +1,7 @@
 /*
  * Copies of a database: the copy before a migration, `shootd backup`, and the restore. A copy is one file.
- * SQLite's backup calls make it inside one read transaction. Therefore it contains the store at one moment,
- * and does not block the writer. The copy is checked and synced before it gets its name (DB-13).
+ * SQLite's backup calls make it inside one read transaction. Therefore the copy contains the store at one
+ * moment, and the writer is not blocked. The copy is checked and synced before it gets its name (DB-13).
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -81,7 +81,7 @@ static int interrupts(void *end)
     return is_to_end(end);
 }
 
-/* With `end`, a long check stops soon after `end` becomes true. */
+/* Examines a copy. A long check stops soon after `end` becomes true; `end` may be NULL. */
 static enum store_status look(const char *path, const atomic_bool *end, struct store_copy *ret,
                               char **ret_error)
 {
@@ -140,7 +140,7 @@ static bool write_copy(sqlite3 *from, const char *path, const atomic_bool *end)
         return false;
     sqlite3 *to = NULL;
     /* The copy is used only after it was synced as a whole, so no page needs a journal. The copy is not in
-     * WAL mode, so that there is only one file to rename. */
+     * WAL mode, because otherwise there would be more than one file to rename. */
     bool written =
         sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
         sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL) ==
@@ -169,7 +169,8 @@ static char *folder_of(const char *path)
     return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("./");
 }
 
-/* Writes a draft beside `target` and renames it when it is complete and sound. The caller frees *ret_why. */
+/* Writes the copy to a draft beside `target`. Renames the draft to `target` when it is complete and was
+ * checked. The caller frees *ret_why. */
 static bool copy_to(sqlite3 *from, const char *target, const atomic_bool *end, struct store_copy *ret,
                     char **ret_why)
 {
@@ -222,7 +223,7 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
 
 /* ---- restore ---- */
 
-/* A file that root makes gets the owner of its directory. */
+/* When root makes a file, the file gets the owner of its directory. */
 static bool give_to_owner(const char *path, const char *folder)
 {
     struct stat st;
@@ -239,8 +240,8 @@ static void settle(const char *location)
     (void)sqlite3_close(db);
 }
 
-/* Gives the old store a second name. The old store also keeps its own name until the new store gets that
- * name. */
+/* Gives the old store the second name `kept`. The old store also keeps its own name until the new store gets
+ * that name. */
 static bool put_away(const char *location, const char *kept)
 {
     static const char *const beside[] = {"-wal", "-shm"};
@@ -271,10 +272,10 @@ static int64_t newest_event(const char *location)
 }
 
 /*
- * Consumers may have received event numbers that the backup does not contain; none of them may be assigned
- * again. The jump grows with the age of the backup, so a second restore of the same backup begins at a
- * different number. The draft needs no journal on the disk, because the draft is useless before it gets its
- * name.
+ * Consumers may have received event numbers that the backup does not contain. None of these numbers may be
+ * assigned again, so the numbers of the restored store jump ahead. The jump grows with the age of the
+ * backup, so a second restore of the same backup begins at a different number. The draft needs no journal on
+ * the disk, because it is useless before it gets its name.
  */
 static bool jump_ahead(const char *draft, int64_t newest_before)
 {
@@ -305,7 +306,7 @@ static enum store_status put_in_place(const char *copy, const char *location, co
     char *CLEANUP_FREE draft = mem_printf("%s.restored", location);
     char *CLEANUP_FREE journal = mem_printf("%s-journal", draft);
     enum store_status status = open_existing(copy, &conn, &version, ret_error);
-    (void)unlink(journal); /* SQLite would otherwise apply a journal that an earlier restore left */
+    (void)unlink(journal); /* left by an earlier restore; SQLite would apply this journal */
     if (status == STORE_OK) {
         struct store_copy copied;
         char *CLEANUP_FREE why = NULL;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <uuid/uuid.h>
 
-/* No statement here writes to the file. */
+/* These settings do not write to the file. */
 static const char settings_common[] = "PRAGMA busy_timeout = 5000;"
                                       "PRAGMA foreign_keys = ON;"
                                       "PRAGMA trusted_schema = OFF;"
@@ -119,8 +119,8 @@ static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, c
     return STORE_OK;
 }
 
-/* Returns the status for a check that had no result: STORE_BROKEN when the error itself shows damage,
- * otherwise STORE_RETRY. */
+/* Returns the status for a check that ended without a result: STORE_BROKEN when the error itself shows
+ * damage, otherwise STORE_RETRY. */
 static enum store_status no_verdict(const struct sqlite_conn *conn)
 {
     int rc = sqlite3_errcode(conn->db) & 0xff;
@@ -184,7 +184,7 @@ static enum store_status check_sound(struct sqlite_conn *conn, int version, char
         conn->unchecked ? check_small_tables(conn, ret_error) : check_whole(conn, ret_error);
     return status == STORE_OK
                ? STORE_OK
-               : STORE_BROKEN; /* a start does not repeat the check, so each failure counts as damage */
+               : STORE_BROKEN; /* the check is not repeated at a start, so each failure counts as damage */
 }
 
 enum store_status sqlite_check(void *conn, char **ret_error)
@@ -215,8 +215,7 @@ char *handle_text(struct sqlite_conn *conn, const char *sql)
     return first_text(conn, sql, &text, NULL) == STORE_OK ? text : NULL;
 }
 
-/* A store gets its id once, when a version of shootd that supports ids opens it for writing for the first
- * time. */
+/* A store without an id gets one when a version of shootd that supports ids first opens it for writing. */
 static enum store_status give_identity(struct sqlite_conn *conn, char **ret_error)
 {
     uuid_t id;

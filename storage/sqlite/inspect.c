@@ -1,7 +1,8 @@
 /*
- * Prints the report of `shootd check-store`: integrity of the file, rows, unreadable rows in the quarantine,
- * and advice. The report uses a separate connection that cannot write, and may be made while a daemon runs
- * (DB-4). The store may have any schema and is not changed: only the daemon upgrades older schemas.
+ * Prints the report of `shootd check-store`: the integrity of the file, the numbers of rows, unreadable rows
+ * in the quarantine, and advice. The report uses a separate connection that cannot write, and may be made
+ * while a daemon runs (DB-4). The store may have any schema up to the program's own, and is not changed:
+ * only the daemon upgrades an older schema.
  */
 #include "storage/sqlite/sqlite_private.h"
 

@@ -66,7 +66,7 @@ void lock_release(int fd)
     (void)close(fd);
 }
 
-/* STORE_NONE when the lease was never held. */
+/* Reads a lease. Returns STORE_NONE when the lease was never held. */
 static enum store_status lease_get(struct sqlite_conn *conn, const char *name, struct store_lease *ret_lease)
 {
     struct binder b = statement_start(conn, STATEMENT_LEASE_GET);

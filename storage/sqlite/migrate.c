@@ -72,7 +72,7 @@ static const char tables[] =
     " fence INTEGER NOT NULL CHECK (fence > 0)"
     ") STRICT, WITHOUT ROWID;"
     "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;"
-    /* The counter does not change when events are purged, so a number is never assigned twice. */
+    /* A purge of events does not change the counter, so a number is never assigned twice. */
     "INSERT INTO meta (key, value) VALUES ('event_sequence', 0);";
 
 /* With these indexes, filtered pages read rows in the order of sequence, and purges and the start find their
@@ -130,9 +130,10 @@ static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transact
                                 ") STRICT;";
 
 /*
- * From this version on, operations are read from this table on request, a page at a time. Documents of
- * clusters are not parsed when their digest is right; rows of earlier versions have an empty digest. A row
- * that is not JSON is not changed here; the load moves it to the quarantine.
+ * From this version on, operations are read from this table on request, a page at a time. The load checks
+ * documents of clusters by their digest and does not parse them when the digest is right; rows of earlier
+ * versions have an empty digest. A row that is not JSON is not changed here; the load moves it to the
+ * quarantine.
  */
 static const char fast_start[] =
     "ALTER TABLE operations ADD COLUMN cluster TEXT NOT NULL DEFAULT '';"
@@ -147,8 +148,9 @@ static const char fast_start[] =
     "ALTER TABLE clusters ADD COLUMN digest BLOB NOT NULL DEFAULT x'';";
 
 /*
- * Most rows of a store are deliveries. Their ids are packed, their webhook is a number, and a column by which
- * no statement searches has no index. The last success is stored with the webhook.
+ * Most rows of a store are deliveries, so these rows are made small: their ids are packed, their webhook is
+ * stored as a number, and columns by which no statement searches have no index. The last success is stored
+ * with the webhook.
  */
 static const char lean_deliveries[] =
     "CREATE TABLE webhooks ("
@@ -192,7 +194,8 @@ static const char lean_deliveries[] =
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';"
     "CREATE INDEX deliveries_failed ON deliveries (subscription, id) WHERE status = 'failed';";
 
-/* All attempts of a delivery; empty when the other columns contain the same data (delivery_attempts_text). */
+/* All attempts of a delivery. Empty when the other columns already contain all of this
+ * (delivery_attempts_text). */
 static const char attempts[] = "ALTER TABLE deliveries ADD COLUMN attempts TEXT NOT NULL DEFAULT '';";
 
 /* With this column, the beginning and the end of a period in the audit log are found without reading all

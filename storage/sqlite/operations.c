@@ -56,7 +56,7 @@ static struct operation *read_operation(sqlite3_stmt *stmt)
     return op;
 }
 
-/* Reads one row more than requested: that row shows whether there is another page. */
+/* Reads one row more than requested: the additional row shows whether there is another page. */
 static enum store_status read_rows(struct binder *b, int limit, struct operation_page *page)
 {
     char last[sizeof(page->next)] = "";

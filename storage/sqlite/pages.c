@@ -1,6 +1,7 @@
 /*
  * Reads pages of events with filters, one event by its id, and pages of the audit log. Runs on the
- * connection's thread. Events and the numbers of their page come from one snapshot.
+ * connection's thread. The events of a page, and the oldest and newest sequence in it, come from one
+ * snapshot.
  */
 #include <assert.h>
 
@@ -63,7 +64,7 @@ static char *wanted_texts(char *const *list)
     return json_text(names);
 }
 
-/* Returns the exact names that the patterns match, as a JSON array; NULL for all types. */
+/* Returns the exact type names that the patterns match, as a JSON array; NULL: all types match. */
 static char *wanted_types(const struct event_query *query)
 {
     if (!query->types)
@@ -94,7 +95,8 @@ static enum statement choose_page(const struct event_query *query, const char **
     return query->newest_first ? STATEMENT_EVENTS_NEWEST : STATEMENT_EVENTS_PAGE;
 }
 
-/* Reads the range of sequence numbers of a period; from = 0: there are none. */
+/* Reads the smallest and the largest sequence number of a period. When the period has no sequence number,
+ * `from` is 0. */
 static enum store_status read_range(struct sqlite_conn *conn, enum statement which, wall_us since,
                                     wall_us until, struct number_range *ret_range)
 {
@@ -147,8 +149,8 @@ static enum store_status read_event_rows(struct sqlite_conn *conn, const struct 
     return status == STORE_NONE ? STORE_OK : status;
 }
 
-/* Actors and targets have no index. A page therefore searches a limited number of events and returns the end
- * of its search. */
+/* Actors and targets have no index. Therefore the search for one page stops after a limited number of
+ * events, and the page says where the search ended. */
 static enum store_status read_event_page(struct sqlite_conn *conn, const struct event_query *query,
                                          struct event_page *page)
 {

@@ -118,7 +118,7 @@ static enum store_status load_operations(struct load *l, char **ret_error)
     return load_docs(l, &b, ROW_OPERATION, visit_operation, ret_error);
 }
 
-/* Real deliveries have far fewer attempts; a larger number is damage. */
+/* No real delivery has so many attempts; a larger number in a row means that the row is damaged. */
 enum { ATTEMPTS_MOST = 1000 };
 
 static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
@@ -212,7 +212,8 @@ static int64_t count_quarantine(struct sqlite_conn *conn)
     return count;
 }
 
-/* When the disk is full, the rows stay in their tables, and the next start finds them again. */
+/* Moves the unreadable rows to the quarantine. When this fails (for example because the disk is full), the
+ * rows stay in their tables, and the next start finds them again. */
 static void put_aside(struct load *l)
 {
     bool moved = l->bad.count && l->conn->writer && quarantine_move(l->conn, &l->bad) == STORE_OK &&
@@ -297,8 +298,8 @@ static enum store_status read_replay(struct sqlite_conn *conn, const char *key, 
     json_t *CLEANUP_JSON doc = row_doc(b.stmt, &fault);
     *ret_replay = doc ? replay_from_json(doc) : NULL;
     statement_end(&b);
-    return *ret_replay ? STORE_OK : STORE_BROKEN; /* the row cannot be read, so it is not known whether the
-                                                   * request was answered */
+    return *ret_replay ? STORE_OK : STORE_BROKEN; /* this key has an answer that cannot be read; STORE_NONE
+                                                   * would mean that there is none */
 }
 
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay)

@@ -30,7 +30,8 @@ static void look_at_account(struct sealed_look *look, const json_t *doc)
     account_state_free(a);
 }
 
-/* Rows that are no documents are skipped; the next start moves them to the quarantine. */
+/* Calls `visit` for each document. Rows without a valid document are skipped; the next start moves them to
+ * the quarantine. */
 static enum store_status each_doc(struct sqlite_conn *conn, struct sealed_look *look, const char *sql,
                                   void (*visit)(struct sealed_look *look, const json_t *doc),
                                   char **ret_error)

@@ -25,13 +25,16 @@ struct sqlite_conn {
     char *path;
     int lock_fd; /* -1 for a reader */
     bool writer;
-    bool was_open;           /* the file was opened before, so damage may be anywhere in it */
+    bool was_open;           /* the file was opened before: all of it is checked, because damage may be
+                              * anywhere */
     char id[STORE_ID_BYTES]; /* the id of the store at the first opening; a later opening must find the same
                               * id */
-    bool unchecked;          /* the store is large, and only the tables for the start were checked */
+    bool unchecked;          /* the store is large, and the opening checked only the tables that a start
+                              * needs */
     bool needs_checkpoint;   /* the content of the write-ahead log may not be on the disk
                               * (sqlite_last_marked) */
-    bool suspect; /* after an I/O error or corruption: reopen and check before the next transaction (DB-14) */
+    bool suspect; /* there was an I/O error or corruption: the file is reopened and checked before the next
+                   * transaction (DB-14) */
 };
 
 /* ---- handle.c: opening, settings, checks ---- */
@@ -105,13 +108,13 @@ struct quarantine {
 };
 /* Adds a row; copies its arguments. */
 void quarantine_note(struct quarantine *q, enum row_kind kind, sqlite3_value *key, const char *reason);
-/* Moves the noted rows inside the caller's transaction. */
+/* Moves the rows that were noted to the quarantine, inside the caller's transaction. */
 enum store_status quarantine_move(struct sqlite_conn *conn, const struct quarantine *q);
 void quarantine_done(struct quarantine *q);
 
 /* ---- statement.c: binding and running ---- */
 
-/* Values are bound in order. The first failure is kept and reported when the statement runs. */
+/* Values are bound in order. The first failure of a bind is stored, and reported when the statement runs. */
 struct binder {
     struct sqlite_conn *conn;
     sqlite3_stmt *stmt;
@@ -127,7 +130,7 @@ void bind_text(struct binder *b, const char *text);
 void bind_blob(struct binder *b, const void *bytes, size_t len);
 void bind_int(struct binder *b, int64_t value);
 /* Returns STORE_OK when there is a row, and STORE_NONE when there are no more rows. Any other status is a
- * failure. When there is no row, the statement was reset. */
+ * failure. When the result is not STORE_OK, the statement has been reset. */
 enum store_status statement_step(struct binder *b, char **ret_error);
 /* Resets a statement before its end. */
 void statement_end(struct binder *b);

@@ -29,7 +29,7 @@ struct rc_meaning {
     bool suspect;
 };
 
-/* A code that is not listed means STORE_BROKEN and makes the connection suspect. */
+/* An SQLite code that is not in this table means STORE_BROKEN and makes the connection suspect. */
 static const struct rc_meaning meanings[] = {
     {SQLITE_BUSY, STORE_RETRY, false},          {SQLITE_LOCKED, STORE_RETRY, false},
     {SQLITE_INTERRUPT, STORE_RETRY, false},     {SQLITE_SCHEMA, STORE_RETRY, false},
@@ -37,8 +37,8 @@ static const struct rc_meaning meanings[] = {
     {SQLITE_MISMATCH, STORE_CONFLICT, false},   {SQLITE_FULL, STORE_BROKEN, false},
 };
 
-/* SQLite enlarges the index of its WAL by writing to the index. When that write fails, the disk is full,
- * whatever the error code is. */
+/* SQLite enlarges the index file of its WAL by a write at the end of that file. When this write fails, the
+ * disk is full, although the error code does not say so. */
 const char *sqlite_trouble(int rc, int os_error)
 {
     if (rc == SQLITE_FULL || rc == SQLITE_IOERR_SHMSIZE || os_error == ENOSPC)
@@ -157,7 +157,7 @@ enum store_status statement_step(struct binder *b, char **ret_error)
 {
     if (!b->stmt)
         return sqlite_fail(b->conn, SQLITE_CANTOPEN, "the database is not open", ret_error);
-    /* Each parameter was bound exactly once. */
+    /* each parameter must have been bound exactly once */
     assert(b->next - 1 == sqlite3_bind_parameter_count(b->stmt));
     int rc = b->rc == SQLITE_OK ? sqlite3_step(b->stmt) : b->rc;
     if (rc == SQLITE_ROW)

@@ -1,6 +1,7 @@
 /*
  * Every statement that runs in a transaction of shootd, as X(name, sql). All are prepared when a connection
- * opens, so a wrong schema is found at the start. No include guard: the file is included once per expansion.
+ * opens, so that a wrong schema is detected then. There is no include guard, because each file that includes
+ * this file defines its own STATEMENT.
  */
 STATEMENT(CLUSTER_PUT,
           "INSERT INTO clusters (id, project, name, version, deleted, operation_id, doc, digest)"
@@ -19,7 +20,8 @@ STATEMENT(SEAL_KEY_PUT, "INSERT INTO meta (key, value) VALUES ('seal_key', ?)"
                         " ON CONFLICT (key) DO UPDATE SET value = excluded.value")
 STATEMENT(SEAL_KEY, "SELECT value FROM meta WHERE key = 'seal_key'")
 
-/* Parameters: kind, reason, time; the row is in the table that the next statement names. */
+/* The statements that move rows to the quarantine are in quarantine.c, because the name of the table
+ * differs. */
 STATEMENT(QUARANTINE_COUNT, "SELECT count(*) FROM quarantine")
 
 STATEMENT(OPERATION_PUT,
@@ -30,8 +32,8 @@ STATEMENT(OPERATION_PUT,
           " doc = excluded.doc")
 STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE id IN (SELECT id FROM operations WHERE finished_at "
                            "> 0 AND finished_at < ? LIMIT ?)")
-/* Ids grow with time. The unary plus prevents the use of another index. ? is the number of ended operations
- * to load. */
+/* A newer operation has a greater id. The unary plus makes SQLite read in the order of ids, not by the index
+ * of finished_at. ? is the number of ended operations to load. */
 STATEMENT(OPERATION_LEFT_OUT,
           "SELECT id FROM operations WHERE +finished_at > 0 ORDER BY id DESC LIMIT 1 OFFSET ?")
 /* ?1: the id from OPERATION_LEFT_OUT, or ''. */
@@ -41,8 +43,9 @@ STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations WHERE id > ?1"
                           " JOIN operations ON operations.id = clusters.operation_id"
                           " WHERE operations.id <= ?1 AND finished_at > 0")
 /*
- * ?1 before, ?2 projects, ?3 clusters, ?4 statuses, each a JSON array or NULL, ?5 limit. For one cluster, ?2
- * and ?3 are its two names. Only the documents of selected rows are read.
+ * ?1 before, ?2 projects, ?3 clusters, ?4 statuses, each a JSON array or NULL, ?5 limit, ?6 the smallest id,
+ * ?7 a JSON array of types. For one cluster, ?2 and ?3 are its two names. Only the documents of selected
+ * rows are read.
  */
 #define OPERATIONS_NEWEST \
     "SELECT id, doc FROM operations WHERE id IN (SELECT id FROM operations WHERE id < ?1 AND id >= ?6"
@@ -65,16 +68,16 @@ STATEMENT(OPERATIONS_PAGE_OF_TYPE,
 STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?1"
                            " AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2)))")
 
-/* event_base: the number at which the last restore continued; 0: never restored. event_gap: how many numbers
- * all restores have skipped. */
+/* event_base: the event number at which numbering continued after the last restore; 0: there was no restore.
+ * event_gap: the number of event numbers that all restores together have skipped. */
 #define META_NUMBER(key) " ifnull((SELECT known.value FROM meta AS known WHERE known.key = '" key "'), 0)"
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
 /*
- * ?1 before, ?2 number of events to keep, ?3 limit. Removes the oldest events first, so the remaining ones
- * have no gaps. Only the first ?3 rows are searched for the last event to remove. The unary plus prevents the
- * use of the index events_at, with which all rows would be read.
+ * ?1 before, ?2 the number of events to keep, ?3 limit. Removes the oldest events first, so the numbers of
+ * the remaining events have no gaps. To find the last event to remove, only the first ?3 rows are read. The
+ * unary plus prevents the use of the index events_at, with which all rows would be read.
  */
 STATEMENT(EVENT_PURGE,
           "DELETE FROM events WHERE sequence <= max("
@@ -95,8 +98,8 @@ STATEMENT(EVENT_BASE, "SELECT" META_NUMBER("event_base"))
  * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 value for the index, ?5
  * limit, ?6 since, ?7 until or the greatest number, ?8 before or the greatest number, ?9 and ?10 JSON arrays
  * of actors and of targets or NULL. The unary plus prevents the use of an index that would need a sort.
- * events_at gives the first and the last number of a period. When the clock was set back, events between them
- * may be outside the period.
+ * The index events_at finds the smallest and the largest sequence of a period. When the clock was set back,
+ * events between these two may be outside the period. Therefore the time of each row is checked, too.
  */
 #define EVENTS_BEHIND "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE sequence > "
 #define EVENTS_WANTED                                                 \
@@ -128,8 +131,9 @@ STATEMENT(EVENTS_NEWEST_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_
 /* The number of the subscription with this id; deliveries store the number in place of the id. */
 #define NUMBER_OF(id) "(SELECT number FROM subscriptions WHERE id = " id ")"
 /*
- * ?4 is the subscription, ?6 the time. Begins at the first number of that time or later, found by events_at.
- * When the clock was set back, later numbers may still have an earlier time.
+ * ?4 is the subscription, ?6 the time. The page begins at the smallest sequence of an event at this time or
+ * later; the index events_at finds it. When the clock was set back, an event with a larger sequence may have
+ * an earlier time. Therefore the time of each row is checked, too.
  */
 STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
           "max(?1, (SELECT min(+sequence) FROM events WHERE at >= ?6) - 1)" EVENTS_WANTED
@@ -172,7 +176,8 @@ STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE number IN (SELECT number
     " subscriptions.id, status, attempt, response_status, latency_ms, error, next_attempt_at,"     \
     " created_at, updated_at, event_type, snippet, attempts FROM deliveries"                       \
     " JOIN subscriptions ON subscriptions.number = subscription"
-/* The unary plus prevents a scan of all rows in the order of their ids: few deliveries are pending. */
+/* Few deliveries are pending, so an index finds them. The unary plus prevents SQLite from reading all rows
+ * in the order of their ids. */
 STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +deliveries.id")
 /* ?2: the parameter `before`. NULL is replaced by bytes that sort after every id. */
 #define DELIVERIES_NEWEST                                                      \

@@ -27,8 +27,8 @@ static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_err
     return STORE_BROKEN;
 }
 
-/* Checks that the file still has its name. SQLite continues to use a file that was removed, and all its
- * writes would be lost when the process ends. */
+/* Checks that the file still has its name. After the file was removed, SQLite would continue to use it, and
+ * all later writes would be lost when the process ends. */
 static enum store_status check_in_place(struct sqlite_conn *conn, char **ret_error)
 {
     int moved = 0;
@@ -65,8 +65,9 @@ enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error)
 }
 
 /*
- * After an I/O error the number is in the write-ahead log, but perhaps not on the disk, because a failed
- * fsync cannot be repeated. The checkpoint writes it to the database file, with a new fsync.
+ * After an I/O error, the number of the last marked transaction is in the write-ahead log, but perhaps not on
+ * the disk, because a failed fsync cannot be repeated. The checkpoint writes this number to the database
+ * file, with a new fsync.
  */
 enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
 {
@@ -94,7 +95,7 @@ enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
 void sqlite_rollback(void *arg)
 {
     struct sqlite_conn *conn = arg;
-    /* SQLite may have rolled back already, after a full disk or an I/O error. */
+    /* After a full disk or an I/O error, SQLite may already have rolled back. */
     if (conn->db && !sqlite3_get_autocommit(conn->db))
         (void)handle_exec(conn, "ROLLBACK", "rollback", NULL);
 }

@@ -1,4 +1,4 @@
-"""Cache-Control: no-cache: all clients that wait share one read of Cleura; the stored answer when Cleura fails (promise 2)."""
+"""Cache-Control: no-cache: all clients that wait share one read of Cleura; the stored answer when Cleura fails."""
 
 import concurrent.futures
 import time

@@ -86,7 +86,7 @@ class Sealed:
 
     def since_start(self):
         """The log since the last start."""
-        return re.split(r"database migrated|the loop has ended", self.d.log())[-1]
+        return re.split(r"database migrated|event loop has ended", self.d.log())[-1]
 
 
 @pytest.fixture

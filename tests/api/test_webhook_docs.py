@@ -399,6 +399,6 @@ def test_wh14_its_schedule_is_that_of_the_source():
     source = (ROOT / "webhook/outcome.c").read_text()
     seconds = [eval(x, {"MINUTE": 60, "HOUR": 3600, "SCHEDULE_MAX_DELAY_S": 86400})
                for x in re.search(r"delays_s\[SCHEDULE_ATTEMPTS\] = \{\s*0, (.*?),?\s*\};", source, re.S)[1].split(",")]
-    told = re.search(r"repeated after (.*?)\. Each pause", PAGE)[1].replace(" and ", ", ").split(", ")
+    told = re.search(r"next attempt after (.*?)\.\sEach\spause", PAGE)[1].replace(" and ", ", ").split(", ")
     units = {"s": 1, "min": 60, "h": 3600}
     assert [int(n) * units[unit] for n, unit in (t.split() for t in told)] == seconds and len(told) == 9

@@ -454,7 +454,8 @@ static struct operation *operation_of(const char *id, const char *project, const
     return op;
 }
 
-/* `wanted`: the ids of a page without "op_", then a slash and the id at which the next page begins. */
+/* `wanted`: the ids of the page, each without its prefix "op_", then a slash and the id at which the next
+ * page begins. */
 static void assert_operations(struct fixture *f, struct operation_query query, const char *wanted)
 {
     struct operation_page *page = MEM_NEW(struct operation_page);

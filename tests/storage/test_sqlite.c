@@ -383,7 +383,8 @@ static void an_unreadable_row_of_each_kind_is_no_reason_not_to_start(void **stat
         load_and_count(f, counts);
         for (int kind = 0; kind < ROW_KIND_MAX_; kind++) {
             assert_int_equal(counts[kind], 1);
-            /* Every member of a delivery that is read is checked by its table. */
+            /* The table of deliveries checks every member that shootd reads, so it cannot have an unreadable
+             * row. */
             assert_int_equal(put_aside(f, (enum row_kind)kind), kind == ROW_DELIVERY ? 0 : 1);
         }
         assert_int_equal(counts[ROW_KIND_MAX_], ROW_KIND_MAX_ - 1);

@@ -19,7 +19,8 @@ struct one_shoot {
     unsigned reads;  /* the number of calls that read "dev" alone */
     unsigned writes; /* the number of PUT, PATCH, POST and DELETE calls for "dev" */
     char last_write[300];
-    const int *refusals; /* the statuses with which the next writes are refused, ended by 0; NULL: none */
+    const int *refusals; /* the statuses with which the next writes are refused, one for each write, ended by
+                          * 0; NULL: none */
     bool writes_have_no_uid;
     bool ineffective; /* writes are answered with 202 and have no effect */
     bool hibernated;

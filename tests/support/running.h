@@ -21,7 +21,7 @@ struct running {
     /* Set while the daemon runs: */
     struct loop *loop;
     struct fake_transport *cleura;
-    struct fake_transport *receivers; /* receivers of webhooks: none answers */
+    struct fake_transport *receivers; /* the receivers of webhooks, which never answer */
     struct worker *worker;
     struct storage *storage;
     struct view *view;
@@ -54,7 +54,7 @@ bool running_kill(struct running *d, bool lose_last_turn);
 void running_hold_store(bool held);
 
 void running_run(struct running *d, int64_t duration_us);
-/* Runs one turn of the loop: the work that is due now, or else the work that is due next. */
+/* Runs one turn of the loop. When no work is due now, the clock jumps to the next work, at most 5 s ahead. */
 void running_turn(struct running *d);
 
 /* Makes a command of an operator. The caller frees the command after its answer or a kill. Takes over the

@@ -16,8 +16,9 @@ struct virtual_world {
     wall_us wall_offset;
     uint64_t seed;
     /*
-     * Whether a thread still works on data of the loop; NULL: there is no thread. The clock stops while a
-     * thread works. A turn begins when all results are in the mailbox, so all runs are the same.
+     * Returns whether another thread still works on data of the loop; NULL: there is no such thread. The
+     * clock stops while it works. A turn begins only when all results are in the mailbox, so each run of a
+     * test is the same.
      */
     bool (*busy)(void *ctx);
     void *busy_ctx;

@@ -30,7 +30,7 @@ static void feed(target_run *run, const char *path)
     size_t len = fread(bytes, 1, LARGEST, file);
     (void)fclose(file);
     (void)fprintf(stderr, "%s\n", path); /* the last path in the output is the input that ended the program */
-    /* The copy has exactly the size of the input, so an access behind its end is detected. */
+    /* The copy has exactly the size of the input, so that sanitizers detect an access behind its end. */
     char *exact CLEANUP_FREE = mem_dup(bytes, len ? len : 1);
     (void)run((const uint8_t *)exact, len);
 }

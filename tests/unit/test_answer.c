@@ -28,7 +28,7 @@ static void a_scan_agrees_with_the_parser(void **state)
         "{}", "[]", "5", "-0", "-0.5e+7", "1E3", "true", "false", "null", "\"\"", " [ 1 , 2 ] ",
         "{\"a\":{\"b\":[]}}", "[\"\\\"]\"]", "\"\\\\\"", "\"\\u00e9\"", "[[],[{}],{\"a\":[]}]",
         "{\"a\":1,\"a\":2}",
-        /* not JSON */
+        /* texts that are not JSON */
         "", " ", "[", "]", "[1", "[1,]", "[,1]", "[1 2]", "{", "}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}",
         "{a:1}", "{1:1}", "01", "-", "1.", ".5", "1e", "1e+", "+1", "tru", "nul", "truex", "\"", "\"\\\"",
         "[]]", "{}{}", "1 1", "[1}", "{\"a\":1]", "[1:2]", "{\"a\",1}", "{\"a\":1:2}", "NaN", "[\"a\":1]"};
@@ -97,7 +97,7 @@ static void text_that_the_parser_refuses_is_malformed(void **state)
     assert_int_equal(end, JSON_SCAN_MALFORMED);
 }
 
-/* RFC 8259 permits numbers of any size, and texts with a single surrogate. */
+/* RFC 8259 permits numbers of any size, and strings with a single surrogate; the parser does not. */
 static void one_odd_value_does_not_make_a_text_bad(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void one_odd_value_does_not_make_a_text_bad(void **state)
     assert_int_equal(end, JSON_SCAN_MALFORMED);
 }
 
-/* ---- texts and packed texts ---- */
+/* ---- texts that are cut ---- */
 
 static void texts_are_cut_between_characters(void **state)
 {
@@ -202,8 +202,8 @@ static json_t *odd_value(const char *text)
     return value;
 }
 
-/* Makes a good row in which the member at `path` (names separated by dots; numbers are indices) is `value`.
- * NULL: the member is deleted. */
+/* Makes a good row in which the member at `path` (names separated by dots; numbers are indices) has the value
+ * `value`. When `value` is NULL, the member is deleted. */
 static json_t *row_with(int generation, const char *path, const char *value)
 {
     json_t *row = json_loads(good[generation], 0, NULL), *at = row;
@@ -304,10 +304,11 @@ static void unreadable_members_are_unknown(void **state)
 {
     (void)state;
     static const struct {
-        const char *paths[2], *value, *stated; /* stated: the new text in place of the old text */
+        const char *paths[2], *value, *stated; /* stated: a part of the result that shows the unreadable
+                                                * value; had: the same part for a good row */
         const char *had;
     } rows[] = {
-        {{"generation", "metadata.generation"}, "18446744073709551615", NULL, NULL}, /* not used */
+        {{"generation", "metadata.generation"}, "18446744073709551615", NULL, NULL}, /* not read */
         {{"kubernetes.version", "spec.kubernetes.version"},
          "133",
          "\"version\":null",
@@ -364,7 +365,7 @@ static void unreadable_members_are_unknown(void **state)
             assert_int_equal(unread.count, rows[i].stated ? 1 : 0);
             if (rows[i].stated && !strstr(is, rows[i].stated))
                 fail_msg("%s = %s: %s", rows[i].paths[g], rows[i].value, is);
-            if (rows[i].had) { /* with the old text put back, nothing differs */
+            if (rows[i].had) { /* apart from this part, both results are equal */
                 const char *at = strstr(is, rows[i].stated);
                 char *again CLEANUP_FREE =
                     mem_printf("%.*s%s%s", (int)(at - is), is, rows[i].had, at + strlen(rows[i].stated));
@@ -465,7 +466,7 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The paths of skipped members are not written: a name may be as long as the answer. */
+/* The path of a skipped member is not written, because its name may be as long as the answer. */
 static void a_path_is_found_in_linear_time(void **state)
 {
     (void)state;
@@ -530,7 +531,7 @@ static json_t *document_of(enum upstream_op op, const char *body, struct unread 
     return copy;
 }
 
-/* An unknown word for the result of a check means that the check continues. The word is shown. */
+/* An unknown result of a check means that the check continues. Its text is shown. */
 static void outcomes_of_upgrade_checks_have_a_table(void **state)
 {
     (void)state;
@@ -605,7 +606,7 @@ static void cleuras_words_hold_no_controls_D4(void **state)
     assert_string_equal(message, shown);
 }
 
-/* The oracle: a decoded shoot that is stored and loaded is equal to the original. */
+/* Checks that a decoded shoot that is stored and loaded is equal to the original. */
 static void assert_round_trip(int generation, const json_t *row)
 {
     const char *fault;
@@ -741,7 +742,7 @@ static void known_rows_are_not_decoded(void **state)
     assert_int_equal(part.shoot_count, 2);
     assert_memory_not_equal(part.shoots[0]->row, part.shoots[1]->row, ROW_DIGEST_BYTES);
     struct known_rows *known = known_rows_new(3);
-    uint8_t like_it[ROW_DIGEST_BYTES]; /* this digest has the same slot */
+    uint8_t like_it[ROW_DIGEST_BYTES]; /* a digest with the same slot in the table of known rows */
     memcpy(like_it, part.shoots[0]->row, sizeof(like_it));
     like_it[ROW_DIGEST_BYTES - 1] ^= 1;
     known_rows_add(known, like_it, "another");
@@ -813,7 +814,7 @@ static void each_kind_of_answer_has_its_budget(void **state)
 
 static unsigned asked;
 
-/* Here OpenSSL would ask a person for a pass phrase. */
+/* OpenSSL calls this function when it asks a person for a pass phrase. */
 static int ask(UI *ui)
 {
     (void)ui;

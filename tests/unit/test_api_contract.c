@@ -88,7 +88,7 @@ static void every_operation_is_a_route(void **state)
     assert_int_equal(count, ROUTE_COUNT);
 }
 
-/* Two parameters may have the same name. The parameter of the route is then used. */
+/* Two parameters may have the same name. When one of them belongs to the route, it is used. */
 static uint64_t bit_of(const char *name, uint64_t of_route)
 {
     uint64_t bits = 0;
@@ -142,7 +142,7 @@ static bool has_type(const json_t *schema, const char *type)
     return !strcmp(json_str_or(schema, "type", ""), type);
 }
 
-static bool met[64]; /* rows of spec_limits that were found */
+static bool met[64]; /* rows of spec_limits that were found in the contract */
 
 static void compare_limit(const char *path, enum spec_limit_kind kind, const json_t *schema,
                           const char *member)
@@ -222,7 +222,7 @@ static json_t *text_of(size_t len)
     return value;
 }
 
-/* Makes a body with a value that exceeds the limit by one, at the place that the limit is for. */
+/* Makes a body with a value that exceeds the limit by one, in the member to which the limit applies. */
 static json_t *one_too_many(const struct spec_limit *limit)
 {
     size_t len = strlen(limit->path), max = (size_t)limit->max;

@@ -43,7 +43,7 @@ static struct loop {
     bool stop;
 } loop = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-static struct env env; /* the real clocks; the wall clock can be set ahead */
+static struct env env; /* has the real clocks; a test can set the wall clock ahead */
 static int64_t ahead_us;
 static struct config_account account = {.name = (char *)(uintptr_t) "main"};
 static struct config_project projects[2];
@@ -57,7 +57,7 @@ static uint16_t port;
 static char admin[TOKEN_BYTES];
 static char viewer[TOKEN_BYTES];
 static char expired[TOKEN_BYTES];
-static char *answer; /* the last answer */
+static char *answer; /* the last answer of the server */
 
 static wall_us wall_ahead(const struct env *e)
 {
@@ -93,7 +93,7 @@ static void answer_operations(struct command_operations *c)
 static void answer_command(struct command *cmd)
 {
     switch (cmd->type) {
-    case COMMAND_AUDIT_REFUSED: /* no request waits for these commands */
+    case COMMAND_AUDIT_REFUSED: /* no request waits for the result of these commands */
     case COMMAND_TOKEN_HAND_IN:
     case COMMAND_TOKEN_USED:
         break;
@@ -754,7 +754,8 @@ static void ao14_operations_are_waited_for(void **state)
     assert_int_equal(get("/v1/operations/none"), 404);
 }
 
-/* Pages and single operations. All open operations are in the view. */
+/* Pages of operations, and single operations. All open operations are in the view; ended operations may have
+ * left it. */
 static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
 {
     (void)state;
@@ -767,7 +768,7 @@ static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
     assert_int_equal(get("/v1/operations/op_0"), 404);
     assert_int_equal(ask("GET", "/v1/operations/op_00000000000000", viewer, "", ""), 404);
     assert_int_equal(get("/v1/operations/op_00000000000000?wait=5"), 200);
-    assert_int_equal(get("/v1/operations?limit=1"), 200); /* the view contains more */
+    assert_int_equal(get("/v1/operations?limit=1"), 200); /* the page is full with operations of the view */
     has("op_00000000000002");
     lacks("op_00000000000000");
     assert_int_equal(get("/v1/operations"), 200); /* the whole answer comes from the store */
@@ -820,7 +821,7 @@ static void ao16_who_comes_when_too_many_wait_is_answered_at_once(void **state)
     }
 }
 
-/* Header section and the expected status. */
+/* Each row has a header section and the expected status. */
 static void ht14_framing_and_paths(void **state)
 {
     (void)state;
@@ -1021,7 +1022,8 @@ static bool drip(int fd, const char *byte)
     return false;
 }
 
-/* libmicrohttpd's own timeout measures inactivity, so it never ends a client that sends slowly. */
+/* libmicrohttpd's own timeout only measures inactivity, so it never ends the connection of a client that
+ * sends slowly. */
 static void mh9_drips_are_ended(void **state)
 {
     (void)state;

@@ -218,7 +218,7 @@ static void the_automatic_login_stops_at_the_second_factor(void **state)
     assert_true(f->retry_after_s >= 30);
     assert_int_equal(status(f).login, LOGIN_TWO_FACTOR);
     assert_true(status(f).sms && status(f).webauthn);
-    /* After a restart one more login is tried, when the guard is open. */
+    /* After a restart the account tries one more login, because the login guard permits it. */
     reopen_account(f);
     for (int i = 0; i < 60; i++)
         (void)list(f);

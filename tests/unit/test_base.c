@@ -93,6 +93,19 @@ static void dates_round_trip(void **state)
     }
     assert_string_equal(time_rfc3339(1772366700 * US_PER_S, true, text), "2026-03-01T12:05:00Z");
     assert_string_equal(time_rfc3339(1772366700 * US_PER_S + 120, true, text), "2026-03-01T12:05:00.000120Z");
+    struct time_text last = {0};
+    assert_string_equal(time_text(&last, 0), "1970-01-01T00:00:00Z");
+    static const wall_us moments[] = {1772366700 * US_PER_S + 120,
+                                      1772366700 * US_PER_S + 999999,
+                                      1772366700 * US_PER_S,
+                                      1772366701 * US_PER_S + 1,
+                                      -1,
+                                      -US_PER_S};
+    for (size_t i = 0; i < ARRAY_LEN(moments); i++)
+        assert_string_equal(time_text(&last, moments[i]), time_rfc3339(moments[i], true, text));
+    (void)time_text(&last, 1772366700 * US_PER_S);
+    last.text[0] = '?'; /* the text up to the second is used again */
+    assert_string_equal(time_text(&last, 1772366700 * US_PER_S + 120), "?026-03-01T12:05:00.000120Z");
     assert_string_equal(time_http(784111777 * US_PER_S, text), "Sun, 06 Nov 1994 08:49:37 GMT");
     static const char *const bad[] = {"", "2026-03-01", "2026-03-01T12:05:00", "2026-03-01T12:05:00Zx",
                                       "yesterday"};
@@ -236,6 +249,27 @@ static void text_is_what_jansson_writes(void **state)
         char *sorted CLEANUP_FREE = json_dumps(values[i], JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
         assert_string_equal(our_sorted, sorted);
     }
+}
+
+/* Tests each character at each place of a text, also before a character of two bytes and before an escape. */
+static void each_character_is_written_as_by_jansson(void **state)
+{
+    (void)state;
+    enum { BYTES = 19 };
+    for (unsigned c = 0; c < 0x80; c++)
+        for (size_t at = 0; at < BYTES; at++)
+            for (unsigned next = 0; next < (at + 3 < BYTES ? 2U : 1U); next++) {
+                char text[BYTES];
+                memset(text, 'x', sizeof(text));
+                text[at] = (char)c;
+                if (next)
+                    memcpy(text + at + 1, "\xc3\xa5\"", 3);
+                json_t *value CLEANUP_JSON = json_stringn(text, sizeof(text));
+                assert_non_null(value);
+                char *ours CLEANUP_FREE = json_text(value);
+                char *jansson CLEANUP_FREE = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+                assert_string_equal(ours, jansson);
+            }
 }
 
 static void numbers_may_be_strings(void **state)
@@ -517,7 +551,7 @@ static void keep_message(enum log_level level, const char *message, const char *
     (void)snprintf(last_message, sizeof(last_message), "%s", message);
 }
 
-/* An operator reads MESSAGE of the journal first, often only MESSAGE. */
+/* An operator reads the field MESSAGE of a journal entry first, and often reads only this field. */
 static void messages_are_sentences(void **state)
 {
     (void)state;
@@ -799,7 +833,7 @@ static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
     w.wall_offset -= 120 * DAY;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 
-    w.wall_offset += 120 * DAY; /* the clock stays ahead */
+    w.wall_offset += 120 * DAY; /* the wall clock stays ahead */
     assert_true(settled_clock_now(&c) == env_wall(&w.env) - 120 * DAY);
     w.now += DAY;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
@@ -840,7 +874,7 @@ static void a_start_long_after_its_last_value_may_be_a_jump(void **state)
     assert_true(settled_clock_now(&c) == before);
     w.now += DAY;
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
-    settled_clock_begin(&c, &w.env, env_wall(&w.env) - DAY); /* a night is not a jump */
+    settled_clock_begin(&c, &w.env, env_wall(&w.env) - DAY); /* a stop of one day is not a jump */
     assert_true(settled_clock_now(&c) == env_wall(&w.env));
 }
 
@@ -937,6 +971,7 @@ int main(void)
         cmocka_unit_test(json_fault_never_quotes_the_input),
         cmocka_unit_test(whole_numbers_are_integers),
         cmocka_unit_test(text_is_what_jansson_writes),
+        cmocka_unit_test(each_character_is_written_as_by_jansson),
         cmocka_unit_test(numbers_may_be_strings),
         cmocka_unit_test(ids_are_distinct_and_sort_by_age),
         cmocka_unit_test(packed_ids_sort_and_come_back_as_they_were),

@@ -62,7 +62,7 @@ static void it_fits_every_terminal(void **state)
     assert_non_null(strstr(middle, "a message that is r…"));
 }
 
-/* Later rows stand below the first ones: a column never becomes narrower. */
+/* A column never becomes narrower, so that later rows are aligned with earlier rows. */
 static void later_rows_keep_the_widths(void **state)
 {
     (void)state;

@@ -35,12 +35,13 @@ enum {
     CALL_LATENCY_MS = 50,
     PICK_UP_S = 5,
     RUN_S = 60,
-    WRITES = 40,            /* at random moments */
-    CALLS_BEFORE_WRITE = 3, /* calls that may start between a command and its first write */
+    WRITES = 40,            /* more than the number of writes by users in a run */
+    CALLS_BEFORE_WRITE = 3, /* the limit of calls that start between a command and its first write */
     WINDOW_S = 10,
-    LISTS_IN_WINDOW = 2, /* regular lists are 270 s apart; a project with activity has one more */
+    /* Polls of all projects are 270 s apart, so at most one is in the window; an active project adds one. */
+    LISTS_IN_WINDOW = 2,
     LISTS_MAX = 4096,
-    QUIET_FROM_H = 3, /* hours without writes by users */
+    QUIET_FROM_H = 3, /* in these hours users do not write */
     QUIET_UNTIL_H = 12,
     LATE_S = 15, /* a list may wait this long in the queue */
 };
@@ -57,8 +58,8 @@ struct shoot_model {
 struct project_model {
     struct shoot_model shoots[CLUSTERS_MAX];
     char *list;
-    mono_us list_at;     /* when the text was written */
-    mono_us moves_until; /* end of the last change */
+    mono_us list_at;     /* when `list` was written */
+    mono_us moves_until; /* when the last change of the project ends */
     mono_us lists[LISTS_MAX];
     unsigned list_count;
 };
@@ -208,7 +209,7 @@ static void post_write(struct day *day, unsigned p, unsigned i)
     running_post(&day->d, cmd);
 }
 
-/* A user wants fresh data of everything: the list of every project is queued at once. */
+/* A user requests fresh data of all projects: the lists of all projects are queued at once. */
 static struct command *post_reader(struct day *day)
 {
     struct command *cmd = running_command(&day->d, COMMAND_FRESH, NULL, NULL, NULL);
@@ -253,7 +254,8 @@ static void check_lists(const struct day *day)
                   (day->lists * 100.0 / fewest) - 100);
     /* The read for a user's request is counted, because it replaces the project's next list. */
     assert_true(day->lists * 100 <= fewest * 105);
-    /* One wait may be longer by a quarter, until the project reaches its slot. */
+    /* One wait may be longer by a quarter, because each project has its own slot in the interval
+     * (reconcile/observation/poll.c). */
     assert_true(day->lists + PROJECTS >= fewest);
 }
 
@@ -268,7 +270,8 @@ static void check_freshness(const struct day *day)
         }
     }
     print_message("the longest time between two lists of a project: %.1f s\n", (double)longest / 1e6);
-    assert_true(longest <= (IDLE_S + IDLE_S / 4 + LATE_S) * US_PER_S); /* up to a quarter longer: the slot */
+    /* The slot makes one wait longer by up to a quarter. */
+    assert_true(longest <= (IDLE_S + IDLE_S / 4 + LATE_S) * US_PER_S);
 }
 
 static int by_time(const void *left, const void *right)
@@ -317,7 +320,7 @@ static void check_view(struct day *day)
 
 /* ---- the day ---- */
 
-/* Runs one hour with its writes; returns the number of change sets. */
+/* Runs one hour with `writes` writes at random moments; returns the number of change sets. */
 static uint64_t live_an_hour(struct day *day, unsigned writes)
 {
     uint64_t before = change_sets(day);

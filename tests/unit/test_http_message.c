@@ -1,5 +1,5 @@
 /* Parts of HTTP messages that need no server: entity tags, Accept, list fields, percent-decoding, codings,
- * tags of codings. */
+ * entity tags of codings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -50,7 +50,7 @@ static void ht45_no_bound_and_the_extremes(void **state)
     rate_limit_done(&q);
 }
 
-/* There are more keys than cells. The key that has used its requests stays in the table. */
+/* There are more keys than cells in their set. The key that has no requests left stays in the table. */
 static void ht45_the_table_forgets_who_has_most_left(void **state)
 {
     (void)state;

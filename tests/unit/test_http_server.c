@@ -1,4 +1,4 @@
-/* The HTTP server with an application that does not concern clusters: the functions of the server itself. */
+/* The functions of the HTTP server itself, with a small application that has no clusters. */
 #include "tests/support/check.h"
 
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ static char application_ctx[1];
 static atomic_int begun, done_count, discarded;
 static _Atomic(struct suspension *) waiting;
 static _Atomic(const char *) last_outcome;
-static atomic_int holds; /* while positive, no result is given */
+static atomic_int holds; /* while this is positive, waiting requests get no result */
 
 static const char shared_text[] = "the same for everybody";
 static _Atomic(struct http_coded *) shared_coded;

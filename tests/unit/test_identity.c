@@ -199,7 +199,8 @@ static int confirm(struct running *d, const char *clusters)
     return status;
 }
 
-/* A delete is open. The new place has a cluster of the same name. */
+/* Starts a daemon with an open delete, and moves the project to `place`, which has a cluster of the same
+ * name. */
 static struct running *start_at(struct one_shoot *cleura, const struct place *place)
 {
     struct running *d = one_shoot_start(cleura);
@@ -321,7 +322,7 @@ static void cluster_absent_for_long_is_gone_and_comes_back_whole(void **state)
     one_shoot_end(d);
 }
 
-/* An outage in between does not count as absence. Only reads that found nothing count. */
+/* An outage between two reads does not count as absence. Only reads that found nothing count. */
 static void an_outage_is_no_absence(void **state)
 {
     (void)state;
@@ -341,7 +342,7 @@ static void an_outage_is_no_absence(void **state)
     one_shoot_end(d);
 }
 
-/* A gateway answers one 404 for a cluster whose deletion failed for good at Cleura long ago. */
+/* A gateway answers one 404 for a cluster whose deletion failed permanently at Cleura long ago. */
 static void a_deletion_that_failed_is_no_proof(void **state)
 {
     (void)state;
@@ -507,7 +508,8 @@ static void changes_and_actions_never_reach_it_either(void **state)
 
 /*
  * A delete waits in its lane after its shoot was read. In that moment Cleura answers another call with 429,
- * so the lane waits longer than the read is valid. In that time `uid` gets the name.
+ * so the lane waits longer than the read is valid. Meanwhile the shoot of this name is replaced by the shoot
+ * with the uid `uid`.
  */
 static void delete_in_a_slow_lane(const char *uid, unsigned writes)
 {
@@ -550,8 +552,8 @@ static void and_is_not_sent_to_what_replaced_the_shoot_meanwhile(void **state)
     delete_in_a_slow_lane(UID_STRANGER, 0);
 }
 
-/* When a row, or a member of a row, is missing, the call is sent twice after a lost answer, or not at
- * all. */
+/* When a row of a table of actions, or a member of a row, is missing, the call is sent twice after a lost
+ * answer, or not at all. */
 static void every_action_is_complete(void **state)
 {
     (void)state;

@@ -158,6 +158,7 @@ static void failures(void **state)
     assert_string_equal(json_str(json_array_get(issues, 1), "description"), "no more ports");
     assert_string_equal(json_str(json_array_get(issues, 1), "since"), "2026-11-21T09:00:00Z");
     assert_string_equal(json_str(json_array_get(issues, 0), "since"), "2026-11-21T09:59:00Z");
+    assert_string_equal(json_str(json_array_get(issues, 2), "since"), "2026-11-21T09:59:00Z");
     expect(c, NULL,
            "cluster_failed/critical/,upstream_error/critical/ERR_INFRA_QUOTA_EXCEEDED,"
            "upstream_error/critical/UNKNOWN");
@@ -166,10 +167,41 @@ static void failures(void **state)
     replace(&c->shoot->last_errors, "[{\"description\":\"x\",\"codes\":[\"ERR_PROBLEMATIC_WEBHOOK\"]}]");
     expect(c, NULL, "cluster_retrying/warning/,upstream_error/warning/ERR_PROBLEMATIC_WEBHOOK");
     c = healthy("1.33.7");
+    c->shoot->operation_at = 0; /* as in generation v1 */
+    replace(&c->shoot->last_errors,
+            "[{\"description\":\"x\",\"codes\":[7,null,\"ERR_X\"]},{\"codes\":[]},null]");
+    json_t *odd CLEANUP_JSON = issues_shown(c, NULL, catalog);
+    assert_true(json_is_null(json_object_get(json_array_get(odd, 0), "since")));
+    assert_string_equal(json_str(json_array_get(odd, 3), "description"), "");
+    expect(c, NULL,
+           "upstream_error/warning/UNKNOWN,upstream_error/warning/UNKNOWN,upstream_error/warning/ERR_X,"
+           "upstream_error/warning/UNKNOWN,upstream_error/warning/UNKNOWN");
+    c = healthy("1.33.7");
     c->phase = PHASE_FAILED;
     free(c->shoot->operation_type);
     c->shoot->operation_type = mem_strdup("Delete");
     expect(c, NULL, "deletion_failed/critical/");
+}
+
+/* The loop prepares the issues of the longest shoot (tests/api/test_bounds.py): 20 errors with 30 codes. */
+static void description_of_an_error_with_many_codes_is_prepared_once(void **state)
+{
+    (void)state;
+    struct cluster *c = healthy("1.33.7");
+    c->phase = PHASE_RETRYING;
+    replace(&c->shoot->last_errors,
+            "[{\"description\":\"no more ports\",\"codes\":[\"ERR_A\",\"ERR_B\",\"ERR_C\"]}]");
+    json_t *prepared CLEANUP_JSON = issues_prepare(c, NULL);
+    char *text CLEANUP_FREE = json_text(prepared);
+    const char *first = strstr(text, "no more ports");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "no more ports"));
+    json_t *issues CLEANUP_JSON = issues_shown(c, NULL, catalog);
+    for (size_t i = 1; i < 4; i++)
+        assert_string_equal(json_str(json_array_get(issues, i), "description"), "no more ports");
+    expect(c, NULL,
+           "cluster_retrying/warning/,upstream_error/warning/ERR_A,upstream_error/warning/ERR_B,"
+           "upstream_error/warning/ERR_C");
 }
 
 static void operations(void **state)
@@ -287,7 +319,7 @@ static void versions(void **state)
     static const struct {
         const char *version;
         const char *wanted;
-        const char *target; /* or NULL */
+        const char *target; /* the version to upgrade to, or NULL */
     } rows[] = {
         {"1.31.14", "version_expired/critical/kubernetes 1.31.14", "1.32.11"},
         {"1.32.10", "version_expiring/warning/kubernetes 1.32.10", "1.32.11"},
@@ -327,8 +359,13 @@ static void versions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_wrong), cmocka_unit_test(failures),    cmocka_unit_test(operations),
-        cmocka_unit_test(conditions),       cmocka_unit_test(constraints), cmocka_unit_test(drift_and_age),
+        cmocka_unit_test(nothing_is_wrong),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(operations),
+        cmocka_unit_test(description_of_an_error_with_many_codes_is_prepared_once),
+        cmocka_unit_test(conditions),
+        cmocka_unit_test(constraints),
+        cmocka_unit_test(drift_and_age),
         cmocka_unit_test(versions),
     };
     return cmocka_run_group_tests(tests, load, unload);

@@ -85,7 +85,7 @@ static size_t audit_count(struct running *d)
     cmd->audit.query.limit = 100;
     running_post(d, cmd);
     for (int i = 0; i < 10000 && !running_answered(cmd); i++) {
-        (void)usleep(100); /* the reader is a separate thread */
+        (void)usleep(100); /* waits for the reader of the store, which is a separate thread */
         loop_turn(d->loop, d->world.now);
     }
     assert_true(running_answered(cmd));
@@ -126,7 +126,7 @@ static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest
     cmd->events.limit = 100;
     running_post(d, cmd);
     for (int i = 0; i < 10000 && !running_answered(cmd); i++) {
-        (void)usleep(100); /* the reader is a separate thread */
+        (void)usleep(100); /* waits for the reader of the store, which is a separate thread */
         loop_turn(d->loop, d->world.now);
     }
     assert_true(running_answered(cmd));
@@ -175,7 +175,7 @@ static void events_are_kept_as_long_and_as_many_as_configured(void **state)
     feed_numbers(d->feed, &numbers);
     assert_int_equal(numbers.newest, late);
     (void)running_kill(d, false);
-    running_start(d); /* the numbers continue */
+    running_start(d); /* the numbers of events continue after the restart */
     assert_int_equal(feed_newest(d->feed), late);
     create(d, "again");
     read_log(d, &oldest, &newest);

@@ -15,17 +15,17 @@
 #define UID_1  "11111111-8888-4777-8666-555555555555"
 #define UID_2  "22222222-8888-4777-8666-555555555555"
 
-/* The shoot that Cleura shows; no uid: there is no shoot. */
+/* The shoot that Cleura shows. Without a uid there is no shoot. */
 struct shown {
     const char *uid;
     const char *version;
-    const char *time; /* NULL: no operation */
-    const char *type; /* of the operation; NULL: Reconcile */
+    const char *time; /* the time of the last operation; NULL: no operation */
+    const char *type; /* the type of the operation; NULL: Reconcile */
 };
 
 struct cleura {
     struct shown now;
-    const struct shown *cached; /* shoot in every other list, or NULL */
+    const struct shown *cached; /* the shoot in every second list, or NULL */
     unsigned lists;
 };
 
@@ -122,7 +122,7 @@ static void an_older_answer_is_not_believed_for_five_minutes(void **state)
     cleura.now = older;
     running_run(d, 4 * MINUTE);
     expect(d, "1.34.3");
-    running_run(d, 2 * MINUTE); /* a cache does not explain this: the clock was set back */
+    running_run(d, 2 * MINUTE); /* no cache is that old, so Cleura's clock was set back */
     expect(d, "1.33.7");
     end(d);
 }
@@ -179,11 +179,11 @@ static void deleted_cluster_is_not_found_again_for_five_minutes(void **state)
     expect(d, "");
     cleura.now = newer;
     running_run(d, 6 * MINUTE);
-    expect(d, "1.34.3"); /* a state that is shown for so long counts */
+    expect(d, "1.34.3"); /* a state that is shown for more than 5 minutes is accepted */
     end(d);
 }
 
-/* This happens, for example, when access was lost for a while. */
+/* A cluster can vanish, for example, because access was lost for a while. */
 static void vanished_cluster_is_found_again_at_once(void **state)
 {
     (void)state;
@@ -198,13 +198,14 @@ static void vanished_cluster_is_found_again_at_once(void **state)
     end(d);
 }
 
-/* Readers still get the time of each read. Only the project's own members are rendered again. */
+/* A poll without changes renders no cluster again, only the members of the project itself. Readers still get
+ * the time of each read. */
 static void polls_without_news_show_no_cluster_anew(void **state)
 {
     (void)state;
     struct cleura cleura = {.now = newer};
     struct running *d = start(&cleura);
-    /* keeps the old blobs, so no address is used again */
+    /* The old blobs are kept, so that no new blob gets the address of an old one. */
     const struct view_snapshot *before = view_enter(d->view);
     struct view_blob *blob = view_find(before, VIEW_CLUSTERS, "p00/dev");
     const struct view_section_entries *then = &before->sections[VIEW_CLUSTERS];

@@ -1,5 +1,4 @@
-/* The lane under load and in outages, on a virtual clock: breaker, retry budget, fairness, pauses, timeouts.
- */
+/* Lanes under load and in outages, on a virtual clock: breaker, retry budget, fairness, pauses, timeouts. */
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -41,7 +40,7 @@ struct fixture {
     enum upstream_class last;
     int retry_after_s;
     char message[128];
-    bool again; /* on_done submits again */
+    bool again; /* on_done submits the call again */
     struct list open;
 };
 
@@ -476,7 +475,8 @@ static void a_late_success_does_not_close(void **state)
     unsigned sent = f->transport->count;
     (void)submit(f, LANE_USER_WRITE, 60 * US_PER_S);
     run(f, 7 * US_PER_S);
-    assert_int_equal(f->transport->count, sent); /* only the probe is sent */
+    assert_int_equal(f->transport->count, sent); /* while the breaker is not closed, one call at a time is
+                                                  * allowed, and the slow poll is still in progress */
     while (f->ended[UPSTREAM_OK] == ok)
         run(f, 10 * US_PER_MS);
     assert_string_equal(status_of(f).breaker, "half_open");
@@ -541,7 +541,7 @@ static void retry_after_table(void **state)
         unsigned sent = f->transport->count;
         mono_us since = f->transport->seen[sent - 1].at;
         f->answer = good;
-        /* The call is for another project and has the highest priority. The pause is for the whole
+        /* This call is for another project and has the highest priority, but the pause applies to the whole
          * account. */
         (void)submit_for(f, "b", UPSTREAM_LIST, LANE_USER_WRITE, 600 * US_PER_S, false);
         run(f, 400 * US_PER_S);
@@ -632,11 +632,11 @@ static void retries_are_a_tenth_and_block_nobody(void **state)
         (void)submit_for(f, "again", UPSTREAM_LIST, LANE_USER_WRITE, 600 * US_PER_S, true);
     assert_int_equal(upstream_retries_delayed_total() - delayed, 4);
     run(f, 1100 * US_PER_MS);
-    /* There are ten tokens, and the ten successful answers add one more. */
+    /* There are ten tokens for retries, and the ten successful answers add one more. */
     assert_in_range(f->transport->count - sent, 10, 11);
     run(f, 2 * US_PER_S);
     assert_int_equal(f->transport->count - sent, 11);
-    /* First attempts of lower priority are sent. */
+    /* A first attempt needs no token, even at a lower priority. */
     (void)submit_for(f, "first", UPSTREAM_LIST, LANE_DISCOVERY, 600 * US_PER_S, false);
     run(f, US_PER_S);
     assert_int_equal(place_of(f, sent, "first"), 12);
@@ -685,6 +685,24 @@ static void a_delayed_retry_can_be_cancelled_and_expires(void **state)
     run(f, 3 * US_PER_S);
     assert_int_equal(status_of(f).queue_depth, 0);
     assert_int_equal(f->last, UPSTREAM_EXPIRED);
+}
+
+static void a_call_that_is_cancelled_at_its_deadline_is_counted(void **state)
+{
+    struct fixture *f = *state;
+    warm_up(f);
+    f->answer.latency_us = 60 * US_PER_S;
+    for (int late = 0; late < 2; late++) {
+        const uint64_t counted = upstream_calls_total(UPSTREAM_NAME_TAKEN, UPSTREAM_EXPIRED);
+        struct upstream_call *call =
+            submit_for(f, "team", UPSTREAM_NAME_TAKEN, LANE_USER_WAITING, 2 * US_PER_S, false);
+        run(f, US_PER_S);
+        if (late)
+            f->world.now = call->deadline; /* the timers of the lane have not fired yet */
+        upstream_cancel(call);
+        assert_int_equal(upstream_calls_total(UPSTREAM_NAME_TAKEN, UPSTREAM_EXPIRED),
+                         counted + (unsigned)late);
+    }
 }
 
 /* ---- fairness ---- */
@@ -771,8 +789,8 @@ static void nothing_starves(void **state)
         if (strstr(f->transport->seen[i].url, "cloud-profiles"))
             place = i;
     assert_true(place > 0);
-    /* 32 s is the limit of fairness.h. After them come the calls that were ahead: at most 2 for each of the
-     * 32 s, and each call takes a second. */
+    /* After the limit of fairness.h (32 s), the call still waits for earlier calls: at most 2 for each of the
+     * 32 s, and each of them takes a second. */
     assert_true(f->transport->seen[place].at - since <= (32 + 64 + 1) * US_PER_S);
 }
 
@@ -940,6 +958,7 @@ int main(void)
         WITH_ACCOUNT(retries_are_a_tenth_and_block_nobody),
         WITH_ACCOUNT(good_calls_pay_for_retries),
         WITH_ACCOUNT(a_delayed_retry_can_be_cancelled_and_expires),
+        WITH_ACCOUNT(a_call_that_is_cancelled_at_its_deadline_is_counted),
         WITH_ACCOUNT(a_busy_project_does_not_starve_another),
         WITH_ACCOUNT(two_busy_projects_share),
         WITH_ACCOUNT(a_user_write_passes_a_thousand_polls),

@@ -1,7 +1,7 @@
 /*
  * The memory for one list of 10,000 real shoots while it is read: the bytes, the tree of one row, and the
- * rows passed on. The data that is stored afterwards does not count. The test measures the peak of a separate
- * process.
+ * rows that are passed on. The data that is stored afterwards does not count. The test measures the peak of a
+ * separate process.
  */
 #include "tests/support/check.h"
 

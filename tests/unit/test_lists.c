@@ -97,7 +97,7 @@ static void cursors_end(void **state)
     assert_int_equal(cursor_decode(secret, digest, NOW + 72 * HOUR_US, text, &back), CURSOR_GOOD);
     assert_int_equal(cursor_decode(secret, digest, NOW + 73 * HOUR_US, text, &back), CURSOR_EXPIRED);
     assert_int_equal(cursor_decode(secret, digest, NOW - 10 * HOUR_US, text, &back), CURSOR_GOOD);
-    /* A page that does not change keeps its bytes and its tag for an hour. */
+    /* A page that does not change keeps its bytes and its entity tag for an hour. */
     cursor_encode(secret, digest, NOW + 60 * US_PER_S, &place, same);
     cursor_encode(secret, digest, NOW + HOUR_US, &place, later);
     assert_string_equal(text, same);
@@ -197,7 +197,7 @@ static void orders_order(void **state)
     };
     static const struct {
         const char *sort;
-        const char *wanted; /* positions in `blobs` */
+        const char *wanted; /* the expected order, as indices in `blobs` */
     } rows[] = {
         {"name", "10324"},
         {"-name", "42031"},
@@ -292,7 +292,7 @@ static void chunks_count_their_clusters(void **state)
     view_free(v);
 }
 
-/* A cursor has exactly the place of its cluster in the order, also when the cluster is removed. */
+/* A cursor gives the exact position of its cluster in the order, also when the cluster is removed. */
 static void places_are_where_rows_are(void **state)
 {
     (void)state;

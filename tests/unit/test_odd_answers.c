@@ -1,6 +1,6 @@
 /*
- * Members of Cleura's answers that cannot be read, and unknown words. A delete needs uid and name, a change
- * needs uid and state. After a 2xx an unknown word means "in progress". On a virtual clock.
+ * Members of Cleura's answers that cannot be read, and unknown enum values. A delete needs uid and name, a
+ * change needs uid and state. After a 2xx an unknown value means "in progress". On a virtual clock.
  */
 #include "tests/support/check.h"
 
@@ -180,7 +180,8 @@ static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
     one_shoot_end(d);
 }
 
-/* Nothing shows whether Cleura accepted the call. It is not sent again, and does not count as accepted. */
+/* Nothing shows whether Cleura accepted the call. The call is not sent again, and does not count as accepted.
+ */
 static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state)
 {
     (void)state;

@@ -204,11 +204,12 @@ static void key_ids_only_choose(void **state)
     expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"key-XX\"}");
     expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"\"}");
     expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"../../../dev/null\"}");
-    expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"key-ES256\"}"); /* of another type */
-    expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"key-PS256\"}"); /* for another algorithm */
+    /* the kid of a key of another type, and of a key for another algorithm */
+    expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"key-ES256\"}");
+    expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"key-PS256\"}");
     expect_header(OIDC_TYPE, "{\"alg\":\"RS256\",\"kid\":7}");
     expect_header(OIDC_TYPE, "{\"alg\":\"RS256\",\"kid\":{\"kid\":\"key-RS256\"}}");
-    expect_header(OIDC_OK, "{\"alg\":\"RS256\"}"); /* only one key fits */
+    expect_header(OIDC_OK, "{\"alg\":\"RS256\"}"); /* without a kid the only key that fits is used */
     char long_id[OIDC_KEY_ID_MAX + 2] = "";
     memset(long_id, 'k', sizeof(long_id) - 1);
     char *header CLEANUP_FREE = mem_printf("{\"alg\":\"RS256\",\"kid\":\"%s\"}", long_id);
@@ -422,13 +423,13 @@ static void keys_of_no_use(void **state)
     refuses_key(OIDC_RS256, "kty", "EC");
     refuses_key(OIDC_RS256, "n", NULL);
     refuses_key(OIDC_RS256, "n", "AQAB");
-    refuses_key(OIDC_RS256, "e", "AQ"); /* 1: each text is its own signature, so the key is refused */
+    refuses_key(OIDC_RS256, "e", "AQ"); /* with exponent 1 each text is its own signature */
     refuses_key(OIDC_RS256, "e", "AA");
-    refuses_key(OIDC_RS256, "d", "AQAB"); /* private */
+    refuses_key(OIDC_RS256, "d", "AQAB"); /* a private key */
     refuses_key(OIDC_RS256, "k", "AQAB");
     refuses_key(OIDC_ES256, "crv", "P-384");
     refuses_key(OIDC_ES256, "x", "AQAB");
-    refuses_key(OIDC_ES256, "y", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"); /* not on the curve */
+    refuses_key(OIDC_ES256, "y", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"); /* no point of the curve */
     refuses_key(OIDC_EDDSA, "crv", "X25519");
     refuses_key(OIDC_EDDSA, "x", "AQAB");
     json_t *only_signs = jwt_public_key(keys[OIDC_RS256], OIDC_RS256);

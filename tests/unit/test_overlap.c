@@ -1,4 +1,4 @@
-/* An old secret that has ended stays invalid, whatever the clock of a later start shows. */
+/* An old secret that has expired stays invalid, whatever the clock of a later start shows. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>

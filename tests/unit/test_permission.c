@@ -1,7 +1,7 @@
 /*
- * Tokens end, are restricted and rotated while their requests are in progress (AU-5). A command has the
- * rights that its token has at the decision. An answer that only reports something is given only to a caller
- * that may see it at that moment. On a virtual clock.
+ * Tokens expire, are restricted and are rotated while their requests are in progress (AU-5). A command has
+ * the rights that its token has at the decision. An answer that only reports something is given only to a
+ * caller that may see it at that moment. On a virtual clock.
  */
 #include "tests/support/check.h"
 
@@ -63,7 +63,7 @@ static struct command *command_of(struct running *d, const struct token *t, enum
     return cmd;
 }
 
-/* The daemon itself changes the token. */
+/* Changes the token by a command of the operator. */
 static void change_token(struct running *d, const struct token *t, enum command_type type, json_t *body)
 {
     struct command *cmd = running_command(d, type, NULL, NULL, body);

@@ -50,14 +50,16 @@ struct shoot_model {
     char version[16];
     json_t *workers; /* as in Cleura's answer */
     bool wants_sleep, asleep;
-    /* The run: accepted, picked up later, ends later. Until the pick-up the last run is shown. */
+    /* A write is accepted, its run begins later (`begins`) and ends later. Until its run begins, the last run
+     * is shown. */
     bool pending;
     const char *type;
     mono_us begins, ends;
     const char *last_type, *last_state;
     mono_us last_at; /* 0: no operation is shown */
     bool lost;       /* an answer about the shoot was lost: a 409 for the next write is no fault */
-    bool unseen;     /* the shoot was not read since: no other write may follow, except a first deletion */
+    bool unseen; /* the shoot was not read after the lost answer, so no other write may follow, except a first
+                  * deletion */
     bool deletion_lost;
 };
 
@@ -88,7 +90,7 @@ struct tracked {
     bool wanted;
     json_t *spec;
     int asleep; /* -1: unknown */
-    /* A command without an answer: it may be accepted or not. */
+    /* A command without an answer: the daemon may have accepted it. */
     struct command *unsure;
 };
 
@@ -103,7 +105,7 @@ struct property {
     unsigned faults_left;
     bool fault_has_effect, fault_of_writes;
     mono_us token_rejected_at;
-    struct shoot_model *written; /* changed by the last request; NULL: no change, or no shoot */
+    struct shoot_model *written; /* the shoot that the last request changed; NULL: no change, or no shoot */
     unsigned calls, writes, lost_conflicts, kills, commands, accepted, repeated;
     bool uses_keys; /* some commands come with an Idempotency-Key, and are repeated */
     struct tracked tracked[NAMES];
@@ -726,8 +728,8 @@ static void draw_key(struct property *p, struct command *cmd)
                    p->commands);
 }
 
-/* A caller repeats an accepted request with its key. The caller gets the same answer, and the repetition has
- * no other effect. */
+/* A caller repeats an accepted request with its key. The caller gets the same answer, and the retry has no
+ * other effect. */
 static void repeat(struct property *p, const struct command *first)
 {
     struct command *again =

@@ -101,8 +101,8 @@ static void take_and_wipe(struct command *cmd)
     }
 }
 
-/* Formerly the decider read the command after that. This was a use of freed memory when the HTTP thread was
- * fast. */
+/* Formerly the decider read the command after the command was answered. This was a use of freed memory when
+ * the HTTP thread was fast. */
 static void answered_request_is_not_read_again_D8(void **state)
 {
     (void)state;

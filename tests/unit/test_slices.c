@@ -120,7 +120,8 @@ static bool has_date(const struct many *m, const struct cluster_facts *c)
     return time_parse_rfc3339(m->expires_at, &at) && c->expires_at == at;
 }
 
-/* Runs turns until all clusters fit. No turn changes more than `slice` clusters, whatever the time. */
+/* Runs turns until `fits` is true for all clusters. No turn changes more than `slice` clusters, however much
+ * time has passed. */
 static void all_turn(struct many *m, bool (*fits)(const struct many *m, const struct cluster_facts *c),
                      size_t slice)
 {

@@ -865,7 +865,7 @@ static void fields_that_roll_nodes(void **state)
 {
     (void)state;
     static const struct {
-        const char *wanted, *version; /* from 1.33.7 */
+        const char *wanted, *version; /* the new version; the old one is 1.33.7 */
         const char *about;            /* a part of the reason, or NULL */
     } rows[] = {
         {"{}", "1.33.7", NULL},
@@ -1011,7 +1011,7 @@ static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
     json_t *pools CLEANUP_JSON = json_array();
     (void)json_array_append(pools, pool);
     json_t *quota CLEANUP_JSON = spec_quota(pools, &context);
-    /* the number is unknown; the same is true for a type that the catalog lacks */
+    /* The number of cores is unknown. This is also true for a type that the catalog does not contain. */
     assert_true(json_is_null(json_object_get(quota, "cores")));
     assert_int_equal(json_int(quota, "nodes", 0), 1001);
 }

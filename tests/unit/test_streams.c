@@ -95,7 +95,7 @@ static void the_ring_is_bounded_in_bytes(void **state)
         publish(f, i, "p", 900);
     check_next(f, 18, FEED_ENTRY, 19);
     check_next(f, 16, FEED_BEHIND, 0);
-    publish(f, 21, "p", 3500); /* the entry alone is larger than the limit for all entries */
+    publish(f, 21, "p", 3500); /* this entry alone is larger than the limit for all entries */
     check_next(f, 20, FEED_ENTRY, 21);
     check_next(f, 19, FEED_BEHIND, 0);
     publish(f, 22, "p", 1);
@@ -505,7 +505,8 @@ static void ao24_time_ends_streams_and_ao23_gives_signs_of_life(void **state)
     answer[0] = '\0';
     atomic_fetch_add(&ahead_us, 16 * US_PER_S);
     assert_true(read_until(fd, ":\n\n"));
-    atomic_fetch_add(&ahead_us, 17 * 60 * US_PER_S); /* 15 minutes and a tenth are over */
+    /* more than the longest lifetime: 15 minutes plus 10 % */
+    atomic_fetch_add(&ahead_us, 17 * 60 * US_PER_S);
     answer[0] = '\0';
     assert_true(read_until(fd, NULL));
     assert_non_null(strstr(answer, ": end of the lifetime"));

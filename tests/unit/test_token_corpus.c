@@ -1,5 +1,5 @@
 /*
- * A corpus of mutated API tokens. Each goes through the check of a request (AU-2, AU-3, AU-8). No mutated
+ * A corpus of mutated API tokens. Each is checked like the token of a request (AU-2, AU-3, AU-8). No mutated
  * token authenticates; the original tokens do.
  */
 #include "tests/support/check.h"

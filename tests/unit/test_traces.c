@@ -298,7 +298,7 @@ static void message_of_an_operation_is_stored_once(void **state)
     for (int i = 0; i < OPERATION_MAX_NOTES + 5; i++)
         operation_says(op, 3 + i, i % 2 ? "a" : "b");
     assert_int_equal(op->note_count, OPERATION_MAX_NOTES);
-    assert_int_equal(op->notes_dropped, 6); /* the oldest notes */
+    assert_int_equal(op->notes_dropped, 6); /* the oldest notes were dropped */
     struct operation *copy = operation_copy(op);
     for (int i = 0; i < OPERATION_MAX_NOTES; i++) {
         assert_int_equal(copy->notes[i].at, 3 + 5 + i);

@@ -504,8 +504,8 @@ static void wh13_an_answer_that_does_not_end_is_a_timeout(void **state)
     assert_int_equal(f->other.requests, 1);
 }
 
-/* libcurl reports an unsupported protocol. It also reports that before it sends, but here the receiver may
- * have acted on the request. */
+/* libcurl reports an unsupported protocol. libcurl reports the same error when it has sent nothing, but here
+ * the receiver may have acted on the request. */
 static void an_answer_that_is_no_http_came_after_the_request(void **state)
 {
     struct fixture *f = *state;
@@ -785,7 +785,7 @@ static void expect_outcome(const struct fixture *f, const struct asked *one, enu
     assert_string_equal(http_outcome_name(one->outcome), http_outcome_name(outcome));
 }
 
-/* Without this rule libcurl would retain the silent connection while another call on it is open, and use it
+/* Without rule UP-10 libcurl would keep the silent connection while another call on it is open, and use it
  * for all new calls. */
 static void up10_a_connection_that_went_silent_is_not_used_again(void **state)
 {

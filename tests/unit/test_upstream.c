@@ -272,7 +272,7 @@ static void rejected_token_is_renewed_once(void **state)
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 60 * US_PER_S);
     virtual_run(&f->world, f->loop, 5 * US_PER_S);
     assert_int_equal(f->logins, 1);
-    /* The token stays rejected: one login and one repetition, then the call fails. */
+    /* The token stays rejected: one login and one retry, then the call fails. */
     f->answer = (struct canned_answer){
         HTTP_ANSWERED, 403, "{\"error\":{\"code\":403,\"message\":\"Invalid token\"}}", NULL, US_PER_MS};
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 60 * US_PER_S);

@@ -92,11 +92,11 @@ static void a_client_has_a_part_of_the_places(void **state)
 {
     (void)state;
     assert_true(submit(7, 0));
-    (void)sem_wait(&begun); /* the job at work has a place, too */
+    (void)sem_wait(&begun); /* the job in progress has a place, too */
     for (int i = 1; i < OWN; i++)
         assert_true(submit(7, i));
     assert_false(submit(7, OWN));
-    assert_false(submit(7 + VERIFIER_CLIENT_COUNTERS, OWN)); /* the same counter */
+    assert_false(submit(7 + VERIFIER_CLIENT_COUNTERS, OWN)); /* another client with the same counter */
     assert_int_equal(atomic_load(&verifier.refused), 2);
     assert_true(submit(8, OWN));
     (void)sem_post(&go_on);
@@ -138,7 +138,7 @@ static void a_place_may_be_given_back(void **state)
     assert_int_equal(worked + dropped, 1);
 }
 
-/* The job at work ends when the stop has begun. */
+/* Lets the job in progress end only after the stop has begun. */
 static void *let_go_after_stop(void *arg)
 {
     for (bool stops = false; !stops;) {

@@ -930,7 +930,7 @@ static void as_many_at_a_time_as_the_subscription_says(void **state)
     run(f, 29 * US_PER_S + 500 * US_PER_MS);
     assert_int_equal(f->receiver.count, 7);
     assert_int_equal(f->receiver.max_in_flight, 3);
-    s->max_in_flight = 1; /* applies to attempts that have not begun */
+    s->max_in_flight = 1; /* the new limit applies to attempts that have not begun */
     s->version = 2;
     webhook_engine_set(f->engine, s);
     subscription_free(s);

@@ -99,7 +99,7 @@ static void queue_is_bounded_and_the_rest_is_dropped(void **state)
 {
     struct test *t = *state;
     assert_true(submit(t, 0, 100, false));
-    (void)sem_wait(&t->begun); /* the job does not wait any more */
+    (void)sem_wait(&t->begun); /* the job has left the queue */
     assert_false(submit(t, 1, 101, false));
     assert_true(submit(t, 1, 60, false));
     assert_false(submit(t, 2, 41, false));

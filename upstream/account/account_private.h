@@ -29,24 +29,25 @@ struct by_hand {
     /* ---- the code that was sent by SMS; it stays valid for several requests ---- */
     char *verification; /* a secret; NULL: there is none */
     mono_us verification_until;
-    wall_us next_check_at; /* after a wrong code, the next code is accepted only from this time on */
+    wall_us next_check_at; /* after a wrong code, the next code is accepted only at this time or later */
 };
 
 /* The calls that wait or are in progress (lane.c). */
 struct account_lane {
     struct heap queue;
-    struct heap retries; /* retries; they also wait for the retry budget, and delay no other call */
+    struct heap retries; /* retries; they also wait for the retry budget, but no other call waits for them */
     struct budget budget;
     struct fairness fairness;
     struct list running;
-    struct list overloaded;  /* calls that were refused because the queue is full; they are answered in the
+    struct list overloaded;  /* calls that were refused because the queue is full; they are reported in the
                               * next turn */
-    struct list unreachable; /* calls that were refused because the breaker is open; they are answered in the
+    struct list unreachable; /* calls that were refused because the breaker is open; they are reported in the
                               * next turn */
     unsigned in_flight;
     int length;
     struct loop_timer kick;
-    int first_variant[UPSTREAM_OP_MAX_]; /* Cleura does not have the endpoints below this index */
+    int first_variant[UPSTREAM_OP_MAX_]; /* the first usable endpoint of each operation; Cleura does not have
+                                          * the endpoints before it */
 };
 
 /* Whether a request may be sent now (health.c). */
@@ -54,7 +55,8 @@ struct account_health {
     struct breaker breaker;
     mono_us next_start;      /* no request starts before this time, because of the minimum spacing */
     mono_us paused_until;    /* no request starts before this time, because of a back-off or a Retry-After */
-    wall_us away_since;      /* since when no request was answered; 0: the last request was answered */
+    wall_us away_since;      /* the time of the first request without an answer; 0: the last request was
+                              * answered */
     const char *away_reason; /* the reason, a static text */
     int unwell;              /* the number of consecutive answers that required a back-off */
     wall_us last_contact_at;
@@ -68,11 +70,11 @@ struct account_session {
     char *token; /* secret; NULL: none */
     bool token_checked;
     uint64_t token_generation;
-    int useless_logins; /* the number of consecutive logins whose token was rejected at once */
+    int useless_logins; /* the number of consecutive logins whose new token was rejected at once */
     mono_us no_relogin_until;
     mono_us last_ok_at; /* when a call last succeeded; 0: never */
     struct account_state *remembered;
-    bool needs_person; /* Cleura required a second factor: no more logins with only the password */
+    bool needs_person; /* Cleura required a second factor: the account no longer logs in automatically */
     bool sms, webauthn;
     struct by_hand by_hand;
     const char *file_error; /* why the token file is not usable, or NULL */
@@ -103,10 +105,10 @@ struct exchange_end {
     struct http_answer http; /* owned_body is NULL */
     mono_us answered_at;
     bool token_rejected;           /* a new login may help */
-    enum read_end read;            /* the result of reading the body of a 2xx */
+    enum read_end read;            /* how the body of a 2xx could be read */
     const char *why;               /* the reason, a static text, when `read` is not OK */
-    struct upstream_result result; /* class and message; also the payload if the body was read */
-    struct login_answer login;     /* the answer to a login; GARBLED if it was not understood */
+    struct upstream_result result; /* class and message, and the payload if the body could be read */
+    struct login_answer login;     /* the answer to a login; its `result` may be GARBLED */
 };
 struct exchange_handlers {
     /* Called for each part of a list, in separate turns. May take ownership of shoots. */
@@ -118,8 +120,8 @@ struct sending {
     bool with_token; /* false for logins */
     bool fresh_connection;
     int64_t timeout_us;
-    const struct upstream_call *made_for; /* the call with its trace and request; NULL for logins. Borrowed
-                                           * during the call */
+    const struct upstream_call *made_for; /* the call whose trace and request id are sent; NULL for logins.
+                                           * Borrowed during the call */
     struct known_rows *known;             /* the known rows for a list, taken over; or NULL */
 };
 /* Sends `draft` with the account's headers. */
@@ -129,7 +131,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
 void exchange_cancel(struct exchange *x);
 
 /* ---- call_spans.c: the spans of a call that belongs to a recorded trace ---- */
-/* Called when the call no longer waits: it is sent, or ends with this error. */
+/* Called when the call stops waiting, because it is sent, or because it ends with this error. */
 void call_waited(struct upstream_call *call, const char *error);
 /* Called when a request has ended. `why` is the reason why the shoot in the answer is not accepted; NULL: it
  * is accepted. */
@@ -154,7 +156,7 @@ void refused_rows_done(struct upstream_account *a);
 void lane_kick(struct upstream_account *a);
 /* Ends every waiting call with this result. */
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result);
-/* Called when the breaker has opened: users that wait get their answer in the next turn. */
+/* Called when the breaker has opened: calls of users that wait are refused in the next turn. */
 void lane_breaker_opened(struct upstream_account *a);
 
 /* ---- health.c ---- */
@@ -168,13 +170,13 @@ wall_us health_breaker_until(const struct upstream_account *a);
 /* Returns the seconds until the next probe is possible, at least 1. */
 int health_retry_after_s(const struct upstream_account *a);
 void health_started(struct upstream_account *a);
-/* Called once for each answer, of calls and logins. */
+/* Called once for each answer to a call or a login. */
 void health_note(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class);
 /* Called when a request has ended and showed nothing about Cleura's health. */
 void health_abandoned(struct upstream_account *a);
 void health_done(struct upstream_account *a);
-/* Returns a sentence for people that says which host does not answer, since when, and why. The caller owns
- * it. */
+/* Returns a sentence for people that says which host does not answer, when that began, and why. The caller
+ * owns it. */
 char *health_why_away(const struct upstream_account *a);
 /* Returns the Retry-After of an answer in seconds, clamped to [0, 300] (UP-14); 0 when there is none. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer);
@@ -187,7 +189,8 @@ enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result
  * (UP-18). */
 void auth_token_rejected(struct upstream_account *a, uint64_t generation);
 void auth_init(struct upstream_account *a, const struct account_state *remembered);
-/* Replaces the account's configuration. When the credentials differ, a new login is made. */
+/* Replaces the account's configuration. When the credentials differ, earlier refusals are forgotten, and the
+ * next login uses the new credentials. A token is discarded only when the login differs. */
 void auth_configure(struct upstream_account *a, const struct config_account *config);
 void auth_done(struct upstream_account *a);
 /* Uses a token from token_file that was not tried before; false when there is none. */
@@ -201,15 +204,16 @@ void auth_validate(struct upstream_account *a);
 enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end);
 /* Called after a 2xx to a login. An answer that is not understood counts as an outage. */
 void auth_note_login(struct upstream_account *a, const struct exchange_end *end);
-/* Closes the guard: each time for a longer period, until a login succeeds. */
+/* Closes the login guard (auth.c). Each time the guard is closed for a longer time; a successful login
+ * resets this. */
 void auth_close_guard(struct upstream_account *a);
-/* Counts a refusal and closes the guard. The state changes only when there is no working token. */
+/* Counts a refusal and closes the login guard. The state changes only when there is no working token. */
 void auth_refuse(struct upstream_account *a, enum login_state state, const char *message);
 /* Changes the state, unless there is a working token. */
 void auth_report(struct upstream_account *a, enum login_state state, const char *message);
 
 /* ---- by_hand.c ---- */
-/* Sends the current step, or ends it. */
+/* Sends the request of the current step, or ends the manual login or the check of its code. */
 void by_hand_start(struct upstream_account *a);
 /* Whether a manual login waits or runs; an automatic login then also serves it. */
 bool by_hand_is_login(const struct upstream_account *a);
@@ -227,8 +231,8 @@ void by_hand_done(struct upstream_account *a);
 char *token_file_take(struct upstream_account *a);
 
 /* ---- credential_mark.c ---- */
-/* Writes a keyed digest of a secret. The digest distinguishes secrets, but without the key nobody can use it
- * to guess them. */
+/* Writes a keyed digest of a secret. The digest distinguishes secrets, but nobody without the key can use the
+ * digest to guess a secret. */
 void credential_mark(const struct upstream_account *a, const char *secret,
                      char mark[static CREDENTIAL_MARK_BYTES]);
 

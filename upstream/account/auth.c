@@ -1,10 +1,11 @@
 /*
- * The tokens of one account (CL-4). A token is stored sealed, so that it can be used after a restart. It is
- * validated before its first use, and renewed when Cleura rejects it. A new token comes from the token file,
- * or otherwise from a login. This automatic login never causes an SMS, and is not repeated after Cleura has
- * required a second factor. After a refused login the guard is closed for a time: attempts are possible after
- * 0, 5, 15, 35 s, ..., at most 4 in the first minute and 12 in the first hour. Loop thread. Secrets leave
- * this folder only in requests to Cleura.
+ * The tokens of one account (CL-4). A token is stored sealed, so that it can be used after a restart. A
+ * token that was stored or came from a file is validated before its first use, and a token that Cleura
+ * rejects is renewed. A new token comes from the token file, or otherwise from a login. The automatic login
+ * never causes an SMS. It is not made again after Cleura has required a second factor. After a refused
+ * login, the login guard is closed for some time, and no login is made in this time. Attempts are possible
+ * after 0, 5, 15, 35 s, ...: at most 4 in the first minute and 12 in the first hour. Loop thread. Secrets
+ * leave this folder only in requests to Cleura.
  */
 #include <assert.h>
 #include <sodium.h>
@@ -211,14 +212,15 @@ void auth_accept_token(struct upstream_account *a, char *token, const char *sour
 
 void auth_close_guard(struct upstream_account *a)
 {
-    /* Seconds of delay after each consecutive refusal. */
+    /* The delays in seconds: the first after one refusal, the second after two consecutive refusals, and so
+     * on. */
     static const int64_t delays_s[] = {5, 10, 20, 40, 80, 160, 320, 600};
     struct account_state *r = a->session.remembered;
     r->login_failures++;
     size_t i = r->login_failures > 0 ? (size_t)r->login_failures - 1 : 0;
     int64_t delay_s = delays_s[i < ARRAY_LEN(delays_s) ? i : ARRAY_LEN(delays_s) - 1];
-    /* The jitter only lengthens delays, so the numbers of attempts at the head of this file are the greatest
-     * possible. */
+    /* The jitter only lengthens delays, so the numbers of attempts at the head of this file are never
+     * exceeded. */
     int64_t extra_us = (int64_t)env_random_below(a->env, (uint64_t)(delay_s * US_PER_S / 20));
     r->next_login_at = env_wall(a->env) + delay_s * US_PER_S + extra_us;
     free(r->credentials_mark);
@@ -241,7 +243,7 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
     wall_us wait = a->session.remembered->next_login_at - env_wall(a->env);
-    /* Until a person acts, it is useless to ask again often. */
+    /* A person must act first, so frequent retries are useless. */
     if ((a->session.needs_person || !a->config->password) && wait < PERSON_NEEDED_S * US_PER_S)
         wait = PERSON_NEEDED_S * US_PER_S;
     *result = (struct upstream_result){

@@ -3,10 +3,12 @@
  * jitter comes from env. A zeroed struct is a closed breaker. Times: monotonic microseconds. Owner: the loop
  * thread. These functions cannot fail.
  *
- *   closed     every request may start. The breaker opens after 5 consecutive failures, or when half of at
- *              least 20 results in the last 10 s are failures. Only a failure opens it.
- *   open       no request may start for 5 s, doubled up to 60 s after each failed probe; a success resets
- *              the time. Jitter only lengthens it (by up to a fifth), so counts of attempts are upper bounds.
+ *   closed     every request may start. The breaker opens after 5 consecutive failures. It also opens
+ *              when the last 10 s had at least 20 results, and at least half of them were failures. Only
+ *              a failure opens it.
+ *   open       no request may start for 5 s. Each failed probe doubles this time, up to 60 s; a success
+ *              resets it. Jitter only makes the time longer (by up to a fifth), so there are never more
+ *              attempts than without jitter.
  *   half open  one request at a time, the probe. 3 successes close the breaker, one failure opens it again.
  *              A single good answer of an overloaded peer must not bring back the whole load. A lane sends
  *              one call at a time anyway, so three probes cost waiting callers no time.
@@ -50,8 +52,9 @@ void breaker_success(struct breaker *b, mono_us now);
  * nothing. */
 void breaker_failure(struct breaker *b, const struct env *env, mono_us now);
 /*
- * Called when a request has ended and showed nothing about the peer's health. When it was the probe, the next
- * probe waits for the same time again. Otherwise callers that cancel repeatedly would cause many probes.
+ * Called when a request has ended and showed nothing about the peer's health. When that request was the
+ * probe, the next probe waits for the same time again. Without this wait, callers that cancel their requests
+ * would cause many probes.
  */
 void breaker_abandoned(struct breaker *b, const struct env *env, mono_us now);
 /* Called when the peer has sent a time (Retry-After): while the breaker is open, no probe is sent before this

@@ -14,12 +14,12 @@
 
 struct budget {
     int tenths;       /* tenths of a token */
-    mono_us floor_at; /* when a retry is allowed without a token */
+    mono_us floor_at; /* when the next retry is allowed although there is no token */
 };
 
 /* The budget is full at the start, because the first failures after a start show no overload. */
 void budget_init(struct budget *b);
-/* Called after a good answer. */
+/* Called after a good answer: adds a tenth of a token. */
 void budget_earn(struct budget *b);
 /* Returns when the next retry is allowed; this time is in the past when there is a token. */
 mono_us budget_ready_at(const struct budget *b);

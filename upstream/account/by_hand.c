@@ -1,8 +1,8 @@
 /*
- * Manual logins (CL-5, CL-6): password, code by SMS, token. The lane sends one step at a time, with its usual
- * spacing, and before all waiting calls. Each requested SMS and each wrong code closes the login guard, like
- * a refused password. This limits the number of SMS and of guessed codes. Loop thread. Codes and
- * verifications are only in memory.
+ * Manual logins (CL-5, CL-6). Login and password cause an SMS, a person enters the code from it, and Cleura
+ * returns a token. The lane sends one step at a time, with its usual spacing, and before all waiting calls.
+ * Each requested SMS and each wrong code closes the login guard, like a refused password. This limits the
+ * number of SMS and of guessed codes. Loop thread. Codes and verifications are only in memory.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void expect_code(struct upstream_account *a)
     struct by_hand *h = &a->session.by_hand;
     h->verification_until = env_mono(a->env) + UPSTREAM_CODE_GOOD_S * US_PER_S;
     h->next_check_at = 0;
-    /* From now on no automatic login is made, because it would end this login at Cleura. */
+    /* An automatic login would end this login at Cleura, so no automatic login is made after this point. */
     a->session.needs_person = true;
     a->session.remembered->two_factor = true;
     auth_close_guard(a);
@@ -165,7 +165,7 @@ static void on_checked(void *ctx, struct exchange_end *answer)
 
 /* ---- steps ---- */
 
-/* Ends a login that needs no call, or is not allowed to make one. */
+/* Ends a manual login that needs no call, or for which no call is allowed. Returns whether it has ended. */
 static bool login_ends_here(struct upstream_account *a)
 {
     wall_us now = env_wall(a->env);

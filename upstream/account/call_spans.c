@@ -1,5 +1,5 @@
-/* The spans of a client's call: one for the time in the lane, and one for each time that it was sent. Loop
- * thread. */
+/* The spans of a client's call: one for the time in which it waited in the lane, and one for each request
+ * that was sent for it. Loop thread. */
 #include "base/mem.h"
 #include "base/span.h"
 #include "upstream/account/account_private.h"

@@ -22,7 +22,7 @@ struct exchange {
     struct worker_job job;
     struct upstream_account *account; /* must not be used after `dropped` is set */
     struct http_call *transfer;       /* the running transfer; NULL: it has ended */
-    bool dropped;                     /* nobody waits for the answer any more; used only by the loop */
+    bool dropped;                     /* the answer is no longer wanted; used only by the loop */
     bool is_call, is_write;
     const struct generation *generation;
     struct answer_about about; /* the data that the decoder needs; only for calls */
@@ -31,7 +31,7 @@ struct exchange {
     /* ---- the received answer ---- */
     char *body, *content_type, *retry_after, *date, *coding;
     size_t body_len;
-    /* ---- its content ---- */
+    /* ---- the content of the answer ---- */
     struct exchange_end end;
     struct json_items rows;
     struct known_rows *known;

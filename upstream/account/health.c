@@ -33,8 +33,8 @@ int upstream_breakers_open(void)
     return atomic_load(&breakers_open);
 }
 
-/* A date in Retry-After follows the peer's clock, which the answer's Date shows. shootd's clock may
- * differ. */
+/* A date in Retry-After is a time of the peer's clock, which may differ from shootd's clock. The Date of the
+ * same answer shows the time of the peer's clock. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer)
 {
     wall_us now;

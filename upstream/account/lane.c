@@ -1,9 +1,9 @@
 /*
  * The lane decides which call is sent next. A heap orders waiting calls by their turn (upstream/fairness.h).
- * The turn is the time of submission, plus an addition for the calls of the same project that wait already,
- * plus an addition for the priority. Urgent calls overtake others, but no call waits for ever. Retries wait
- * in a separate heap for a token of the budget. health.c decides whether a request may be sent now. Loop
- * thread.
+ * The turn is a time: the time of submission, plus a delay for the calls of the same project that already
+ * wait, plus a delay for the priority. Urgent calls overtake others, but no call waits for ever. Retries
+ * wait in a separate heap for a token of the budget. health.c decides whether a request may be sent now.
+ * Loop thread.
  */
 #include <assert.h>
 #include <stdatomic.h>
@@ -39,8 +39,8 @@ static const struct {
     {CALL_WAITING, CALL_SENT, "its turn has come"},
     {CALL_WAITING, CALL_REFUSED, "Cleura is not reachable, and a user waits"},
     {CALL_WAITING, CALL_IDLE, "its deadline passed, there is no login, or it is cancelled"},
-    {CALL_SENT, CALL_WAITING, "to be sent again, with another token or to another endpoint"},
-    {CALL_SENT, CALL_REFUSED, "to be sent again, but Cleura is not reachable"},
+    {CALL_SENT, CALL_WAITING, "it will be sent again, with another token or to another endpoint"},
+    {CALL_SENT, CALL_REFUSED, "it should be sent again, but Cleura is not reachable"},
     {CALL_SENT, CALL_IDLE, "answered or cancelled"},
     {CALL_REFUSED, CALL_IDLE, "reported or cancelled"},
 };
@@ -88,7 +88,7 @@ static void call_move(struct upstream_call *call, enum call_state to)
     call->state = to;
 }
 
-/* Moves the timer to an earlier time, never to a later one. An additional kick is harmless, but a refused
+/* Sets the timer to `at`, unless it is set to an earlier time. An additional kick is harmless, but a refused
  * call must be answered in time. */
 static void kick_at(struct upstream_account *a, mono_us at)
 {
@@ -119,8 +119,8 @@ static void leave_queue(struct upstream_call *call, bool sent)
     loop_timer_clear(a->loop, &call->expiry);
 }
 
-/* Refuses a call. Its on_done is called in the next turn: on_done must not run inside upstream_submit, and a
- * user that submits again in on_done must not extend this turn. */
+/* Refuses a call. Its on_done is called in the next turn, for two reasons: on_done must not run inside
+ * upstream_submit, and when it submits the call again, this turn must not become longer. */
 static void refuse_call(struct upstream_call *call, struct list *refused)
 {
     struct upstream_account *a = call->account;
@@ -157,7 +157,7 @@ static struct upstream_call **list_waiting(const struct upstream_account *a)
 
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result)
 {
-    /* Users may submit calls in on_done; these calls wait for their turn. */
+    /* In on_done users may submit calls. These new calls are not in `waiting`; they wait for their turn. */
     size_t count = waiting_count(a);
     struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
@@ -179,8 +179,8 @@ static void requeue_in_front(struct upstream_call *call)
     struct upstream_account *a = call->account;
     list_remove(&call->link);
     call->queued_at = env_mono(a->env);
-    /* The call waits again. A call of a waiting user must not wait for long, because the necessary login may
-     * fail for hours. */
+    /* The call waits again. When a user waits for it and the breaker is open, it is refused instead, because
+     * the login that it needs may fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
         refuse_call(call, &a->lane.unreachable);
     else
@@ -199,7 +199,8 @@ static bool try_next_variant(struct upstream_call *call)
 
 /*
  * Called when a token was rejected right after its login. Then the token is not the reason; for example, a
- * proxy may refuse all requests. The account makes no login for some time, which grows with each repetition.
+ * proxy may refuse all requests. The account makes no login for some time. This time is doubled each time,
+ * up to a limit.
  */
 static void distrust_rejections(struct upstream_account *a)
 {
@@ -209,7 +210,7 @@ static void distrust_rejections(struct upstream_account *a)
     a->session.no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
 }
 
-/* Whether the call ended because the time limit of its user was over. */
+/* Whether the call ended because its user's time limit had passed. */
 static bool was_cut(const struct upstream_call *call, const struct http_answer *answer, int64_t duration)
 {
     int64_t allowed = call->timeout_us;
@@ -232,8 +233,8 @@ static void note_health(const struct upstream_call *call, const struct exchange_
         health_note(a, answer, end->result.class);
 }
 
-/* Returns why the shoot in the answer to a GET is not accepted; NULL: it is accepted. The reason says nothing
- * about Cleura's health. */
+/* Returns why the shoot in the answer to a GET is not accepted; NULL: it is accepted. Such an answer says
+ * nothing about Cleura's health. */
 static const char *why_not_believed(const struct upstream_call *call, const struct exchange_end *end)
 {
     if (call->op != UPSTREAM_GET)
@@ -263,7 +264,8 @@ static void note_unread(const struct upstream_call *call, struct exchange_end *e
                 end->why, "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
 }
 
-/* Checks or renews the rejected token and sends the call once more. False when this would be useless. */
+/* Prepares to send the call once more, with a renewed token, or after a check of the token. False when this
+ * would be useless. */
 static bool try_other_token(struct upstream_call *call, bool unexplained)
 {
     struct upstream_account *a = call->account;
@@ -406,7 +408,7 @@ static void report_all_refused(struct upstream_account *a)
     upstream_result_done(&unreachable);
 }
 
-/* Returns the call whose turn it is. It must be possible to start at least one call. */
+/* Returns the call whose turn comes first. The caller has checked that a call can be started. */
 static struct upstream_call *most_urgent(const struct upstream_account *a)
 {
     struct heap_item *first = heap_peek(&a->lane.queue), *retry = heap_peek(&a->lane.retries);
@@ -515,6 +517,16 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call)
         take_turn(a, call);
 }
 
+/* The user of a call may cancel it at its deadline, just before the lane ends it. Such a call is counted,
+ * too: Cleura may have answered it at the same moment. */
+static void count_expired(const struct upstream_call *call)
+{
+    const bool ends_at_deadline =
+        call->state != CALL_SENT || (call->priority == LANE_USER_WAITING && !upstream_op_is_write(call->op));
+    if (ends_at_deadline && env_mono(call->account->env) >= call->deadline)
+        atomic_fetch_add(&calls_total[call->op][UPSTREAM_EXPIRED], 1);
+}
+
 void upstream_cancel(struct upstream_call *call)
 {
     struct upstream_account *a = call->account;
@@ -523,6 +535,7 @@ void upstream_cancel(struct upstream_call *call)
         return;
     loop_assert_owner(a->loop);
     assert(was_sent == (call->exchange != NULL));
+    count_expired(call);
     call_cancelled(call);
     leave_queue(call, false);
     list_remove(&call->link);

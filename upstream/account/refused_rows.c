@@ -39,8 +39,8 @@ uint64_t upstream_members_unread_total(void)
     return atomic_load(&members_unread);
 }
 
-/* Whether the key was not logged before; adds it to the logged keys. Also false when the limit of names is
- * reached. */
+/* Whether the key was not logged before; if so, adds it to the logged keys. When the limit of names is
+ * reached, returns false. */
 static bool is_news(struct refused_name **known_names, const char key[static KEY_BYTES])
 {
     struct refused_name *known;

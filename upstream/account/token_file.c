@@ -1,6 +1,7 @@
 /*
  * A token that a person made in Cleura's control panel and wrote to a file. Accounts with WebAuthn have no
- * other way. The file is read only while there is no working token. Each content is tried once. Loop thread.
+ * other way to get a token. The file is read only while there is no working token, and each token in it is
+ * tried once. Loop thread.
  */
 #include <stdlib.h>
 #include <string.h>

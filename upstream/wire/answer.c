@@ -1,6 +1,7 @@
 /*
- * Reads Cleura's answers, within limits for each kind of call, each member separately. Runs on the worker, so
- * that the answers do not block the loop. A JSON tree is made only from text that has passed the scan. Pure.
+ * Reads Cleura's answers. Each kind of call has its own limits, and each member is read separately. Runs on
+ * the worker, so that the answers do not block the loop. A JSON tree is made only from a text that was
+ * scanned without a fault. Pure.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static enum read_end garbled_unless(bool understood, const char **ret_why)
     return understood ? READ_OK : READ_GARBLED;
 }
 
-/* The body is the key itself, whatever the content type says (12.3). */
+/* The body is the key itself (CL-25), whatever the content type says. */
 static bool read_ssh_key(const char *body, size_t len, struct upstream_result *result)
 {
     json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is not UTF-8 */
@@ -118,7 +119,7 @@ static void decode_row(const struct generation *generation, wall_us now, const c
     row->why = doc ? d.fault : json_scan_text(end);
 }
 
-/* Refused rows are counted, too, because they are reported one by one. */
+/* Whether no further row fits. Refused rows are counted, too, because each of them is reported. */
 static bool part_is_full(const struct list_part *part)
 {
     return part->shoot_count + part->refused_count == LIST_PART_ROWS || part->known_count == LIST_PART_KNOWN;

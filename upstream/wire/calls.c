@@ -60,8 +60,8 @@ static const struct {
                          .limits = SHOOT_LIMITS,
                          .v2 = {"DELETE", SHOOT_V2},
                          .v1 = {"DELETE", SHOOT_V1}},
-    /* The call makes a certificate, but a repetition does no harm, so the call counts as a read. It has
-     * several endpoints (shared.c). */
+    /* The call makes a certificate, but it may be repeated without harm, so it is not marked as a write. The
+     * call has several endpoints (shared.c). */
     [UPSTREAM_KUBECONFIG] = {.name = "kubeconfig", .limits = {256 * KIB, 1000, 1000}},
     [UPSTREAM_PATCH] = {.name = "patch",
                         .is_write = true,

@@ -14,7 +14,7 @@ static const json_t *list_of(struct decoding *d, const json_t *object, const cha
     return decode_array(d, object, json_object_get(object, snake) ? snake : camel, &array) ? array : NULL;
 }
 
-/* Copies a word. An absent word becomes `absent`, and an unreadable one becomes `unread`. */
+/* Copies a word. When it is absent, `absent` is used; when it cannot be read, `unread` is used. */
 static void take_word(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
                       const char *their_name, const char *absent, const char *unread)
 {
@@ -165,8 +165,8 @@ json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *r
     const json_t *profile = json_array_get(profiles, 0);
     const json_t *root = v1 ? json_obj(profile, "spec") : profile;
     const json_t *kubernetes = json_obj(root, "kubernetes");
-    if (!json_arr(kubernetes, "versions")) /* a catalog without versions is refused, because the previous
-                                            * catalog is better */
+    if (!json_arr(kubernetes, "versions")) /* the previous catalog is better than one without versions, so
+                                            * such a catalog is refused */
         return NULL;
     const json_t *config = decode_member(d, root, "provider_config", JSON_OBJECT);
     const json_t *constraints = decode_member(d, config, "constraints", JSON_OBJECT);
@@ -180,7 +180,7 @@ json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *r
     json_set_take(ours, "zones", zones(d, root, region));
     if (volume)
         json_set_int(ours, "volume_minimum_gib", volume);
-    /* v1 reports neither of these lists. Their only values in use are known (CL-24). */
+    /* v1 does not report these two lists. Each has only one value that is in use (CL-24). */
     json_set_take(ours, "floating_pools", names_or(d, constraints, "floating_pools", "ext-net"));
     json_set_take(ours, "load_balancer_providers",
                   names_or(d, constraints, "load_balancer_providers", "amphora"));

@@ -128,8 +128,8 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
             *ret_token_rejected = true;
         bool by_address = message && (strcasestr(message, "forbidden ip") ||
                                       strcasestr(message, "ip address") || strstr(message, " IP"));
-        /* A 403 without a message of Cleura comes from a device between shootd and Cleura. Such a device
-         * refuses requests for some time. */
+        /* A 403 without a message of Cleura comes from a device between shootd and Cleura. It may refuse all
+         * requests for some time. */
         bool unexplained = !message && answer->status == 403;
         if (unexplained || (by_address && !*ret_token_rejected))
             class = UPSTREAM_THROTTLED;

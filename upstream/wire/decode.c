@@ -1,4 +1,5 @@
-/* Decoding functions for both generations. The data is foreign: no asserts; unknown words are passed on. */
+/* Decoding functions for both generations. The data comes from Cleura, so there are no asserts about it.
+ * Unknown enum values are passed on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ void decode_report_unread(const struct decoding *d, const json_t *doc, struct un
 
 /* ---- members, each read separately ---- */
 
-/* Whether the value that should contain the member is not an object. */
+/* Whether the value in which the member is looked up is not an object. */
 static bool is_odd(const json_t *object)
 {
     return object && !json_is_object(object);

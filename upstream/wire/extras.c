@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "upstream/wire/generation_private.h"
 
-/* The stage is the only content: when it cannot be read, the answer is not understood. */
+/* The answer contains nothing but the stage. When the stage cannot be read, the answer is not understood. */
 bool decode_ca_stage(struct decoding *d, const struct answer_about *about, json_t *doc,
                      struct upstream_result *result)
 {
@@ -73,8 +73,8 @@ bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *
     return true;
 }
 
-/* Returns shootd's word for the result of a check. Cleura's words are in mixed case (quirk 35). Any other
- * word means that the check is running. */
+/* Returns shootd's enum value for the result of a check. Cleura's values are in mixed case (CL-25). Any other
+ * value means that the check is running. */
 static const char *outcome_of(const char *word)
 {
     static const char *const outcomes[][2] = {

@@ -19,14 +19,14 @@ struct request_draft {
 /* The requests of a login (CL-5, CL-6). */
 enum auth_step { AUTH_STEP_PASSWORD, AUTH_STEP_ASK_CODE, AUTH_STEP_CHECK_CODE, AUTH_STEP_MAX_ };
 
-/* The path of a step, and the object that contains the members of its body (v1); NULL: there is no such
- * object. */
+/* The path of a login step. In v1 the members of its body are in an inner object, `wrapper`; NULL: there is
+ * no inner object. */
 struct auth_form {
     const char *path;
     const char *wrapper;
 };
 
-/* The values of a step beside login and password. Borrowed. */
+/* The further values of a step, in addition to login and password. Borrowed. */
 struct auth_words {
     bool by_sms;              /* for PASSWORD: selects SMS as the second factor */
     const char *verification; /* for ASK_CODE and CHECK_CODE */
@@ -91,8 +91,9 @@ struct generation {
     bool is_first; /* the generation is v1 */
     decode_shoot *decode_shoot;
     struct auth_form auth[AUTH_STEP_MAX_];
-    const char *method_member; /* name of a member of AUTH_STEP_PASSWORD */
-    bool names_method; /* a manual login selects SMS at once; otherwise Cleura lists the options first */
+    const char *method_member; /* the name of the body's member that selects the second factor */
+    bool names_method; /* true: a manual login selects SMS in its first request; false: Cleura first lists
+                        * the options */
     const char *validate_path;
     /* Returns the number of endpoints for an operation. */
     int (*variants)(enum upstream_op op);
@@ -104,8 +105,8 @@ extern const struct generation generation_v2;
 /* ---- calls.c: the table of calls ---- */
 /* Returns the limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
 const struct json_limits *call_limits(enum upstream_op op);
-/* The endpoint has no method when the generation has no such call. It has none for kubeconfigs either,
- * because these have several endpoints (shared.c). */
+/* The endpoint has no method when the generation has no such call. The endpoint for kubeconfigs has no method
+ * either, because kubeconfigs have several endpoints (shared.c). */
 const struct endpoint *call_endpoint(const struct generation *generation, enum upstream_op op);
 
 /* ---- shared.c ---- */
@@ -133,8 +134,8 @@ json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
                            const struct maintenance_words *words);
 /* A group of members that the document does not have is left out, so Cleura does not change it. */
 json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
-/* Fills the state of the operation and the health of the shoot. `status` and the object with the last
- * operation may be NULL. */
+/* Fills the state of the last operation and the health of the shoot. `status`, and `run_in` (the object with
+ * the last operation), may be NULL. */
 void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
                    const struct shoot_words *words);
 /* Makes a shoot with the name in `in`. NULL when Gardener does not allow the name, or when the uid cannot be
@@ -154,7 +155,7 @@ enum read_end {
 };
 /*
  * Fills the payload, except for lists. If the result is not READ_OK, *ret_why is the reason, a static text
- * for the log. An endpoint without a decoder accepts any body (16.1 item 3).
+ * for the log. An endpoint without a decoder accepts any body (CL-9).
  */
 enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
                           const char *body, size_t len, struct upstream_result *result, const char **ret_why);
@@ -244,7 +245,8 @@ json_t *decode_member(struct decoding *d, const json_t *object, const char *key,
 bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);
 /* Returns the object at this index. A value of another type is also returned, but noted as unread. */
 const json_t *decode_element(struct decoding *d, const json_t *array, size_t i);
-/* Returns whether the member is an object, as a JSON boolean. */
+/* Returns JSON true when the member is an object, false when it is absent, and null when it cannot
+ * be read. */
 json_t *decode_presence(struct decoding *d, const json_t *object, const char *key);
 const char *decode_text(struct decoding *d, const json_t *object, const char *key);
 /* Reads a name or word of at most 255 bytes. */
@@ -259,7 +261,8 @@ json_t *decode_quantity(struct decoding *d, const json_t *object, const char *ke
 json_t *decode_gib(struct decoding *d, const json_t *object, const char *key);
 /* Reads a time of RFC 3339, from 2015 to a year after now. */
 wall_us decode_time(struct decoding *d, const json_t *object, const char *key);
-/* Returns `value`, or frees it and returns NULL when a member was noted since `unread_before`. */
+/* Returns `value` when d->unread still equals `unread_before`, the count from before `value` was decoded.
+ * Otherwise a member could not be read: frees `value` and returns NULL. */
 json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *value);
 /* Copies a text for people: at most 1 KiB, ends between two characters, without controls (base/text.h). The
  * caller owns it; NULL stays NULL. */
@@ -269,9 +272,11 @@ void decode_prose(json_t *ours, const char *key, const char *text);
  * reads a list of words. Both return NULL when a part cannot be read. */
 json_t *decode_map(struct decoding *d, const json_t *object, const char *member);
 json_t *decode_words(struct decoding *d, const json_t *object, const char *key);
-/* An unknown value is not sent, so Cleura does not change it (CL-17). encode_known copies a member under
- * Cleura's name; encode_pairs writes a map as [{key, value}]; encode_size returns the size of a pool's
- * volumes as text, NULL when unknown. The caller frees that text. */
+/*
+ * These functions leave out unknown values, so that Cleura does not change them (CL-17). encode_known copies
+ * a member under Cleura's name; encode_pairs writes a map as [{key, value}]; encode_size returns the size of
+ * a pool's volumes as text, NULL when unknown. The caller frees that text.
+ */
 void encode_known(json_t *theirs, const char *their_name, const json_t *ours, const char *name);
 void encode_pairs(json_t *theirs, const json_t *ours, const char *name);
 char *encode_size(const json_t *pool);
@@ -282,7 +287,8 @@ char *encode_size(const json_t *pool);
  */
 json_t *decode_sorted(json_t *array);
 
-/* Returns the end (NotAfter) of the first client certificate in a kubeconfig; 0 when there is none. */
+/* Returns when the first client certificate in a kubeconfig expires (NotAfter); 0 when there is no
+ * certificate. */
 wall_us kubeconfig_expiry(const char *kubeconfig);
 /* Whether the text is a kubeconfig. */
 bool kubeconfig_is_plausible(const char *text);

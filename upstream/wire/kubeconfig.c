@@ -76,8 +76,8 @@ static char *json_kubeconfig(wall_us now, const char *body, size_t len, struct u
     return text;
 }
 
-/* The first byte of the body shows its form; the content type is not used. v3 returns a JSON object, v1 a
- * JSON string, v2 plain YAML. */
+/* The first byte of the body, not the content type, shows its form. v3 returns a JSON object, v1 a JSON
+ * string, v2 plain YAML. */
 bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result)
 {
     if (len && (body[0] == '{' || body[0] == '"'))
@@ -92,7 +92,7 @@ bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstrea
     if (parts && parts->server && strlen(parts->server) <= SERVER_MAX &&
         !strncmp(parts->server, "https://", 8))
         result->server = mem_strdup(parts->server);
-    /* No kubeconfig is valid for a longer time, so a later end is ignored. */
+    /* A kubeconfig is never valid for longer than this, so a later expiry is ignored. */
     if (result->expires_at < 0 || result->expires_at - now > LONGEST_LIFE_S * US_PER_S)
         result->expires_at = 0;
     return true;

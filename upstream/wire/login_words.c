@@ -51,7 +51,7 @@ static enum login_result decode_second_factor(const json_t *doc, const char *res
     return ret->verification ? LOGIN_RESULT_CODE : LOGIN_RESULT_GARBLED;
 }
 
-/* The token becomes part of a header field. */
+/* Whether the text is visible ASCII, because the token becomes the value of a header field. */
 static bool is_token(const char *text)
 {
     const char *c = text;

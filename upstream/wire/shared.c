@@ -69,7 +69,7 @@ static const struct {
     {"/gardener/v2/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
      "{\"expiration_seconds\":", "}"},
     {"/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",
-     "{\"config\":{\"expirationSeconds\":", "}}"}, /* this form is undocumented, but works (quirk 5) */
+     "{\"config\":{\"expirationSeconds\":", "}}"}, /* this form is undocumented, but works */
 };
 
 int kubeconfig_variants(enum upstream_op op)
@@ -80,7 +80,7 @@ int kubeconfig_variants(enum upstream_op op)
 static void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
                              struct request_draft *draft)
 {
-    /* For v1 accounts the call of v1 is tried first. */
+    /* For an account with v1, the call of v1 is tried first. */
     size_t first = account->api == API_V1 ? ARRAY_LEN(kubeconfig_calls) - 1 : 0;
     size_t i = (first + (size_t)call->variant) % ARRAY_LEN(kubeconfig_calls);
     *draft = (struct request_draft){.method = "POST",

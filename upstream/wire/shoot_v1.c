@@ -1,5 +1,5 @@
-/* The v1 {metadata, spec, status} object (CL-14) in shootd's format, and shootd's spec as a v1 create body
- * (7.2). */
+/* The v1 {metadata, spec, status} object (CL-14) in shootd's format, and shootd's spec as a v1 create
+ * body. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,8 +85,8 @@ struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
     return s;
 }
 
-/* `is_new`: the pool is new. Cleura chooses the absent members of a new pool, and would change those of an
- * existing pool. */
+/* `is_new`: the pool does not exist yet. Cleura then chooses the members that are absent. For an existing
+ * pool it would change them. */
 static json_t *encode_worker_v1(const json_t *pool, bool is_new)
 {
     const json_t *image = json_obj(pool, "image");
@@ -150,7 +150,7 @@ json_t *encode_pool_v1(const struct upstream_call *call)
     return wrap("worker", encode_worker_v1(call->body, call->op == UPSTREAM_POOL_CREATE));
 }
 
-/* The body contains only the changes. The provider may be left out (7.2). */
+/* The body contains only the changes; Cleura does not require the provider in it. */
 json_t *encode_patch_v1(const struct upstream_call *call)
 {
     const json_t *change = call->body;
@@ -188,7 +188,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
         json_set_bool(shoot, "enableHaControlPlane", true);
     json_set_take(shoot, "kubernetes", kubernetes);
     json_set_take(shoot, "provider", provider);
-    /* in v1 an empty list must be left out (7.2) */
+    /* in v1 an empty list must be left out */
     if (json_array_size(json_arr(spec, "hibernation_schedules"))) {
         json_t *hibernation = json_object();
         json_set_take(hibernation, "schedules", encode_schedules(json_arr(spec, "hibernation_schedules")));

@@ -95,8 +95,8 @@ struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
     return s;
 }
 
-/* `is_new`: the pool is new. Cleura chooses the absent members of a new pool, and would change those of an
- * existing pool. */
+/* `is_new`: the pool does not exist yet. Cleura then chooses the members that are absent. For an existing
+ * pool it would change them. */
 static json_t *encode_worker_v2(const json_t *pool, bool is_new)
 {
     json_t *worker = json_object();
@@ -151,7 +151,7 @@ json_t *encode_patch_v2(const struct upstream_call *call)
     const json_t *change = call->body;
     const json_t *cilium = json_obj(json_obj(change, "networking"), "cilium");
     json_t *body = json_object();
-    /* An update uses another name than a create, and a plain string (quirk 14). */
+    /* In an update the version has another member name than in a create, and is a plain string. */
     if (json_str(change, "kubernetes_version"))
         json_set_str(body, "kubernetes", json_str(change, "kubernetes_version"));
     if (json_arr(change, "allowed_cidrs"))

@@ -21,8 +21,8 @@ bool decode_one_v1(struct decoding *d, const struct answer_about *about, json_t 
     return result->shoot != NULL;
 }
 
-/* The answer to a create has a different form than the answer to a read. Its uid is not used, because the
- * first read after the create shows the uid. */
+/* The answer to a create has a different form than the answer to a read. The uid in it is not used, because
+ * the first read after the create returns the uid. */
 bool decode_created(struct decoding *d, const struct answer_about *about, json_t *doc,
                     struct upstream_result *result)
 {
