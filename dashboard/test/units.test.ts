@@ -15,6 +15,7 @@ import { arrange, sortByName, type Query } from "../src/fleet/query";
 import { forget, load, put, rowOf, rows, type Row } from "../src/fleet/rows";
 import { readAll, toStore } from "../src/fleet/store";
 import { countsOf } from "../src/fleet/totals";
+import { restAfter } from "../src/live/gather";
 import { StreamParser, type Block } from "../src/live/sse";
 import { readOf } from "../src/operations/read";
 import { readReturn } from "../src/sign_on/flow";
@@ -162,6 +163,7 @@ test("many changes at once are read in one page, and few of them one by one", as
   change(...names.slice(20));
   while (rows.has("p/c39")) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(asked, ["/v1/clusters?fields=summary&sort=-updated_at&limit=40", "/v1/projects/p/clusters?fields=summary&limit=1000&q=c39"], "one that is gone is asked for by name");
+  assert.equal(restAfter(performance.now() - 3_600_000), 10_000, "the machine slept for an hour during a read");
 });
 
 test("the server begins with the clusters that the table begins with", () => {

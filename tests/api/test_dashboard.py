@@ -103,6 +103,9 @@ def world(shared_world):
     shared_world.chromium.run(None, "")
 
 
+# All clusters are there. Until then the first of them are shown, in an order that still changes.
+ALL_READ = 'await page.locator("main").getByText(/^([\\d,]+ of )?[\\d,]+ clusters?$/).waitFor();'
+
 # The names of the shown rows, from the top.
 NAMES = """
   return page.evaluate(() => [...document.querySelectorAll('.tbody [role=row]')]
@@ -167,12 +170,12 @@ def test_totals_filters_and_order_are_in_the_address(world):
       await page.getByRole("button", { name: /^Hibernated/ }).click();
       await page.locator(".tbody", { hasText: "night" }).waitFor();
       await page.reload();
-      await page.locator(".tbody", { hasText: "night" }).waitFor();
+      await page.locator("main").getByText(/^2 of \\d+ clusters/).waitFor();  // the first view has these rows, and counts none
       return { searched, url: page.url(), pressed: await page.getByRole("button", { name: /^Hibernated/ }).getAttribute("aria-pressed"),
-        count: await page.getByRole("table").getAttribute("aria-rowcount"), said: await page.locator("main").getByText(/2 of \\d+ clusters/).count() };
+        count: await page.getByRole("table").getAttribute("aria-rowcount") };
     """)
     assert "q=TEAM%3Dweb" in found["searched"] and "phase=hibernated" in found["url"]
-    assert found["pressed"] == "true" and found["count"] == "3" and found["said"] == 1
+    assert found["pressed"] == "true" and found["count"] == "3"
     assert names(world, "fleet") == ["night-0000", "night-0001"]
     none = world.run("fleet", """
       await page.getByLabel("Search").fill("nothing like this");
@@ -312,7 +315,7 @@ def test_nothing_that_happened_while_the_stream_was_cut_is_missed(world):
 def test_a_paused_page_stands_still_and_misses_nothing(world):
     d, sim = world.d, world.sim
     world.open("pause")
-    world.run("pause", """
+    world.run("pause", ALL_READ + """
       await page.getByText("Live", { exact: true }).waitFor();
       await page.getByText("web-0000").waitFor();
       await page.getByRole("button", { name: "Pause" }).click();
@@ -450,7 +453,7 @@ def test_with_the_keyboard_only(world):
 def test_the_order_stands_still_under_the_pointer_and_the_focus(world):
     d, sim = world.d, world.sim
     world.open("still", "/?sort=trouble")
-    world.run("still", """
+    world.run("still", ALL_READ + """
       await page.locator('.tbody [aria-rowindex="2"]', { hasText: "broken" }).waitFor();
       await page.getByRole("link", { name: "web-0003", exact: true }).focus();
     """)
@@ -994,7 +997,7 @@ def test_the_number_of_results_is_said_once_the_filters_stand_still(world):
 
 def test_da17_changes_of_others_are_summed_up_at_most_every_ten_seconds(world):
     sim = world.sim
-    world.run("summed", "await page.clock.install();" + LOGIN + """
+    world.run("summed", "await page.clock.install();" + LOGIN + ALL_READ + """
       await page.getByText("Live", { exact: true }).waitFor();
       await page.getByText("web-0000").waitFor();
       await page.evaluate(() => {

@@ -2,6 +2,7 @@
 import { effect, signal, untracked } from "@preact/signals";
 
 import { api, ask, type Result } from "../api";
+import { restAfter } from "../live/gather";
 import { every, listen } from "../live/life";
 import { onEnd, session } from "../session";
 import type { Cluster, ClusterSummary, Event, Phase, Problem } from "../types";
@@ -16,7 +17,6 @@ type Page = { items: (Cluster | ClusterSummary)[]; next_cursor: string | null };
 const PAGE = 1000;
 const ONE_BY_ONE = 12;
 const FLUSH_MS = 400;
-const FLUSH_FACTOR = 10;
 const MOVING_MS = 3_000;
 const ALL_MS = 60_000;
 const WITHOUT_STREAM_MS = 1_500;
@@ -122,11 +122,10 @@ async function flush() {
   if (wanted.length > ONE_BY_ONE) wanted = await readNewest(wanted);
   const whole = wanted.length > ONE_BY_ONE || (await Promise.all(wanted.map((one) => readOne(one.project, one.name)))).includes(false);
   if (whole) await readAll();
-  // When reads take long, they are less frequent.
   setTimeout(() => {
     flushing = false;
     if (dirty.size) flushSoon();
-  }, (performance.now() - began) * FLUSH_FACTOR);
+  }, restAfter(began));
 }
 
 function flushSoon() {

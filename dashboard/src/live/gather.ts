@@ -2,6 +2,13 @@
 
 const FIRST_MS = 400;
 const FACTOR = 10;
+const REST_MAX_MS = 10_000;
+
+/**
+ * Returns the ms without a read after one that began at `began`: when reads take long, they are less frequent. The bound is for a machine
+ * that slept during a read.
+ */
+export const restAfter = (began: number) => Math.min((performance.now() - began) * FACTOR, REST_MAX_MS);
 
 /** Returns a function that requests `work`. The work runs soon after the first of many calls; when it takes long, it runs less often. */
 export function gathered(work: () => Promise<unknown>): () => void {
@@ -13,7 +20,7 @@ export function gathered(work: () => Promise<unknown>): () => void {
     setTimeout(() => {
       busy = false;
       if (more) ask();
-    }, (performance.now() - began) * FACTOR);
+    }, restAfter(began));
   }
   function ask() {
     more = true;
