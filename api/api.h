@@ -24,8 +24,8 @@
 struct api_limits {
     struct connection_limits connection;
     int64_t command_us; /* the deadline of a command: the loop thread answers it within this time */
-    int64_t overdue_us; /* when no result has come this long after the deadline, the request is answered
-                         * without it */
+    int64_t overdue_us; /* how long a request waits for its result after the deadline; then it is answered
+                         * without the result */
     int wait_max_s;     /* the longest ?wait and Prefer: wait (AO-15) */
     unsigned waiters;   /* the limit of requests that wait; a further request is answered at once with the
                          * current state (AO-16) */

@@ -115,9 +115,9 @@ static const char *bearer_token(const char *field)
     return field + len + strspn(field + len, " ");
 }
 
-/* Makes the digest of the token in "Bearer <token>" in hex, which is the key of the token in the view.
- * Returns false when the scheme is not Bearer, or when no token has this length. *ret_why is the reason to
- * report when the view has no such key. */
+/* Takes the token from "Bearer <token>" and writes its digest, in hex, to `key`; the view finds tokens by
+ * this key. Returns false when the scheme is not Bearer, or when the text is not as long as a token. *ret_why
+ * is the reason to report when the view has no such key. */
 static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES],
                                enum auth_failure *ret_why)
 {

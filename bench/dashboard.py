@@ -282,7 +282,7 @@ def measure(figures, minutes):
             f.wait_for_all()
             quiet(f.pid)
             figures.progress("shootd knows all clusters")
-            chromium = browser.Chromium(pathlib.Path(name))
+            chromium = browser.Chromium(pathlib.Path(name), browser.WHOLE)
             first_views(chromium, f, figures)
             figures.progress(f"{VIEWS} first views")
             view(chromium, f, "page")
@@ -297,7 +297,7 @@ def measure(figures, minutes):
 
 
 def report(figures, load):
-    version = subprocess.run(["chromium", "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run([browser.WHOLE, "--version"], capture_output=True, text=True, check=True).stdout
     section("The dashboard with 10,000 clusters",
             f"{re.search(r'Chromium [0-9.]+', version)[0]} runs without a graphics card, on the same cores as shootd and the simulator, with a window of 1440 by 900. "
             "The first view lasts from the navigation to the first painted frame that has rows and the totals of all clusters. "

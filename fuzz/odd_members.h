@@ -6,7 +6,7 @@
 
 /*
  * Replaces every member of complete answers with the JSON text `odd`, one after the other. Ends the process
- * when another part of the answer changes.
+ * when this changes what shootd reads from another part of the answer.
  */
 void check_odd_members(const char *odd, size_t len);
 

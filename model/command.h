@@ -219,7 +219,7 @@ struct command_reply {
 
 /*
  * How far the decision of a command has come. A command that waited is decided again, because the state may
- * have changed; the stage prevents a second wait for the same reason.
+ * have changed. Because of the stage it does not wait twice for the same thing.
  */
 enum command_stage {
     COMMAND_RECEIVED,

@@ -114,9 +114,9 @@ json_t *spec_step_body(enum step_type type, const char *target, const json_t *wa
                        const struct spec_context *context);
 
 /*
- * Returns the greatest part of the project's quota that these complete pools may use, by `maximum` and
- * `max_surge` of each: {nodes, cores, memory_gib, volume_gib}. Cores and memory are null when the catalog
- * lacks a machine type.
+ * Returns how much of the project's quota these pools use at most: {nodes, cores, memory_gib, volume_gib}. It
+ * is computed from the `maximum` and the `max_surge` of each pool; the pools must have all members. Cores and
+ * memory are null when the catalog lacks a machine type.
  */
 json_t *spec_quota(const json_t *pools, const struct spec_context *context);
 /* The sum of spec_quota for many clusters. It begins with SPEC_QUOTA_NONE. */

@@ -13,7 +13,7 @@
 void gauges_publish(const struct reconcile *r);
 /* Called when the reconciler is freed: removes the published set. Loop thread. */
 void gauges_withdraw(void);
-/* Writes the set, with ages at `now`. Any thread. */
+/* Writes the published values to `out`; ages are computed for the time `now`. Any thread. */
 void gauges_write(struct buffer *out, mono_us now);
 
 #endif

@@ -14,7 +14,7 @@ fuzz_packages=(clang-14 libclang-rt-14-dev python3-httpx)
 # Programs that packages from other sources may also provide: the command, and Debian's package for it.
 run_commands=(curl:curl jq:jq)
 test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus node:nodejs npm:npm
-    chromium:chromium mandoc:mandoc shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
+    chromium:chromium chromium-headless-shell:chromium-headless-shell mandoc:mandoc shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
 fuzz_commands=(clang:clang)
 deb_commands=(git:git node:nodejs npm:npm)
 

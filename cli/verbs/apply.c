@@ -111,7 +111,7 @@ static bool has_same_operation(const json_t *a, const json_t *b)
 static const char *result_of(const json_t *before, const json_t *after)
 {
     if (!before || !mem_same_str(json_str(before, "id"), json_str(after, "id")))
-        return "created"; /* the id differs: a new cluster has replaced a record that was never created */
+        return "created"; /* a new id: the old record was of a cluster that was never created */
     bool adopted = !json_bool(before, "managed", true) && json_bool(after, "managed", true);
     bool same_version = json_int(before, "version", -1) == json_int(after, "version", -2);
     bool same = is_alike(before, after) && !adopted && (has_same_operation(before, after) || same_version);

@@ -86,8 +86,9 @@ void location_check(struct project *p)
         set_aside(p, now);
         return;
     }
-    log_warning("the configured location at Cleura is new and is used: the project has no clusters",
-                "project", p->name);
+    log_warning(
+        "the configured location at Cleura has changed; it is used, because the project has no clusters",
+        "project", p->name);
     settle_here(p);
     project_store(p);
 }

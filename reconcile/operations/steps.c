@@ -195,8 +195,8 @@ void step_end(struct entity *e, enum step_status end)
     e->step.tries = (struct step_tries){0};
 }
 
-/* Called when the step's run at Cleura begins. Until a newer run is seen, the run that Cleura shows is an
- * earlier run. */
+/* Called when the step's run at Cleura begins. Cleura may still show an earlier run; only a run that is newer
+ * than the run that was seen before belongs to this step. */
 static void begin_run(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     struct cluster *c = e->cluster;

@@ -25,9 +25,9 @@ struct account {
     struct list login_waiters;        /* struct waiting: commands that wait for the running login */
     struct list verify_waiters;       /* commands that wait for the check of a code */
     struct list login_saving;         /* commands whose login succeeded, while its token is being stored */
-    struct list verify_saving;        /* commands whose code was right, while the token is being stored */
-    struct walk resumption;           /* continues work that waited for a login */
-    char *shown;                      /* last published JSON, to publish only changes */
+    struct list verify_saving; /* commands whose SMS code was correct, while the token is being stored */
+    struct walk resumption;    /* continues work that waited for a login */
+    char *shown;               /* last published JSON, to publish only changes */
 };
 
 #define NOT_OBSERVED INT64_MAX /* the value of a mono_us when there is no observation */

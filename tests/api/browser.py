@@ -14,13 +14,15 @@ from harness import ROOT
 JS = ROOT / "tests/js"
 AXE = ROOT / "dashboard/node_modules/axe-core/axe.min.js"
 PATIENCE_S = 90
+SHELL = "chromium-headless-shell"  # Chromium without its user interface: equal pictures for 60 % of the processor time
+WHOLE = "chromium"  # it also has the back/forward cache
 
 
-def chromium():
+def chromium(name=SHELL):
     """The path of Chromium. The test is skipped when Chromium, its driver or the dashboard is absent."""
-    program = shutil.which("chromium")
+    program = shutil.which(name)
     if not program or not (JS / "node_modules/playwright-core").is_dir():
-        pytest.skip("chromium or tests/js/node_modules/playwright-core is absent; `make deps-test` installs them")
+        pytest.skip(f"{name} or tests/js/node_modules/playwright-core is absent; `make deps-test` installs them")
     if not (ROOT / "build/dashboard/index.html").exists():
         pytest.skip("the dashboard was not built: npm or its registry was absent")
     return program
@@ -29,10 +31,10 @@ def chromium():
 class Chromium:
     """`without` are arguments of Playwright's that this browser does not get."""
 
-    def __init__(self, directory, without=()):
+    def __init__(self, directory, name=SHELL, without=()):
         self.log = directory / "chromium.log"
         self.errors = open(self.log, "ab")
-        self.popen = subprocess.Popen(["node", "dashboard.mjs", chromium(), directory / "profile", AXE if AXE.exists() else "", *without], cwd=JS, text=True,
+        self.popen = subprocess.Popen(["node", "dashboard.mjs", chromium(name), directory / "profile", AXE if AXE.exists() else "", *without], cwd=JS, text=True,
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
         self.answers = queue.Queue()
         self.ids = itertools.count(1)

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 import harness
+from browser import SHELL
 from harness import ROOT, wait_until
 
 JS = ROOT / "tests/js"
@@ -71,9 +72,9 @@ class Browser:
 
 
 def test_ao21_ao24_event_source_resumes_without_gap_or_double(sim, make_shootd, tmp_path):
-    program = shutil.which("chromium")
+    program = shutil.which(SHELL)
     if not program or not (JS / "node_modules/playwright-core").is_dir():
-        pytest.skip("chromium or tests/js/node_modules/playwright-core is absent; `make deps-test` installs them")
+        pytest.skip(f"{SHELL} or tests/js/node_modules/playwright-core is absent; `make deps-test` installs them")
     pages = Pages()
     d = make_shootd(sim.url, polling="{active: 100ms, idle: 200ms, discovery: 300ms}",
                     extra=f'cors: {{origins: ["{pages.origin}"]}}\nlimits: {{stream_lifetime: 4s}}\n').start()

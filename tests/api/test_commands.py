@@ -110,7 +110,7 @@ def bare(tmp_path):
 
 
 @pytest.mark.parametrize("what, there, not_there", [
-    ("run", {"gcc", "libmicrohttpd-dev"}, {"chromium", "kubernetes-client", "nodejs", "libcmocka-dev", "python3-pytest"}),
+    ("run", {"gcc", "libmicrohttpd-dev"}, {"chromium", "chromium-headless-shell", "kubernetes-client", "nodejs", "libcmocka-dev", "python3-pytest"}),
     ("test", {"gcc", "libcmocka-dev", "python3-pytest"}, set())])
 def test_without_sudo_the_packages_are_named(bare, what, there, not_there):
     done = subprocess.run(["bash", DEPS, what], env=bare, capture_output=True, text=True, timeout=60)

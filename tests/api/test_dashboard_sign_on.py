@@ -177,7 +177,7 @@ BACK = """
 @pytest.mark.parametrize("keeps", [False, True], ids=["a new page", "the page as it was"])
 def test_back_from_the_issuer_by_the_browsers_button(world, tmp_path, keeps):
     """With the back/forward cache the page is the one that was left; without it the page begins anew. Playwright switches the cache off."""
-    chromium = browser.Chromium(tmp_path, without=["--disable-back-forward-cache"]) if keeps else world.chromium
+    chromium = browser.Chromium(tmp_path, browser.WHOLE, without=["--disable-back-forward-cache"]) if keeps else world.chromium
     args = {"url": world.d.url + "/", "issuer": world.issuer.url.removeprefix("http://")}
     whole = world.issuer.discovery
     try:

@@ -103,7 +103,8 @@ extern const struct generation generation_v1;
 extern const struct generation generation_v2;
 
 /* ---- calls.c: the table of calls ---- */
-/* Returns the limits of the answer to a call: its bytes, both as received and unpacked, and its values. */
+/* Returns the limits of the answer to a call: bytes as received, bytes after unpacking, number of JSON
+ * values. */
 const struct json_limits *call_limits(enum upstream_op op);
 /* The endpoint has no method when the generation has no such call. The endpoint for kubeconfigs has no method
  * either, because kubeconfigs have several endpoints (shared.c). */

@@ -11,7 +11,7 @@
 struct known_rows {
     size_t count, most;
     size_t slot_count; /* a power of two, at least twice `most` */
-    uint32_t *slots;   /* stored behind the rows: the index of a row, counted from 1; 0: the slot is free */
+    uint32_t *slots;   /* index of a row, counted from 1, or 0 for a free slot; in memory after the rows */
     struct known_row rows[];
 };
 
