@@ -347,6 +347,8 @@ void list_view_add(struct list_view *list, const struct view_entry *entry)
     list->more = list->left == 0;
     if (list->more)
         return;
+    if (!list->query.newest_first)
+        view_fetch_text_ahead(&list->place, list->query.brief);
     list_add_blob(&list->body, entry->blob, list->query.brief);
     list->last = entry->key;
     list->left--;

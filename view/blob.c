@@ -24,7 +24,7 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
     b->body_len = body ? strlen(body) : 0;
     b->observed_at = observed_at;
     if (observed_at)
-        (void)time_rfc3339(observed_at, true, b->observed_text);
+        b->observed_len = (uint32_t)strlen(time_rfc3339(observed_at, true, b->observed_text));
     b->subject = subject;
     b->subject_free = subject_free;
     return b;
@@ -32,7 +32,7 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
 
 static bool has_time_at(const struct view_blob *b, const char *text, size_t at)
 {
-    return !b->observed_at || !strncmp(text + at, b->observed_text, strlen(b->observed_text));
+    return !b->observed_at || !strncmp(text + at, b->observed_text, b->observed_len);
 }
 
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief)
@@ -41,8 +41,9 @@ void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_bo
     assert(has_time_at(b, b->body, observed_in_body) && has_time_at(b, brief, observed_in_brief));
     b->brief = brief;
     b->brief_len = strlen(brief);
-    b->observed_in_body = observed_in_body;
-    b->observed_in_brief = observed_in_brief;
+    assert(b->body_len <= UINT32_MAX && b->brief_len <= UINT32_MAX);
+    b->observed_in_body = (uint32_t)observed_in_body;
+    b->observed_in_brief = (uint32_t)observed_in_brief;
 }
 
 void view_blob_set_heard(struct view_blob *b, mono_us heard_at)
@@ -61,7 +62,7 @@ void view_blob_unref(struct view_blob *b)
 {
     if (!b)
         return;
-    unsigned before = atomic_fetch_sub(&b->refs, 1);
+    uint32_t before = atomic_fetch_sub(&b->refs, 1);
     assert(before > 0);
     if (before != 1)
         return;
@@ -90,7 +91,7 @@ wall_us view_blob_write(const struct view_blob *b, bool brief, struct time_text 
         return at;
     }
     const size_t before = brief ? b->observed_in_brief : b->observed_in_body;
-    const size_t behind = before + strlen(b->observed_text);
+    const size_t behind = before + b->observed_len;
     (void)buffer_add(out, text, before);
     (void)buffer_add_str(out, time_text(last, at));
     (void)buffer_add(out, text + behind, len - behind);
@@ -101,7 +102,7 @@ static struct view_blob *form_seen_at(const struct view_blob *b, wall_us at)
 {
     const mono_us heard_at = atomic_load(&b->heard_at);
     char now[TIME_TEXT_BYTES];
-    const char *behind = b->body + b->observed_in_body + strlen(b->observed_text);
+    const char *behind = b->body + b->observed_in_body + b->observed_len;
     char *body =
         mem_printf("%.*s%s%s", (int)b->observed_in_body, b->body, time_rfc3339(at, true, now), behind);
     struct view_blob *form = view_blob_new(b->etag, body, at, NULL, NULL);

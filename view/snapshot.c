@@ -181,20 +181,46 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
     return (struct view_cursor){&s->sections[section], s->sections[section].chunk_count, 0};
 }
 
-/* Prefetches subjects. Each subject is at a different address in memory. Without prefetching, a list of
- * thousands of entries would wait for most subjects. */
-static void fetch_ahead(const struct view_cursor *cursor)
+/* ---- prefetching: subjects, blobs and texts are each at a different address in memory. Without it, a list
+ * of thousands of entries would wait for most of them. ---- */
+
+enum { LINE_BYTES = 64 };
+
+/* Returns the entry that view_next returns after `ahead` others; NULL when it is absent or two chunks away.
+ */
+static const struct view_entry *entry_ahead(const struct view_cursor *cursor, size_t ahead)
 {
-    enum { AHEAD = 12, LINE_BYTES = 64, LINES = 4 };
     const struct view_section_entries *e = cursor->section;
-    size_t chunk = cursor->chunk, index = cursor->index + AHEAD;
-    if (index >= e->chunks[chunk]->count)
+    size_t chunk = cursor->chunk, index = cursor->index + ahead;
+    if (chunk < e->chunk_count && index >= e->chunks[chunk]->count)
         index -= e->chunks[chunk++]->count;
-    if (chunk == e->chunk_count || index >= e->chunks[chunk]->count)
-        return;
-    const char *subject = e->chunks[chunk]->entries[index].subject;
-    for (int i = 0; subject && i < LINES; i++)
-        __builtin_prefetch(subject + i * LINE_BYTES);
+    return chunk < e->chunk_count && index < e->chunks[chunk]->count ? &e->chunks[chunk]->entries[index]
+                                                                     : NULL;
+}
+
+static void fetch(const void *memory, size_t lines)
+{
+    for (size_t i = 0; memory && i < lines; i++)
+        __builtin_prefetch((const char *)memory + i * LINE_BYTES);
+}
+
+static void fetch_subject_ahead(const struct view_cursor *cursor)
+{
+    enum { AHEAD = 12, LINES = 4 };
+    const struct view_entry *e = entry_ahead(cursor, AHEAD);
+    if (e)
+        fetch(e->subject, LINES);
+}
+
+void view_fetch_text_ahead(const struct view_cursor *cursor, bool brief)
+{
+    enum { BLOB_AHEAD = 12, BLOB_LINES = 3, TEXT_AHEAD = 4, TEXT_LINES = 4 };
+    const struct view_entry *e = entry_ahead(cursor, BLOB_AHEAD);
+    if (e)
+        fetch(e->blob, BLOB_LINES);
+    e = entry_ahead(cursor, TEXT_AHEAD);
+    if (e)
+        fetch(brief ? e->blob->brief : e->blob->body, TEXT_LINES);
 }
 
 const struct view_entry *view_next(struct view_cursor *cursor)
@@ -203,7 +229,7 @@ const struct view_entry *view_next(struct view_cursor *cursor)
     if (cursor->chunk == e->chunk_count)
         return NULL;
     const struct view_chunk *chunk = e->chunks[cursor->chunk];
-    fetch_ahead(cursor);
+    fetch_subject_ahead(cursor);
     const struct view_entry *entry = &chunk->entries[cursor->index++];
     if (cursor->index == chunk->count) {
         cursor->chunk++;

@@ -18,25 +18,29 @@
 
 /* One resource: reference counted, immutable except for the atomic members. Any thread. */
 struct view_blob {
-    _Atomic unsigned refs;
-    char *key;     /* set by view_set */
-    char etag[64]; /* the entity tag, in quotes */
-    char *body;    /* compact JSON */
+    /* A page of a list reads these members of each of its blobs. They are adjacent, because in a large fleet
+     * they are not in the processor's cache. */
+    char *body; /* compact JSON */
     size_t body_len;
-    _Atomic(struct http_coded *) coded; /* the gzip form, NULL until a reader needs it; set once, by any
-                                         * thread; owned */
     char *brief; /* for clusters the short form of the body, for other resources NULL */
     size_t brief_len;
-    wall_us observed_at; /* for clusters the time of observation in the body (0: the cluster was never
-                          * observed), for catalogs the time when they were read, for other resources 0 */
-    char observed_text[TIME_TEXT_BYTES];        /* observed_at as text, "" for 0 */
-    size_t observed_in_body, observed_in_brief; /* where the time begins in both texts */
+    wall_us observed_at;      /* for clusters the time of observation in the body (0: the cluster was never
+                               * observed), for catalogs the time when they were read, for other resources 0 */
     _Atomic wall_us seen_at;  /* the time of the newest observation, also of an observation that found no
                                * change (view_seen_again) */
     _Atomic mono_us heard_at; /* the same time on the monotonic clock, from which the age is computed; for
                                * clusters only */
-    _Atomic(struct view_blob *) again; /* the form of the blob with the time seen_at, NULL until a reader
-                                        * needs it; owned */
+    uint32_t observed_in_body, observed_in_brief; /* where the time begins in both texts */
+    uint32_t observed_len;                        /* the length of observed_text */
+    _Atomic uint32_t refs;
+    char etag[64]; /* the entity tag, in quotes */
+
+    char observed_text[TIME_TEXT_BYTES]; /* observed_at as text, "" for 0 */
+    char *key;                           /* set by view_set */
+    _Atomic(struct http_coded *) coded;  /* the gzip form, NULL until a reader needs it; set once, by any
+                                          * thread; owned */
+    _Atomic(struct view_blob *) again;   /* the form of the blob with the time seen_at, NULL until a reader
+                                          * needs it; owned */
     const void *subject; /* struct cluster_facts *, struct operation *, ... see enum view_section; owned by
                           * the blob */
     void (*subject_free)(void *subject);
@@ -146,6 +150,9 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
  * NULL: there is no such entry. view_next prefetches the subjects of later entries. */
 const struct view_entry *view_next(struct view_cursor *cursor);
 const struct view_entry *view_previous(struct view_cursor *cursor);
+/* Called between enter and leave, for a list that needs the texts of most entries: prefetches blobs and texts
+ * of the entries that view_next returns soon. */
+void view_fetch_text_ahead(const struct view_cursor *cursor, bool brief);
 
 /* Returns the current snapshot, without staged changes; valid until the next view_publish. Loop thread. */
 const struct view_snapshot *view_shown(const struct view *v);

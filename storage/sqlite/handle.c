@@ -308,7 +308,7 @@ enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
     enum store_status status = open_known(conn, &version, ret_error);
     if (status == STORE_OK)
         status = make_ready(conn, version, ret_error);
-    if (status == STORE_OK)
+    if (status == STORE_OK && conn->writer) /* a reader needs few statements of a schema that is now known */
         status = statement_prepare_all(conn, ret_error);
     if (status == STORE_OK)
         status = check_identity(conn, ret_error);

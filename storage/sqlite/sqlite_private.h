@@ -117,11 +117,14 @@ void quarantine_done(struct quarantine *q);
 /* Values are bound in order. The first failure of a bind is stored, and reported when the statement runs. */
 struct binder {
     struct sqlite_conn *conn;
+    enum statement which;
     sqlite3_stmt *stmt;
     int next;
     int rc;
 };
 
+/* Prepares all statements, which shows whether the schema has all tables and columns that they need. A
+ * connection without this call prepares a statement when it first uses it. */
 enum store_status statement_prepare_all(struct sqlite_conn *conn, char **ret_error);
 void statement_finalize_all(struct sqlite_conn *conn);
 struct binder statement_start(struct sqlite_conn *conn, enum statement which);

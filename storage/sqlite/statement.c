@@ -90,11 +90,18 @@ enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what
     return STORE_BROKEN;
 }
 
+/* Returns an SQLite code. */
+static int prepare(struct sqlite_conn *conn, enum statement which)
+{
+    assert(!conn->statements[which]);
+    return sqlite3_prepare_v3(conn->db, statement_sql[which], -1, SQLITE_PREPARE_PERSISTENT,
+                              &conn->statements[which], NULL);
+}
+
 enum store_status statement_prepare_all(struct sqlite_conn *conn, char **ret_error)
 {
     for (int i = 0; i < STATEMENT_MAX_; i++) {
-        int rc = sqlite3_prepare_v3(conn->db, statement_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
-                                    &conn->statements[i], NULL);
+        int rc = prepare(conn, (enum statement)i);
         if (rc != SQLITE_OK) {
             (void)sqlite_fail(conn, rc, statement_names[i], ret_error);
             return STORE_BROKEN;
@@ -114,7 +121,9 @@ void statement_finalize_all(struct sqlite_conn *conn)
 struct binder statement_start(struct sqlite_conn *conn, enum statement which)
 {
     assert(which < STATEMENT_MAX_);
-    return (struct binder){.conn = conn, .stmt = conn->statements[which], .next = 1};
+    int rc = conn->db && !conn->statements[which] ? prepare(conn, which) : SQLITE_OK;
+    return (struct binder){
+        .conn = conn, .which = which, .stmt = conn->statements[which], .next = 1, .rc = rc};
 }
 
 static void bound(struct binder *b, int rc)
@@ -145,18 +154,12 @@ void statement_end(struct binder *b)
     (void)sqlite3_clear_bindings(b->stmt);
 }
 
-static const char *statement_label(const struct binder *b)
-{
-    for (int i = 0; i < STATEMENT_MAX_; i++)
-        if (b->conn->statements[i] == b->stmt)
-            return statement_names[i];
-    return "statement";
-}
-
 enum store_status statement_step(struct binder *b, char **ret_error)
 {
-    if (!b->stmt)
+    if (!b->conn->db)
         return sqlite_fail(b->conn, SQLITE_CANTOPEN, "the database is not open", ret_error);
+    if (!b->stmt)
+        return sqlite_fail(b->conn, b->rc, statement_names[b->which], ret_error);
     /* each parameter must have been bound exactly once */
     assert(b->next - 1 == sqlite3_bind_parameter_count(b->stmt));
     int rc = b->rc == SQLITE_OK ? sqlite3_step(b->stmt) : b->rc;
@@ -164,7 +167,7 @@ enum store_status statement_step(struct binder *b, char **ret_error)
         return STORE_OK;
     enum store_status status = STORE_NONE;
     if (rc != SQLITE_DONE)
-        status = sqlite_fail(b->conn, rc, statement_label(b), ret_error);
+        status = sqlite_fail(b->conn, rc, statement_names[b->which], ret_error);
     statement_end(b);
     return status;
 }

@@ -724,6 +724,21 @@ static void a_suspect_connection_opens_again(void **state)
     backend->close(conn);
 }
 
+/* A reader prepares a statement when it first uses it. When the table is lost by then, the read says so. */
+static void a_reader_without_its_table_says_so(void **state)
+{
+    struct fixture *f = *state;
+    void *writer = open_writer(f), *reader = NULL;
+    struct event *event = NULL;
+    assert_int_equal(backend->open(f->location, false, &reader, NULL), STORE_OK);
+    execute(f->location, "ALTER TABLE events RENAME TO elsewhere");
+    assert_int_equal(backend->event_by_id(reader, "evt_1", &event), STORE_BROKEN);
+    execute(f->location, "ALTER TABLE elsewhere RENAME TO events");
+    assert_int_equal(backend->event_by_id(reader, "evt_1", &event), STORE_NONE);
+    backend->close(reader);
+    backend->close(writer);
+}
+
 static void a_full_disk_breaks_the_store_and_reads_go_on(void **state)
 {
     struct fixture *f = *state;
@@ -929,6 +944,7 @@ int main(void)
         SQLITE_TEST(a_file_that_is_no_database_is_refused_unchanged),
         SQLITE_TEST(a_corrupt_database_is_refused_unchanged),
         SQLITE_TEST(a_large_database_is_checked_later),
+        SQLITE_TEST(a_reader_without_its_table_says_so),
         SQLITE_TEST(a_missing_folder_is_explained),
         SQLITE_TEST(a_second_process_is_locked_out),
         SQLITE_TEST(commit_survives_a_killed_process),
