@@ -54,8 +54,9 @@ LINK_HARDENING := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodlope
   -Wl,--no-copy-dt-needed-entries
 
 VARIANT_CFLAGS_release := -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
-VARIANT_CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-VARIANT_CFLAGS_tsan := -O1 -fsanitize=thread
+# The reports of sanitizers need lines and no variables: -g1 saves a fifth of the compilation.
+VARIANT_CFLAGS_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
+VARIANT_CFLAGS_tsan := -O1 -g1 -fsanitize=thread
 VARIANT_CFLAGS_fuzz := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize=fuzzer-no-link
 # What defines signed overflow takes it from the sanitizer's sight.
 HARDENING_asan := $(filter-out -fno-strict-overflow,$(HARDENING))
@@ -188,7 +189,9 @@ $(COMPLETIONS): build/completion/%: build/shootctl
 	@mkdir -p $(@D)
 	$(Q)build/shootctl completion $* > $@
 
-# Each unit takes of the archives what it needs: there are fifty, and a link with all objects takes twice the time.
+# Each unit takes of the archives what it needs: there are fifty, and a link with all objects takes twice the time. gold, where it is
+# there, takes half the time of the usual linker.
+UNIT_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 LIB := $(OBJ)/lib.a
 $(LIB): $(LIB_OBJ) $(EMBEDDED)
 	$(Q)rm -f $@ && $(AR) rcsT $@ $^
@@ -200,11 +203,11 @@ objects_first = $(filter %.o,$^) $(filter-out %.o,$^)
 $(OUT)/tests/unit/test_cli_%: $(OBJ)/tests/unit/test_cli_%.o $(CLI_PARTS) $(CLI_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $(objects_first) $(CLI_LIBS) -lcmocka
+	$(Q)$(CC) $(BASE_LDFLAGS) $(UNIT_LINKER) -o $@ $(objects_first) $(CLI_LIBS) -lcmocka
 $(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $(objects_first) $(DAEMON_LIBS) -lcmocka
+	$(Q)$(CC) $(BASE_LDFLAGS) $(UNIT_LINKER) -o $@ $(objects_first) $(DAEMON_LIBS) -lcmocka
 
 units: $(UNIT_BIN)
 
@@ -230,7 +233,7 @@ $(OUT)/tests/unit/test_fuzz_replay: $(FUZZ_REPLAY_OBJ)
 $(OUT)/tests/unit/test_cli_fuzz_replay: $(OBJ)/tests/unit/test_cli_fuzz_replay.o $(FUZZ_CLI_TARGETS:%=$(OBJ)/fuzz/replay_%.o) $(FUZZ_CLI_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(CLI_LIBS) -lcmocka
+	$(Q)$(CC) $(BASE_LDFLAGS) $(UNIT_LINKER) -o $@ $^ $(CLI_LIBS) -lcmocka
 
 ifeq ($(VARIANT),fuzz)
 fuzz-targets: $(FUZZ_BIN) $(FUZZ_CLI_BIN)

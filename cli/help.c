@@ -68,7 +68,8 @@ void help_print(FILE *to, const struct command *command)
                       "  shootctl list\n"
                       "  shootctl describe dev\n"
                       "  shootctl delete dev\n"
-                      "\nUsage: shootctl COMMAND [arguments] [flags]\n\nCommands:\n");
+                      "\nUsage: shootctl COMMAND [arguments] [flags]\n"
+                      "       shootctl --version\n\nCommands:\n");
     for (const struct command *c = command_table; c->name; c++)
         if (!command_is_hidden(c))
             (void)fprintf(to, "  %-12s %s\n", c->name, c->summary);

@@ -276,8 +276,19 @@ static bool asks_for_help(const struct line *line)
     return false;
 }
 
+/* Most programs print their version for this flag. shootctl then asks no server. --version with a value is a
+ * flag of some commands. */
+static bool asks_for_version(int argc, char *const *argv)
+{
+    return argc == 2 && strcmp(argv[1], "--version") == 0;
+}
+
 bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *fault)
 {
+    static char program[] = "shootctl", command[] = "version", client[] = "--client";
+    static char *const version_line[] = {program, command, client, NULL};
+    if (asks_for_version(argc, argv))
+        return parse_line(ARRAY_LEN(version_line) - 1, version_line, ret, fault);
     struct line line = {argc, argv, ret, fault};
     *ret = (struct parsed){.arguments = mem_calloc((size_t)argc + 1, sizeof(char *)),
                            .given = mem_calloc((size_t)argc + 1, sizeof(struct given_flag))};

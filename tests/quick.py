@@ -22,7 +22,7 @@ FILES = {
     "api": ["api/test_tokens.py", "api/test_conditional.py", "api/test_freeze.py"],
     "daemon": ["api/test_start.py", "api/test_stop.py"],
     "cli": ["api/test_shootctl.py", "api/test_shootctl_watch.py", "api/test_shootctl_terminal.py", "api/test_shootctl_login.py", "api/test_shootctl_completion.py"],
-    "dashboard": ["api/test_dashboard_http.py", "api/test_dashboard.py", "api/test_dashboard_pictures.py", "api/test_dashboard_sign_on.py"],
+    "dashboard": ["api/test_dashboard_http.py", "api/test_dashboard.py", "api/test_dashboard_layout.py", "api/test_dashboard_live.py", "api/test_dashboard_pictures.py", "api/test_dashboard_sign_on.py"],
     "simulator": ["simulator"],
     "fuzz": [],  # the units run the targets with their inputs
     "systemd": ["api/test_systemd.py"],

@@ -68,6 +68,15 @@ told_in_journal() { # PATTERN FIELD=VALUE...: waits for it
     fail "the journal has no line '$1'"
 }
 
+# The package contains the page, not the answer that explains why there is none.
+page() {
+    local body file
+    body=$(curl -sS -m 10 "$url/")
+    grep -q '<div id="app">' <<<"$body" || fail "/ is not the page"
+    file=$(grep -o 'dashboard/app-[^"]*\.js' <<<"$body") || fail "the page names no script"
+    [ "$(curl -sS -m 10 -o /dev/null -w '%{http_code}' "$url/$file")" = 200 ] || fail "the script of the page"
+}
+
 # The process stays; changes are logged and in use; a file with faults changes nothing, and systemctl shows that.
 reload() {
     local pid
@@ -278,6 +287,7 @@ step() {
 step simulator
 step deploy_as_readme_says
 step life_of_a_cluster dev
+step page
 step reload
 step without_the_socket
 step deletion_of dev

@@ -11,10 +11,11 @@ import { OperationsPage } from "./operations/page";
 import { route, type Route } from "./router";
 import { mayAs, roleOf, session } from "./session";
 import { texts } from "./texts";
-import { Banners } from "./ui/banners";
 import { Header } from "./ui/header";
 import { LoginPage } from "./ui/login";
 import { NotAllowed } from "./ui/not_allowed";
+import { Outdated } from "./ui/outdated";
+import { Strip } from "./ui/strip";
 import { WebhooksPage } from "./webhooks/list";
 import { WebhookPage } from "./webhooks/page";
 
@@ -88,7 +89,8 @@ export function App() {
         {texts.skip}
       </a>
       <Header />
-      <Banners />
+      <Strip />
+      <Outdated />
       <main id="main">
         <Content />
       </main>

@@ -3,26 +3,30 @@ import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
 import { test } from "node:test";
 
-import { effect } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 
 import { api, ask, whenRefused } from "../src/api";
+import { historyOf } from "../src/cluster/history";
 import { compare, say } from "../src/cluster/spec";
 import { byDay, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from "../src/cluster/times";
-import { fits, merged } from "../src/events/store";
+import { fits, makeEvents, merged } from "../src/events/store";
 import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
-import { order } from "../src/fleet/order";
+import { movedBy, order } from "../src/fleet/order";
 import { arrange, sortByName, type Query } from "../src/fleet/query";
 import { forget, load, put, rowOf, rows, type Row } from "../src/fleet/rows";
 import { readAll, toStore } from "../src/fleet/store";
 import { countsOf } from "../src/fleet/totals";
+import { goesOn } from "../src/live/again";
 import { restAfter } from "../src/live/gather";
+import { setLink } from "../src/live/link";
 import { StreamParser, type Block } from "../src/live/sse";
+import { filesOf, isOther } from "../src/live/version";
 import { readOf } from "../src/operations/read";
 import { readReturn } from "../src/sign_on/flow";
 import { authorizationUrl, base64url, canBeCalled, challengeOf, discoveryUrl, goodUrl, hasNonce, nameOf, readDiscovery, readIssued, reasonOf } from "../src/sign_on/issuer";
 import { dueAt, fresh, keepRenewing, renewalFault, stopRenewing } from "../src/sign_on/renew";
 import { keepToken, token } from "../src/token";
-import type { Cluster, ClusterCounts, ClusterSummary, Event } from "../src/types";
+import type { Cluster, ClusterCounts, ClusterSummary, Event, Operation, Problem } from "../src/types";
 import { inPlace } from "../src/ui/still";
 import { clock, span } from "../src/ui/time";
 
@@ -242,6 +246,100 @@ test("events: what fits the filters, and what is kept", () => {
   assert.deepEqual(numbers(merged([event(5, "a.b")], [ready, event(1, "a.b")], 2)), [5, 3]);
 });
 
+test("events that come before the first page stay, and those from before a reset go", async () => {
+  const happened = (sequence: number) => ({ id: `evt_${sequence}`, sequence, type: "cluster.ready", timestamp: "", data: {} }) as unknown as Event;
+  const answers: ((answer: Response) => void)[] = [], paints: (() => void)[] = [];
+  Object.assign(globalThis, { window: { setTimeout: (work: () => void) => paints.push(work) }, serve: () => new Promise((resolve) => answers.push(resolve)) });
+  const data = makeEvents({ type: "", project: "", cluster: "" });
+  const shown = () => data.items.value.map(({ sequence }) => sequence).join(" ");
+  const paint = () => paints.splice(0).forEach((work) => work());
+  async function serves(sequences: number[], next_cursor: string | null) {
+    while (!answers.length) await new Promise((resolve) => setTimeout(resolve));
+    answers.shift()?.(Response.json({ items: sequences.map(happened), next_cursor }));
+  }
+  const first = data.again();
+  data.toList.events([happened(7)]);
+  paint();
+  data.toList.events([happened(8)]);
+  await serves([6, 5], "more");
+  await first;
+  assert.equal(shown(), "8 7 6 5", "one was painted before the page, the other was not");
+  paint();
+  const older = data.older();
+  await serves([4, 3], null);
+  await older;
+  assert.equal(shown(), "8 7 6 5 4 3");
+
+  data.toList.reset();
+  assert.equal(shown(), "8 7 6 5 4 3", "until the new log is there");
+  data.toList.events([happened(2)]);
+  paint();
+  assert.equal(shown(), "2", "the new log counts from one again");
+  await serves([1], null);
+  while (shown() === "2") await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(shown(), "2 1");
+});
+
+test("a page that could not be read is read again when the server is back", async (t) => {
+  const ticks: (() => void)[] = [], state = signal("failed"), problem = signal<Problem | null>(null);
+  let reads = 0, isDue = false, answer = Promise.resolve();
+  t.mock.method(globalThis, "setInterval", (work: () => void) => ticks.push(work));
+  setLink({ state: "away", since: 0 });
+  const end = goesOn({ state, problem }, () => (reads++, answer), () => isDue);
+  t.after(() => (end(), setLink({ state: "off", since: 0 })));
+  async function returns() {
+    for (const one of ["away", "live"] as const) setLink({ state: one, since: 0 });
+    await new Promise((resolve) => setTimeout(resolve));
+    return reads;
+  }
+  const refusedWith = (status: number) => (problem.value = { status } as Problem);
+  assert.equal(reads, 0);
+  assert.equal(await returns(), 1);
+  ticks[0]?.();
+  assert.equal(reads, 2, "there may be no stream");
+  await answer;
+  refusedWith(422);
+  assert.equal(await returns(), 2, "the server would refuse it again");
+  refusedWith(503);
+  assert.equal(await returns(), 3);
+  problem.value = null;
+  state.value = "there";
+  assert.equal(await returns(), 3);
+  isDue = true;
+  answer = new Promise(() => {});
+  assert.equal(await returns(), 4);
+  assert.equal(await returns(), 4, "a read that is under way is not begun again");
+});
+
+test("the history of a cluster ends where one of its lists ends", () => {
+  const at = (minute: number) => `2026-03-01T00:${String(minute).padStart(2, "0")}:00Z`;
+  const event = (minute: number, operation?: string) =>
+    ({ id: `e${minute}`, timestamp: at(minute), type: operation ? "operation.succeeded" : "cluster.updated", data: { operation_id: operation } }) as unknown as Event;
+  const operation = (minute: number) => ({ id: `o${minute}`, created_at: at(minute) }) as unknown as Operation;
+  const events = [event(9, "o8"), event(7), event(6, "o3"), event(5)], operations = [operation(8), operation(4), operation(3)];
+  const history = (areAllEvents: boolean, areAllOperations: boolean) => {
+    const { items, isWhole } = historyOf({ items: events, isWhole: areAllEvents }, { items: operations, isWhole: areAllOperations });
+    return `${items.map(({ key }) => key).join(" ")} ${isWhole}`;
+  };
+  assert.equal(history(true, true), "o8 e7 e5 o4 o3 true");
+  assert.equal(history(true, false), "o8 e7 e5 o4 o3 false");
+  assert.equal(history(false, true), "o8 e7 e6 e5 false", "the event of an operation that is left out is shown");
+  assert.equal(historyOf({ items: [], isWhole: true }, { items: [], isWhole: true }).items.length, 0);
+});
+
+test("a page notices that the server has another version of it", () => {
+  const page = (script: string) => `<link rel="stylesheet" href="dashboard/style-0123456789ab.css"><script src="dashboard/${script}"></script>`;
+  const own = filesOf(page("app-0123456789ab.js"));
+  assert.equal(own, "dashboard/app-0123456789ab.js dashboard/style-0123456789ab.css");
+  const isNew = (served: string, tag: string | null) => isOther(own, served, tag);
+  assert.equal(isNew("<form>Log in to the proxy</form>", '"x"'), false);
+  assert.equal(isNew(page("app-0123456789ab.js"), '"a"'), false);
+  assert.equal(isNew(page("app-ba9876543210.js"), '"a"'), true, "another build");
+  assert.equal(isNew(page("app-0123456789ab.js"), '"b"'), true, "another policy");
+  assert.equal(isNew(page("app-0123456789ab.js"), null), false, "a proxy may remove the tag");
+  assert.equal(isNew(page("app-0123456789ab.js"), '"a"'), false, "it is taken back");
+});
+
 test("lists stand still, and are asked for in two parts", () => {
   const list = (text: string) => text.split(" ").map((word) => ({ key: word[0] ?? "", word }));
   const still = (shown: string, next: string) => inPlace(list(shown), list(next), (one) => one.key).map((one) => one.word).join(" ");
@@ -249,6 +347,12 @@ test("lists stand still, and are asked for in two parts", () => {
   assert.equal(still("a1 b1", "b2 a2"), "a2 b2", "members change in place");
   assert.equal(still("a1 b1", "b2"), "a1 b2", "one that is gone stays");
   assert.equal(still("a1 b1", "c1 a1 b1 d1"), "a1 b1 d1", "what is added below moves nothing");
+  const moved = (before: string, after: string, first: number, end: number) => movedBy([...before], [...after], first, end);
+  assert.equal(moved("abcdef", "xyabcdef", 2, 5), 2, "two rows came above the screen");
+  assert.equal(moved("abcdef", "acxdef", 2, 5), 0, "one went above the screen, and one came on it: most rows stay");
+  assert.equal(moved("abcdef", "cabdef", 2, 5), 0, "a single row has moved far");
+  assert.equal(moved("abcdef", "cdef", 2, 5), -2, "two rows above the screen are gone");
+  assert.equal(moved("abcdef", "xyz", 2, 5), 0, "no row is left");
   const parts = (text: string) => [readOf(new URLSearchParams(text)).open, readOf(new URLSearchParams(text)).ended].map((some) => some.join(","));
   assert.deepEqual(parts(""), ["pending,running", "succeeded,failed,cancelled"]);
   assert.deepEqual(parts("status=running,failed"), ["running", "failed"]);

@@ -308,6 +308,10 @@ class Shootd:
                    self.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
         return self
 
+    def wait_outage_over(self):
+        """Waits until shootd reads the clusters of all projects again, after an outage of Cleura."""
+        wait_until(lambda: all(one["upstream"]["breaker"] == "closed" for one in self.http.get("/v1/projects").json()["items"]), what="the end of the outage")
+
     def token(self):
         return (self.state / "admin-token").read_text().strip()
 

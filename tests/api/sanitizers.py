@@ -6,6 +6,8 @@ NOT_REPEATED = {
     "test_browser.py": "a browser beside the streams that test_streams.py reads",
     "test_contrib.py": "scripts",
     "test_dashboard.py": "a browser beside the routes that test_contract.py and test_dashboard_http.py ask for",
+    "test_dashboard_layout.py": "the places of parts of pages",
+    "test_dashboard_live.py": "a browser beside the routes that test_contract.py, test_streams.py and test_dashboard_http.py ask for",
     "test_dashboard_pictures.py": "the look of pages",
     "test_dashboard_sign_on.py": "a browser beside the routes that test_contract.py, test_dashboard_http.py and test_oidc.py ask for",
     "test_docs.py": "examples of the pages",

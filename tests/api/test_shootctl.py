@@ -212,6 +212,7 @@ def test_status_version_and_catalog(pair, ctl, tmp_path):
     version = (ROOT / "VERSION").read_text().strip()
     assert good(run(tmp_path, "version")).startswith(f"shootctl {version} ") and f"shootd   {version} " in good(ctl("version"))
     assert good(ctl("version", "--client")).count("\n") == 1
+    assert good(ctl("--version")) == good(ctl("version", "--client"))
     catalog = good(ctl("catalog"))
     assert all(words in catalog for words in ("KUBERNETES", "MACHINE TYPE", "b.2c4gb", "Defaults of a create:"))
     assert "1.33.7" in good(ctl("catalog", "-o", "name")).split()

@@ -1,12 +1,14 @@
 // Drives real Chromium for tests/api/test_dashboard*.py. Reads one request a line, {"id", "page", "body", "args"}: `body` is the inside of an
-// async function of (page, args, context, pictures), the last is what pictures.mjs exports; answers {"id", "value"} or {"id", "error"}. Each page collects `faults`: errors of scripts, lines
-// of the console at level error, and reports of the content security policy. Ends when standard input does.
+// async function of (page, args, context, pictures, hostile), the last two are what pictures.mjs and hostile_answers.mjs export; answers
+// {"id", "value"} or {"id", "error"}. Each page collects `faults`: errors of scripts, lines of the console at level error, reports of the
+// content security policy, and requests of the page to servers that the test has not named. Ends when standard input does.
 // Arguments: path of the browser, empty directory for its profile, path of axe-core or "", arguments of playwright's for the browser that are
 // left out.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
+import * as hostile from "./hostile_answers.mjs";
 import * as pictures from "./pictures.mjs";
 
 const [executablePath, profile, axePath, ...ignoreDefaultArgs] = process.argv.slice(2);
@@ -32,10 +34,29 @@ const expected = new RegExp(["Failed to load resource", "blocked by CORS policy"
   "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE", "ERR_NETWORK"].join("|"));
 const pages = new Map();
 
+/** The hosts of the page, and those of issuers: the arguments `url` and `issuer` of the tests name them. */
+const own = new Set(), issuers = new Set();
+
+const hostOf = (url) => (/^https?:/.test(url) ? new URL(url).host : null);
+
+function learn({ url, issuer }) {
+  if (url) own.add(hostOf(url)).add(hostOf(url.replace("127.0.0.1", "shootd.test")));
+  if (issuer) issuers.add(hostOf(`http://${issuer}`));
+}
+
+/** Whether the page itself asks somebody else; pages of an issuer may do that. */
+function asksOthers(page, request) {
+  const host = hostOf(request.url()), from = hostOf(page.url());
+  return host !== null && !own.has(host) && !issuers.has(host) && (from === null || own.has(from));
+}
+
 async function pageOf(name) {
   if (!pages.has(name)) {
     const page = await context.newPage();
     page.faults = [];
+    page.on("request", (request) => {
+      if (asksOthers(page, request)) page.faults.push(`asks ${request.url()}`);
+    });
     page.on("pageerror", (error) => page.faults.push(`error: ${error.stack ?? error}`));
     page.on("console", (message) => {
       if (message.type() === "error" && !expected.test(message.text())) page.faults.push(`console: ${message.text()}`);
@@ -68,8 +89,9 @@ async function answer({ id, page: name, body, args }) {
       await closeAll();
       return console.log(JSON.stringify({ id, value: null, faults: [] }));
     }
+    learn(args);
     const page = await pageOf(name);
-    const value = await new AsyncFunction("page", "args", "context", "pictures", body)(page, args, context, pictures);
+    const value = await new AsyncFunction("page", "args", "context", "pictures", "hostile", body)(page, args, context, pictures, hostile);
     console.log(JSON.stringify({ id, value: value ?? null, faults: page.faults }));
   } catch (error) {
     console.log(JSON.stringify({ id, error: String(error?.stack ?? error) }));

@@ -6,11 +6,11 @@ import { every, listen } from "../live/life";
 import { projects } from "../live/upstream";
 import { texts } from "../texts";
 import type { Account, Event, Project } from "../types";
-import { Foreign, visible } from "../ui/foreign";
+import { Foreign, visible, wordOf } from "../ui/foreign";
 import { PageHead } from "../ui/page_head";
 import { makePages, Pager, PagesState } from "../ui/paging";
 import { SeverityIcon } from "../ui/phase";
-import { Table } from "../ui/table";
+import { Cell, Row, Table } from "../ui/table";
 import { When } from "../ui/time";
 
 const PAGE = 50;
@@ -25,6 +25,7 @@ function makeAccounts() {
     const ends = [
       listen({ events: (some) => some.some(concerns) && void pages.read(), reset: () => void pages.read() }),
       every(EVERY_MS, () => void pages.read()),
+      pages.goOn(),
     ];
     return () => ends.forEach((end) => end());
   }
@@ -33,11 +34,8 @@ function makeAccounts() {
 
 const isCalm = (state: string) => state === "ok" || state === "unknown";
 
-/** A word of the server in plain English, or the word itself when it is not known. */
-const wordOf = (words: Record<string, string>, word: string) => words[word] ?? word;
-
 function LoginTag({ state }: { state: string }) {
-  return <span class={`tag login-${isCalm(state) ? state : "bad"}`}>{visible(wordOf(texts.accounts.login, state))}</span>;
+  return <span class={`tag login-${isCalm(state) ? state : "bad"}`}>{wordOf(texts.accounts.login, state)}</span>;
 }
 
 function Facts({ account }: { account: Account }) {
@@ -89,23 +87,29 @@ const isTroubled = (project: Project) => project.upstream.breaker !== "closed" |
 
 function Projects({ account, all }: { account: Account; all: Project[] }) {
   const [whole, setWhole] = useState(false);
-  const shown = whole ? all : all.slice(0, SHOWN);
+  const shown = whole ? all : all.slice(0, SHOWN), label = texts.accounts.column;
   return (
     <>
-      <Table label={texts.accounts.projectsOf(visible(account.name))} columns={texts.accounts.column}>
+      <Table stacked label={texts.accounts.projectsOf(visible(account.name))} columns={label}>
         {shown.map((project) => (
-          <tr key={project.name} class={isTroubled(project) ? "differs" : ""}>
-            <th scope="row"><Foreign text={project.name} /></th>
-            <td><Foreign text={project.region} /></td>
-            <td>{wordOf(texts.accounts.breaker, project.upstream.breaker)}</td>
-            <td>
-              <When at={project.upstream.last_list_at} none={texts.never} />
-            </td>
-            <td>
-              <When at={project.upstream.last_contact_at} none={texts.never} />
-            </td>
-            <td><Foreign text={project.upstream.last_error ?? texts.none} /></td>
-          </tr>
+          <Row key={project.name} kind={isTroubled(project) ? "differs" : ""}>
+            <Cell label={label.name} head>
+              <Foreign text={project.name} />
+            </Cell>
+            <Cell label={label.region}>
+              <Foreign text={project.region} />
+            </Cell>
+            <Cell label={label.breaker}>{wordOf(texts.accounts.breaker, project.upstream.breaker)}</Cell>
+            <Cell label={label.list}>
+              <When at={project.upstream.last_list_at} none={texts.never} focusable />
+            </Cell>
+            <Cell label={label.contact}>
+              <When at={project.upstream.last_contact_at} none={texts.never} focusable />
+            </Cell>
+            <Cell label={label.error}>
+              <Foreign text={project.upstream.last_error ?? texts.none} />
+            </Cell>
+          </Row>
         ))}
       </Table>
       {all.length > shown.length && (

@@ -6,11 +6,11 @@ import { clusterLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import type { AuditEntry } from "../types";
 import { useCountSpoken } from "../ui/count_spoken";
-import { Foreign, visible } from "../ui/foreign";
+import { Foreign, visible, wordOf } from "../ui/foreign";
 import { PageHead } from "../ui/page_head";
 import { makePages, Pager, PagesState, type Page } from "../ui/paging";
 import { optionsOf, projectField, QueryFilters, type Field } from "../ui/query_filters";
-import { Table } from "../ui/table";
+import { Cell, Row, Table } from "../ui/table";
 import { When } from "../ui/time";
 
 const PAGE = 100;
@@ -57,36 +57,39 @@ function detailsOf(entry: AuditEntry): string {
   ].filter(Boolean).join(" · ");
 }
 
-function Row({ entry }: { entry: AuditEntry }) {
+function Entry({ entry }: { entry: AuditEntry }) {
+  const label = texts.audit.column;
   return (
-    <tr>
-      <td>
-        <When at={entry.at} />
-      </td>
-      <td>
+    <Row>
+      <Cell label={label.at}>
+        <When at={entry.at} focusable />
+      </Cell>
+      <Cell label={label.actor}>
         <Foreign text={entry.token_name ?? texts.audit.daemon} />
         {entry.address && <span class="quiet mono foreign">{visible(entry.address)}</span>}
-      </td>
-      <th scope="row" class="mono">{visible(entry.action)}</th>
-      <td>
+      </Cell>
+      <Cell label={label.action} head kind="mono">
+        {visible(entry.action)}
+      </Cell>
+      <Cell label={label.target}>
         <Target entry={entry} />
-      </td>
-      <td>
-        <span class={`tag outcome-${entry.outcome}`}>{texts.audit.outcomes[entry.outcome] ?? entry.outcome}</span>
+      </Cell>
+      <Cell label={label.outcome} kind="comes-first">
+        <span class={`tag outcome-${entry.outcome}`}>{wordOf(texts.audit.outcomes, entry.outcome)}</span>
         {entry.status !== null && <span class="mono quiet"> {entry.status}</span>}
-      </td>
-      <td>
+      </Cell>
+      <Cell label={label.details}>
         <Foreign text={detailsOf(entry) || texts.none} />
-      </td>
-    </tr>
+      </Cell>
+    </Row>
   );
 }
 
 function Entries({ items }: { items: AuditEntry[] }) {
   return (
-    <Table kind="audit" panel label={texts.audit.heading} columns={texts.audit.column}>
+    <Table kind="audit" panel stacked label={texts.audit.heading} columns={texts.audit.column}>
       {items.map((entry) => (
-        <Row key={entry.sequence} entry={entry} />
+        <Entry key={entry.sequence} entry={entry} />
       ))}
     </Table>
   );
@@ -95,7 +98,7 @@ function Entries({ items }: { items: AuditEntry[] }) {
 export function AuditPage() {
   const asked = String(placeQuery.value);
   const pages = useMemo(() => readerOf(new URLSearchParams(asked)), [asked]);
-  useEffect(() => void pages.read(), [pages]);
+  useEffect(() => (void pages.read(), pages.goOn()), [pages]);
   const items = pages.items.value, more = pages.more.value;
   const isThere = pages.state.value === "there";
   const empty = more ? texts.audit.noneHere : asked ? texts.audit.noneMatch : texts.audit.none;

@@ -1,6 +1,6 @@
 import { texts } from "../texts";
 import type { Issue } from "../types";
-import { Foreign } from "../ui/foreign";
+import { Foreign, wordOf } from "../ui/foreign";
 import { SeverityIcon } from "../ui/phase";
 import { When } from "../ui/time";
 
@@ -14,7 +14,7 @@ export function Issues({ issues }: { issues: Issue[] }) {
           <SeverityIcon severity={issue.severity} />
           <div>
             <p>
-              <b>{issue.title}</b> <span class="quiet">{texts.issues.severity[issue.severity]}</span>
+              <b><Foreign text={issue.title} /></b> <span class="quiet">{wordOf(texts.issues.severity, issue.severity)}</span>
               {issue.subject && <span class="subject"><Foreign mono text={issue.subject} /></span>}
             </p>
             {issue.description && <p><Foreign text={issue.description} /></p>}

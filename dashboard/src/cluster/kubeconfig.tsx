@@ -64,7 +64,7 @@ export function KubeconfigPanel({ project, name }: { project: string; name: stri
     const said = result.ok ? await use(result.value as unknown as string) : null;
     setNote(said);
     if (!result.ok) setProblem({ problem: result.problem });
-    announce(said ?? (result.ok ? texts.kubeconfig.shown : (result.problem?.title ?? texts.problem.away)));
+    if (result.ok) announce(said ?? texts.kubeconfig.shown);
   }
 
   const download = (form: Form) => get(form, (text) => {
@@ -84,7 +84,7 @@ export function KubeconfigPanel({ project, name }: { project: string; name: stri
 
   return (
     <section class="panel" aria-labelledby="kubeconfig-heading">
-      <h2 id="kubeconfig-heading">{texts.kubeconfig.heading}</h2>
+      <h2 id="kubeconfig-heading" tabIndex={-1}>{texts.kubeconfig.heading}</h2>
       {mayAs("kubeconfig") ? (
         <>
           <p class="quiet">{texts.kubeconfig.intro}</p>

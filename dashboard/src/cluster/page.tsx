@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 
 import { lastFleet } from "../router";
 import { texts } from "../texts";
-import { Foreign, visible } from "../ui/foreign";
+import { Foreign, visible, wordOf } from "../ui/foreign";
 import { PhaseIcon } from "../ui/phase";
 import { ProblemNotice } from "../ui/problem";
 import { HealthWord } from "../ui/phase";
@@ -61,7 +61,7 @@ function StatePanel({ data }: { data: ClusterData }) {
     <section class={`panel state-panel phase-${phase}`} aria-labelledby="state-heading">
       <h2 id="state-heading" class="state-line">
         <PhaseIcon phase={phase} />
-        {texts.phase[phase] ?? phase}
+        {wordOf(texts.phase, phase)}
       </h2>
       <p>{texts.phaseMeaning[phase] ?? texts.phaseMeaning.unknown}</p>
       <p class="state-health">
@@ -82,7 +82,7 @@ export function ClusterPage({ project, name }: { project: string; name: string }
   const data = useCluster(project, name);
   const phase = data.cluster.value?.status.phase;
   useEffect(() => {
-    document.title = texts.cluster.title(visible(name), phase ? (texts.phase[phase] ?? phase) : null);
+    document.title = texts.cluster.title(visible(name), phase ? wordOf(texts.phase, phase) : null);
   }, [name, phase]);
   const state = data.state.value;
   return (
@@ -96,13 +96,13 @@ export function ClusterPage({ project, name }: { project: string; name: string }
         <>
           <div class="columns">
             <StatePanel data={data} />
-            <OperationPanel operation={data.operation.value} usual={data.usual.value} />
             <div class="stack">
+              <OperationPanel operation={data.operation.value} usual={data.usual.value} />
               <KubeconfigPanel project={project} name={name} />
-              <VersionsPanel project={project} name={name} />
-              <SchedulePanel cluster={data.cluster.value} />
             </div>
+            <SchedulePanel cluster={data.cluster.value} />
           </div>
+          <VersionsPanel project={project} name={name} />
           <PoolsPanel cluster={data.cluster.value} />
           <SpecPanel cluster={data.cluster.value} />
         </>

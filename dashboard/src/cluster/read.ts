@@ -1,15 +1,21 @@
 // The reads of the page of one cluster. They follow events of the cluster; they are frequent while an operation is open, else rare.
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
 import { api, ask, type Result } from "../api";
+import { goesOn } from "../live/again";
+import { gathered } from "../live/gather";
 import { every, listen } from "../live/life";
 import type { Cluster, Event, Issue, Operation, Problem } from "../types";
 import { isOpen } from "../ui/operation";
+import { nothing, type Part } from "./history";
 
 const MOVING_MS = 2_000;
 const CALM_MS = 15_000;
 const HISTORY = 50;
+
+type Page<T> = { items: T[]; next_cursor: string | null };
+const partOf = <T,>({ items, next_cursor }: Page<T>): Part<T> => ({ items, isWhole: next_cursor === null });
 
 export type State = "loading" | "there" | "gone" | "failed";
 
@@ -23,8 +29,8 @@ function make(project: string, name: string) {
   const observedAt = signal<string | null>(null);
   const operation = signal<Operation | null>(null);
   const issues = signal<Issue[]>([]);
-  const events = signal<Event[]>([]);
-  const operations = signal<Operation[]>([]);
+  const events = signal<Part<Event>>(nothing);
+  const operations = signal<Part<Operation>>(nothing);
   const usual = signal<number | null>(null);
   let tag = "";
 
@@ -64,13 +70,18 @@ function make(project: string, name: string) {
     if (result.ok) issues.value = result.value.items;
   }
 
+  let turn = 0;
   async function readHistory() {
+    const mine = ++turn;
     const [some, others] = await Promise.all([
       ask(api.GET("/v1/projects/{project}/clusters/{cluster}/events", { params: { path, query: { order: "desc", limit: HISTORY } } })),
       ask(api.GET("/v1/projects/{project}/clusters/{cluster}/operations", { params: { path, query: { limit: HISTORY } } })),
     ]);
-    if (some.ok) events.value = (some.value as { items: Event[] }).items;
-    if (others.ok) operations.value = others.value.items;
+    if (mine !== turn) return;
+    batch(() => {
+      if (some.ok) events.value = partOf(some.value as Page<Event>);
+      if (others.ok) operations.value = partOf(others.value);
+    });
   }
 
   /** The usual duration of an operation of the same type as the open one, in seconds. */
@@ -82,15 +93,18 @@ function make(project: string, name: string) {
 
   let reading: Promise<void> | null = null;
   const read = () => (reading ??= readCluster().finally(() => (reading = null)));
+  /** Not every event of a cluster changes its entity tag. */
+  const soonHistory = gathered(readHistory);
   const isMoving = () => isOpen(cluster.value?.operation) || Boolean(cluster.value?.status.settling);
 
   function start() {
     void read();
     const mine = (event: Event) => event.data.project === project && event.data.cluster === name;
     const ends = [
-      listen({ events: (some) => some.some(mine) && void read(), reset: () => void read() }),
+      listen({ events: (some) => some.some(mine) && (soonHistory(), void read()), reset: () => void read() }),
       every(MOVING_MS, () => isMoving() && void read()),
       every(CALM_MS, () => void read()),
+      goesOn({ state, problem }, read),
     ];
     return () => ends.forEach((end) => end());
   }

@@ -1,7 +1,7 @@
 // The spec beside the observed state. Rows with a difference are marked.
 import { texts } from "../texts";
 import type { Cluster } from "../types";
-import { Foreign } from "../ui/foreign";
+import { Foreign, visible } from "../ui/foreign";
 import { Table } from "../ui/table";
 
 type Row = { path: string; wanted: unknown; found: unknown; differs: boolean };
@@ -43,7 +43,7 @@ function Members({ rows }: { rows: Row[] }) {
       {rows.map((row) => (
         <tr key={row.path} class={row.differs ? "differs" : ""}>
           <th scope="row" class="mono">
-            {row.path}
+            {visible(row.path)}
             {row.differs && <span class="tag drifted">{texts.spec.differs}</span>}
           </th>
           <td>{row.wanted === undefined ? <span class="quiet">{texts.spec.notSet}</span> : <Foreign text={say(row.wanted)} />}</td>

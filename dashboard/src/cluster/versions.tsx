@@ -4,9 +4,9 @@ import { useState } from "preact/hooks";
 import { api, ask, type Result } from "../api";
 import { texts } from "../texts";
 import type { Upgrades } from "../types";
-import { Foreign } from "../ui/foreign";
+import { Foreign, wordOf } from "../ui/foreign";
 import { ProblemNotice } from "../ui/problem";
-import { Table } from "../ui/table";
+import { Cell, Row, Table } from "../ui/table";
 import { When } from "../ui/time";
 
 type Offer = Upgrades["kubernetes"]["offers"][number];
@@ -18,7 +18,7 @@ function checkOf({ check }: Offer): string {
 }
 
 function Offers({ upgrades }: { upgrades: Upgrades }) {
-  const { kubernetes, machine_images } = upgrades;
+  const { kubernetes, machine_images } = upgrades, label = texts.versions.column;
   const images = machine_images.flatMap((one) => one.offers.map((offer) => ({ ...offer, pool: one.pool, image: one.image, current: one.current })));
   return (
     <>
@@ -27,26 +27,30 @@ function Offers({ upgrades }: { upgrades: Upgrades }) {
         <span class="quiet"><Foreign text={kubernetes.state} /></span>{" "}
         {kubernetes.expires_at && (
           <>
-            {texts.versions.ends} <When at={kubernetes.expires_at} focusable day />
+            {texts.versions.ends} <When at={kubernetes.expires_at} focusable />
           </>
         )}
       </p>
       {kubernetes.offers.length ? (
-        <Table labelledBy="versions-heading" columns={texts.versions.column}>
+        <Table stacked labelledBy="versions-heading" columns={label}>
           {kubernetes.offers.map((offer) => (
-            <tr key={offer.version}>
-              <th scope="row">
+            <Row key={offer.version}>
+              <Cell label={label.version} head>
                 <Foreign mono text={offer.version} />
                 {offer.recommended && <span class="tag">{texts.versions.recommended}</span>}
-              </th>
-              <td>{texts.versions.kind[offer.kind]}</td>
-              <td><Foreign text={offer.state ?? texts.none} /></td>
-              <td>
-                <When at={offer.expires_at} day />
-              </td>
-              <td>{offer.rolls_nodes ? texts.yes : texts.no}</td>
-              <td><Foreign text={checkOf(offer)} /></td>
-            </tr>
+              </Cell>
+              <Cell label={label.kind}>{wordOf(texts.versions.kind, offer.kind)}</Cell>
+              <Cell label={label.state}>
+                <Foreign text={offer.state ?? texts.none} />
+              </Cell>
+              <Cell label={label.ends}>
+                <When at={offer.expires_at} focusable />
+              </Cell>
+              <Cell label={label.rolls}>{offer.rolls_nodes ? texts.yes : texts.no}</Cell>
+              <Cell label={label.check}>
+                <Foreign text={checkOf(offer)} />
+              </Cell>
+            </Row>
           ))}
         </Table>
       ) : (
@@ -54,8 +58,13 @@ function Offers({ upgrades }: { upgrades: Upgrades }) {
       )}
       {images.map((offer) => (
         <p key={`${offer.pool} ${offer.version}`}>
-          {texts.versions.image} <Foreign mono text={offer.pool} />: <span class="mono foreign">{offer.image} {offer.current} → {offer.version}</span>{" "}
-          <span class="quiet"><Foreign text={offer.state} /></span>
+          {texts.versions.image} <Foreign mono text={offer.pool} />: <Foreign mono text={`${offer.image} ${offer.current} → ${offer.version}`} />{" "}
+          <span class="quiet"><Foreign text={offer.state} /></span>{" "}
+          {offer.expires_at && (
+            <>
+              {texts.versions.ends} <When at={offer.expires_at} focusable />
+            </>
+          )}
         </p>
       ))}
       <p class="quiet">

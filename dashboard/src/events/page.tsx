@@ -5,7 +5,8 @@ import { clusterLink, placeQuery, webhookLink } from "../router";
 import { mayAs } from "../session";
 import { texts } from "../texts";
 import type { Event } from "../types";
-import { Foreign, visible } from "../ui/foreign";
+import { useCountSpoken } from "../ui/count_spoken";
+import { brief, Foreign, visible, wordOf } from "../ui/foreign";
 import { PageHead } from "../ui/page_head";
 import { PhaseIcon } from "../ui/phase";
 import { ProblemNotice } from "../ui/problem";
@@ -35,18 +36,18 @@ function Subject({ event }: { event: Event }) {
 
 function Entry({ event }: { event: Event }) {
   const { phase, message, reason, requested_by, by, operation_type } = event.data;
-  const type = operation_type ? (texts.operationType[operation_type as keyof typeof texts.operationType] ?? operation_type) : null;
+  const type = operation_type ? wordOf(texts.operationType, operation_type) : null;
   const who = requested_by ?? by;
   return (
     <li class="entry">
-      <When at={event.timestamp} />
+      <When at={event.timestamp} focusable />
       <p class="entry-name">
         <Subject event={event} />
       </p>
       <div>
         <p>
-          {phase && <PhaseIcon phase={phase} />} <b>{texts.event[event.type] ?? event.type}</b> {type && <span>{visible(type)}</span>}{" "}
-          {who && <span class="quiet">{texts.operation.by(visible(who))}</span>}
+          {phase && <PhaseIcon phase={phase} />} <b>{wordOf(texts.event, event.type)}</b> {type && <span>{type}</span>}{" "}
+          {who && <span class="quiet foreign">{texts.operation.by(brief(who))}</span>}
         </p>
         {(message || reason) && <p><Foreign text={message || reason} /></p>}
       </div>
@@ -61,9 +62,9 @@ function List({ data, asked, hold }: { data: ReturnType<typeof makeEvents>; aske
   const shown = new Set(still.items.map((event) => event.sequence));
   const news = items.filter((event) => !shown.has(event.sequence)).length;
   return (
-    <>
+    <div class="together">
       <div class="list-area" {...still.area}>
-        <ul class="panel entries" aria-label={texts.events.heading}>
+        <ul class="panel entries" tabIndex={-1} aria-label={texts.events.heading}>
           {still.items.map((event) => (
             <Entry key={event.sequence} event={event} />
           ))}
@@ -82,8 +83,13 @@ function List({ data, asked, hold }: { data: ReturnType<typeof makeEvents>; aske
         </p>
       )}
       {items.length >= MOST && <p class="quiet">{texts.events.most(MOST)}</p>}
-    </>
+    </div>
   );
+}
+
+function foundOf({ items, cursor }: ReturnType<typeof makeEvents>): string {
+  const found = items.value.length;
+  return found ? texts.events.found(found, cursor.value !== null || found >= MOST) : texts.events.noneMatch;
 }
 
 export function EventsPage() {
@@ -92,6 +98,7 @@ export function EventsPage() {
   const data = useMemo(() => makeEvents(askedOf(new URLSearchParams(asked))), [asked]);
   useEffect(() => data.start(), [data]);
   const state = data.state.value;
+  useCountSpoken(asked, state === "there" && asked !== "", () => foundOf(data));
   return (
     <>
       <PageHead heading={texts.events.heading} />

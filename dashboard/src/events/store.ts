@@ -2,7 +2,9 @@
 import { batch, signal } from "@preact/signals";
 
 import { api, ask } from "../api";
+import { goesOn } from "../live/again";
 import { listen } from "../live/life";
+import type { Listener } from "../live/tabs";
 import type { Event, Problem } from "../types";
 
 const PAGE = 100;
@@ -34,19 +36,22 @@ export function makeEvents(asked: Asked) {
   const problem = signal<Problem | null>(null);
   const cursor = signal<string | null>(null);
   const filter = { type: asked.type || undefined, project: asked.project || undefined, cluster: asked.cluster || undefined };
-  let waiting: Event[] = [];
+  /** Events from the stream. A page that was requested before them does not have them. */
+  let recent: Event[] = [];
+  /** Whether a page must be read, because there was a reset. A new store counts from one again, so former events are no longer merged. */
+  let isDue = false;
   let timer = 0;
   let turn = 0;
 
   function paint() {
     timer = 0;
-    items.value = merged(waiting, items.peek(), MOST);
-    waiting = [];
+    items.value = merged(recent, isDue ? [] : items.peek(), MOST);
   }
 
   /** Reads the newest page, or the page before the oldest event of the list. */
-  async function read(older: boolean) {
+  async function read(isOlder: boolean) {
     const mine = ++turn;
+    const older = isOlder && !isDue;
     const from = older ? cursor.peek() : null;
     const query = { ...filter, order: "desc" as const, limit: PAGE, ...(from ? { cursor: from } : {}) };
     const result = await ask(api.GET("/v1/events", { params: { query } }));
@@ -58,28 +63,37 @@ export function makeEvents(asked: Asked) {
         return;
       }
       const page = result.value as { items: Event[]; next_cursor: string | null };
-      items.value = merged(page.items, older ? items.value : waiting, MOST);
+      if (!older) isDue = false;
+      items.value = merged(page.items, older ? items.value : recent, MOST);
       cursor.value = items.value.length < MOST ? page.next_cursor : null;
       problem.value = null;
       state.value = "there";
     });
   }
 
+  /** For the event stream. */
+  const toList: Listener = {
+    events(some) {
+      const mine = some.filter((event) => fits(event, asked));
+      if (!mine.length) return;
+      recent = [...recent, ...mine].slice(-MOST);
+      timer ||= window.setTimeout(paint, PAINT_MS);
+    },
+    reset() {
+      recent = [];
+      isDue = true;
+      void read(false);
+    },
+  };
+
   function start() {
     void read(false);
-    const end = listen({
-      events(some) {
-        waiting.push(...some.filter((event) => fits(event, asked)));
-        if (waiting.length > MOST) waiting = waiting.slice(-MOST);
-        if (waiting.length) timer ||= window.setTimeout(paint, PAINT_MS);
-      },
-      reset: () => void read(false),
-    });
+    const ends = [listen(toList), goesOn({ state, problem }, () => read(false), () => isDue)];
     return () => {
-      end();
+      ends.forEach((end) => end());
       clearTimeout(timer);
     };
   }
 
-  return { items, state, problem, cursor, older: () => read(true), again: () => read(false), start };
+  return { items, state, problem, cursor, older: () => read(true), again: () => read(false), start, toList };
 }

@@ -2,6 +2,7 @@ import { useComputed } from "@preact/signals";
 
 import { projects } from "../live/upstream";
 import { texts } from "../texts";
+import { brief } from "../ui/foreign";
 import { ColumnsMenu, ViewsMenu } from "./menus";
 import { change, clearFilters, isFiltered, query, type SortKey } from "./query";
 import { members, rows } from "./rows";
@@ -35,7 +36,7 @@ export function Filters() {
           <option value="">{texts.filter.allProjects}</option>
           {names.map((name) => (
             <option key={name} value={name}>
-              {name}
+              {brief(name)}
             </option>
           ))}
         </select>

@@ -1,32 +1,12 @@
 // Two menus beside the filters: views, and the columns of the table.
-import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 import { announce } from "../live/announce";
 import { fleetLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import { visible } from "../ui/foreign";
+import { Menu } from "../ui/menu";
 import { choices, hidden, removeView, saveView, toggleColumn, views } from "./kept";
-
-/** Escape closes the menu, and so does a move of the focus to another element. */
-function Menu({ label, kind, children }: { label: string; kind: string; children: ComponentChildren }) {
-  const box = useRef<HTMLDetailsElement>(null);
-  const close = () => {
-    if (!box.current?.open) return;
-    box.current.open = false;
-    box.current.querySelector("summary")?.focus();
-  };
-  return (
-    <details class={`menu ${kind}`} ref={box} onKeyDown={(event) => event.key === "Escape" && close()}
-      onFocusOut={(event) => {
-        const next = event.relatedTarget as Node | null;
-        if (next && !event.currentTarget.contains(next)) event.currentTarget.open = false;
-      }}>
-      <summary>{label}</summary>
-      <div class="menu-body panel">{children}</div>
-    </details>
-  );
-}
 
 export function ColumnsMenu() {
   return (

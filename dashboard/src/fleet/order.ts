@@ -27,6 +27,20 @@ function same(a: string[], b: string[]) {
   return a.length === b.length && a.every((key, i) => key === b[i]);
 }
 
+/**
+ * By how many places most rows on the screen have moved. `first` and `end` are their places in `before`. A single row may have moved far,
+ * because its own state has changed.
+ */
+export function movedBy(before: string[], after: string[], first: number, end: number): number {
+  const places = new Map(after.map((key, i) => [key, i]));
+  const votes = new Map<number, number>();
+  for (let i = first; i < Math.min(end, before.length); i++) {
+    const at = places.get(before[i] ?? "");
+    if (at !== undefined) votes.set(at - i, (votes.get(at - i) ?? 0) + 1);
+  }
+  return [...votes].reduce((best, one) => (one[1] > best[1] ? one : best), [0, 0])[0];
+}
+
 export const order = {
   /** Keys of the rows in the displayed order. */
   shown,

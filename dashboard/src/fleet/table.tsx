@@ -6,12 +6,13 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { clusterLink } from "../router";
 import { texts } from "../texts";
-import { visible } from "../ui/foreign";
+import { isPlace } from "../ui/focus";
+import { brief, visible } from "../ui/foreign";
 import { HealthWord, PhaseWord } from "../ui/phase";
-import { When } from "../ui/time";
+import { exactTimes, When } from "../ui/time";
 import { hidden, type ColumnKey } from "./kept";
-import { order } from "./order";
-import { change, hasMark, isTrouble, query, type Mark, type SortKey } from "./query";
+import { movedBy, order } from "./order";
+import { change, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
 import { isMoving, partsOf, revision, rows, type Row } from "./rows";
 import { now } from "../live/life";
 
@@ -54,12 +55,13 @@ function HeaderCell({ column }: { column: Column }) {
 const columns = computed(() => all.filter(({ key }) => !hidden.value.includes(key)));
 
 const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
+const troubles = marks.filter((mark) => mark !== "unmanaged");
 
 const cells: Record<Exclude<ColumnKey, "name">, (row: Row, present: number) => ComponentChildren> = {
   phase: (row) => <PhaseWord phase={row.phase} progress={isMoving(row.phase) ? row.progress : null} />,
   health: (row) => <HealthWord health={row.health} />,
-  version: (row) => row.kubernetes_version ?? <span class="quiet">{texts.none}</span>,
-  expires: (row) => <When at={row.expires_at} day />,
+  version: (row) => (row.kubernetes_version ? brief(row.kubernetes_version) : <span class="quiet">{texts.none}</span>),
+  expires: (row) => <When at={row.expires_at} />,
   marks: (row, present) =>
     marks.filter((mark) => hasMark(row, mark, present)).map((mark) => (
       <span key={mark} class={`tag ${mark}`}>
@@ -83,6 +85,14 @@ function Cells({ row }: { row: Row }) {
   );
 }
 
+/** Narrow screens show it beside the project, because they have no column for it (style.css). The phase is shown beside it. */
+function FirstMark({ row, present }: { row: Row; present: number }) {
+  const mark = troubles.find((one) => hasMark(row, one, present));
+  if (mark) return <span class={`tag first-mark ${mark}`}>{texts.mark[mark]}</span>;
+  const isSaid = row.phase === "failed" || row.phase === "degraded";
+  return row.health === "unhealthy" && !isSaid ? <span class="tag first-mark stale">{texts.health.unhealthy}</span> : null;
+}
+
 /** The row of a deleted cluster stays until the next order is applied. Its link stays the same element, because it may have the focus. */
 function RowView({ id, row, index, height }: { id: string; row: Row | undefined; index: number; height: number }) {
   const element = useRef<HTMLDivElement>(null);
@@ -94,29 +104,38 @@ function RowView({ id, row, index, height }: { id: string; row: Row | undefined;
   return (
     <div role="row" class={`row ${kind}`} aria-rowindex={index + 2} data-key={id} ref={element}>
       <div role="cell" class="cell name">
-        <a href={clusterLink(project, name)}>{name}</a>
-        <span class="quiet project">{project}</span>
+        <a href={clusterLink(project, name)}>{visible(name)}</a>
+        <span class="below">
+          <span class="quiet project">{visible(project)}</span>
+          {row && <FirstMark row={row} present={now.peek()} />}
+        </span>
       </div>
       {row ? <Cells row={row} /> : <div role="cell" class="cell phase quiet">{texts.gone}</div>}
     </div>
   );
 }
 
-/** First and last index on the screen, and the height of a row from the style sheet. */
+/** The height of a row in px; the style sheet has it in rem. */
+function rowHeight(box: Element): number {
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return parseFloat(getComputedStyle(box).getPropertyValue("--row-height")) * rem || 44;
+}
+
+/** The part of the list on the screen. */
 function useWindow() {
   const scroller = useRef<HTMLDivElement>(null);
-  const head = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600, row: 44 });
+  const read = () => {
+    const box = scroller.current;
+    if (!box) return;
+    const next = { top: box.scrollTop, height: box.clientHeight, row: rowHeight(box) };
+    setView((old) => (old.top === next.top && old.height === next.height && old.row === next.row ? old : next));
+  };
   useLayoutEffect(() => {
     const box = scroller.current;
     if (!box) return;
     let frame = 0;
-    const read = () => {
-      frame = 0;
-      const next = { top: box.scrollTop, height: box.clientHeight, row: head.current?.offsetHeight || 44 };
-      setView((old) => (old.top === next.top && old.height === next.height && old.row === next.row ? old : next));
-    };
-    const soon = () => (frame ||= requestAnimationFrame(read));
+    const soon = () => (frame ||= requestAnimationFrame(() => ((frame = 0), read())));
     const sizes = new ResizeObserver(soon);
     sizes.observe(box);
     box.addEventListener("scroll", soon, { passive: true });
@@ -127,20 +146,37 @@ function useWindow() {
       box.removeEventListener("scroll", soon);
     };
   }, []);
-  return { scroller, head, view };
+  return { scroller, view, read };
+}
+
+/** Sets the height of the list, and keeps the rows on the screen in their place when rows come or go above them (DA-12). */
+function useSteadyRows(keys: string[], asked: Query, { scroller, view, read }: ReturnType<typeof useWindow>) {
+  const body = useRef<HTMLDivElement>(null);
+  const last = useRef({ keys, asked });
+  useLayoutEffect(() => {
+    const box = scroller.current, before = last.current;
+    if (!box || !body.current) return;
+    const top = box.scrollTop; // a smaller height may change it
+    body.current.style.height = `${keys.length * view.row}px`;
+    last.current = { keys, asked };
+    // Another filter or sort of the user shows other rows.
+    if (top === 0 || before.keys === keys || before.asked !== asked) return;
+    const first = Math.floor(top / view.row), end = Math.ceil((top + box.clientHeight) / view.row);
+    box.scrollTop = top + movedBy(before.keys, keys, first, end) * view.row;
+    read();
+  }, [keys, asked, view.row]);
+  return body;
 }
 
 export function ClusterTable() {
   void revision.value;
   const keys = order.shown.value;
-  const { scroller, head, view } = useWindow();
-  const body = useRef<HTMLDivElement>(null);
+  const part = useWindow();
+  const { scroller, view } = part;
+  const body = useSteadyRows(keys, query.value, part);
   const [focused, setFocused] = useState<string | null>(null);
   const pointer = useRef(false);
 
-  useLayoutEffect(() => {
-    if (body.current) body.current.style.height = `${keys.length * view.row}px`;
-  }, [keys.length, view.row]);
   const names = columns.value.map(({ key }) => `var(--w-${key})`).join(" ");
   useLayoutEffect(() => scroller.current?.style.setProperty("--columns", names), [names]);
   useLayoutEffect(() => () => void order.hold(false), []);
@@ -160,15 +196,16 @@ export function ClusterTable() {
       onFocusIn={(event) => {
         const key = (event.target as HTMLElement).closest<HTMLElement>("[data-key]")?.dataset.key ?? null;
         setFocused(key);
-        hold(true);
+        hold(!isPlace(event.target));
       }}
       onFocusOut={(event) => {
         if (event.currentTarget.contains(event.relatedTarget as Node | null)) return;
         setFocused(null);
         hold(false);
       }}>
-      <div class="table panel" role="table" aria-label={texts.fleet.heading} aria-rowcount={keys.length + 1} aria-colcount={columns.value.length} ref={scroller}>
-        <div role="rowgroup" class="thead" ref={head}>
+      <div class={exactTimes.value ? "table panel exact-times" : "table panel"} role="table" tabIndex={-1} aria-label={texts.fleet.heading} aria-rowcount={keys.length + 1}
+        aria-colcount={columns.value.length} ref={scroller}>
+        <div role="rowgroup" class="thead">
           <div role="row" class="row" aria-rowindex={1}>
             {columns.value.map((column) => (
               <HeaderCell key={column.key} column={column} />

@@ -1,10 +1,12 @@
-// The number of clusters by phase, health and version; each count is a filter. Until all clusters are there, the server counts.
+// The number of clusters by phase, health and version; each count is a filter. Until all clusters are there, the server counts. Counts of zero
+// are shown, too, so that a chip keeps its place when other counts change.
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
 import { now } from "../live/life";
 import { texts } from "../texts";
 import type { ClusterCounts, Health, Phase } from "../types";
+import { brief, wordOf } from "../ui/foreign";
 import { HealthIcon, PhaseIcon } from "../ui/phase";
 import { counted } from "./first";
 import { change, hasMark, query, toggled, type Mark } from "./query";
@@ -44,16 +46,16 @@ type ChipProps = { pressed: boolean; count: number; onClick: () => void; childre
 
 function Chip({ pressed, count, onClick, children }: ChipProps) {
   return (
-    <button type="button" class="chip" aria-pressed={pressed} onClick={onClick}>
+    <button type="button" class={count || pressed ? "chip" : "chip zero"} aria-pressed={pressed} onClick={onClick}>
       {children}
       <span class="chip-count">{texts.number(count)}</span>
     </button>
   );
 }
 
-function Group({ label, children }: { label: string; children: ComponentChildren }) {
+function Group({ label, kind, children }: { label: string; kind: string; children: ComponentChildren }) {
   return (
-    <div class="totals-group" role="group" aria-label={label}>
+    <div class={`totals-group of-${kind}`} role="group" aria-label={label}>
       <span class="totals-label" aria-hidden="true">
         {label}
       </span>
@@ -62,8 +64,8 @@ function Group({ label, children }: { label: string; children: ComponentChildren
   );
 }
 
-/** Values that exist, and values that the filter names. */
-const present = <T,>(order: T[], map: Map<T, number>, asked: T[]) => [...order, ...[...map.keys()].filter((key) => !order.includes(key))].filter((key) => map.has(key) || asked.includes(key));
+/** All known values, and unknown ones that exist or that the filter names. */
+const all = <T,>(order: T[], map: Map<T, number>, asked: T[]) => [...new Set([...order, ...map.keys(), ...asked])];
 
 export function Totals() {
   const counts = useComputed(() => (revision.value, countNow())).value;
@@ -71,37 +73,37 @@ export function Totals() {
   const versions = [...new Set([...counts.version.keys(), ...asked.version])].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
   return (
     <section class="totals panel" aria-label={texts.totals.label}>
-      <Group label={texts.totals.phase}>
-        {present(phaseOrder, counts.phase, asked.phase).map((phase) => (
+      <Group label={texts.totals.phase} kind="phase">
+        {all(phaseOrder, counts.phase, asked.phase).map((phase) => (
           <Chip key={phase} pressed={asked.phase.includes(phase)} count={counts.phase.get(phase) ?? 0}
             onClick={() => change({ phase: toggled(asked.phase, phase) })}>
             <PhaseIcon phase={phase} />
-            {texts.phase[phase] ?? phase}
+            {wordOf(texts.phase, phase)}
           </Chip>
         ))}
       </Group>
-      <Group label={texts.totals.health}>
-        {present(healthOrder, counts.health, asked.health).map((health) => (
+      <Group label={texts.totals.health} kind="health">
+        {all(healthOrder, counts.health, asked.health).map((health) => (
           <Chip key={health} pressed={asked.health.includes(health)} count={counts.health.get(health) ?? 0}
             onClick={() => change({ health: toggled(asked.health, health) })}>
             <HealthIcon health={health} />
-            {texts.health[health] ?? health}
+            {wordOf(texts.health, health)}
           </Chip>
         ))}
       </Group>
-      <Group label={texts.totals.version}>
-        {versions.filter((version, i) => i < mostVersions || asked.version.includes(version)).map((version) => (
-          <Chip key={version} pressed={asked.version.includes(version)} count={counts.version.get(version) ?? 0}
-            onClick={() => change({ version: toggled(asked.version, version) })}>
-            <span class="mono">{version}</span>
-          </Chip>
-        ))}
-      </Group>
-      <Group label={texts.totals.mark}>
+      <Group label={texts.totals.mark} kind="mark">
         {marks.map((mark) => (
           <Chip key={mark} pressed={asked.mark.includes(mark)} count={counts.mark.get(mark) ?? 0}
             onClick={() => change({ mark: toggled(asked.mark, mark) })}>
             {texts.mark[mark]}
+          </Chip>
+        ))}
+      </Group>
+      <Group label={texts.totals.version} kind="version">
+        {versions.filter((version, i) => i < mostVersions || asked.version.includes(version)).map((version) => (
+          <Chip key={version} pressed={asked.version.includes(version)} count={counts.version.get(version) ?? 0}
+            onClick={() => change({ version: toggled(asked.version, version) })}>
+            <span class="mono foreign">{brief(version)}</span>
           </Chip>
         ))}
       </Group>

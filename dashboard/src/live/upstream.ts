@@ -10,12 +10,14 @@ const READ_MS = 10_000;
 
 export const projects = signal<Project[]>([]);
 
-/** Time in ms of the oldest list of any project; null when a project has none. */
+/** Time in ms of the oldest list of the projects that were read; null when there is none. */
 export const oldestList = computed(() => {
-  const times = projects.value.map((project) => project.upstream.last_list_at);
-  if (!times.length || times.includes(null)) return null;
-  return Math.min(...times.map((time) => Date.parse(time ?? "")));
+  const times = projects.value.flatMap((project) => project.upstream.last_list_at ?? []);
+  return times.length ? Math.min(...times.map((time) => Date.parse(time))) : null;
 });
+
+/** The number of projects whose clusters were never read. */
+export const unread = computed(() => projects.value.filter((project) => !project.upstream.last_list_at).length);
 
 /** Projects for which Cleura does not answer, or whose clusters are set aside. */
 export const troubled = computed(() =>

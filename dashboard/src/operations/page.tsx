@@ -6,7 +6,7 @@ import { clusterLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import type { Operation } from "../types";
 import { useCountSpoken } from "../ui/count_spoken";
-import { visible } from "../ui/foreign";
+import { brief, visible, wordOf } from "../ui/foreign";
 import { isOpen, lastedOf, OperationBody, OperationProgress, OperationStatus } from "../ui/operation";
 import { PageHead } from "../ui/page_head";
 import { Pager } from "../ui/paging";
@@ -33,20 +33,20 @@ function Entry({ operation }: { operation: Operation }) {
   const [opened, setOpened] = useState(false);
   return (
     <li class={isOpen(operation) ? "entry is-open" : "entry"}>
-      <When at={operation.created_at} />
+      <When at={operation.created_at} focusable />
       <p class="entry-name">
         <a href={clusterLink(operation.project, operation.cluster)}>{visible(operation.cluster)}</a> <span class="quiet project">{visible(operation.project)}</span>
       </p>
       <details onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>
-          <b>{texts.operationType[operation.type] ?? operation.type}</b> <OperationStatus operation={operation} />{" "}
-          {isOpen(operation) && <OperationProgress operation={operation} />} <Lasted operation={operation} />{" "}
-          {operation.error && <span>{visible(operation.error.title)}</span>}{" "}
-          {operation.requested_by && <span class="quiet">{texts.operation.by(visible(operation.requested_by))}</span>}
+          <b>{wordOf(texts.operationType, operation.type)}</b> <OperationStatus operation={operation} />{" "}
+          {isOpen(operation) && <OperationProgress operation={operation} />} <Lasted operation={operation} />
+          {operation.error && <span> · {brief(operation.error.title)}</span>}
+          {operation.requested_by && <span class="quiet"> · {texts.operation.by(brief(operation.requested_by))}</span>}
         </summary>
         {opened && (
           <div class="entry-body">
-            <OperationBody operation={operation} />
+            <OperationBody operation={operation} listed />
           </div>
         )}
       </details>
@@ -70,7 +70,7 @@ function List({ data, asked }: { data: Data; asked: string }) {
   return (
     <>
       <div class="list-area" {...still.area}>
-        <ul class="panel entries" aria-label={texts.operations.heading}>
+        <ul class="panel entries" tabIndex={-1} aria-label={texts.operations.heading}>
           {still.items.map((operation) => (
             <Entry key={operation.id} operation={operation} />
           ))}

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 
 import { api, ask } from "../api";
+import { goesOn } from "../live/again";
 import { gathered } from "../live/gather";
 import { every, listen } from "../live/life";
 import type { Event, Operation, Problem } from "../types";
@@ -78,6 +79,7 @@ export function makeOperations(asked: URLSearchParams) {
       listen({ events: (some) => some.some(concerns) && soon(), reset: soon }),
       every(MOVING_MS, () => open.peek().length && void read()),
       every(ALL_MS, () => void read()),
+      goesOn({ state, problem }, read),
     ];
     return () => ends.forEach((end) => end());
   }

@@ -1,11 +1,15 @@
 // The only tooltip of the page. It shows the exact time for the element under the pointer or the focus, whose `data-exact` has the time in
 // ms. It stays while the pointer is on it, and Escape closes it (WCAG 1.4.13).
-import { exact } from "./time";
+import { effect } from "@preact/signals";
+
+import { exact, exactTimes } from "./time";
 
 const DELAY_MS = 120;
 const GAP = 6;
 
 export function startExactTimes() {
+  // Exact times need wider columns.
+  effect(() => void document.documentElement.toggleAttribute("data-exact-times", exactTimes.value));
   const tip = document.createElement("div");
   tip.id = "exact-time";
   tip.className = "tip";

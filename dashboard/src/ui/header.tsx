@@ -1,31 +1,13 @@
-import { now, paused } from "../live/life";
-import { link } from "../live/link";
-import { oldestList } from "../live/upstream";
+import { useRef, useState } from "preact/hooks";
+
+import { paused } from "../live/life";
 import { lastFleet, route, type Route } from "../router";
 import { logOut, mayAs, roleOf, session } from "../session";
 import { texts } from "../texts";
-import { visible } from "./foreign";
+import type { Whoami } from "../types";
+import { brief, wordOf } from "./foreign";
 import { setTheme, theme, type Theme } from "./theme";
-import { exactTimes, span } from "./time";
-
-function Connection() {
-  const { state, since } = link.value;
-  const for_ = span(now.value - since);
-  const read = oldestList.value;
-  return (
-    <div class={`connection ${state}`}>
-      <svg class="dot" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
-        {state === "live" ? <circle cx="5" cy="5" r="4" /> : <path d="M1 1l8 8M9 1L1 9" />}
-      </svg>
-      <span>{texts.link[state](for_)}</span>
-      {read !== null && (
-        <span class="quiet age" data-exact={read} tabIndex={0}>
-          {texts.age(span(now.value - read))}
-        </span>
-      )}
-    </div>
-  );
-}
+import { exactTimes } from "./time";
 
 const themes: Theme[] = ["system", "light", "dark"];
 
@@ -83,21 +65,47 @@ function Navigation() {
   );
 }
 
+function User({ who }: { who: Whoami }) {
+  return (
+    <div class="who">
+      <span class="who-name">{brief(who.name)}</span>
+      <span class="quiet">{wordOf(texts.role, who.role)}</span>
+      <button type="button" onClick={logOut}>
+        {texts.nav.logOut}
+      </button>
+    </div>
+  );
+}
+
+/** On narrow screens a button shows and hides the switches and the user; wide screens show them always (style.css). */
+function Settings({ who }: { who: Whoami }) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  return (
+    <div class={isOpen ? "settings is-open" : "settings"}
+      onKeyDown={(event) => event.key === "Escape" && isOpen && (setOpen(false), button.current?.focus())}
+      onFocusOut={(event) => {
+        const next = event.relatedTarget as Node | null;
+        if (next && !event.currentTarget.contains(next)) setOpen(false);
+      }}>
+      <button type="button" class="settings-button" ref={button} aria-expanded={isOpen} aria-controls="settings" onClick={() => setOpen(!isOpen)}>
+        {texts.nav.settings}
+      </button>
+      <div class="settings-body" id="settings">
+        <Switches />
+        <User who={who} />
+      </div>
+    </div>
+  );
+}
+
 export function Header() {
   const current = session.value;
   if (current.kind !== "in") return null;
   return (
     <header class="top">
       <Navigation />
-      <Connection />
-      <Switches />
-      <div class="who">
-        <span class="who-name">{visible(current.who.name)}</span>
-        <span class="quiet">{texts.role[current.who.role] ?? current.who.role}</span>
-        <button type="button" onClick={logOut}>
-          {texts.nav.logOut}
-        </button>
-      </div>
+      <Settings who={current.who} />
     </header>
   );
 }

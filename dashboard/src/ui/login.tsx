@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { logIn, session } from "../session";
 import { begin, isPossible, offers, readOffers } from "../sign_on/flow";
 import { texts } from "../texts";
-import { Foreign } from "./foreign";
+import { brief, Foreign } from "./foreign";
 
 /** A button for each issuer, or the reason why there is none. */
 function SignOn() {
@@ -17,7 +17,7 @@ function SignOn() {
     <div class="sign-on" role="group" aria-label={texts.signOn.label}>
       {offers.value.map((offer) => (
         <button key={offer.url} type="button" aria-disabled={!isOut} onClick={() => void begin(offer)}>
-          {texts.signOn.button(offer.name)}
+          {texts.signOn.button(brief(offer.name))}
         </button>
       ))}
       <p class="quiet">{texts.signOn.or}</p>

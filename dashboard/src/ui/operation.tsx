@@ -2,7 +2,7 @@
 import { now } from "../live/life";
 import { texts } from "../texts";
 import type { Operation, OperationStep } from "../types";
-import { Foreign } from "./foreign";
+import { Foreign, wordOf } from "./foreign";
 import { ProblemNotice } from "./problem";
 import { clock, span, When } from "./time";
 
@@ -16,7 +16,7 @@ export function lastedOf(operation: Operation, present: number): number | null {
 }
 
 export function OperationStatus({ operation }: { operation: Operation }) {
-  return <span class={`tag status-${operation.status}`}>{texts.operationStatus[operation.status] ?? operation.status}</span>;
+  return <span class={`tag status-${operation.status}`}>{wordOf(texts.operationStatus, operation.status)}</span>;
 }
 
 /** Pending: hollow; running: half full; done: a tick; failed: a cross. The word is beside the symbol. */
@@ -40,8 +40,8 @@ function Step({ step, open }: { step: OperationStep; open: boolean }) {
       <StepMark status={step.status} />
       <div>
         <p>
-          <b>{texts.step[step.type as keyof typeof texts.step] ?? step.type}</b> {step.target && <Foreign mono text={step.target} />}{" "}
-          <span class="quiet">{texts.stepStatus[step.status]}</span>
+          <b>{wordOf(texts.step, step.type)}</b> {step.target && <Foreign mono text={step.target} />}{" "}
+          <span class="quiet">{wordOf(texts.stepStatus, step.status)}</span>
           {step.running_ms != null && <span class="quiet mono"> {span(step.running_ms)}</span>}
           {step.rolls_nodes && <span class="tag drifted">{texts.operation.rolls}</span>}
         </p>
@@ -73,23 +73,25 @@ export function OperationProgress({ operation }: { operation: Operation }) {
   );
 }
 
-/** The message, the reason of a failure, the steps, and the caller. */
-export function OperationBody({ operation }: { operation: Operation }) {
+/** The message, the reason of a failure, the steps, and the caller. `listed`: the entry of a list, which has the caller and the time already. */
+export function OperationBody({ operation, listed = false }: { operation: Operation; listed?: boolean }) {
   const open = isOpen(operation);
   return (
     <>
       {operation.message && <p><Foreign text={operation.message} /></p>}
       {operation.error && (
-        <ProblemNotice problem={{ ...operation.error, type: "", status: 0, request_id: "" }} />
+        <ProblemNotice inside problem={{ ...operation.error, type: "", status: 0, request_id: "" }} />
       )}
       <ol class="steps">
         {operation.steps.map((step, i) => (
           <Step key={i} step={step} open={open} />
         ))}
       </ol>
-      <p class="quiet">
-        {operation.requested_by && texts.operation.by(operation.requested_by)} <When at={operation.created_at} focusable />
-      </p>
+      {!listed && (
+        <p class="quiet">
+          {operation.requested_by && <Foreign text={texts.operation.by(operation.requested_by)} />} <When at={operation.created_at} focusable />
+        </p>
+      )}
     </>
   );
 }
@@ -101,7 +103,7 @@ export function OperationDetails({ operation, usual }: { operation: Operation; u
   return (
     <>
       <p class="operation-line">
-        <b>{texts.operationType[operation.type] ?? operation.type}</b> <OperationStatus operation={operation} />{" "}
+        <b>{wordOf(texts.operationType, operation.type)}</b> <OperationStatus operation={operation} />{" "}
         <span class="mono elapsed">{lasted === null ? "" : clock(lasted)}</span>
         {open && usual !== null && <span class="quiet"> {texts.operation.usual(span(usual * 1000))}</span>}
       </p>

@@ -2,6 +2,7 @@
 import { batch, signal } from "@preact/signals";
 
 import type { Result } from "../api";
+import { goesOn } from "../live/again";
 import { announce } from "../live/announce";
 import { texts } from "../texts";
 import type { Problem } from "../types";
@@ -47,6 +48,8 @@ export function makePages<T>(read: (cursor: string | undefined) => Promise<Resul
     state, problem, items, number, more,
     /** Reads the current page again. */
     read: show,
+    /** Reads the page again when it could not be read, until the returned function is called. */
+    goOn: () => goesOn({ state, problem }, show),
     /** Starts at the first page again, because a cursor may have expired. */
     again: () => {
       wanted = 1;

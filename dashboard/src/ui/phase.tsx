@@ -1,6 +1,7 @@
 // Each phase has one colour, one shape and its word (docs/dashboard.md); each of the three identifies the phase.
 import { texts } from "../texts";
 import type { Health, Phase } from "../types";
+import { wordOf } from "./foreign";
 
 /** Paths in a square of 16; `fill` is closed and filled, `mark` is drawn over it. */
 type Shape = { fill?: string; line?: string; mark?: string };
@@ -50,7 +51,7 @@ export function PhaseWord({ phase, progress }: { phase: Phase; progress?: number
   return (
     <span class="state">
       <PhaseIcon phase={phase} />
-      <span class="state-word">{texts.phase[phase] ?? phase}</span>
+      <span class="state-word">{wordOf(texts.phase, phase)}</span>
       {progress != null && <span class="state-progress">{texts.percent(progress)}</span>}
     </span>
   );
@@ -64,7 +65,7 @@ export function HealthWord({ health }: { health: Health }) {
   return (
     <span class="state">
       <HealthIcon health={health} />
-      <span class="state-word">{texts.health[health] ?? health}</span>
+      <span class="state-word">{wordOf(texts.health, health)}</span>
     </span>
   );
 }

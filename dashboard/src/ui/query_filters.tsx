@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { projects } from "../live/upstream";
 import { changeQuery, placeQuery } from "../router";
 import { texts } from "../texts";
+import { brief } from "./foreign";
 
 /** A list of options, or without `options` a text field. */
 export type Field = { name: string; label: string; options?: [value: string, label: string][]; example?: string };
@@ -50,7 +51,7 @@ export function QueryFilters({ fields, children }: { fields: Field[]; children?:
               <select value={value} onChange={(event) => changeQuery({ [field.name]: event.currentTarget.value })}>
                 {optionsWith(field, value).map(([one, label]) => (
                   <option key={one} value={one}>
-                    {label}
+                    {brief(label)}
                   </option>
                 ))}
               </select>

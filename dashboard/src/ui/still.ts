@@ -2,6 +2,8 @@
 // order.
 import { useRef, useState } from "preact/hooks";
 
+import { isPlace } from "./focus";
+
 /** Whether `next` has the same members in the same order. */
 export const sameKeys = (now: string[], next: string[]) => now.length === next.length && now.every((key, i) => key === next[i]);
 
@@ -42,7 +44,7 @@ export function useStill<T>(items: T[], keyOf: (item: T) => string, asked: strin
     area: {
       onPointerEnter: () => ((pointer.current = true), update()),
       onPointerLeave: () => ((pointer.current = false), update()),
-      onFocusIn: () => ((focus.current = true), update()),
+      onFocusIn: (event: FocusEvent) => ((focus.current = !isPlace(event.target)), update()),
       onFocusOut: (event: FocusEvent) => {
         if ((event.currentTarget as Element).contains(event.relatedTarget as Node | null)) return;
         focus.current = false;

@@ -35,31 +35,40 @@ export function dateFormat(options: Intl.DateTimeFormatOptions): () => Intl.Date
 
 const local = dateFormat({ dateStyle: "medium", timeStyle: "medium" });
 const zone = dateFormat({ timeZoneName: "short", hour: "numeric" });
-const dayLocal = dateFormat({ dateStyle: "medium" });
 
 export const zoneName = (at: Date) => zone().formatToParts(at).find((part) => part.type === "timeZoneName")?.value ?? "";
 
 const utc = (at: Date) => at.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 
+/** The time in both zones. */
+const exactParts = (at: Date): [string, string] => [`${local().format(at)} ${zoneName(at)}`, utc(at)];
+
 /** The time in both zones, as one text. */
-export function exact(at: Date): string {
-  return `${local().format(at)} ${zoneName(at)} · ${utc(at)}`;
-}
+export const exact = (at: Date) => exactParts(at).join(" · ");
 
 export function relative(at: number, present: number): string {
   return at <= present ? texts.time.ago(span(present - at)) : texts.time.ahead(span(at - present));
 }
 
-type Props = { at: string | number | null | undefined; none?: string; focusable?: boolean; day?: boolean };
+/** A line may end between the two zones only. */
+function Exact({ at }: { at: Date }) {
+  const [own, universal] = exactParts(at);
+  return (
+    <>
+      <span class="exact">{own}</span> <span class="exact">{universal}</span>
+    </>
+  );
+}
 
-/** `day`: the exact form shows the date only. The tooltip reads `data-exact` (exact_times.ts). */
-export function When({ at, none = texts.none, focusable = false, day = false }: Props) {
+type Props = { at: string | number | null | undefined; none?: string; focusable?: boolean };
+
+/** The tooltip reads `data-exact` (exact_times.ts). */
+export function When({ at, none = texts.none, focusable = false }: Props) {
   const date = at == null ? null : new Date(at);
   if (!date || Number.isNaN(date.getTime())) return <span class="quiet">{at == null ? none : visible(String(at))}</span>;
-  const text = exactTimes.value ? (day ? dayLocal().format(date) : `${local().format(date)} ${zoneName(date)}`) : relative(date.getTime(), now.value);
   return (
     <time dateTime={date.toISOString()} data-exact={date.getTime()} {...(focusable ? { tabIndex: 0 } : {})}>
-      {text}
+      {exactTimes.value ? <Exact at={date} /> : relative(date.getTime(), now.value)}
     </time>
   );
 }

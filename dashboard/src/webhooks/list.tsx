@@ -4,17 +4,17 @@ import { useEffect, useMemo } from "preact/hooks";
 import { webhookLink } from "../router";
 import { texts } from "../texts";
 import type { Webhook } from "../types";
-import { Foreign, visible } from "../ui/foreign";
+import { Foreign, visible, wordOf } from "../ui/foreign";
 import { PageHead } from "../ui/page_head";
 import { PagesState, Pager } from "../ui/paging";
 import { SeverityIcon } from "../ui/phase";
 import { When } from "../ui/time";
 import { makeWebhooks } from "./read";
 
-const listOf = (words: string[], all: string) => (words.length ? words.join(", ") : all);
+const listOf = (words: string[], all: string) => (words.length && !words.includes("*") ? words.join(", ") : all);
 
 export function WebhookState({ webhook }: { webhook: Webhook }) {
-  return <span class={`tag webhook-${webhook.status}`}>{texts.webhooks.state[webhook.status] ?? webhook.status}</span>;
+  return <span class={`tag webhook-${webhook.status}`}>{wordOf(texts.webhooks.state, webhook.status)}</span>;
 }
 
 /** Problems on which a user has to act. */

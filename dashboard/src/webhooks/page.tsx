@@ -1,15 +1,17 @@
 // One webhook: its state, and every delivery with every attempt.
+import { Fragment } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
 import { placeQuery } from "../router";
 import { texts } from "../texts";
 import type { Delivery } from "../types";
-import { Foreign, visible } from "../ui/foreign";
+import { useCountSpoken } from "../ui/count_spoken";
+import { brief, Foreign, visible, wordOf } from "../ui/foreign";
 import { Pager, PagesState } from "../ui/paging";
 import { ProblemNotice } from "../ui/problem";
 import { optionsOf, QueryFilters, type Field } from "../ui/query_filters";
 import { useStill } from "../ui/still";
-import { Table } from "../ui/table";
+import { Cell, Row, Table } from "../ui/table";
 import { When } from "../ui/time";
 import { WebhookFacts, WebhookState, WebhookTrouble } from "./list";
 import { makeDeliveries, makeWebhook } from "./read";
@@ -19,18 +21,25 @@ const fields: Field[] = [{ name: "status", label: texts.deliveries.status, optio
 const answerOf = (status: number | null | undefined) => (status == null ? texts.deliveries.noAnswer : String(status));
 
 function Attempts({ delivery }: { delivery: Delivery }) {
+  const label = texts.deliveries.column;
   return (
-    <Table kind="attempts" label={texts.deliveries.attemptsOf(delivery.event_id)} columns={texts.deliveries.column}>
+    <Table kind="attempts" stacked label={texts.deliveries.attemptsOf(brief(delivery.event_id))} columns={label}>
       {delivery.attempts.map((attempt, i) => (
-        <tr key={i}>
-          <th scope="row" class="mono">{delivery.attempt - delivery.attempts.length + i + 1}</th>
-          <td>
-            <When at={attempt.at} />
-          </td>
-          <td class="mono">{answerOf(attempt.response_status)}</td>
-          <td class="mono">{texts.ms(attempt.latency_ms)}</td>
-          <td>{attempt.error ? <Foreign mono text={attempt.error} /> : texts.deliveries.state.delivered}</td>
-        </tr>
+        <Row key={i}>
+          <Cell label={label.number} head kind="mono">
+            {delivery.attempt - delivery.attempts.length + i + 1}
+          </Cell>
+          <Cell label={label.at}>
+            <When at={attempt.at} focusable />
+          </Cell>
+          <Cell label={label.status} kind="mono">
+            {answerOf(attempt.response_status)}
+          </Cell>
+          <Cell label={label.latency} kind="mono">
+            {texts.ms(attempt.latency_ms)}
+          </Cell>
+          <Cell label={label.error}>{attempt.error ? <Foreign mono text={attempt.error} /> : texts.deliveries.state.delivered}</Cell>
+        </Row>
       ))}
     </Table>
   );
@@ -40,13 +49,13 @@ function Entry({ delivery }: { delivery: Delivery }) {
   const { status } = delivery;
   return (
     <li class="entry">
-      <When at={delivery.created_at} />
+      <When at={delivery.created_at} focusable />
       <p class="entry-name">
-        <b>{texts.event[delivery.event_type as keyof typeof texts.event] ?? visible(delivery.event_type)}</b>
+        <b>{wordOf(texts.event, delivery.event_type)}</b>
       </p>
       <details>
         <summary>
-          <span class={`tag status-${status === "delivered" ? "succeeded" : status}`}>{texts.deliveries.state[status] ?? status}</span>{" "}
+          <span class={`tag status-${status === "delivered" ? "succeeded" : status}`}>{wordOf(texts.deliveries.state, status)}</span>{" "}
           {delivery.attempt > 0 && (
             <span class="mono">{texts.deliveries.last(answerOf(delivery.response_status), delivery.latency_ms == null ? texts.none : texts.ms(delivery.latency_ms))}</span>
           )}{" "}
@@ -71,11 +80,17 @@ function Entry({ delivery }: { delivery: Delivery }) {
   );
 }
 
+function foundOf({ items, more }: ReturnType<typeof makeDeliveries>): string {
+  const found = items.value.length;
+  return found ? texts.deliveries.found(found, more.value) : texts.deliveries.noneMatch;
+}
+
 function Log({ id }: { id: string }) {
   const asked = placeQuery.value.get("status") ?? "";
   const deliveries = useMemo(() => makeDeliveries(id, asked), [id, asked]);
   useEffect(() => deliveries.start(), [deliveries]);
   const still = useStill(deliveries.items.value, (one) => one.id, `${asked} ${deliveries.number.value}`);
+  useCountSpoken(asked, deliveries.state.value === "there" && asked !== "", () => foundOf(deliveries));
   const isEmpty = deliveries.state.value === "there" && !still.items.length;
   return (
     <section class="log" aria-labelledby="deliveries-heading">
@@ -85,7 +100,7 @@ function Log({ id }: { id: string }) {
       {isEmpty && <p class="panel empty">{asked ? texts.deliveries.noneMatch : texts.deliveries.none}</p>}
       {still.items.length > 0 && (
         <div class="list-area" {...still.area}>
-          <ul class="panel entries" aria-label={texts.deliveries.heading}>
+          <ul class="panel entries" tabIndex={-1} aria-label={texts.deliveries.heading}>
             {still.items.map((delivery) => (
               <Entry key={delivery.id} delivery={delivery} />
             ))}
@@ -102,6 +117,21 @@ function Log({ id }: { id: string }) {
   );
 }
 
+/** A line may end after each part of the address. */
+function Address({ url }: { url: string }) {
+  const parts = visible(url).match(/[^/?&]+[/?&]*|[/?&]+/g) ?? [];
+  return (
+    <>
+      {parts.map((part, i) => (
+        <Fragment key={i}>
+          {part}
+          <wbr />
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
 export function WebhookPage({ id }: { id: string }) {
   const data = useMemo(() => makeWebhook(id), [id]);
   useEffect(() => data.start(), [data]);
@@ -115,7 +145,7 @@ export function WebhookPage({ id }: { id: string }) {
         <p class="crumbs">
           <a href="#/webhooks">{texts.webhooks.heading}</a> <span aria-hidden="true">/</span> <bdi>{visible(id)}</bdi>
         </p>
-        <h1 tabIndex={-1}>{webhook ? visible(webhook.url) : texts.webhooks.one}</h1>
+        <h1 tabIndex={-1}>{webhook ? <Address url={webhook.url} /> : texts.webhooks.one}</h1>
       </div>
       {state === "loading" && <p class="panel empty">{texts.pages.loading}</p>}
       {state === "gone" && <p class="panel empty">{texts.webhooks.gone}</p>}

@@ -18,6 +18,7 @@ export function makeWebhooks() {
     const ends = [
       listen({ events: (some) => some.some(concerns) && void pages.read(), reset: () => void pages.read() }),
       every(LIST_MS, () => void pages.read()),
+      pages.goOn(),
     ];
     return () => ends.forEach((end) => end());
   }
