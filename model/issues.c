@@ -84,6 +84,14 @@ enum {
     SHOWN_BYTES = 500 /* the limit in bytes of a value in an issue about drift */
 };
 
+/* Those who may have to act. The operator runs shootd. */
+static const char by_user[] = "user", by_operator[] = "operator", by_cleura[] = "cleura";
+
+static const char *actor_of(const struct error_meaning *meaning)
+{
+    return meaning->user_error ? by_user : by_cleura;
+}
+
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
     "cluster", "operation", "condition", "constraint", "drift", "version", "observation"};
@@ -130,6 +138,7 @@ struct kind {
     const char *code;
     enum issue_severity severity;
     const char *source;
+    const char *responsible;
     const char *title;
     const char *action;
 };
@@ -138,6 +147,7 @@ struct occurrence {
     const char *subject;     /* the id, name or path of the affected object, or NULL */
     const char *description; /* or NULL */
     const char *action;      /* NULL: the action of the kind */
+    const char *responsible; /* NULL: that of the kind */
     wall_us since;           /* 0: not known */
     wall_us expires_at;      /* for versions; 0: no date */
     const char *target;      /* for versions: the version to upgrade to, or NULL */
@@ -157,6 +167,7 @@ static void issue_add(struct issues *in, const struct kind *kind, enum issue_sev
     json_set_str(doc, "code", kind->code);
     json_set_str(doc, "severity", severity_names[severity]);
     json_set_str(doc, "source", kind->source);
+    json_set_str(doc, "responsible", o->responsible ? o->responsible : kind->responsible);
     json_set_str(doc, "subject", o->subject);
     json_set_str(doc, "title", kind->title);
     json_set_str(doc, "description", o->description);
@@ -169,27 +180,46 @@ static void issue_add(struct issues *in, const struct kind *kind, enum issue_sev
 
 /* ---- phase, errors, operations ---- */
 
-static const struct kind deletion_failed = {"deletion_failed", ISSUE_CRITICAL, "cluster",
+static const struct kind deletion_failed = {"deletion_failed",
+                                            ISSUE_CRITICAL,
+                                            "cluster",
+                                            by_user,
                                             "The deletion failed",
                                             "Remove the objects inside the cluster that block the deletion "
                                             "(finalizers, load balancers, volumes), then DELETE it again."};
 static const struct kind cluster_failed = {
-    "cluster_failed", ISSUE_CRITICAL, "cluster", "Cleura reports a failure and does not try again",
+    "cluster_failed",
+    ISSUE_CRITICAL,
+    "cluster",
+    by_user,
+    "Cleura reports a failure and does not try again",
     "Follow the actions of the upstream errors, then POST .../actions/retry or change the spec."};
 static const struct kind create_refused = {
-    "create_refused", ISSUE_CRITICAL, "cluster", "The cluster was never created",
+    "create_refused",
+    ISSUE_CRITICAL,
+    "cluster",
+    by_user,
+    "The cluster was never created",
     "Correct the error of the failed operation, then create the cluster again: PUT, or POST with the same "
     "name, which replaces this record; DELETE removes it."};
 static const struct kind cluster_retrying = {
-    "cluster_retrying", ISSUE_WARNING, "cluster", "Cleura reports an error and tries again",
+    "cluster_retrying",
+    ISSUE_WARNING,
+    "cluster",
+    by_cleura,
+    "Cleura reports an error and tries again",
     "Follow the actions of the upstream errors; Cleura tries again by itself, usually for 12 hours."};
-static const struct kind upstream_error = {"upstream_error", ISSUE_WARNING, "cluster",
+static const struct kind upstream_error = {"upstream_error",          ISSUE_WARNING, "cluster", by_cleura,
                                            "Cleura reports an error", NULL};
 static const struct kind deletion_stuck = {
-    "deletion_stuck", ISSUE_WARNING, "cluster", "The deletion does not end",
+    "deletion_stuck",
+    ISSUE_WARNING,
+    "cluster",
+    by_user,
+    "The deletion does not end",
     "Remove the objects inside the cluster that block the deletion: finalizers, load balancers, volumes. The "
     "deletion then continues."};
-static const struct kind operation_failed = {"operation_failed", ISSUE_WARNING, "operation",
+static const struct kind operation_failed = {"operation_failed",          ISSUE_WARNING, "operation", by_user,
                                              "The last operation failed", NULL};
 
 static void look_at_phase(struct issues *in)
@@ -239,11 +269,13 @@ static void look_at_error(struct issues *in, enum issue_severity severity, const
     json_t *fault;
     model_append_errors(faults, json_obj(held, "last_error"));
     json_array_foreach (faults, i, fault)
-        issue_add(in, &upstream_error, severity,
-                  &(struct occurrence){.subject = json_str(fault, "code"),
-                                       .description = json_str(fault, "description"),
-                                       .action = json_str(fault, "action"),
-                                       .since = json_int(held, "since", 0)});
+        issue_add(
+            in, &upstream_error, severity,
+            &(struct occurrence){.subject = json_str(fault, "code"),
+                                 .description = json_str(fault, "description"),
+                                 .action = json_str(fault, "action"),
+                                 .responsible = json_bool(fault, "user_error", false) ? by_user : by_cleura,
+                                 .since = json_int(held, "since", 0)});
 }
 
 static void look_at_deletion(struct issues *in, const json_t *deletion)
@@ -281,76 +313,78 @@ struct check {
 static const struct check conditions[] = {
     {"APIServerAvailable",
      NULL,
-     {"api_server_unavailable", ISSUE_CRITICAL, "condition", "The API server does not answer",
+     {"api_server_unavailable", ISSUE_CRITICAL, "condition", by_cleura, "The API server does not answer",
       "Wait some minutes: Cleura restarts the API server. If the issue remains, look for overload by clients "
       "and webhooks, then contact Cleura."}},
     {"ControlPlaneHealthy",
      NULL,
-     {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", "The control plane is not healthy",
+     {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", by_cleura, "The control plane is not healthy",
       "Cleura repairs the control plane; POST .../actions/reconcile may help. Contact Cleura if the issue "
       "remains."}},
     {"EveryNodeReady",
      "MissingNodes",
-     {"nodes_not_ready", ISSUE_WARNING, "condition", "Nodes are missing",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", by_user, "Nodes are missing",
       "Check quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura continues to "
       "try to create the nodes."}},
     {"EveryNodeReady",
      "KubeletVersionMismatch",
-     {"nodes_not_ready", ISSUE_WARNING, "condition", "Nodes run a different version",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", by_user, "Nodes run a different version",
       "Their replacement is in progress or blocked: look for disruption budgets that allow no eviction."}},
     {"EveryNodeReady",
      NULL,
-     {"nodes_not_ready", ISSUE_WARNING, "condition", "Not every node is ready",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", by_user, "Not every node is ready",
       "kubectl get nodes shows which; look for disk or memory pressure and for disruption budgets that block "
       "the replacement."}},
     {"SystemComponentsHealthy",
      "NoTunnelDeployed",
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", "The control plane does not reach the nodes",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", by_user,
+      "The control plane does not reach the nodes",
       "Nodes must exist and reach the API server: check firewalls, allowed_cidrs and webhooks that block "
       "kube-system."}},
     {"SystemComponentsHealthy",
      "TunnelConnectionBroken",
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", "The control plane does not reach the nodes",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", by_user,
+      "The control plane does not reach the nodes",
       "Nodes must reach the API server: check firewalls, allowed_cidrs and network policies in "
       "kube-system."}},
     {"SystemComponentsHealthy",
      NULL,
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", "A system component is not healthy",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", by_user, "A system component is not healthy",
       "kubectl -n kube-system get pods shows which; free resources on the nodes, and remove webhooks that "
       "block kube-system."}},
     {"ObservabilityComponentsHealthy",
      NULL,
-     {"observability_unhealthy", ISSUE_INFO, "condition", "Monitoring is not healthy",
+     {"observability_unhealthy", ISSUE_INFO, "condition", by_cleura, "Monitoring is not healthy",
       "The cluster itself is not affected. Contact Cleura if the issue remains."}},
     {NULL,
      NULL,
-     {"condition_not_met", ISSUE_WARNING, "condition", "A condition is not met",
+     {"condition_not_met", ISSUE_WARNING, "condition", by_cleura, "A condition is not met",
       "Read the description; contact Cleura if the issue remains."}},
 };
 
 static const struct check constraints[] = {
     {"HibernationPossible",
      NULL,
-     {"hibernation_blocked", ISSUE_WARNING, "constraint", "The cluster cannot be hibernated",
+     {"hibernation_blocked", ISSUE_WARNING, "constraint", by_user, "The cluster cannot be hibernated",
       "Webhooks inside the cluster would prevent its wake-up: correct or remove the webhooks in the "
       "description, or give them failurePolicy Ignore."}},
     {"MaintenancePreconditionsSatisfied",
      NULL,
-     {"maintenance_blocked", ISSUE_WARNING, "constraint", "Maintenance may fail",
+     {"maintenance_blocked", ISSUE_WARNING, "constraint", by_user, "Maintenance may fail",
       "Webhooks inside the cluster may block nodes and system components: correct or remove the webhooks in "
       "the description."}},
     {"CACertificateValiditiesAcceptable",
      NULL,
-     {"ca_expiring", ISSUE_WARNING, "constraint", "A certificate authority expires within a year",
+     {"ca_expiring", ISSUE_WARNING, "constraint", by_user, "A certificate authority expires within a year",
       "POST .../actions/rotate-ca-prepare, distribute new kubeconfigs, then POST "
       ".../actions/rotate-ca-complete."}},
     {"CRDsWithProblematicConversionWebhooks",
      NULL,
-     {"conversion_webhooks", ISSUE_WARNING, "constraint", "Conversion webhooks may block Gardener",
+     {"conversion_webhooks", ISSUE_WARNING, "constraint", by_user, "Conversion webhooks may block Gardener",
       "Store the custom resources in one version and remove the conversion webhooks in the description."}},
     {NULL,
      NULL,
-     {"constraint_not_met", ISSUE_INFO, "constraint", "A constraint is not met",
+     {"constraint_not_met", ISSUE_INFO, "constraint", by_cleura, "A constraint is not met",
       "Read the description; contact Cleura if it stays."}},
 };
 
@@ -368,12 +402,14 @@ static void issue_add_check(struct issues *in, const struct check *checks, const
     const struct kind *kind = kind_of(checks, found);
     const char *message = json_str(found, "message");
     const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
+    const struct error_meaning *meaning = code ? model_error_meaning(code) : NULL;
     enum issue_severity severity =
         unknown && kind->severity == ISSUE_CRITICAL ? ISSUE_WARNING : kind->severity;
     issue_add(in, kind, severity,
               &(struct occurrence){.subject = json_str(found, "type"),
                                    .description = message ? message : json_str(found, "reason"),
-                                   .action = code ? model_error_meaning(code)->action : NULL});
+                                   .action = meaning ? meaning->action : NULL,
+                                   .responsible = meaning ? actor_of(meaning) : NULL});
 }
 
 /* Whether the conditions have a meaning in this phase. The conditions have no meaning while a cluster is
@@ -412,9 +448,16 @@ static void look_at_conditions(struct issues *in)
 /* ---- drift and age ---- */
 
 static const struct kind drift = {
-    "drift", ISSUE_WARNING, "drift", "The cluster differs from its spec",
+    "drift",
+    ISSUE_WARNING,
+    "drift",
+    by_user,
+    "The cluster differs from its spec",
     "PUT the spec again to correct the cluster, or PUT a spec that equals the present state."};
-static const struct kind observation_stale = {"observation_stale", ISSUE_WARNING, "observation",
+static const struct kind observation_stale = {"observation_stale",
+                                              ISSUE_WARNING,
+                                              "observation",
+                                              by_operator,
                                               "Cleura could not be read recently",
                                               "GET /v1/projects/{project} shows the reason under upstream; "
                                               "reading continues by itself when Cleura answers."};
@@ -449,14 +492,14 @@ static void look_at_age(struct issues *in)
 
 /* ---- versions ---- */
 
-static const struct kind version_expired = {"version_expired", ISSUE_CRITICAL, "version",
-                                            "A version in use has expired", NULL};
-static const struct kind version_expiring = {"version_expiring", ISSUE_WARNING, "version",
-                                             "A version in use expires soon", NULL};
-static const struct kind version_deprecated = {"version_deprecated", ISSUE_INFO, "version",
-                                               "A version in use is deprecated", NULL};
-static const struct kind version_not_offered = {"version_not_offered", ISSUE_INFO, "version",
-                                                "A version in use is no longer offered", NULL};
+static const struct kind version_expired = {
+    "version_expired", ISSUE_CRITICAL, "version", by_user, "A version in use has expired", NULL};
+static const struct kind version_expiring = {
+    "version_expiring", ISSUE_WARNING, "version", by_user, "A version in use expires soon", NULL};
+static const struct kind version_deprecated = {
+    "version_deprecated", ISSUE_INFO, "version", by_user, "A version in use is deprecated", NULL};
+static const struct kind version_not_offered = {
+    "version_not_offered", ISSUE_INFO, "version", by_user, "A version in use is no longer offered", NULL};
 
 /* Returns the newest supported version to which the cluster can be upgraded: of the same minor version if
  * possible, otherwise of the next minor version. NULL: there is none. */
@@ -524,6 +567,7 @@ static void look_at_version(void *ctx, const struct version_in_use *v)
                                      ? "Cleura may upgrade the cluster by force at any time."
                                      : "After this version expires, Cleura upgrades the cluster by force.",
                   .action = action,
+                  .responsible = target ? NULL : by_cleura,
                   .since = is_over ? v->expires_at : 0,
                   .expires_at = v->expires_at,
                   .target = target});

@@ -40,7 +40,7 @@ const struct error_meaning *model_error_meaning(const char *code);
 void model_append_errors(json_t *errors, const json_t *last_error);
 
 /*
- * An issue is {code, severity, source, subject, title, description, action, since, expires_at,
+ * An issue is {code, severity, source, responsible, subject, title, description, action, since, expires_at,
  * target_version}. Arrays of issues begin with the critical issues; the caller owns the arrays.
  *
  * Returns the part of a cluster's issues that is made together with the cluster's entry in the view, as an

@@ -169,6 +169,7 @@ static void print_issues(const struct cli *cli, const json_t *issues)
                              subject ? subject : "", subject ? ")" : ""));
         line(cli, "", STYLE_PLAIN, json_str(issue, "description"));
         line(cli, "  to do", STYLE_PLAIN, json_str(issue, "action"));
+        line(cli, "  by", STYLE_PLAIN, json_str(issue, "responsible"));
     }
 }
 

@@ -1,5 +1,5 @@
 // The frame of every page: the user, the state of the connection, and the parts that all pages share.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { AccountsPage } from "./accounts/page";
 import { AuditPage } from "./audit/page";
@@ -63,10 +63,13 @@ function Restoring({ away }: { away: boolean }) {
   );
 }
 
-/** Moves the focus to the heading after a change of page: screen readers start reading there. */
+/**
+ * Moves the focus to the heading after a change of page: screen readers start reading there. It happens before the page is painted, because
+ * a later moment would take the focus from a user who is quick.
+ */
 function useFocusOnHeading(place: string) {
   const last = useRef(place);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // On the first page the focus stays where the browser puts it.
     if (last.current !== place) document.querySelector<HTMLElement>("main h1")?.focus();
     last.current = place;

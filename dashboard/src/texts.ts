@@ -218,7 +218,7 @@ export const texts = {
   issues: {
     none: "No known issue.",
     severity: { critical: "critical", warning: "warning", info: "for information" },
-    action: "To do:",
+    responsible: { user: "To do", operator: "For the operator of shootd", cleura: "Cleura acts" },
     since: "Since",
     expires: "Ends",
   },

@@ -1,4 +1,4 @@
-"""Runs Chromium for tests of the dashboard: a Python interface to tests/js/dashboard.mjs."""
+"""Runs Chromium for tests of the dashboard: a Python interface to tests/js/dashboard.mjs, and the server that the pages come from."""
 
 import itertools
 import json
@@ -9,8 +9,10 @@ import threading
 
 import pytest
 
-from harness import ROOT
+import harness
+from harness import PROJECT_ID, ROOT, wait_until
 
+OTHER_PROJECT = "ffeeddccbbaa99887766554433221100"
 JS = ROOT / "tests/js"
 AXE = ROOT / "dashboard/node_modules/axe-core/axe.min.js"
 PATIENCE_S = 90
@@ -71,3 +73,29 @@ class Chromium:
         finally:
             self.popen.kill()
             self.errors.close()
+
+
+class World:
+    """A simulator, a daemon with two projects, and a browser. `page` is the name of a page of the browser, which the first use makes."""
+
+    def __init__(self, directory, polling="{active: 100ms, idle: 300ms, discovery: 300ms, absent_for: 200ms}"):
+        chromium()
+        self.directory = directory
+        self.sim = harness.Sim(directory, project=[PROJECT_ID, OTHER_PROJECT])
+        self.d = harness.Shootd(directory / "shootd", self.sim.url, projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER_PROJECT)],
+                                polling=polling).start().wait_upstream()
+        self.chromium = Chromium(directory)
+
+    def wait_total(self, count):
+        wait_until(lambda: self.d.http.get("/v1/summary").json()["total"] == count, what=f"{count} clusters")
+
+    def run(self, page, body, **args):
+        return self.chromium.run(page, body, **{"url": self.d.url + "/", "token": self.d.token(), **args})
+
+    def go(self, page, place):
+        self.run(page, "await page.evaluate((place) => { location.hash = place; }, args.place);", place=place)
+
+    def stop(self):
+        self.chromium.stop()
+        self.d.stop()
+        self.sim.stop()

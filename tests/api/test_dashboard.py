@@ -13,10 +13,10 @@ import pytest
 import browser
 import contract
 import harness
+from browser import OTHER_PROJECT
 from harness import PROJECT_ID, ROOT, wait_until
 from streams import Stream
 
-OTHER_PROJECT = "ffeeddccbbaa99887766554433221100"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e</script><script>alert(2)</script>" + "w" * 300
 # The directory for pictures of the pages, see docs/dashboard.md.
 PICTURES = os.environ.get("DASHBOARD_PICTURES")
@@ -38,17 +38,11 @@ def accessible(world, page):
         assert not found, f"{theme}\n" + "\n".join(found)
 
 
-class World:
-    """A simulator, a daemon with two projects, a receiver of webhooks that takes them, one that refuses them, and a browser."""
+class World(browser.World):
+    """Clusters in several states, a receiver of webhooks that takes them, and one that refuses them."""
 
     def __init__(self, directory):
-        self.directory = directory
-        browser.chromium()
-        self.sim = harness.Sim(directory, project=[PROJECT_ID, OTHER_PROJECT])
-        self.d = harness.Shootd(directory / "shootd", self.sim.url, projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER_PROJECT)],
-                                polling="{active: 100ms, idle: 300ms, discovery: 300ms, absent_for: 200ms}").start()
-        self.d.wait_upstream()
-        self.chromium = browser.Chromium(directory)
+        super().__init__(directory)
         self.receivers = {"good": harness.Receiver(), "bad": harness.Receiver(500)}
         self.receivers["bad"].answer = HOSTILE.encode()[:200]
         self.hooks = {name: self.hook(name, one.url) for name, one in self.receivers.items()}
@@ -111,24 +105,16 @@ class World:
             wait_until(lambda: not drift(), what="the drift to end")
             self.let_fail_again()
 
-    def run(self, page, body, **args):
-        return self.chromium.run(page, body, url=self.d.url + "/", token=self.d.token(), **args)
-
     def open(self, page, place="", token=None):
         """Logs in and opens that place."""
-        self.chromium.run(page, LOGIN, url=self.d.url + "/", token=token or self.d.token())
+        self.run(page, LOGIN, token=token or self.d.token())
         if place:
-            self.chromium.run(page, 'await page.evaluate((place) => { location.hash = place; }, args.place);', place=place)
-
-    def go(self, page, place):
-        self.chromium.run(page, "await page.evaluate((place) => { location.hash = place; }, args.place);", place=place)
+            self.go(page, place)
 
     def stop(self):
-        self.chromium.stop()
+        super().stop()
         for one in self.receivers.values():
             one.stop()
-        self.d.stop()
-        self.sim.stop()
 
 
 @pytest.fixture(scope="module")
@@ -306,6 +292,43 @@ def test_views_and_columns_by_choice_stay_in_the_browser(world):
     accessible(world, "views")  # the menu of columns is open
 
 
+def test_the_columns_are_in_the_address(world):
+    """A link and a view show the columns of whoever made them. They change nothing that this browser stores."""
+    shown = 'return page.locator(".thead .cell").evaluateAll((heads) => heads.map((one) => one.className.replace("cell ", "")));'
+    columns = "health,version,marks,changed"
+    world.open("maker")
+    made = world.run("maker", ALL_READ + """
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByLabel("Expires").uncheck();
+      await page.getByLabel("Message").uncheck();
+      const url = page.url();
+      await page.getByText("Views", { exact: true }).click();
+      await page.getByLabel("Name of the view").fill("Narrow");
+      await page.keyboard.press("Enter");
+      const view = await page.getByRole("link", { name: "Narrow", exact: true }).getAttribute("href");
+      await page.getByRole("button", { name: "Remove the view" }).click();
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByLabel("Expires").check();
+      await page.getByLabel("Message").check();
+      return { url, view, after: page.url(), kept: await page.evaluate(() => Object.keys(localStorage)) };
+    """)
+    hash = "#/?columns=" + columns.replace(",", "%2C")
+    assert made["url"].endswith(hash) and made["view"] == hash and made["after"].endswith("#/") and made["kept"] == [], made
+    for place, wanted in ((f"/?columns={columns}", columns.split(",")), ("/?columns=none", []), ("/?columns=marks,nonsense", ["marks"]),
+                          ("/", ["health", "version", "expires", "marks", "changed", "message"])):
+        world.go("maker", place)
+        found = wait_until(lambda: (now := world.run("maker", shown)) == ["name", "phase", *wanted] and now, what=f"the columns of {place}")
+        assert len(found) == 2 + len(wanted)
+    assert world.run("maker", "return page.evaluate(() => Object.keys(localStorage));") == []
+    world.go("maker", f"/?columns={columns}&phase=ready")
+    cleared = world.run("maker", """
+      await page.getByRole("button", { name: "Clear filters" }).first().click();
+      await page.getByRole("button", { name: "Clear filters" }).first().waitFor({ state: "detached" });
+      return page.url();
+    """)
+    assert cleared.endswith(hash), "a filter goes, the columns stay"
+
+
 def test_a_create_is_watched_live_through_a_killed_daemon(world):
     d, sim = world.d, world.sim
     world.open("live", "/clusters/team-a/watched")
@@ -394,6 +417,22 @@ def test_a_paused_page_stands_still_and_misses_nothing(world):
     sim.http.delete("/_sim/shoots/new-0000")
     wait_until(lambda: d.cluster("new-0000").status_code == 404, what="it to be gone")
     world.run("pause", 'await page.locator(".tbody", { hasText: "new-0000" }).waitFor({ state: "detached" });')
+
+
+def test_an_issue_says_who_has_to_act(world):
+    world.run("who", """
+      await page.route(/clusters\\/broken\\/issues/, async (route) => {
+        const response = await route.fetch(), all = await response.json(), [one] = all.items;
+        all.items = ["user", "operator", "cleura", "a new one"].map((responsible, i) => ({ ...one, responsible, subject: String(i) }));
+        await route.fulfill({ response, json: all });
+      });
+    """)
+    world.open("who", "/clusters/team-a/broken")
+    told = world.run("who", """
+      await page.locator(".issue .action").nth(3).waitFor();
+      return page.locator(".issue .action b").allInnerTexts();
+    """)
+    assert told == ["To do:", "For the operator of shootd:", "Cleura acts:", "a new one:"]
 
 
 def test_the_cluster_page_tells_all(world):
@@ -671,7 +710,7 @@ def test_da31_hostile_texts_are_text(world):
 PLACES = {"fleet": "/", "trouble": "/?sort=trouble&phase=failed", "nothing": "/?q=nothing", "ready": "/clusters/team-a/shop", "failed": "/clusters/team-a/broken",
           "gone": "/clusters/team-a/none", "unknown": "/no/such/page", "operations": "/operations", "events": "/events?type=operation.*",
           "webhooks": "/webhooks", "webhook": "/webhooks/{bad}", "accounts": "/accounts", "audit": "/audit?action=createCluster,createWebhook"}
-READY = {"fleet": "web-0000", "trouble": "broken", "nothing": "No cluster fits", "ready": "The cluster works", "failed": "To do:", "gone": "no such cluster",
+READY = {"fleet": "web-0000", "trouble": "broken", "nothing": "No cluster fits", "ready": "The cluster works", "failed": "css=.issue .action", "gone": "no such cluster",
          "unknown": "no such page", "operations": "css=.entry >> nth=2", "events": "css=.entry >> nth=2", "webhooks": "css=.card >> nth=1",
          "webhook": "css=.entry", "accounts": "logged in", "audit": "css=table.audit"}
 
@@ -1471,7 +1510,7 @@ def test_phases_are_said_in_the_words_of_the_issues():
     """The page and the API have one text for one thing."""
     texts = (ROOT / "dashboard/src/texts.ts").read_text()
     for code in ("cluster_failed", "cluster_retrying"):
-        title = re.search(rf'"{code}", ISSUE_\w+, "cluster",\s+"([^"]+)"', (ROOT / "model/issues.c").read_text())[1]
+        title = re.search(rf'"{code}",\s+ISSUE_\w+,\s+"cluster",\s+by_\w+,\s+"([^"]+)"', (ROOT / "model/issues.c").read_text())[1]
         assert title in texts, title
 
 

@@ -7,9 +7,8 @@ import pytest
 
 import browser
 import harness
-from harness import PROJECT_ID, wait_until
+from harness import wait_until
 
-OTHER_PROJECT = "ffeeddccbbaa99887766554433221100"
 PHONE, DESK = 390, 1440
 CLUSTERS = 60
 
@@ -39,14 +38,11 @@ LONG_PAGE = "/audit?action=deleteCluster"  # it does not update itself
 LONG = 40
 
 
-class World:
-    """A simulator with many clusters, a daemon with two projects, a receiver of webhooks, and a browser."""
+class World(browser.World):
+    """Many clusters, and a receiver of webhooks."""
 
     def __init__(self, directory):
-        browser.chromium()
-        self.sim = harness.Sim(directory, project=[PROJECT_ID, OTHER_PROJECT])
-        self.d = harness.Shootd(directory / "shootd", self.sim.url, projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER_PROJECT)],
-                                polling="{active: 100ms, idle: 300ms, discovery: 300ms, absent_for: 200ms}").start().wait_upstream()
+        super().__init__(directory)
         self.receiver = harness.Receiver()
         made = self.d.http.post("/v1/webhooks", json={"url": self.receiver.url + "/hook/of/this/test", "event_types": ["operation.*"]})
         assert made.status_code == 201, made.text
@@ -57,23 +53,14 @@ class World:
         self.d.wait_operation(created["operation"]["id"])
         for _ in range(LONG):
             assert self.d.http.delete(self.d.clusters_path("none")).status_code == 404
-        self.chromium = browser.Chromium(directory)
-
-    def wait_total(self, count):
-        wait_until(lambda: self.d.http.get("/v1/summary").json()["total"] == count, what=f"{count} clusters")
-
-    def run(self, page, body, **args):
-        return self.chromium.run(page, body, url=self.d.url + "/", token=self.d.token(), **args)
 
     def open(self, page, width, place="/", height=900):
         """Logs in with a window of this size and opens the place."""
         self.run(page, LOGIN + GO, width=width, height=height, place=place)
 
     def stop(self):
-        self.chromium.stop()
+        super().stop()
         self.receiver.stop()
-        self.d.stop()
-        self.sim.stop()
 
 
 @pytest.fixture(scope="module")

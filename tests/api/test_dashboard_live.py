@@ -6,8 +6,9 @@ import json
 import pytest
 
 import browser
+from browser import OTHER_PROJECT
 from harness import wait_until
-from test_dashboard import ALL_READ, LISTEN, LIVE, LOGIN, OTHER_PROJECT, SAID, shared_world, world  # noqa: F401 - fixtures
+from test_dashboard import ALL_READ, LISTEN, LIVE, LOGIN, SAID, shared_world, world  # noqa: F401 - fixtures
 
 PROBLEM = 'await page.getByRole("group", { name: "Problem" }).waitFor();'
 

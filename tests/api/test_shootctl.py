@@ -22,7 +22,7 @@ import harness
 from contract import DOCUMENT
 from ctl import (Answers, CONFLICT, DIFFERENT, FAILED, HTML, NOT_ALLOWED, NOT_FOUND, OK, REFUSED, SHOOTCTL, TIMED_OUT, UNREACHABLE, USAGE, answer, by_method,
                  environment, fails, fields_of, good, of_ci, operation, problem, raw, run)
-from harness import ROOT, wait_until
+from harness import ROOT, SANITIZED, wait_until
 from terminal import Terminal
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -504,7 +504,8 @@ def test_bad_answers_end_each_verb_with_a_plain_message(tmp_path, kind):
             text = "token\n" if "stdin" in verb else "name: dev\n"
             arguments = [server.url if word == "URL" else word for word in verb.split()]
             return run(own, *arguments, "--retries", "0", input=text, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
-        for verb in VERBS:
+        # A start with a sanitizer takes as long as four without; there each verb meets every third answer.
+        for verb in VERBS[list(BAD).index(kind) % 3::3] if SANITIZED else VERBS:
             done = one(verb)
             assert "\x1b" not in done.stdout + done.stderr and "\u202e" not in done.stdout + done.stderr, (verb, done)
             assert not list(tmp_path.rglob("config.yaml")), "a login that failed stores nothing"
@@ -521,6 +522,9 @@ def test_members_that_are_missing_crash_nothing(tmp_path):
     fake = functools.partial(run, tmp_path, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
     with Answers({"*": answer(200, {"items": [], "drift": [{"path": "a"}, {}], "status": {}})}) as server:
         assert "a: null, asked for null" in good(fake("describe", "dev", SHOOTD_URL=server.url))
+    issue = {"title": "T", "severity": "warning", "action": "Wait.", "responsible": "cleura"}
+    with Answers({"*": answer(200, {"items": [issue, {}], "status": {}})}) as server:
+        assert re.search(r"^  to do +Wait\.\n  by +cleura$", good(fake("describe", "dev", SHOOTD_URL=server.url)), re.M)
     with Answers({"*": answer(200, {"name": "ci", "role": "admin"})}) as server:
         assert "projects null" in fake("login", server.url, "--token-stdin", input="token\n").stderr
 

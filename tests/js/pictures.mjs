@@ -100,11 +100,15 @@ function tidy() {
   }
 }
 
-async function shot(page, height) {
+/** `height` pixels of the page at most, from its beginning or from the element `begin`. */
+async function shot(page, height, begin) {
   await page.evaluate(tidy);
   const { width } = page.viewportSize();
-  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
-  return page.screenshot({ fullPage: true, clip: { x: 0, y: 0, width, height: Math.min(whole, height) }, animations: "disabled", caret: "hide" });
+  const [y, whole] = await page.evaluate((begin) => {
+    const first = begin && document.querySelector(begin).getBoundingClientRect();
+    return [first ? Math.floor(first.top + scrollY) : 0, document.documentElement.scrollHeight];
+  }, begin);
+  return page.screenshot({ fullPage: true, clip: { x: 0, y, width, height: Math.min(whole - y, height) }, animations: "disabled", caret: "hide" });
 }
 
 /** Calls `ends` until its value is true. */
@@ -118,13 +122,16 @@ async function until(ends, what) {
   }
 }
 
-/** The picture of the page as PNG, up to `height` pixels of it: when its requests are answered, and two pictures are the same. */
-export async function take(page, height) {
+/**
+ * The picture of the page as PNG, up to `height` pixels of it from the element `begin`: when its requests are answered, and two pictures are
+ * the same.
+ */
+export async function take(page, height, begin = null) {
   await page.evaluate(() => document.fonts.ready.then(() => null));
   let last = null;
   return until(async () => {
     const before = last;
-    last = page.answering ? null : await shot(page, height);
+    last = page.answering ? null : await shot(page, height, begin);
     return before && last && before.equals(last) && last;
   }, "a page that stands still");
 }
@@ -133,15 +140,15 @@ export async function take(page, height) {
  * Compares the page with the file `reference`, for `patience` ms while they differ, because the page may still change. Returns null or what
  * differs; the last picture and the difference are then in the files `actual` and `differs`.
  */
-export async function compare(page, height, { reference, actual, differs, patience }) {
+export async function compare(page, height, { begin = null, reference, actual, differs, patience }) {
   if (!existsSync(reference)) return "there is no such file";
   const wanted = readFileSync(reference), deadline = Date.now() + patience;
   do {
-    const png = page.answering ? null : await shot(page, height);
+    const png = page.answering ? null : await shot(page, height, begin);
     if (png && !difference(png, wanted)) return null;
     await new Promise((resolve) => setTimeout(resolve, 20));
   } while (Date.now() < deadline);
-  const last = await take(page, height);
+  const last = await take(page, height, begin);
   writeFileSync(actual, last);
   return difference(last, wanted, differs);
 }

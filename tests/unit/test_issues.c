@@ -115,7 +115,7 @@ static char *codes_of(struct cluster *c, const struct operation *op)
     json_t *issues CLEANUP_JSON = issues_shown(c, op, catalog);
     buffer_init(&out, 8192);
     json_array_foreach (issues, i, issue) {
-        assert_true(json_object_size(issue) == 10);
+        assert_true(json_object_size(issue) == 11);
         assert_non_null(json_str(issue, "title"));
         assert_non_null(json_str(issue, "action"));
         (void)buffer_printf(&out, "%s%s/%s/%s", i ? "," : "", json_str(issue, "code"),
@@ -356,6 +356,50 @@ static void versions(void **state)
     expect(c, NULL, "version_expiring/warning/gardenlinux 1877.7.0");
 }
 
+/* The first issue of the cluster, which is freed. */
+static void expect_responsible(struct cluster *c, const struct operation *op, const char *wanted)
+{
+    json_t *issues CLEANUP_JSON = issues_shown(c, op, catalog);
+    assert_string_equal(json_str_or(json_array_get(issues, 0), "responsible", "?"), wanted);
+    cluster_free(c);
+}
+
+static void who_has_to_act(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *condition, *wanted;
+    } conditions[] = {
+        {"[{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\"}]", "cleura"},
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\"}]", "user"},
+        /* An error code says more than the condition. */
+        {"[{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\",\"codes\":[\"ERR_PROBLEMATIC_WEBHOOK\"]}]",
+         "user"},
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"codes\":[\"ERR_INFRA_RATE_LIMITS_EXCEEDED\"]}"
+         "]",
+         "cleura"},
+    };
+    static const char *const errors[][2] = {
+        {"[{\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\"]}]", "user"},
+        {"[{\"codes\":[\"ERR_NEW\"]}]", "cleura"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(conditions); i++) {
+        struct cluster *c = healthy("1.33.7");
+        replace(&c->shoot->conditions, conditions[i].condition);
+        expect_responsible(c, NULL, conditions[i].wanted);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+        struct cluster *c = healthy("1.33.7");
+        replace(&c->shoot->last_errors, errors[i][0]);
+        expect_responsible(c, NULL, errors[i][1]);
+    }
+    expect_responsible(healthy("1.31.14"), NULL, "user");
+    expect_responsible(healthy("1.34.2"), NULL, "cleura"); /* there is no version to upgrade to */
+    struct cluster *c = healthy("1.33.7");
+    c->stale = true;
+    expect_responsible(c, NULL, "operator");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +411,7 @@ int main(void)
         cmocka_unit_test(constraints),
         cmocka_unit_test(drift_and_age),
         cmocka_unit_test(versions),
+        cmocka_unit_test(who_has_to_act),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

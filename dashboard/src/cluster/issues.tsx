@@ -19,7 +19,7 @@ export function Issues({ issues }: { issues: Issue[] }) {
             </p>
             {issue.description && <p><Foreign text={issue.description} /></p>}
             <p class="action">
-              <b>{texts.issues.action}</b> <Foreign text={issue.action} />
+              <b class="foreign">{wordOf(texts.issues.responsible, issue.responsible)}:</b> <Foreign text={issue.action} />
             </p>
             {(issue.since || issue.expires_at) && (
               <p class="quiet">

@@ -1,4 +1,4 @@
-// Choices of the user for the table, stored in this browser: views (filters and an order with a name), and hidden columns.
+// Choices of the user for the table, stored in this browser: views (filters, an order and columns with a name), and hidden columns.
 import { signal } from "@preact/signals";
 
 export type View = { name: string; query: string };
@@ -36,7 +36,7 @@ function write(key: string, list: unknown[]) {
 }
 
 export const views = signal<View[]>(read(VIEWS, isView));
-export const hidden = signal<ColumnKey[]>(read(COLUMNS, isChoice));
+export const hidden = signal<Choice[]>(read(COLUMNS, isChoice));
 
 function setViews(list: View[]) {
   views.value = list;
@@ -51,8 +51,7 @@ export function saveView(name: string, query: string) {
 
 export const removeView = (name: string) => setViews(views.peek().filter((one) => one.name !== name));
 
-export function toggleColumn(key: Choice) {
-  const list = hidden.peek();
-  hidden.value = list.includes(key) ? list.filter((one) => one !== key) : [...list, key];
-  write(COLUMNS, hidden.peek());
+export function storeHidden(keys: Choice[]) {
+  hidden.value = keys;
+  write(COLUMNS, keys);
 }

@@ -6,7 +6,8 @@ import { fleetLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import { visible } from "../ui/foreign";
 import { Menu } from "../ui/menu";
-import { choices, hidden, removeView, saveView, toggleColumn, views } from "./kept";
+import { hidden, toggleColumn } from "./columns";
+import { choices, removeView, saveView, views } from "./kept";
 
 export function ColumnsMenu() {
   return (

@@ -1,4 +1,4 @@
-// The filters and the order of the clusters. All of them are in the URL.
+// The filters, the order and the columns of the clusters. All of them are in the URL.
 import { computed } from "@preact/signals";
 
 import { fleetLink, replaceWith, route } from "../router";
@@ -17,14 +17,19 @@ export type Query = {
   mark: Mark[];
   sort: SortKey;
   reverse: boolean;
+  /** Columns beside name and phase; null when the URL names none. */
+  columns: string[] | null;
 };
 
 const sortKeys: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
+/** In the URL: no columns beside name and phase. */
+const NO_COLUMNS = "none";
 const words = (text: string | null) => (text ? text.split(",").filter(Boolean) : []);
 
 function parse(params: URLSearchParams): Query {
   const sort = params.get("sort") ?? "name";
   const key = sort.replace(/^-/, "") as SortKey;
+  const columns = params.get("columns");
   return {
     q: params.get("q") ?? "",
     phase: words(params.get("phase")) as Phase[],
@@ -34,6 +39,7 @@ function parse(params: URLSearchParams): Query {
     mark: words(params.get("mark")) as Mark[],
     sort: sortKeys.includes(key) ? key : "name",
     reverse: sort.startsWith("-"),
+    columns: columns === null ? null : words(columns),
   };
 }
 
@@ -47,6 +53,7 @@ function write(query: Query): URLSearchParams {
   for (const name of ["phase", "health", "version", "mark"] as const) set(name, query[name].join(","));
   const sort = `${query.reverse ? "-" : ""}${query.sort}`;
   set("sort", sort === "name" ? "" : sort);
+  if (query.columns) set("columns", query.columns.join(",") || NO_COLUMNS);
   return params;
 }
 

@@ -10,7 +10,8 @@ import { isPlace } from "../ui/focus";
 import { brief, visible } from "../ui/foreign";
 import { HealthWord, PhaseWord } from "../ui/phase";
 import { exactTimes, When } from "../ui/time";
-import { hidden, type ColumnKey } from "./kept";
+import { hidden } from "./columns";
+import type { ColumnKey } from "./kept";
 import { movedBy, order } from "./order";
 import { change, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
 import { isMoving, partsOf, revision, rows, type Row } from "./rows";
@@ -52,7 +53,7 @@ function HeaderCell({ column }: { column: Column }) {
 }
 
 /** Name, phase, and the other columns that the user has not hidden. */
-const columns = computed(() => all.filter(({ key }) => !hidden.value.includes(key)));
+const columns = computed(() => all.filter(({ key }) => !(hidden.value as ColumnKey[]).includes(key)));
 
 const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
 const troubles = marks.filter((mark) => mark !== "unmanaged");
