@@ -7,73 +7,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "model/error_meanings.h"
 #include "model/expiry.h"
+#include "model/problem.h"
 #include "model/spec.h"
-
-static const struct error_meaning meanings[] = {
-    {"ERR_INFRA_UNAUTHENTICATED", true, false,
-     "Cleura's credentials for this project are invalid: bootstrap the project again or contact Cleura."},
-    {"ERR_INFRA_UNAUTHORIZED", true, false,
-     "The project lacks a privilege at OpenStack: check the roles of the project. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
-    {"ERR_INFRA_QUOTA_EXCEEDED", true, false,
-     "Raise the OpenStack quota of the project or ask for fewer or smaller nodes. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
-    {"ERR_INFRA_RATE_LIMITS_EXCEEDED", false, true,
-     "OpenStack limits the request rate: wait, it is retried."},
-    {"ERR_INFRA_DEPENDENCIES", true, false,
-     "Another OpenStack object is in the way (ports, networks, routers): remove it. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
-    {"ERR_RETRYABLE_INFRA_DEPENDENCIES", false, true, "A passing infrastructure fault: wait, it is retried."},
-    {"ERR_INFRA_RESOURCES_DEPLETED", true, true,
-     "The machine type is sold out: wait, or choose another machine type."},
-    {"ERR_CLEANUP_CLUSTER_RESOURCES", true, true,
-     "Objects inside the cluster hang (finalizers, load balancers, volumes): remove them; deletion goes on."},
-    {"ERR_CONFIGURATION_PROBLEM", true, false,
-     "Correct the cluster's configuration as the description says."},
-    {"ERR_RETRYABLE_CONFIGURATION_PROBLEM", true, true,
-     "Correct the cluster's configuration as the description says (for example a disruption budget)."},
-    {"ERR_PROBLEMATIC_WEBHOOK", true, false,
-     "An admission webhook inside the cluster blocks Gardener: fix or remove it. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
-};
-
-const struct error_meaning *model_error_meaning(const char *code)
-{
-    static const struct error_meaning unknown = {
-        "", false, true, "Read the description; contact Cleura if the issue remains."};
-    for (size_t i = 0; code && i < ARRAY_LEN(meanings); i++)
-        if (!strcmp(meanings[i].code, code))
-            return &meanings[i];
-    return &unknown;
-}
-
-/* The entries of an error share its description, which may be long. */
-static void append_error(json_t *errors, const char *code, json_t *description)
-{
-    const struct error_meaning *meaning = model_error_meaning(code);
-    json_t *entry = json_object();
-    json_set_str(entry, "code", code);
-    (void)json_object_set(entry, "description", description);
-    json_set_bool(entry, "user_error", meaning->user_error);
-    json_set_bool(entry, "retryable", meaning->retryable);
-    json_set_str(entry, "action", meaning->action);
-    (void)json_array_append_new(errors, entry);
-}
-
-void model_append_errors(json_t *errors, const json_t *last_error)
-{
-    json_t *description CLEANUP_JSON = json_string(json_str_or(last_error, "description", ""));
-    json_t *codes = json_arr(last_error, "codes");
-    if (!json_array_size(codes)) {
-        append_error(errors, "UNKNOWN", description);
-        return;
-    }
-    size_t i;
-    json_t *code;
-    json_array_foreach (codes, i, code)
-        append_error(errors, json_is_string(code) ? json_string_value(code) : "UNKNOWN", description);
-}
 
 #define DAY_US            (24 * 3600 * US_PER_S)
 #define DELETION_STUCK_US (3600 * US_PER_S)
@@ -83,14 +20,6 @@ enum {
     LATER_DAYS = 90,
     SHOWN_BYTES = 500 /* the limit in bytes of a value in an issue about drift */
 };
-
-/* Those who may have to act. The operator runs shootd. */
-static const char by_user[] = "user", by_operator[] = "operator", by_cleura[] = "cleura";
-
-static const char *actor_of(const struct error_meaning *meaning)
-{
-    return meaning->user_error ? by_user : by_cleura;
-}
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
@@ -183,7 +112,7 @@ static void issue_add(struct issues *in, const struct kind *kind, enum issue_sev
 static const struct kind deletion_failed = {"deletion_failed",
                                             ISSUE_CRITICAL,
                                             "cluster",
-                                            by_user,
+                                            BY_USER,
                                             "The deletion failed",
                                             "Remove the objects inside the cluster that block the deletion "
                                             "(finalizers, load balancers, volumes), then DELETE it again."};
@@ -191,14 +120,14 @@ static const struct kind cluster_failed = {
     "cluster_failed",
     ISSUE_CRITICAL,
     "cluster",
-    by_user,
+    BY_USER,
     "Cleura reports a failure and does not try again",
     "Follow the actions of the upstream errors, then POST .../actions/retry or change the spec."};
 static const struct kind create_refused = {
     "create_refused",
     ISSUE_CRITICAL,
     "cluster",
-    by_user,
+    BY_USER,
     "The cluster was never created",
     "Correct the error of the failed operation, then create the cluster again: PUT, or POST with the same "
     "name, which replaces this record; DELETE removes it."};
@@ -206,20 +135,20 @@ static const struct kind cluster_retrying = {
     "cluster_retrying",
     ISSUE_WARNING,
     "cluster",
-    by_cleura,
+    BY_USER,
     "Cleura reports an error and tries again",
     "Follow the actions of the upstream errors; Cleura tries again by itself, usually for 12 hours."};
-static const struct kind upstream_error = {"upstream_error",          ISSUE_WARNING, "cluster", by_cleura,
+static const struct kind upstream_error = {"upstream_error",          ISSUE_WARNING, "cluster", BY_CLEURA,
                                            "Cleura reports an error", NULL};
 static const struct kind deletion_stuck = {
     "deletion_stuck",
     ISSUE_WARNING,
     "cluster",
-    by_user,
+    BY_USER,
     "The deletion does not end",
     "Remove the objects inside the cluster that block the deletion: finalizers, load balancers, volumes. The "
     "deletion then continues."};
-static const struct kind operation_failed = {"operation_failed",          ISSUE_WARNING, "operation", by_user,
+static const struct kind operation_failed = {"operation_failed",          ISSUE_WARNING, "operation", BY_USER,
                                              "The last operation failed", NULL};
 
 static void look_at_phase(struct issues *in)
@@ -274,7 +203,7 @@ static void look_at_error(struct issues *in, enum issue_severity severity, const
             &(struct occurrence){.subject = json_str(fault, "code"),
                                  .description = json_str(fault, "description"),
                                  .action = json_str(fault, "action"),
-                                 .responsible = json_bool(fault, "user_error", false) ? by_user : by_cleura,
+                                 .responsible = model_error_meaning(json_str(fault, "code"))->responsible,
                                  .since = json_int(held, "since", 0)});
 }
 
@@ -288,6 +217,20 @@ static void look_at_deletion(struct issues *in, const json_t *deletion)
                                        .since = since});
 }
 
+/* The advice of most errors is for the user. */
+static const char *actor_of_error(const json_t *error)
+{
+    switch (problem_from_name(json_str(error, "code"))) {
+    case PROBLEM_UPSTREAM_FORBIDDEN:
+    case PROBLEM_UPSTREAM_LOGIN_FAILED:
+    case PROBLEM_STORE_UNAVAILABLE:
+    case PROBLEM_INTERNAL_ERROR:
+        return BY_OPERATOR;
+    default:
+        return BY_USER;
+    }
+}
+
 static void look_at_operation(struct issues *in)
 {
     const struct operation *op = in->op;
@@ -299,6 +242,7 @@ static void look_at_operation(struct issues *in)
               &(struct occurrence){.subject = op->id,
                                    .description = description,
                                    .action = json_str_or(op->error, "advice", "Repeat the operation."),
+                                   .responsible = actor_of_error(op->error),
                                    .since = op->finished_at});
 }
 
@@ -313,78 +257,78 @@ struct check {
 static const struct check conditions[] = {
     {"APIServerAvailable",
      NULL,
-     {"api_server_unavailable", ISSUE_CRITICAL, "condition", by_cleura, "The API server does not answer",
+     {"api_server_unavailable", ISSUE_CRITICAL, "condition", BY_CLEURA, "The API server does not answer",
       "Wait some minutes: Cleura restarts the API server. If the issue remains, look for overload by clients "
       "and webhooks, then contact Cleura."}},
     {"ControlPlaneHealthy",
      NULL,
-     {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", by_cleura, "The control plane is not healthy",
+     {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", BY_CLEURA, "The control plane is not healthy",
       "Cleura repairs the control plane; POST .../actions/reconcile may help. Contact Cleura if the issue "
       "remains."}},
     {"EveryNodeReady",
      "MissingNodes",
-     {"nodes_not_ready", ISSUE_WARNING, "condition", by_user, "Nodes are missing",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Nodes are missing",
       "Check quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura continues to "
       "try to create the nodes."}},
     {"EveryNodeReady",
      "KubeletVersionMismatch",
-     {"nodes_not_ready", ISSUE_WARNING, "condition", by_user, "Nodes run a different version",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Nodes run a different version",
       "Their replacement is in progress or blocked: look for disruption budgets that allow no eviction."}},
     {"EveryNodeReady",
      NULL,
-     {"nodes_not_ready", ISSUE_WARNING, "condition", by_user, "Not every node is ready",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Not every node is ready",
       "kubectl get nodes shows which; look for disk or memory pressure and for disruption budgets that block "
       "the replacement."}},
     {"SystemComponentsHealthy",
      "NoTunnelDeployed",
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", by_user,
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER,
       "The control plane does not reach the nodes",
       "Nodes must exist and reach the API server: check firewalls, allowed_cidrs and webhooks that block "
       "kube-system."}},
     {"SystemComponentsHealthy",
      "TunnelConnectionBroken",
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", by_user,
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER,
       "The control plane does not reach the nodes",
       "Nodes must reach the API server: check firewalls, allowed_cidrs and network policies in "
       "kube-system."}},
     {"SystemComponentsHealthy",
      NULL,
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", by_user, "A system component is not healthy",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER, "A system component is not healthy",
       "kubectl -n kube-system get pods shows which; free resources on the nodes, and remove webhooks that "
       "block kube-system."}},
     {"ObservabilityComponentsHealthy",
      NULL,
-     {"observability_unhealthy", ISSUE_INFO, "condition", by_cleura, "Monitoring is not healthy",
+     {"observability_unhealthy", ISSUE_INFO, "condition", BY_CLEURA, "Monitoring is not healthy",
       "The cluster itself is not affected. Contact Cleura if the issue remains."}},
     {NULL,
      NULL,
-     {"condition_not_met", ISSUE_WARNING, "condition", by_cleura, "A condition is not met",
+     {"condition_not_met", ISSUE_WARNING, "condition", BY_USER, "A condition is not met",
       "Read the description; contact Cleura if the issue remains."}},
 };
 
 static const struct check constraints[] = {
     {"HibernationPossible",
      NULL,
-     {"hibernation_blocked", ISSUE_WARNING, "constraint", by_user, "The cluster cannot be hibernated",
+     {"hibernation_blocked", ISSUE_WARNING, "constraint", BY_USER, "The cluster cannot be hibernated",
       "Webhooks inside the cluster would prevent its wake-up: correct or remove the webhooks in the "
       "description, or give them failurePolicy Ignore."}},
     {"MaintenancePreconditionsSatisfied",
      NULL,
-     {"maintenance_blocked", ISSUE_WARNING, "constraint", by_user, "Maintenance may fail",
+     {"maintenance_blocked", ISSUE_WARNING, "constraint", BY_USER, "Maintenance may fail",
       "Webhooks inside the cluster may block nodes and system components: correct or remove the webhooks in "
       "the description."}},
     {"CACertificateValiditiesAcceptable",
      NULL,
-     {"ca_expiring", ISSUE_WARNING, "constraint", by_user, "A certificate authority expires within a year",
+     {"ca_expiring", ISSUE_WARNING, "constraint", BY_USER, "A certificate authority expires within a year",
       "POST .../actions/rotate-ca-prepare, distribute new kubeconfigs, then POST "
       ".../actions/rotate-ca-complete."}},
     {"CRDsWithProblematicConversionWebhooks",
      NULL,
-     {"conversion_webhooks", ISSUE_WARNING, "constraint", by_user, "Conversion webhooks may block Gardener",
+     {"conversion_webhooks", ISSUE_WARNING, "constraint", BY_USER, "Conversion webhooks may block Gardener",
       "Store the custom resources in one version and remove the conversion webhooks in the description."}},
     {NULL,
      NULL,
-     {"constraint_not_met", ISSUE_INFO, "constraint", by_cleura, "A constraint is not met",
+     {"constraint_not_met", ISSUE_INFO, "constraint", BY_USER, "A constraint is not met",
       "Read the description; contact Cleura if it stays."}},
 };
 
@@ -409,7 +353,8 @@ static void issue_add_check(struct issues *in, const struct check *checks, const
               &(struct occurrence){.subject = json_str(found, "type"),
                                    .description = message ? message : json_str(found, "reason"),
                                    .action = meaning ? meaning->action : NULL,
-                                   .responsible = meaning ? actor_of(meaning) : NULL});
+
+                                   .responsible = meaning ? meaning->responsible : NULL});
 }
 
 /* Whether the conditions have a meaning in this phase. The conditions have no meaning while a cluster is
@@ -451,13 +396,13 @@ static const struct kind drift = {
     "drift",
     ISSUE_WARNING,
     "drift",
-    by_user,
+    BY_USER,
     "The cluster differs from its spec",
     "PUT the spec again to correct the cluster, or PUT a spec that equals the present state."};
 static const struct kind observation_stale = {"observation_stale",
                                               ISSUE_WARNING,
                                               "observation",
-                                              by_operator,
+                                              BY_OPERATOR,
                                               "Cleura could not be read recently",
                                               "GET /v1/projects/{project} shows the reason under upstream; "
                                               "reading continues by itself when Cleura answers."};
@@ -493,13 +438,13 @@ static void look_at_age(struct issues *in)
 /* ---- versions ---- */
 
 static const struct kind version_expired = {
-    "version_expired", ISSUE_CRITICAL, "version", by_user, "A version in use has expired", NULL};
+    "version_expired", ISSUE_CRITICAL, "version", BY_USER, "A version in use has expired", NULL};
 static const struct kind version_expiring = {
-    "version_expiring", ISSUE_WARNING, "version", by_user, "A version in use expires soon", NULL};
+    "version_expiring", ISSUE_WARNING, "version", BY_USER, "A version in use expires soon", NULL};
 static const struct kind version_deprecated = {
-    "version_deprecated", ISSUE_INFO, "version", by_user, "A version in use is deprecated", NULL};
+    "version_deprecated", ISSUE_INFO, "version", BY_USER, "A version in use is deprecated", NULL};
 static const struct kind version_not_offered = {
-    "version_not_offered", ISSUE_INFO, "version", by_user, "A version in use is no longer offered", NULL};
+    "version_not_offered", ISSUE_INFO, "version", BY_USER, "A version in use is no longer offered", NULL};
 
 /* Returns the newest supported version to which the cluster can be upgraded: of the same minor version if
  * possible, otherwise of the next minor version. NULL: there is none. */
@@ -567,7 +512,6 @@ static void look_at_version(void *ctx, const struct version_in_use *v)
                                      ? "Cleura may upgrade the cluster by force at any time."
                                      : "After this version expires, Cleura upgrades the cluster by force.",
                   .action = action,
-                  .responsible = target ? NULL : by_cleura,
                   .since = is_over ? v->expires_at : 0,
                   .expires_at = v->expires_at,
                   .target = target});

@@ -22,23 +22,6 @@ enum { ISSUE_SOURCE_MAX_ = 7 };
 const char *issue_source_name(int source);
 int issue_source_from_name(const char *name);
 
-/* The meaning of an error code of Gardener for the user (GA-2). */
-struct error_meaning {
-    const char *code;
-    bool user_error; /* the owner of the account can correct it */
-    bool retryable;  /* Gardener tries again by itself */
-    const char *action;
-};
-
-/* Returns the row of a code, never NULL: unknown codes have a row of their own. */
-const struct error_meaning *model_error_meaning(const char *code);
-
-/*
- * Converts one last error of Cleura {description, codes} and appends it to `errors`, one entry per code:
- * {code, description, user_error, retryable, action} (status.errors).
- */
-void model_append_errors(json_t *errors, const json_t *last_error);
-
 /*
  * An issue is {code, severity, source, responsible, subject, title, description, action, since, expires_at,
  * target_version}. Arrays of issues begin with the critical issues; the caller owns the arrays.

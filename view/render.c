@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/version.h"
-#include "model/issues.h"
+#include "model/error_meanings.h"
 #include "model/string_list.h"
 #include "view/cluster_facts.h"
 

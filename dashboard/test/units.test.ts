@@ -54,7 +54,7 @@ const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSumma
 });
 const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0);
 
-const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false, columns: null };
+const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false };
 const NOW = Date.parse("2026-03-01T00:00:00Z");
 const list = (rows: Row[], part: Partial<Query>) => arrange(sortByName([...rows]), { ...everything, ...part }, NOW).map((key) => key.slice(2));
 

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/issues.h"
+#include "model/error_meanings.h"
 #include "model/moves.h"
 #include "model/spec.h"
 #include "reconcile/operations/action_kinds.h"

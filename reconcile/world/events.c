@@ -10,7 +10,7 @@
 #include "base/ids.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "model/issues.h"
+#include "model/error_meanings.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"

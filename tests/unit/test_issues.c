@@ -118,6 +118,7 @@ static char *codes_of(struct cluster *c, const struct operation *op)
         assert_true(json_object_size(issue) == 11);
         assert_non_null(json_str(issue, "title"));
         assert_non_null(json_str(issue, "action"));
+        assert_non_null(json_str(issue, "responsible"));
         (void)buffer_printf(&out, "%s%s/%s/%s", i ? "," : "", json_str(issue, "code"),
                             json_str(issue, "severity"), json_str_or(issue, "subject", ""));
     }
@@ -364,6 +365,18 @@ static void expect_responsible(struct cluster *c, const struct operation *op, co
     cluster_free(c);
 }
 
+static void expect_responsible_for_error(enum problem_code code, const char *wanted)
+{
+    struct operation *op = operation_new();
+    struct problem *p = problem_new(code, "no");
+    op->type = OPERATION_UPDATE;
+    op->status = OPERATION_FAILED;
+    op->error = problem_to_error_json(p);
+    expect_responsible(healthy("1.33.7"), op, wanted);
+    problem_free(p);
+    operation_free(op);
+}
+
 static void who_has_to_act(void **state)
 {
     (void)state;
@@ -381,7 +394,9 @@ static void who_has_to_act(void **state)
     };
     static const char *const errors[][2] = {
         {"[{\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\"]}]", "user"},
-        {"[{\"codes\":[\"ERR_NEW\"]}]", "cleura"},
+        {"[{\"codes\":[\"ERR_RETRYABLE_INFRA_DEPENDENCIES\"]}]", "cleura"},
+        {"[{\"codes\":[\"ERR_INFRA_UNAUTHENTICATED\"]}]", "operator"},
+        {"[{\"codes\":[\"ERR_NEW\"]}]", "user"},
     };
     for (size_t i = 0; i < ARRAY_LEN(conditions); i++) {
         struct cluster *c = healthy("1.33.7");
@@ -394,7 +409,8 @@ static void who_has_to_act(void **state)
         expect_responsible(c, NULL, errors[i][1]);
     }
     expect_responsible(healthy("1.31.14"), NULL, "user");
-    expect_responsible(healthy("1.34.2"), NULL, "cleura"); /* there is no version to upgrade to */
+    expect_responsible_for_error(PROBLEM_UPSTREAM_FORBIDDEN, "operator");
+    expect_responsible_for_error(PROBLEM_UPSTREAM_REFUSED, "user");
     struct cluster *c = healthy("1.33.7");
     c->stale = true;
     expect_responsible(c, NULL, "operator");

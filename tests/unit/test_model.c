@@ -12,7 +12,7 @@
 #include "model/cluster.h"
 #include "model/decide.h"
 #include "model/event.h"
-#include "model/issues.h"
+#include "model/error_meanings.h"
 #include "model/moves.h"
 #include "model/operation.h"
 #include "model/shoot.h"

@@ -6,7 +6,7 @@ import { fleetLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import { visible } from "../ui/foreign";
 import { Menu } from "../ui/menu";
-import { hidden, toggleColumn } from "./columns";
+import { hidden, toggleColumn, withColumns } from "./columns";
 import { choices, removeView, saveView, views } from "./kept";
 
 export function ColumnsMenu() {
@@ -32,7 +32,7 @@ export function ViewsMenu() {
     event.preventDefault();
     const given = name.trim();
     if (!given) return field.current?.focus();
-    saveView(given, String(placeQuery.peek()));
+    saveView(given, String(withColumns(placeQuery.peek())));
     setName("");
     announce(texts.views.saved(given));
   }

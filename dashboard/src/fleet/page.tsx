@@ -28,8 +28,7 @@ function countOf(size: number): string | null {
 export function FleetPage() {
   void revision.value;
   const size = rows.size, areAllThere = load.value.state === "loaded", count = countOf(size);
-  const { columns, ...asked } = query.value; // a choice of columns has no results
-  useCountSpoken(JSON.stringify(asked), areAllThere && isFiltered(query.value), () => texts.fleet.count(order.shown.peek().length, rows.size));
+  useCountSpoken(query.value, areAllThere && isFiltered(query.value), () => texts.fleet.count(order.shown.peek().length, rows.size));
   return (
     <>
       <PageHead heading={texts.fleet.heading} title={areAllThere ? texts.fleet.title(size) : undefined}>

@@ -17,19 +17,14 @@ export type Query = {
   mark: Mark[];
   sort: SortKey;
   reverse: boolean;
-  /** Columns beside name and phase; null when the URL names none. */
-  columns: string[] | null;
 };
 
 const sortKeys: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
-/** In the URL: no columns beside name and phase. */
-const NO_COLUMNS = "none";
 const words = (text: string | null) => (text ? text.split(",").filter(Boolean) : []);
 
 function parse(params: URLSearchParams): Query {
   const sort = params.get("sort") ?? "name";
   const key = sort.replace(/^-/, "") as SortKey;
-  const columns = params.get("columns");
   return {
     q: params.get("q") ?? "",
     phase: words(params.get("phase")) as Phase[],
@@ -39,13 +34,24 @@ function parse(params: URLSearchParams): Query {
     mark: words(params.get("mark")) as Mark[],
     sort: sortKeys.includes(key) ? key : "name",
     reverse: sort.startsWith("-"),
-    columns: columns === null ? null : words(columns),
   };
 }
 
-export const query = computed<Query>(() => parse(route.value.page === "fleet" ? route.value.query : new URLSearchParams()));
+const present = computed(() => (route.value.page === "fleet" ? route.value.query : new URLSearchParams()));
 
-function write(query: Query): URLSearchParams {
+/** The columns in the URL as text (columns.ts); null when the URL names none. */
+export const columnsAsked = computed(() => present.value.get("columns"));
+
+const filtersAsked = computed(() => {
+  const params = new URLSearchParams(present.value);
+  params.delete("columns");
+  return String(params);
+});
+
+/** It stays the same value when only the columns change, so that these arrange no rows. */
+export const query = computed<Query>(() => parse(new URLSearchParams(filtersAsked.value)));
+
+function write(query: Query, columns: string | null): URLSearchParams {
   const params = new URLSearchParams();
   const set = (name: string, value: string) => value && params.set(name, value);
   set("q", query.q);
@@ -53,13 +59,15 @@ function write(query: Query): URLSearchParams {
   for (const name of ["phase", "health", "version", "mark"] as const) set(name, query[name].join(","));
   const sort = `${query.reverse ? "-" : ""}${query.sort}`;
   set("sort", sort === "name" ? "" : sort);
-  if (query.columns) set("columns", query.columns.join(",") || NO_COLUMNS);
+  set("columns", columns ?? "");
   return params;
 }
 
 export function change(part: Partial<Query>) {
-  replaceWith(fleetLink(write({ ...query.peek(), ...part })));
+  replaceWith(fleetLink(write({ ...query.peek(), ...part }, columnsAsked.peek())));
 }
+
+export const askColumns = (columns: string | null) => replaceWith(fleetLink(write(query.peek(), columns)));
 
 /** Adds the word to the list, or removes it from the list. */
 export function toggled<T>(list: T[], word: T): T[] {
