@@ -641,6 +641,7 @@ def test_the_order_stands_still_under_the_pointer_and_the_focus(world):
     world.open("still", "/?sort=trouble")
     world.run("still", ALL_READ + """
       await page.locator('.tbody [aria-rowindex="2"]', { hasText: "broken" }).waitFor();
+      await page.getByRole("link", { name: "web-0011" }).waitFor({ state: "attached" });  // beyond the screen
       await page.getByRole("link", { name: "web-0003", exact: true }).focus();
     """)
     before = names(world, "still")
@@ -665,23 +666,74 @@ def test_the_order_stands_still_under_the_pointer_and_the_focus(world):
     d.wait_phase("web-0003", "ready")
 
 
+# Types in one task, so that no other one is between the keys; `click` is clicked and `place` visited in the same task.
+TYPE_AT_ONCE = """
+  await page.evaluate(({ texts, click, place }) => {
+    const field = document.querySelector("input[type=search]");
+    for (const text of texts) {
+      field.value = text;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    if (click) [...document.querySelectorAll("button")].find((one) => one.textContent === click).click();
+    if (place) location.hash = place;
+  }, args);
+"""
+
+
+def test_a_search_loses_no_key_and_holds_nobody_back(world):
+    """The rows follow the keys in another task. Nothing else that the user does meanwhile is lost, nor are the keys."""
+    world.open("search")
+
+    def type_at_once(then, *texts, click=None, place=None):
+        return world.run("search", TYPE_AT_ONCE + then + """
+          await page.getByText(/^2 of \\d+ clusters/).first().waitFor();
+          return { field: await page.getByLabel("Search").inputValue(), at: await page.evaluate(() => location.hash) };
+        """, texts=texts, click=click, place=place)
+
+    world.run("search", ALL_READ)
+    assert type_at_once("", "n", "ni", "night") == {"field": "night", "at": "#/?q=night"}
+    assert type_at_once("", "nigh", click="Trouble first") == {"field": "nigh", "at": "#/?q=nigh&sort=trouble"}
+    left = type_at_once("""
+      await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
+      await page.goBack();
+    """, "nothing", place="#/events")
+    assert left == {"field": "nigh", "at": "#/?q=nigh&sort=trouble"}, "the user has left before the search began"
+
+
 def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
     d, sim = world.d, world.sim
     sim.post("shoots", count=120, prefix="many", state="ready", project=OTHER_PROJECT)
-    wait_until(lambda: d.http.get("/v1/summary").json()["total"] >= 134, what="all of them")
-    world.open("many", "/?q=many")
-    seen = world.run("many", """
-      await page.locator("main").getByText("120 of").waitFor();
-      await page.getByRole("link", { name: "many-0002" }).focus();
-      await page.evaluate(() => { document.querySelector(".table").scrollTop = 1e6; });
-      await page.getByRole("link", { name: "many-0119" }).waitFor();
-      return page.evaluate(() => ({ rows: document.querySelectorAll(".tbody [role=row]").length, at: document.activeElement.textContent,
-        count: document.querySelector("[role=table]").ariaRowCount, last: [...document.querySelectorAll(".tbody [role=row]")].at(-1).ariaRowIndex }));
-    """)
-    assert seen["at"] == "many-0002" and seen["count"] == "121" and seen["last"] == "121" and seen["rows"] < 60
-    for i in range(120):
-        sim.http.delete(f"/_sim/shoots/many-{i:04}")
-    wait_until(lambda: d.http.get("/v1/summary").json()["total"] < 30, what="them to be gone")
+    try:
+        wait_until(lambda: d.http.get("/v1/summary").json()["total"] >= 134, what="all of them")
+        world.open("many", "/?q=many")
+        seen = world.run("many", """
+          await page.locator("main").getByText("120 of").waitFor();
+          await page.getByRole("link", { name: "many-0002" }).focus();
+          await page.evaluate(() => { document.querySelector(".table").scrollTop = 1e6; });
+          await page.getByRole("link", { name: "many-0119" }).waitFor();
+          await page.getByRole("link", { name: "many-0100" }).waitFor({ state: "attached" });  // beyond the screen
+          return page.evaluate(() => ({ rows: document.querySelectorAll(".tbody [role=row]").length, at: document.activeElement.textContent,
+            count: document.querySelector("[role=table]").ariaRowCount, last: [...document.querySelectorAll(".tbody [role=row]")].at(-1).ariaRowIndex }));
+        """)
+        assert seen["at"] == "many-0002" and seen["count"] == "121" and seen["last"] == "121" and seen["rows"] < 60
+        jump = world.run("many", """
+          const box = await page.evaluate(() => {
+            const table = document.querySelector(".table"), body = document.querySelector(".tbody");
+            window.counts = [];
+            new MutationObserver(() => window.counts.push(body.children.length)).observe(body, { childList: true });
+            table.scrollTop = body.firstChild.offsetHeight * 60;
+            return { height: table.clientHeight, row: body.firstChild.offsetHeight };
+          });
+          await page.waitForFunction(() => window.counts.at(-1) > window.counts[0]);
+          return { ...box, counts: await page.evaluate(() => window.counts) };
+        """)
+        on_screen = jump["height"] / jump["row"]
+        assert on_screen <= jump["counts"][0] <= on_screen + 3, "at first the rows on the screen and the one with the focus"
+        assert jump["counts"][-1] == jump["counts"][0] + 16, jump
+    finally:
+        for i in range(120):
+            sim.http.delete(f"/_sim/shoots/many-{i:04}")
+        wait_until(lambda: d.http.get("/v1/summary").json()["total"] < 30, what="them to be gone")
 
 
 def test_da31_hostile_texts_are_text(world):

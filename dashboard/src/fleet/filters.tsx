@@ -1,10 +1,11 @@
 import { useComputed } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 
 import { projects } from "../live/upstream";
 import { texts } from "../texts";
 import { brief } from "../ui/foreign";
 import { ColumnsMenu, ViewsMenu } from "./menus";
-import { change, clearFilters, isFiltered, query, type SortKey } from "./query";
+import { change, clearFilters, isFiltered, query, typed, type SortKey } from "./query";
 import { members, rows } from "./rows";
 
 const sorts: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
@@ -19,17 +20,35 @@ function useProjects(): string[] {
   }).value;
 }
 
+/** The rows follow in a task of their own, so that no task is long with many clusters. */
+function Search() {
+  const soon = useRef(0);
+  const type = (q: string) => {
+    const place = location.hash;
+    typed.value = q;
+    clearTimeout(soon.current);
+    soon.current = window.setTimeout(() => {
+      if (location.hash === place) change({});
+      else typed.value = null; // the user has followed a link, or another change has taken the text along
+    });
+  };
+  useEffect(() => () => (clearTimeout(soon.current), void (typed.value = null)), []);
+  return (
+    <label class="grow">
+      <span>{texts.filter.search}</span>
+      <input type="search" value={typed.value ?? query.value.q} spellcheck={false} autocapitalize="off" placeholder={texts.filter.example}
+        onInput={(event) => type(event.currentTarget.value)} />
+    </label>
+  );
+}
+
 export function Filters() {
   const asked = query.value;
   const names = useProjects();
   const troubleFirst = asked.sort === "trouble" && !asked.reverse;
   return (
     <div class="filters" role="search" aria-label={texts.filter.label}>
-      <label class="grow">
-        <span>{texts.filter.search}</span>
-        <input type="search" value={asked.q} spellcheck={false} autocapitalize="off" placeholder={texts.filter.example}
-          onInput={(event) => change({ q: event.currentTarget.value })} />
-      </label>
+      <Search />
       <label>
         <span>{texts.filter.project}</span>
         <select value={asked.project} onChange={(event) => change({ project: event.currentTarget.value })}>

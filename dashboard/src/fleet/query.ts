@@ -1,5 +1,5 @@
 // The filters, the order and the columns of the clusters. All of them are in the URL.
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 import { fleetLink, replaceWith, route } from "../router";
 import type { Health, Phase } from "../types";
@@ -63,11 +63,19 @@ function write(query: Query, columns: string | null): URLSearchParams {
   return params;
 }
 
-export function change(part: Partial<Query>) {
-  replaceWith(fleetLink(write({ ...query.peek(), ...part }, columnsAsked.peek())));
+/** The text in the search field that is not yet in the URL. */
+export const typed = signal<string | null>(null);
+
+function go(part: Partial<Query>, columns: string | null) {
+  const q = typed.peek() ?? query.peek().q;
+  typed.value = null;
+  replaceWith(fleetLink(write({ ...query.peek(), q, ...part }, columns)));
 }
 
-export const askColumns = (columns: string | null) => replaceWith(fleetLink(write(query.peek(), columns)));
+/** A text that was typed before comes with it. */
+export const change = (part: Partial<Query>) => go(part, columnsAsked.peek());
+
+export const askColumns = (columns: string | null) => go({}, columns);
 
 /** Adds the word to the list, or removes it from the list. */
 export function toggled<T>(list: T[], word: T): T[] {

@@ -18,6 +18,9 @@ import { isMoving, partsOf, revision, rows, type Row } from "./rows";
 import { now } from "../live/life";
 
 const OVERSCAN = 8;
+const REST_MS = 100;
+/** The height of a row in px until the page is laid out. */
+const ROW = 40;
 
 type Column = { key: ColumnKey; sort?: SortKey };
 const all: Column[] = [
@@ -98,7 +101,7 @@ function FirstMark({ row, present }: { row: Row; present: number }) {
 function RowView({ id, row, index, height }: { id: string; row: Row | undefined; index: number; height: number }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (element.current) element.current.style.transform = `translateY(${index * height}px)`;
+    if (element.current) element.current.style.top = `${index * height}px`;
   }, [index, height]);
   const [project, name] = partsOf(id);
   const kind = !row ? "gone" : isTrouble(row, now.peek()) ? "trouble" : "";
@@ -119,13 +122,13 @@ function RowView({ id, row, index, height }: { id: string; row: Row | undefined;
 /** The height of a row in px; the style sheet has it in rem. */
 function rowHeight(box: Element): number {
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  return parseFloat(getComputedStyle(box).getPropertyValue("--row-height")) * rem || 44;
+  return parseFloat(getComputedStyle(box).getPropertyValue("--row-height")) * rem || ROW;
 }
 
 /** The part of the list on the screen. */
 function useWindow() {
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600, row: 44 });
+  const [view, setView] = useState({ top: 0, height: 600, row: ROW });
   const read = () => {
     const box = scroller.current;
     if (!box) return;
@@ -137,10 +140,10 @@ function useWindow() {
     if (!box) return;
     let frame = 0;
     const soon = () => (frame ||= requestAnimationFrame(() => ((frame = 0), read())));
-    const sizes = new ResizeObserver(soon);
+    // It calls back before the first paint, when the browser has laid out the page anyway.
+    const sizes = new ResizeObserver(read);
     sizes.observe(box);
     box.addEventListener("scroll", soon, { passive: true });
-    read();
     return () => {
       cancelAnimationFrame(frame);
       sizes.disconnect();
@@ -150,6 +153,25 @@ function useWindow() {
   return { scroller, view, read };
 }
 
+/**
+ * The number of rows to add before and after those on the screen. It is 0 while most rows on the screen are new, so that these are painted
+ * sooner; the other rows follow 100 ms after the last such change.
+ */
+function useMargin(onScreen: string[]): number {
+  const { current: last } = useRef({ keys: new Set<string>(), margin: 0, rest: 0 });
+  const [, again] = useState(0);
+  const areNew = onScreen.filter((key) => last.keys.has(key)).length * 2 < onScreen.length;
+  useLayoutEffect(() => {
+    last.keys = new Set(onScreen);
+    if (!areNew) return;
+    last.margin = 0;
+    clearTimeout(last.rest);
+    last.rest = window.setTimeout(() => ((last.margin = OVERSCAN), again((n) => n + 1)), REST_MS);
+  });
+  useLayoutEffect(() => () => clearTimeout(last.rest), []);
+  return areNew ? 0 : last.margin;
+}
+
 /** Sets the height of the list, and keeps the rows on the screen in their place when rows come or go above them (DA-12). */
 function useSteadyRows(keys: string[], asked: Query, { scroller, view, read }: ReturnType<typeof useWindow>) {
   const body = useRef<HTMLDivElement>(null);
@@ -157,11 +179,12 @@ function useSteadyRows(keys: string[], asked: Query, { scroller, view, read }: R
   useLayoutEffect(() => {
     const box = scroller.current, before = last.current;
     if (!box || !body.current) return;
-    const top = box.scrollTop; // a smaller height may change it
+    // Another filter or sort of the user shows other rows. A read of the position makes the browser lay out the page, and a smaller height
+    // may change the position.
+    const top = before.keys === keys || before.asked !== asked ? 0 : box.scrollTop;
     body.current.style.height = `${keys.length * view.row}px`;
     last.current = { keys, asked };
-    // Another filter or sort of the user shows other rows.
-    if (top === 0 || before.keys === keys || before.asked !== asked) return;
+    if (top === 0) return;
     const first = Math.floor(top / view.row), end = Math.ceil((top + box.clientHeight) / view.row);
     box.scrollTop = top + movedBy(before.keys, keys, first, end) * view.row;
     read();
@@ -182,8 +205,9 @@ export function ClusterTable() {
   useLayoutEffect(() => scroller.current?.style.setProperty("--columns", names), [names]);
   useLayoutEffect(() => () => void order.hold(false), []);
 
-  const first = Math.max(0, Math.floor(view.top / view.row) - OVERSCAN);
-  const last = Math.min(keys.length, Math.ceil((view.top + view.height) / view.row) + OVERSCAN);
+  const top = Math.floor(view.top / view.row), end = Math.ceil((view.top + view.height) / view.row);
+  const margin = useMargin(keys.slice(top, end));
+  const first = Math.max(0, top - margin), last = Math.min(keys.length, end + margin);
   const shown = keys.slice(first, last).map((id, i) => ({ id, index: first + i }));
   const kept = focused === null ? -1 : keys.indexOf(focused);
   if (focused !== null && kept >= 0 && kept < first) shown.unshift({ id: focused, index: kept });
