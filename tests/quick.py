@@ -3,8 +3,8 @@
 import re
 import subprocess
 
-# Folder -> files of tests/ that test the most of it in the least time. test_layout.py and test_words.py read all sources, so they always
-# run.
+# Folder -> files of tests/ that test the most of it in the least time. The first folder of a path counts. test_layout.py and test_words.py
+# read all sources, so they always run.
 ALWAYS = ["api/test_layout.py", "api/test_words.py"]
 FILES = {
     "base": ["api/test_start.py"],
@@ -22,7 +22,11 @@ FILES = {
     "api": ["api/test_tokens.py", "api/test_conditional.py", "api/test_freeze.py"],
     "daemon": ["api/test_start.py", "api/test_stop.py"],
     "cli": ["api/test_shootctl.py", "api/test_shootctl_watch.py", "api/test_shootctl_terminal.py", "api/test_shootctl_login.py", "api/test_shootctl_completion.py"],
-    "dashboard": ["api/test_dashboard_http.py", "api/test_dashboard.py", "api/test_dashboard_layout.py", "api/test_dashboard_live.py", "api/test_dashboard_pictures.py", "api/test_dashboard_sign_on.py"],
+    "dashboard/src/fleet": ["api/test_dashboard_fleet.py", "api/test_dashboard_sources.py"],
+    "dashboard/src/cluster": ["api/test_dashboard_cluster.py", "api/test_dashboard_sources.py"],
+    **dict.fromkeys([f"dashboard/src/{page}" for page in ("operations", "events", "webhooks", "accounts", "audit")], ["api/test_dashboard_lists.py", "api/test_dashboard_sources.py"]),
+    "dashboard/src/sign_on": ["api/test_dashboard_sign_on.py", "api/test_dashboard_sources.py"],
+    "dashboard": ["api/test_dashboard.py", "api/test_dashboard_http.py", "api/test_dashboard_sources.py"],
     "simulator": ["simulator"],
     "fuzz": [],  # the units run the targets with their inputs
     "systemd": ["api/test_systemd.py"],
@@ -45,7 +49,7 @@ def chosen(paths):
     names = set(ALWAYS)
     for path in paths:
         own = re.fullmatch(r"tests/((api|simulator)/test_\w+\.py)", path)
-        names.update([own[1]] if own else FILES.get(path.split("/")[0], []))
+        names.update([own[1]] if own else next((files for folder, files in FILES.items() if f"{path}/".startswith(f"{folder}/")), []))
     return {n for n in names if n.startswith("api/") or "simulator" not in names or n == "simulator"}
 
 

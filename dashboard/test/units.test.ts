@@ -1,4 +1,4 @@
-// Parts that need no browser; tests/api/test_dashboard.py runs this file with Node's own test runner.
+// Parts that need no browser; tests/api/test_dashboard_sources.py runs this file with Node's own test runner.
 import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
 import { test } from "node:test";

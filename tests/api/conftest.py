@@ -122,6 +122,21 @@ def receiver():
     r.stop()
 
 
+@pytest.fixture(scope="module")
+def shared_world(request, tmp_path_factory):
+    """The `World` of the file: a daemon and a browser (browser.py)."""
+    w = request.module.World(tmp_path_factory.mktemp(request.module.__name__))
+    yield w
+    w.stop()
+
+
+@pytest.fixture
+def world(shared_world):
+    """Closes the pages of a test at its end: the browser allows six connections to the server, and each page holds some."""
+    yield shared_world
+    shared_world.chromium.run(None, "")
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A directory on a separate file system of 2 MiB."""

@@ -1,15 +1,22 @@
 """The black-box test files that the sanitizer builds repeat."""
 
+IN_A_BROWSER = "a browser beside the routes that test_contract.py and test_dashboard_http.py ask for"
 # The address sanitizer repeats all files except these. They test documents, tools and foreign programs; other files run the same code of
 # the daemon.
 NOT_REPEATED = {
     "test_browser.py": "a browser beside the streams that test_streams.py reads",
     "test_contrib.py": "scripts",
-    "test_dashboard.py": "a browser beside the routes that test_contract.py and test_dashboard_http.py ask for",
+    "test_dashboard.py": IN_A_BROWSER,
+    "test_dashboard_access.py": IN_A_BROWSER,
+    "test_dashboard_cluster.py": IN_A_BROWSER,
+    "test_dashboard_fleet.py": IN_A_BROWSER,
+    "test_dashboard_hostile.py": IN_A_BROWSER,
     "test_dashboard_layout.py": "the places of parts of pages",
+    "test_dashboard_lists.py": IN_A_BROWSER,
     "test_dashboard_live.py": "a browser beside the routes that test_contract.py, test_streams.py and test_dashboard_http.py ask for",
     "test_dashboard_pictures.py": "the look of pages",
     "test_dashboard_sign_on.py": "a browser beside the routes that test_contract.py, test_dashboard_http.py and test_oidc.py ask for",
+    "test_dashboard_sources.py": "sources",
     "test_docs.py": "examples of the pages",
     "test_hot_path.py": "counts instructions of the release build",
     "test_iac.py": "requests that test_lifecycle.py and test_contract.py make",

@@ -1,4 +1,4 @@
-"""The page at / as bytes: codings, ETags, caching, and permissions of the page in the browser. test_dashboard.py tests its content."""
+"""The page at / as bytes: codings, ETags, caching, and permissions of the page in the browser. The other files test_dashboard*.py test its content."""
 
 import json
 import re

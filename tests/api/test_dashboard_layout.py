@@ -7,6 +7,7 @@ import pytest
 
 import browser
 import harness
+from dashboard_world import ALL_READ
 from harness import wait_until
 
 PHONE, DESK = 390, 1440
@@ -21,7 +22,6 @@ LOGIN = """
   await page.getByText("Live", { exact: true }).waitFor();
   await page.mouse.move(0, 0);
 """
-ALL_READ = 'await page.locator("main").getByText(/^([\\d,]+ of )?[\\d,]+ clusters?$/).waitFor();'
 GO = "await page.evaluate((place) => { location.hash = place; }, args.place);"
 SCROLL = "await page.evaluate(() => scrollTo(0, document.body.scrollHeight)); await page.waitForFunction(() => scrollY > 200);"
 # The height of the document, its scrolled part, and for each selector whether the element is in the window and nothing covers its beginning.
@@ -61,19 +61,6 @@ class World(browser.World):
     def stop(self):
         super().stop()
         self.receiver.stop()
-
-
-@pytest.fixture(scope="module")
-def shared_world(tmp_path_factory):
-    w = World(tmp_path_factory.mktemp("layout"))
-    yield w
-    w.stop()
-
-
-@pytest.fixture
-def world(shared_world):
-    yield shared_world
-    shared_world.chromium.run(None, "")
 
 
 @pytest.fixture

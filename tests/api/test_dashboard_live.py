@@ -7,8 +7,8 @@ import pytest
 
 import browser
 from browser import OTHER_PROJECT
+from dashboard_world import ALL_READ, LISTEN, LIVE, LOGIN, SAID, World  # noqa: F401 - shared_world makes a World
 from harness import wait_until
-from test_dashboard import ALL_READ, LISTEN, LIVE, LOGIN, SAID, shared_world, world  # noqa: F401 - fixtures
 
 PROBLEM = 'await page.getByRole("group", { name: "Problem" }).waitFor();'
 

@@ -60,18 +60,10 @@ class World:
         self.issuer.stop()
 
 
-@pytest.fixture(scope="module")
-def shared_world(tmp_path_factory):
-    w = World(tmp_path_factory.mktemp("sign_on"))
-    yield w
-    w.stop()
-
-
 @pytest.fixture
-def world(shared_world):
-    shared_world.flow.reset()
-    yield shared_world
-    shared_world.chromium.run(None, "")
+def world(world):
+    world.flow.reset()
+    return world
 
 
 def exchanges(world):

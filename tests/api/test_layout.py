@@ -350,6 +350,7 @@ def test_lists_of_test_files_name_what_there_is():
     assert set(quick.FILES) >= FOLDERS
     assert all((ROOT / "tests" / name).exists() for names in [quick.ALWAYS, *quick.FILES.values()] for name in names)
     assert quick.chosen(["oidc/keys.c", "tests/api/test_tls.py", "README.md"]) == {*quick.ALWAYS, "api/test_oidc.py", "api/test_tls.py"}
+    assert quick.chosen(["dashboard/src/audit/page.tsx", "openapi.yaml"]) == {*quick.ALWAYS, "api/test_dashboard_lists.py", "api/test_dashboard_sources.py", "api/test_contract.py"}
 
 
 def test_documents_name_no_place_of_this_machine():
