@@ -9,6 +9,7 @@ import re
 import resource
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import web  # noqa: E402
 
 OF_TESTS = ("log_level: ", "access_log: ", "    min_spacing: ", "polling: ")  # set by harness.Shootd, unlike the defaults
 
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the programs that a benchmark has started end with it
 CORES = (sorted(os.sched_getaffinity(0)) * 2)[:2]
 
 

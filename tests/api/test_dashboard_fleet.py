@@ -292,6 +292,12 @@ def test_a_long_table_is_virtual_and_keeps_the_focused_row(world):
         on_screen = jump["height"] / jump["row"]
         assert on_screen <= jump["counts"][0] <= on_screen + 3, "at first the rows on the screen and the one with the focus"
         assert jump["counts"][-1] == jump["counts"][0] + 16, jump
+        top = world.run("many", """
+          await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+          await page.locator('.tbody [aria-rowindex="2"]', { hasText: "many-0119" }).waitFor();
+          return page.evaluate(() => document.querySelector(".table").scrollTop);
+        """)
+        assert top == 0, "another order begins at the top"
     finally:
         for i in range(120):
             sim.http.delete(f"/_sim/shoots/many-{i:04}")

@@ -172,18 +172,25 @@ function useMargin(onScreen: string[]): number {
   return areNew ? 0 : last.margin;
 }
 
-/** Sets the height of the list, and keeps the rows on the screen in their place when rows come or go above them (DA-12). */
+/**
+ * Sets the height of the list, and keeps the rows on the screen in their place when rows come or go above them (DA-12). Another filter or
+ * order of the user begins at the top.
+ */
 function useSteadyRows(keys: string[], asked: Query, { scroller, view, read }: ReturnType<typeof useWindow>) {
   const body = useRef<HTMLDivElement>(null);
   const last = useRef({ keys, asked });
   useLayoutEffect(() => {
     const box = scroller.current, before = last.current;
     if (!box || !body.current) return;
-    // Another filter or sort of the user shows other rows. A read of the position makes the browser lay out the page, and a smaller height
-    // may change the position.
-    const top = before.keys === keys || before.asked !== asked ? 0 : box.scrollTop;
+    const areOthers = before.asked !== asked;
+    // A read of the position makes the browser lay out the page, and a smaller height may change the position.
+    const top = before.keys === keys || areOthers ? 0 : box.scrollTop;
     body.current.style.height = `${keys.length * view.row}px`;
     last.current = { keys, asked };
+    if (areOthers && view.top > 0) {
+      box.scrollTop = 0;
+      read();
+    }
     if (top === 0) return;
     const first = Math.floor(top / view.row), end = Math.ceil((top + box.clientHeight) / view.row);
     box.scrollTop = top + movedBy(before.keys, keys, first, end) * view.row;
