@@ -157,8 +157,8 @@ class DeviceFlow:
     def issue(self, _=None):
         self.serial += 1
         self.refresh = f"refresh-{self.serial}"
-        now = int(time.time())
-        return 200, {"access_token": self.issuer.token(iat=now, exp=now + self.lasts, jti=str(self.serial), **self.claims), "token_type": "bearer", "expires_in": self.lasts,
+        now, lasts = int(time.time()), self.lasts
+        return 200, {"access_token": self.issuer.token(iat=now, exp=now + lasts, jti=str(self.serial), **self.claims), "token_type": "bearer", "expires_in": lasts,
                      "refresh_token": self.refresh}
 
 
@@ -202,10 +202,10 @@ class CodeFlow:
 
     def issue(self, nonce=None):
         self.serial += 1
-        now = int(time.time())
-        self.tokens.append(self.issuer.token(iat=now, exp=now + self.lasts, jti=str(self.serial), **self.claims))
+        now, lasts = int(time.time()), self.lasts  # the test may change it meanwhile
+        self.tokens.append(self.issuer.token(iat=now, exp=now + lasts, jti=str(self.serial), **self.claims))
         more = {"id_token": self.issuer.token(nonce=nonce, aud="page")} if nonce else {}
-        return 200, {"access_token": self.tokens[-1], "token_type": "Bearer", "expires_in": self.lasts, "refresh_token": f"refresh-{self.serial}", **more}
+        return 200, {"access_token": self.tokens[-1], "token_type": "Bearer", "expires_in": lasts, "refresh_token": f"refresh-{self.serial}", **more}
 
 
 @contextlib.contextmanager

@@ -5,11 +5,23 @@ import pytest
 
 # Files and tests that take longer than most, in the order of their start.
 LONG_FIRST = [
-    "test_scenarios.py", "test_contract.py", "test_dashboard_access.py", "test_dashboard_fleet.py", "test_dashboard_hostile.py", "test_dashboard.py", "test_dashboard_live.py",
-    "test_dashboard_pictures.py", "test_dashboard_cluster.py", "test_dashboard_lists.py", "test_store.py", "test_soak.py", "test_bad_days.py", "test_backup.py", "test_seal_key.py",
+    "test_scenarios.py", "test_contract.py", "test_dashboard_access.py", "test_dashboard_fleet.py", "test_dashboard_pictures.py", "test_store.py", "test_soak.py", "test_bad_days.py", "test_backup.py", "test_seal_key.py",
     "test_webhook_crash.py", "test_shootctl.py", "test_operators_day.py", "test_proxy.py", "test_docs.py", "test_crash.py", "test_operations.py", "test_lists.py",
     "test_reload.py", "test_prometheus.py", "test_streams.py", "test_idempotency.py", "test_budgets.py", "test_typescript.py",
 ]
+# Files with a browser of their own: one worker runs a row, so that there are at most three browsers at a time. With eight of them on two
+# cores a page is seconds late.
+BROWSERS = {
+    "browser-1": ["test_dashboard_access.py", "test_dashboard.py", "test_dashboard_lists.py", "test_dashboard_layout.py"],
+    "browser-2": ["test_dashboard_fleet.py", "test_dashboard_live.py", "test_dashboard_cluster.py"],
+    "browser-3": ["test_dashboard_pictures.py", "test_dashboard_hostile.py", "test_dashboard_sign_on.py", "test_browser.py"],
+}
+
+
+def group_of(item):
+    """The name of the group that one worker runs, or None."""
+    browser = next((row for row, files in BROWSERS.items() if item.path.name in files), None)
+    return browser or (item.path.stem if shares_a_fixture(item) else None)
 
 
 def shares_a_fixture(item):
@@ -26,9 +38,9 @@ def arrange(items):
     """Marks the groups (--dist loadgroup) and sorts them; a group starts where its first test would start."""
     first = {}
     for item in items:
-        if shares_a_fixture(item):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-        group = item.path.name if shares_a_fixture(item) else item.nodeid
-        first[group] = min(first.get(group, len(LONG_FIRST)), begins_at(item))
-        item.begins = group
+        group = group_of(item)
+        if group:
+            item.add_marker(pytest.mark.xdist_group(group))
+        item.begins = group or item.nodeid
+        first[item.begins] = min(first.get(item.begins, len(LONG_FIRST)), begins_at(item))
     items.sort(key=lambda item: first[item.begins])  # the sort is stable: tests of a file retain their order
