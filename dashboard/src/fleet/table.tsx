@@ -19,6 +19,7 @@ import { now } from "../live/life";
 
 const OVERSCAN = 8;
 const REST_MS = 100;
+const STEP = 2, STEP_MS = 20;
 /** The height of a row in px until the page is laid out. */
 const ROW = 40;
 
@@ -155,21 +156,39 @@ function useWindow() {
 
 /**
  * The number of rows to add before and after those on the screen. It is 0 while most rows on the screen are new, so that these are painted
- * sooner; the other rows follow 100 ms after the last such change.
+ * sooner; the other rows follow 100 ms after the last such change, few at a time, so that no frame is late.
  */
 function useMargin(onScreen: string[]): number {
   const { current: last } = useRef({ keys: new Set<string>(), margin: 0, rest: 0 });
   const [, again] = useState(0);
   const areNew = onScreen.filter((key) => last.keys.has(key)).length * 2 < onScreen.length;
+  const grow = () => {
+    last.margin += STEP;
+    again((n) => n + 1);
+    if (last.margin < OVERSCAN) last.rest = window.setTimeout(grow, STEP_MS);
+  };
   useLayoutEffect(() => {
     last.keys = new Set(onScreen);
     if (!areNew) return;
     last.margin = 0;
     clearTimeout(last.rest);
-    last.rest = window.setTimeout(() => ((last.margin = OVERSCAN), again((n) => n + 1)), REST_MS);
+    last.rest = window.setTimeout(grow, REST_MS);
   });
   useLayoutEffect(() => () => clearTimeout(last.rest), []);
   return areNew ? 0 : last.margin;
+}
+
+/**
+ * The key of the element for each of these rows. A row keeps its element while it is shown. When most rows are new, they get the elements of
+ * the rows before, in the order of the document: a browser fills an element sooner than it makes one. An element with the focus must not
+ * get another row, and a browser that moves one takes the focus away, so no element is used again while a row has the focus.
+ */
+function useElements(ids: string[], hasFocus: boolean): (id: string) => number {
+  const { current: last } = useRef({ of: new Map<string, number>(), made: 0 });
+  const areNew = !hasFocus && ids.filter((id) => last.of.has(id)).length * 2 < ids.length;
+  const free = areNew ? [...last.of.values()] : [];
+  last.of = new Map(ids.map((id) => [id, (areNew ? free.shift() : last.of.get(id)) ?? last.made++]));
+  return (id) => last.of.get(id)!;
 }
 
 /**
@@ -220,6 +239,8 @@ export function ClusterTable() {
   if (focused !== null && kept >= 0 && kept < first) shown.unshift({ id: focused, index: kept });
   if (focused !== null && kept >= last) shown.push({ id: focused, index: kept });
 
+  const elementOf = useElements(shown.map(({ id }) => id), focused !== null);
+
   const hold = (hasFocus: boolean) => order.hold(pointer.current || hasFocus);
   return (
     <div class="table-area"
@@ -246,7 +267,7 @@ export function ClusterTable() {
         </div>
         <div role="rowgroup" class="tbody" ref={body}>
           {shown.map(({ id, index }) => (
-            <RowView key={id} id={id} row={rows.get(id)} index={index} height={view.row} />
+            <RowView key={elementOf(id)} id={id} row={rows.get(id)} index={index} height={view.row} />
           ))}
         </div>
       </div>

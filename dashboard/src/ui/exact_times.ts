@@ -21,6 +21,7 @@ export function startExactTimes() {
 
   const hide = () => {
     clearTimeout(leaving);
+    changes.disconnect();
     shownFor?.removeAttribute("aria-describedby");
     shownFor = null;
     tip.hidden = true;
@@ -34,15 +35,20 @@ export function startExactTimes() {
     tip.style.left = `${Math.max(GAP, Math.min(box.left, innerWidth - own.width - GAP))}px`;
     tip.style.top = `${below ? box.bottom + GAP : box.top - GAP - own.height}px`;
   };
+  const say = () => {
+    if (shownFor) tip.textContent = exact(new Date(Number(shownFor.dataset.exact)));
+    place();
+  };
+  const changes = new MutationObserver(say);
   const show = (target: HTMLElement) => {
     clearTimeout(leaving);
     if (shownFor === target) return;
     hide();
     shownFor = target;
-    tip.textContent = exact(new Date(Number(target.dataset.exact)));
+    changes.observe(target, { attributeFilter: ["data-exact"] });
     tip.hidden = false;
     target.setAttribute("aria-describedby", tip.id);
-    place();
+    say();
   };
   const targetOf = (event: globalThis.Event) => (event.target as Element | null)?.closest?.<HTMLElement>("[data-exact]") ?? null;
   const leave = () => {
