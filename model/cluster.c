@@ -64,6 +64,17 @@ void cluster_observed_before(struct cluster *c, const struct env *env)
     c->heard_at = env_mono(env) - (age_us > 0 ? age_us : 0);
 }
 
+void cluster_note_trouble(struct cluster *c, wall_us now)
+{
+    static const bool is_trouble[PHASE_MAX_] = {
+        [PHASE_FAILED] = true, [PHASE_DEGRADED] = true, [PHASE_RETRYING] = true};
+    assert(c->phase < PHASE_MAX_);
+    if ((c->phase == PHASE_READY && !c->settling) || c->phase == PHASE_HIBERNATED)
+        c->trouble_since = 0;
+    else if (!c->trouble_since && (is_trouble[c->phase] || c->health == HEALTH_UNHEALTHY))
+        c->trouble_since = now;
+}
+
 void cluster_rest(struct cluster *c)
 {
     json_doc_rest(c->spec);
@@ -93,6 +104,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_int(doc, "observed_at", c->observed_at);
     json_set_str(doc, "phase", phase_name(c->phase));
     json_set_str(doc, "health", health_name(c->health));
+    json_set_int(doc, "trouble_since", c->trouble_since);
     json_set_bool(doc, "settling", c->settling);
     json_set_str(doc, "message", c->message);
     json_set_int(doc, "guard_since", c->guard_since);
@@ -143,6 +155,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     int health = health_from_name(json_str(doc, "health"));
     c->phase = phase < 0 ? PHASE_UNKNOWN : (enum phase)phase;
     c->health = health < 0 ? HEALTH_UNKNOWN : (enum health)health;
+    c->trouble_since = json_int(doc, "trouble_since", 0);
     c->settling = json_bool(doc, "settling", false);
     c->message = mem_strdup(json_str(doc, "message"));
     c->guard_since = json_int(doc, "guard_since", 0);
@@ -155,6 +168,8 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->generation = json_int(doc, "generation", 1);
     c->created_at = json_int(doc, "created_at", 0);
     c->updated_at = json_int(doc, "updated_at", 0);
+    if (!json_object_get(doc, "trouble_since")) /* of an earlier version; the trouble is at least that old */
+        cluster_note_trouble(c, c->updated_at);
     c->upstream_exists = json_bool(doc, "upstream_exists", false);
     c->api_server_url = mem_strdup(json_str(doc, "api_server_url"));
     c->absent_since = json_int(doc, "absent_since", 0);

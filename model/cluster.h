@@ -40,6 +40,7 @@ struct cluster {
 
     enum phase phase;
     enum health health;
+    wall_us trouble_since; /* when the present trouble began (cluster_note_trouble); 0: there is none */
     bool settling;
     char *message;
 
@@ -85,6 +86,13 @@ void cluster_observed_now(struct cluster *c, const struct env *env);
 /* Called when the cluster is added to memory: computes the age of its observation from observed_at and the
  * current wall clock. Also called when there was no observation. */
 void cluster_observed_before(struct cluster *c, const struct env *env);
+/*
+ * Sets trouble_since; called after each change of phase and health. Trouble begins when the cluster is
+ * failed, degraded, retrying or unhealthy. It ends when the cluster is ready and its conditions are known, or
+ * hibernated. Between the two the phase says little: Gardener reconciles every cluster each hour (GA-6), and
+ * a retry may fail again.
+ */
+void cluster_note_trouble(struct cluster *c, wall_us now);
 /* Frees the parsed trees of all documents. Values that were read from these trees are then invalid. */
 void cluster_rest(struct cluster *c);
 DEFINE_CLEANUP(cluster_freep, struct cluster *, cluster_free)

@@ -83,6 +83,7 @@ static size_t out_status(struct buffer *out, const struct cluster *c)
     json_out_begin(out, "status");
     json_out_str(out, "phase", phase_name(c->phase));
     json_out_str(out, "health", health_name(c->health));
+    out_time(out, "trouble_since", c->trouble_since);
     out_progress(out, s);
     json_out_str(out, "message", c->message);
     json_out_bool(out, "settling", c->settling);
@@ -234,6 +235,7 @@ static char *render_brief(const struct cluster *c, const struct operation *op, s
     json_out_take(&out, "labels", json_incref(c->labels));
     json_out_str(&out, "phase", phase_name(c->phase));
     json_out_str(&out, "health", health_name(c->health));
+    out_time(&out, "trouble_since", c->trouble_since);
     out_progress(&out, s);
     json_out_str(&out, "message", c->message);
     json_out_bool(&out, "settling", c->settling);

@@ -56,6 +56,7 @@ static void print_head(const struct cli *cli, const json_t *cluster)
         cli, "Phase:", phase_style(phase),
         mem_printf("%s, %s%s%s", phase, health, json_bool(status, "settling", false) ? ", settling" : "",
                    json_bool(status, "stale", false) ? ", stale: Cleura could not be read recently" : ""));
+    line_take(cli, "In trouble:", STYLE_PLAIN, when_line(cli, json_str(status, "trouble_since")));
     line(cli, "Message:", STYLE_PLAIN, json_str(status, "message"));
     line_take(cli, "Kubernetes:", STYLE_PLAIN, version_text(cluster));
     line(cli, "API server:", STYLE_PLAIN, json_str(status, "api_server_url"));

@@ -48,13 +48,14 @@ test("an event stream is the same in whatever pieces it comes", () => {
 });
 
 const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSummary => ({
-  id: name, project: "p", name, managed: true, labels: { team: "web" }, phase: "ready", health: "healthy", progress: null, message: null, settling: false,
+  id: name, project: "p", name, managed: true, labels: { team: "web" }, phase: "ready", health: "healthy", trouble_since: null, progress: null,
+  message: null, settling: false,
   stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
   created_at: null, updated_at: null, ...more,
 });
 const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0);
 
-const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], sort: "name", reverse: false };
+const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], trouble: "", sort: "name", reverse: false };
 const NOW = Date.parse("2026-03-01T00:00:00Z");
 const list = (rows: Row[], part: Partial<Query>) => arrange(sortByName([...rows]), { ...everything, ...part }, NOW).map((key) => key.slice(2));
 
@@ -78,6 +79,11 @@ test("order and filters", () => {
   assert.deepEqual(list(changed, { sort: "changed", reverse: true }), ["never", "b", "a", "c"]);
   assert.deepEqual(list(rows, { q: "TEAM=web weak" }), ["weak"], "all words have to be there");
   assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
+  const since = [row("works"), row("day", { trouble_since: "2026-02-28T00:00:00Z" }), row("hour", { trouble_since: "2026-02-28T23:00:00Z" }),
+    row("long", { trouble_since: "2026-02-28T23:50:00Z" }), row("short", { trouble_since: "2026-02-28T23:50:01Z" })];
+  assert.deepEqual(list(since, { trouble: "10m" }), ["day", "hour", "long"]);
+  assert.deepEqual(list(since, { trouble: "1h" }), ["day", "hour"]);
+  assert.deepEqual(list(since, { trouble: "1d" }), ["day"]);
 });
 
 /** A server with these clusters, in pages of two. The function returns the answer of a path that is refused. */

@@ -75,6 +75,7 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
     departed_forget(p->r, d);
     c->departed_at = 0;
     c->absent_since = 0;
+    c->trouble_since = 0;
     c->deleted = false;
     c->operation_id[0] = '\0'; /* its last operation is from before the disappearance */
     return c;

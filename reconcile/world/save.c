@@ -342,6 +342,7 @@ void save_entity(struct save *save, struct entity *e)
     entity_note_expiry(e);
     c->version++;
     c->updated_at = env_wall(save->r->env);
+    cluster_note_trouble(c, c->updated_at);
     memcpy(save->key, e->key, sizeof(save->key));
     if (e->op && !e->saves.operation_ended) {
         save_operation(save, e->op);

@@ -346,6 +346,34 @@ def test_the_exact_time_under_the_pointer_follows_its_value(world):
     assert after[0].endswith(f" {after[1]} UTC"), after
 
 
+def test_clusters_in_trouble_for_some_time(world):
+    """They appear by themselves when their trouble has lasted for so long."""
+    d = world.d
+    since = d.wait_phase("broken", "failed")["status"]["trouble_since"]
+    assert since and d.http.get("/v1/clusters", params={"fields": "summary", "phase": "ready"}).json()["items"][0]["trouble_since"] is None
+    seen = world.run("trouble", """
+      await page.addInitScript((since) => {
+        window.late = 0;
+        Date.now = () => Date.parse(since) + 59 * 60_000 + window.late;
+      }, args.since);
+    """ + LOGIN + ALL_READ + """
+      const choose = (what) => page.getByLabel("In trouble").selectOption({ label: what });
+      const count = (text) => page.locator("main").getByText(text).waitFor();
+      await choose("Over 10 min");
+      await count(/^1 of \\d+ clusters$/);
+      const first = await page.locator(".tbody [role=row]").innerText();
+      await choose("Over 1 h");
+      await page.getByText("No cluster fits").waitFor();
+      const url = page.url();
+      await page.evaluate(() => { window.late = 2 * 60_000; });
+      await count(/^1 of \\d+ clusters$/);
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await page.getByText("web-0000").waitFor();
+      return { first, url, cleared: page.url() };
+    """, since=since)
+    assert seen["first"].startswith("broken") and seen["url"].endswith("#/?trouble=1h") and "trouble" not in seen["cleared"]
+
+
 def test_the_number_of_results_is_said_once_the_filters_stand_still(world):
     d = world.d
 

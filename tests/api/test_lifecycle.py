@@ -209,6 +209,25 @@ def test_failed_create_shows_the_cause_and_the_action(sim, shootd):
     shootd.wait_gone("dev")
 
 
+def test_trouble_shows_when_it_began(sim, shootd):
+    """That time lasts over other changes and a restart, and ends with the trouble."""
+    sim.post("lifecycle", shoot="dev", operation="create", outcome="failed", at_progress=88, codes=["ERR_INFRA_QUOTA_EXCEEDED"], description="Quota exceeded")
+    accepted = shootd.create("dev")
+    assert accepted["status"]["trouble_since"] is None
+    shootd.wait_operation(accepted["operation"]["id"])
+    failed = shootd.wait_phase("dev", "failed")
+    since = failed["status"]["trouble_since"]
+    assert failed["created_at"] < since <= failed["updated_at"]
+    changed = shootd.http.patch(shootd.clusters_path("dev"), json={"labels": {"team": "web"}})
+    assert changed.status_code == 200 and changed.json()["updated_at"] > failed["updated_at"], changed.text
+    shootd.stop()
+    shootd.start()
+    brief = shootd.http.get("/v1/clusters", params={"fields": "summary"}).json()["items"][0]
+    assert brief["labels"] == {"team": "web"} and brief["trouble_since"] == since == shootd.cluster("dev").json()["status"]["trouble_since"]
+    assert shootd.http.post(shootd.clusters_path("dev") + "/actions/retry").status_code == 202
+    assert shootd.wait_phase("dev", "ready")["status"]["trouble_since"] is None
+
+
 def retrying(sim, d, code):
     """One run of `dev` that shows the error and then recovers; returns the events of the error."""
     sim.post("lifecycle", shoot="dev", operation="create", outcome="error_heals", at_progress=40, codes=[code],

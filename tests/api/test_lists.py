@@ -173,7 +173,7 @@ def test_short_form_is_the_long_one_in_short(small):
         for long, brief in zip(full, short):
             for key in ("project", "name", "managed", "labels", "version", "created_at", "updated_at"):
                 assert brief[key] == long[key]
-            for key in ("phase", "health", "progress", "message", "settling", "stale", "observed_at"):
+            for key in ("phase", "health", "trouble_since", "progress", "message", "settling", "stale", "observed_at"):
                 assert brief[key] == long["status"][key]
             assert brief["kubernetes_version"] == long["observed"]["kubernetes_version"]
             assert brief["node_pools"] == len(long["observed"]["node_pools"])

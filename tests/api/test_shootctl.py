@@ -522,6 +522,8 @@ def test_members_that_are_missing_crash_nothing(tmp_path):
     fake = functools.partial(run, tmp_path, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
     with Answers({"*": answer(200, {"items": [], "drift": [{"path": "a"}, {}], "status": {}})}) as server:
         assert "a: null, asked for null" in good(fake("describe", "dev", SHOOTD_URL=server.url))
+    with Answers({"*": answer(200, {"items": [], "status": {"phase": "failed", "trouble_since": "2026-03-01T12:05:00Z"}})}) as server:
+        assert re.search(r"^In trouble: +2026-03-01T12:05:00Z$", good(fake("describe", "dev", SHOOTD_URL=server.url)), re.M)
     issue = {"title": "T", "severity": "warning", "action": "Wait.", "responsible": "cleura"}
     with Answers({"*": answer(200, {"items": [issue, {}], "status": {}})}) as server:
         assert re.search(r"^  to do +Wait\.\n  by +cleura$", good(fake("describe", "dev", SHOOTD_URL=server.url)), re.M)

@@ -13,6 +13,7 @@ const LASTED = 95;
 /** Values of members by name; `age` is the age in seconds of the object that has the member, `past` whether the real time is over. */
 const members = new Map(Object.entries({
   observed_at: () => at(4), last_list_at: () => at(4), last_contact_at: () => at(4), fetched_at: () => at(4), token_at: () => at(50 * MINUTE),
+  trouble_since: () => at(8 * MINUTE),
   finished_at: (age) => at(age - LASTED),
   expires_at: (age, past) => at(past ? 5 * DAY : -19.5 * DAY),
   next_login_at: () => at(-10 * MINUTE),

@@ -58,6 +58,7 @@ static struct cluster *cluster_of_body(const json_t *body, const struct view_blo
     c->stale = f->stale;
     c->settling = f->settling;
     c->observed_at = view_blob_seen_at(blob);
+    c->trouble_since = time_of(json_obj(body, "status"), "trouble_since");
     c->absent_since = time_of(json_obj(body, "status"), "absent_since");
     c->expires_at = f->expires_at;
     c->upstream_exists = f->upstream_exists;

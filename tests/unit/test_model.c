@@ -448,6 +448,7 @@ static void stored_forms_round_trip(void **state)
     c->phase = PHASE_RETRYING;
     c->version = 7;
     c->generation = 3;
+    c->trouble_since = 5;
     c->shoot = MEM_NEW(struct shoot);
     c->shoot->name = mem_strdup("n");
     shoot_set_observed(c->shoot, parse("{\"b\":2,\"uid\":\"5f0e6a0e-9a55-4d8f-8f5c-6d3c2ce3a1aa\","
@@ -459,6 +460,7 @@ static void stored_forms_round_trip(void **state)
     struct cluster *back = cluster_from_json(doc);
     json_t *again CLEANUP_JSON = cluster_to_json(back);
     assert_true(json_equal(doc, again));
+    assert_int_equal(back->trouble_since, 5);
     check_read_from_text(doc);
     (void)snprintf(op->id, sizeof(op->id), "op_1");
     op->project = mem_strdup("p");
@@ -703,6 +705,49 @@ static void subscriptions_of_the_first_form_keep_their_secret(void **state)
     subscription_free(s);
 }
 
+/* ---- trouble ---- */
+
+static void trouble_has_one_begin_until_it_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        enum phase phase;
+        enum health health;
+        bool settling;
+        wall_us since;
+    } turns[] = {
+        {PHASE_UPDATING, HEALTH_PROGRESSING, false, 0}, {PHASE_DEGRADED, HEALTH_UNKNOWN, false, 2},
+        {PHASE_UPDATING, HEALTH_PROGRESSING, false, 2}, {PHASE_READY, HEALTH_PROGRESSING, true, 2},
+        {PHASE_RETRYING, HEALTH_UNHEALTHY, false, 2},   {PHASE_UNKNOWN, HEALTH_UNKNOWN, false, 2},
+        {PHASE_FAILED, HEALTH_PROGRESSING, false, 2},   {PHASE_READY, HEALTH_UNKNOWN, false, 0},
+        {PHASE_UPDATING, HEALTH_UNHEALTHY, false, 9},   {PHASE_HIBERNATED, HEALTH_HEALTHY, false, 0},
+        {PHASE_FAILED, HEALTH_UNHEALTHY, false, 11},    {PHASE_READY, HEALTH_HEALTHY, false, 0},
+    };
+    struct cluster *c = cluster_new();
+    for (size_t i = 0; i < ARRAY_LEN(turns); i++) {
+        c->phase = turns[i].phase;
+        c->health = turns[i].health;
+        c->settling = turns[i].settling;
+        cluster_note_trouble(c, (wall_us)i + 1);
+        assert_int_equal(c->trouble_since, turns[i].since);
+    }
+    cluster_free(c);
+}
+
+static void trouble_that_an_earlier_version_stored_began_with_the_last_change(void **state)
+{
+    (void)state;
+    static const char *const phases[] = {"failed", "ready"};
+    static const wall_us since[] = {80, 0};
+    for (size_t i = 0; i < ARRAY_LEN(phases); i++) {
+        json_t *doc CLEANUP_JSON = parse("{\"id\":\"cl_1\",\"project\":\"p\",\"name\":\"n\"}");
+        json_set_int(doc, "updated_at", 80);
+        json_set_str(doc, "phase", phases[i]);
+        struct cluster *c CLEANUP_CLUSTER = cluster_from_json(doc);
+        assert_int_equal(c->trouble_since, since[i]);
+    }
+}
+
 /* ---- moves ---- */
 
 static void step_moves_are_those_of_the_table(void **state)
@@ -754,6 +799,8 @@ static void a_move_that_no_table_knows_ends_the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trouble_has_one_begin_until_it_ends),
+        cmocka_unit_test(trouble_that_an_earlier_version_stored_began_with_the_last_change),
         cmocka_unit_test(step_moves_are_those_of_the_table),
         cmocka_unit_test(an_operation_that_ended_moves_no_more),
         cmocka_unit_test(a_move_that_no_table_knows_ends_the_process),

@@ -56,7 +56,7 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
 function StatePanel({ data }: { data: ClusterData }) {
   const cluster = data.cluster.value;
   if (!cluster) return null;
-  const { phase, health, message } = cluster.status;
+  const { phase, health, message, trouble_since: since } = cluster.status;
   return (
     <section class={`panel state-panel phase-${phase}`} aria-labelledby="state-heading">
       <h2 id="state-heading" class="state-line">
@@ -67,6 +67,7 @@ function StatePanel({ data }: { data: ClusterData }) {
       <p class="state-health">
         <HealthWord health={health} />
       </p>
+      {since && <p>{texts.cluster.troubleSince} <When at={since} focusable /></p>}
       {message && <p><Foreign text={texts.cluster.said(message)} /></p>}
       {cluster.status.api_server_url && (
         <p class="quiet">

@@ -5,10 +5,11 @@ import { projects } from "../live/upstream";
 import { texts } from "../texts";
 import { brief } from "../ui/foreign";
 import { ColumnsMenu, ViewsMenu } from "./menus";
-import { change, clearFilters, isFiltered, query, typed, type SortKey } from "./query";
+import { change, clearFilters, isFiltered, query, troubleAges, typed, type SortKey, type TroubleAge } from "./query";
 import { members, rows } from "./rows";
 
 const sorts: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
+const troubles = ["", ...Object.keys(troubleAges)] as (TroubleAge | "")[];
 
 /** Names of projects: those that the server lists, and those of known clusters. */
 function useProjects(): string[] {
@@ -61,6 +62,16 @@ export function Filters() {
         </select>
       </label>
       <label>
+        <span>{texts.filter.trouble}</span>
+        <select value={asked.trouble} onChange={(event) => change({ trouble: event.currentTarget.value as TroubleAge | "" })}>
+          {troubles.map((age) => (
+            <option key={age} value={age}>
+              {texts.filter.troubleFor[age]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="beside-buttons">
         <span>{texts.filter.sort}</span>
         <select value={asked.sort} onChange={(event) => change({ sort: event.currentTarget.value as SortKey, reverse: false })}>
           {sorts.map((sort) => (

@@ -8,6 +8,11 @@ import { isMoving, type Row } from "./rows";
 export type Mark = "drifted" | "stale" | "expired" | "expiring" | "unmanaged";
 export type SortKey = "name" | "trouble" | "phase" | "health" | "version" | "expires" | "changed";
 
+/** Short faults mend themselves, so that people ask for trouble that lasts. In ms. */
+export const troubleAges = { "10m": 600_000, "1h": 3_600_000, "1d": 86_400_000 };
+export type TroubleAge = keyof typeof troubleAges;
+const isTroubleAge = (text: string): text is TroubleAge => Object.hasOwn(troubleAges, text);
+
 export type Query = {
   q: string;
   phase: Phase[];
@@ -15,6 +20,7 @@ export type Query = {
   version: string[];
   project: string;
   mark: Mark[];
+  trouble: TroubleAge | "";
   sort: SortKey;
   reverse: boolean;
 };
@@ -25,6 +31,7 @@ const words = (text: string | null) => (text ? text.split(",").filter(Boolean) :
 function parse(params: URLSearchParams): Query {
   const sort = params.get("sort") ?? "name";
   const key = sort.replace(/^-/, "") as SortKey;
+  const trouble = params.get("trouble") ?? "";
   return {
     q: params.get("q") ?? "",
     phase: words(params.get("phase")) as Phase[],
@@ -32,6 +39,7 @@ function parse(params: URLSearchParams): Query {
     version: words(params.get("version")),
     project: params.get("project") ?? "",
     mark: words(params.get("mark")) as Mark[],
+    trouble: isTroubleAge(trouble) ? trouble : "",
     sort: sortKeys.includes(key) ? key : "name",
     reverse: sort.startsWith("-"),
   };
@@ -56,6 +64,7 @@ function write(query: Query, columns: string | null): URLSearchParams {
   const set = (name: string, value: string) => value && params.set(name, value);
   set("q", query.q);
   set("project", query.project);
+  set("trouble", query.trouble);
   for (const name of ["phase", "health", "version", "mark"] as const) set(name, query[name].join(","));
   const sort = `${query.reverse ? "-" : ""}${query.sort}`;
   set("sort", sort === "name" ? "" : sort);
@@ -83,9 +92,9 @@ export function toggled<T>(list: T[], word: T): T[] {
 }
 
 export const isFiltered = (query: Query) =>
-  Boolean(query.q || query.project || query.phase.length || query.health.length || query.version.length || query.mark.length);
+  Boolean(query.q || query.project || query.trouble || query.phase.length || query.health.length || query.version.length || query.mark.length);
 
-export const clearFilters = () => change({ q: "", project: "", phase: [], health: [], version: [], mark: [] });
+export const clearFilters = () => change({ q: "", project: "", trouble: "", phase: [], health: [], version: [], mark: [] });
 
 // ---- properties of a row ----
 
@@ -129,6 +138,7 @@ export function matches(query: Query, now: number): (row: Row) => boolean {
     (!query.health.length || query.health.includes(row.health)) &&
     (!query.version.length || query.version.includes(row.minor)) &&
     (!query.mark.length || query.mark.some((mark) => hasMark(row, mark, now))) &&
+    (!query.trouble || now - row.troubleAt >= troubleAges[query.trouble]) &&
     needles.every((needle) => row.words.includes(needle));
 }
 

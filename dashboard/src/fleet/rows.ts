@@ -7,10 +7,11 @@ import type { ClusterSummary, Phase, Problem } from "../types";
  * A summary with additional members: the words for the search, and the keys for sorting by name, by version, by its end and by the last
  * change. They are computed once, because a filter or a sort reads them for each of many rows. `minor`: the version without its patch.
  * `ends`: when the version expires, in ms; Infinity when that is not known. `changed`: the last change, in ms; -Infinity for none.
+ * `troubleAt`: the begin of the trouble, in ms; Infinity while there is none.
  * `seenIn`: the number of the read of all clusters that has last seen it.
  */
 export type Row = ClusterSummary & {
-  key: string; words: string; byName: string; byVersion: string; minor: string; ends: number; changed: number; seenIn: number;
+  key: string; words: string; byName: string; byVersion: string; minor: string; ends: number; changed: number; troubleAt: number; seenIn: number;
 };
 
 /** `partial`: some clusters are there, and the others are being read. */
@@ -97,6 +98,7 @@ export function rowOf(item: ClusterSummary, seenIn: number): Row {
     minor: minorOf(version),
     ends: timeOf(item.expires_at, Infinity),
     changed: timeOf(item.updated_at, -Infinity),
+    troubleAt: timeOf(item.trouble_since, Infinity),
     seenIn,
   };
 }
