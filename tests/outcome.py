@@ -1,5 +1,5 @@
-"""A plugin of pytest for tools/test.py. It writes the outcome of each test, its seconds of processor time and the longest piece of work
-of its daemons' loops to the file TEST_OUTCOMES, one line of JSON each."""
+"""A plugin of pytest for tools/test.py. It writes the outcome of each test, its seconds, its end, its seconds of processor time and the
+longest piece of work of its daemons' loops to the file TEST_OUTCOMES, one line of JSON each."""
 
 import collections
 import json
@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import sys
+import time
 
 import pytest
 
@@ -49,12 +50,15 @@ class Clock:
 class Writer:
     def __init__(self, path):
         self.path, self.outcomes, self.cpu, self.hold = path, {}, collections.Counter(), collections.Counter()
+        self.seconds, self.ended = collections.Counter(), {}
 
     def pytest_runtest_logreport(self, report):
         """A test has up to three reports: set-up, call and tear-down. A failure in any of them is its outcome."""
         id = report.nodeid.rsplit("@", 1)[0] if report.nodeid.rfind("@") > report.nodeid.rfind("]") else report.nodeid
         values = dict(report.user_properties)
         self.cpu[id] += values.get("cpu_s", 0)
+        self.seconds[id] += report.duration
+        self.ended[id] = time.monotonic()
         self.hold[id] = max(self.hold[id], values.get("hold_us", 0))
         before = self.outcomes.get(id, {}).get("outcome")
         if report.outcome == "failed" and before != "failed":
@@ -67,9 +71,13 @@ class Writer:
         if report.failed:
             self.outcomes[report.nodeid] = {"id": report.nodeid, "outcome": "failed", "reason": first_line(report), "final": True}
 
+    def figures(self, id):
+        """Figures of the test; the tests of a file that cannot be read have no end."""
+        return {"cpu_s": round(self.cpu[id], 2), "hold_us": self.hold[id], "seconds": round(self.seconds[id], 1), "ended": self.ended.get(id, 0)}
+
     def pytest_sessionfinish(self):
         with open(self.path, "w") as file:
-            file.writelines(json.dumps(one | {"cpu_s": round(self.cpu[id], 2), "hold_us": self.hold[id]}) + "\n" for id, one in self.outcomes.items())
+            file.writelines(json.dumps(one | self.figures(id)) + "\n" for id, one in self.outcomes.items())
 
 
 def pytest_configure(config):

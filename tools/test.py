@@ -31,7 +31,7 @@ WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 3  # black-box tests mostly wait, 
 FLAKY_MAX = 3
 REPEATED_MAX = 10  # more failures are not by chance: no test is run again
 FAILURES_MAX = 20  # a suite ends after this many
-CPU_LISTED, HOLDS_LISTED = 15, 3
+CPU_LISTED, HOLDS_LISTED, ENDS_LISTED = 15, 3, 8
 LONG_UNITS = ("test_conformance", "test_day", "test_kept", "test_property")  # these begin first
 UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
 PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
@@ -134,10 +134,11 @@ class Run:
 
     def suite(self, *paths):
         """Runs the tests of these files, which have one conftest."""
-        began, cpu, holds = time.monotonic(), collections.Counter(), []
+        began, cpu, holds, ends = time.monotonic(), collections.Counter(), [], []
         for one in self.pytest(f"--maxfail={FAILURES_MAX}", "-rs", "--durations=10", "--durations-min=10", "-n", str(self.workers), "--dist", "loadgroup", *map(str, paths)):
             cpu[one["id"].split("::")[0].split("/")[-1]] += one.get("cpu_s", 0)
             holds.append((one.get("hold_us", 0), one["id"]))
+            ends.append((one.get("ended", 0), one.get("seconds", 0), one["id"]))
             self.passed += one["outcome"] == "passed"
             self.skipped += one["outcome"] == "skipped"
             if one["outcome"] == "failed":
@@ -147,6 +148,9 @@ class Run:
         most = ", ".join(f"{name} {seconds:.0f}" for name, seconds in cpu.most_common(CPU_LISTED))
         print(f"{' '.join(os.path.relpath(p, self.root) for p in paths)}: {time.monotonic() - began:.0f} s, {self.workers} at a time; "
               f"processor time {sum(cpu.values()):.0f} s, most of it {most}", flush=True)
+        # a long one of them belongs into LONG_FIRST of tests/api/spread.py
+        last = ", ".join(f"{pathlib.Path(id).name} ({seconds:.0f} s)" for _, seconds, id in sorted(ends, reverse=True)[:ENDS_LISTED])
+        print(f"the last tests to end: {last}", flush=True)
         longest = ", ".join(f"{us / 1000:.1f} ms in {pathlib.Path(id).name}" for us, id in sorted(holds, reverse=True)[:HOLDS_LISTED] if us)
         if longest:
             print(f"longest pieces of work of the loop, by the clock of its thread: {longest}", flush=True)

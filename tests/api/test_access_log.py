@@ -10,6 +10,7 @@ import time
 import pytest
 
 from harness import BUILD, wait_until
+from raw import Raw, request
 
 LINES = re.compile(r"^\S+ info +(\S+ \S+) answered (\d+) in \d+ us(.*?) request_id=(\S+) ", re.M)
 
@@ -101,13 +102,14 @@ def test_a_log_that_nobody_reads_blocks_no_request(sim, make_shootd, tmp_path):
     reader = os.open(d.log_path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         d.start()
-        requests, dropped, took = 0, 0, []
+        requests, dropped, took, token = 0, 0, [], d.token()
         while not dropped and requests < 20000:
-            for _ in range(500):
-                began = time.monotonic()
-                assert d.http.get("/v1/whoami", headers={"X-Request-Id": f"request-{requests}"}).status_code == 200
-                took.append(time.monotonic() - began)
-                requests += 1
+            with Raw(d.port) as one:  # an HTTP library takes ten times as long as shootd
+                for _ in range(500):
+                    began = time.monotonic()
+                    assert one.send(request("GET", "/v1/whoami", f"X-Request-Id: request-{requests}", token=token)).read().status == 200
+                    took.append(time.monotonic() - began)
+                    requests += 1
             dropped = int(re.search(r"^shootd_access_log_dropped_total (\d+)", d.http.get("/metrics").text, re.M)[1])
         assert dropped > 0 and max(took) < 5, (dropped, max(took))
         os.set_blocking(reader, True)
