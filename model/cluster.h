@@ -88,7 +88,7 @@ void cluster_observed_now(struct cluster *c, const struct env *env);
 void cluster_observed_before(struct cluster *c, const struct env *env);
 /*
  * Sets trouble_since; called after each change of phase and health. Trouble begins when the cluster is
- * failed, degraded, retrying or unhealthy. It ends when the cluster is ready and its conditions are known, or
+ * failed, degraded, retrying or unhealthy. It ends when the cluster is ready and no longer settling, or
  * hibernated. Between the two the phase says little: Gardener reconciles every cluster each hour (GA-6), and
  * a retry may fail again.
  */

@@ -11,6 +11,7 @@ import { brief, visible } from "../ui/foreign";
 import { HealthWord, PhaseWord } from "../ui/phase";
 import { exactTimes, When } from "../ui/time";
 import { hidden } from "./columns";
+import { useElements, useGrip } from "./elements";
 import type { ColumnKey } from "./kept";
 import { movedBy, order } from "./order";
 import { change, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
@@ -179,19 +180,6 @@ function useMargin(onScreen: string[]): number {
 }
 
 /**
- * The key of the element for each of these rows. A row keeps its element while it is shown. When most rows are new, they get the elements of
- * the rows before, in the order of the document: a browser fills an element sooner than it makes one. An element with the focus must not
- * get another row, and a browser that moves one takes the focus away, so no element is used again while a row has the focus.
- */
-function useElements(ids: string[], hasFocus: boolean): (id: string) => number {
-  const { current: last } = useRef({ of: new Map<string, number>(), made: 0 });
-  const areNew = !hasFocus && ids.filter((id) => last.of.has(id)).length * 2 < ids.length;
-  const free = areNew ? [...last.of.values()] : [];
-  last.of = new Map(ids.map((id) => [id, (areNew ? free.shift() : last.of.get(id)) ?? last.made++]));
-  return (id) => last.of.get(id)!;
-}
-
-/**
  * Sets the height of the list, and keeps the rows on the screen in their place when rows come or go above them (DA-12). Another filter or
  * order of the user begins at the top.
  */
@@ -226,6 +214,7 @@ export function ClusterTable() {
   const body = useSteadyRows(keys, query.value, part);
   const [focused, setFocused] = useState<string | null>(null);
   const pointer = useRef(false);
+  const isHeld = useGrip();
 
   const names = columns.value.map(({ key }) => `var(--w-${key})`).join(" ");
   useLayoutEffect(() => scroller.current?.style.setProperty("--columns", names), [names]);
@@ -239,7 +228,7 @@ export function ClusterTable() {
   if (focused !== null && kept >= 0 && kept < first) shown.unshift({ id: focused, index: kept });
   if (focused !== null && kept >= last) shown.push({ id: focused, index: kept });
 
-  const elementOf = useElements(shown.map(({ id }) => id), focused !== null);
+  const elementOf = useElements(shown.map(({ id }) => id), () => focused !== null || isHeld(body.current));
 
   const hold = (hasFocus: boolean) => order.hold(pointer.current || hasFocus);
   return (

@@ -39,13 +39,16 @@ export function startExactTimes() {
     if (shownFor) tip.textContent = exact(new Date(Number(shownFor.dataset.exact)));
     place();
   };
-  const changes = new MutationObserver(say);
+  /** An element of the table may get another row. */
+  const changes = new MutationObserver((records) => (records.some((one) => one.attributeName === "data-key") ? hide() : say()));
   const show = (target: HTMLElement) => {
     clearTimeout(leaving);
     if (shownFor === target) return;
     hide();
     shownFor = target;
     changes.observe(target, { attributeFilter: ["data-exact"] });
+    const row = target.closest("[data-key]");
+    if (row) changes.observe(row, { attributeFilter: ["data-key"] });
     tip.hidden = false;
     target.setAttribute("aria-describedby", tip.id);
     say();
