@@ -331,8 +331,8 @@ class Shootd:
             HOLDS_US.extend(self.longest_hold())
 
     def longest_hold(self):
-        """From the end of the log, in µs; nothing when the log is not there, or not with these words."""
-        end = self.log_path.read_bytes()[-LOG_END:].decode(errors="replace") if self.log_path.exists() else ""
+        """From the end of the log, in µs; nothing when the log is no file (a pipe would wait for a writer), or has not these words."""
+        end = self.log_path.read_bytes()[-LOG_END:].decode(errors="replace") if self.log_path.is_file() else ""
         return map(int, re.findall(r"longest_hold_cpu_us\W+(\d+)", end)[-1:])
 
     # ---- the API ------------------------------------------------------------------------------------------------

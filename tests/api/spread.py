@@ -6,7 +6,7 @@ import pytest
 # Files and tests that take longer than most, in the order of their start.
 LONG_FIRST = [
     "test_scenarios.py", "test_contract.py", "test_dashboard_access.py", "test_dashboard_fleet.py", "test_dashboard_pictures.py", "test_store.py", "test_soak.py", "test_bad_days.py", "test_backup.py", "test_seal_key.py",
-    "test_webhook_crash.py", "test_shootctl.py", "test_operators_day.py", "test_proxy.py", "test_docs.py", "test_crash.py", "test_operations.py", "test_lists.py",
+    "test_webhook_crash.py", "test_webhook_docs.py", "test_shootctl.py", "test_operators_day.py", "test_proxy.py", "test_docs.py", "test_crash.py", "test_operations.py", "test_lists.py",
     "test_reload.py", "test_prometheus.py", "test_streams.py", "test_idempotency.py", "test_budgets.py", "test_typescript.py",
 ]
 # Files with a browser of their own: one worker runs a row, so that there are at most three browsers at a time. With eight of them on two

@@ -115,13 +115,14 @@ def test_a_log_that_nobody_reads_blocks_no_request(sim, make_shootd, tmp_path):
             dropped = int(re.search(r"^shootd_access_log_dropped_total (\d+)", metrics, re.M)[1])
         assert dropped > 0 and max(took) < 5, (dropped, max(took))
         os.set_blocking(reader, True)
-        text, ended = [], threading.Thread(target=d.stop)
+        text, ended = [], threading.Thread(target=d.stop, daemon=True)
         ended.start()
         while chunk := os.read(reader, 1 << 20):
             text.append(chunk.decode())
             if "stopped" in "".join(text[-2:]):
                 break
         ended.join(60)
+        assert not ended.is_alive()
         written = re.findall(r"request_id=request-(\d+) ", "".join(text))
         assert len(written) + dropped == requests, "each line is written or counted"
         assert [int(n) for n in written] == sorted({int(n) for n in written})
