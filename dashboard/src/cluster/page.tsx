@@ -64,8 +64,8 @@ function StatePanel({ data }: { data: ClusterData }) {
         {wordOf(texts.phase, phase)}
       </h2>
       <p>{texts.phaseMeaning[phase] ?? texts.phaseMeaning.unknown}</p>
-      <p class="state-health">
-        <HealthWord health={health} />
+      <p>
+        <span class="state"><HealthWord health={health} /></span>
       </p>
       {since && <p>{texts.cluster.troubleSince} <When at={since} focusable /></p>}
       {message && <p><Foreign text={texts.cluster.said(message)} /></p>}

@@ -47,13 +47,14 @@ export function PhaseIcon({ phase }: { phase: Phase }) {
   return <Icon shape={phases[phase] ?? phases.unknown} kind={`phase-${phases[phase] ? phase : "unknown"}`} />;
 }
 
+/** The icon and the word; "state" in the style sheet places them. */
 export function PhaseWord({ phase, progress }: { phase: Phase; progress?: number | null }) {
   return (
-    <span class="state">
+    <>
       <PhaseIcon phase={phase} />
-      <span class="state-word">{wordOf(texts.phase, phase)}</span>
+      {wordOf(texts.phase, phase)}
       {progress != null && <span class="state-progress">{texts.percent(progress)}</span>}
-    </span>
+    </>
   );
 }
 
@@ -61,12 +62,13 @@ export function HealthIcon({ health }: { health: Health }) {
   return <Icon shape={healths[health] ?? healths.unknown} kind={`health-${healths[health] ? health : "unknown"}`} />;
 }
 
+/** The icon and the word; "state" in the style sheet places them. */
 export function HealthWord({ health }: { health: Health }) {
   return (
-    <span class="state">
+    <>
       <HealthIcon health={health} />
-      <span class="state-word">{wordOf(texts.health, health)}</span>
-    </span>
+      {wordOf(texts.health, health)}
+    </>
   );
 }
 
