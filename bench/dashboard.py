@@ -118,9 +118,10 @@ ACTS = {
       await page.getByLabel("Search").focus();
       for (const text of ["c-07", "p3 c-00", "nothing"]) {
         await page.keyboard.type(text, { delay: 80 });
-        await page.waitForTimeout(400);
+        await page.waitForTimeout(600);  // the address follows when the user stops
         for (let i = 0; i < text.length; i++) await page.keyboard.press("Backspace", { delay: 40 });
       }
+      await page.waitForTimeout(600);
     """,
 }
 

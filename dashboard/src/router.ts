@@ -52,7 +52,7 @@ export const webhookLink = (id: string) => `#/webhooks/${encodeURIComponent(id)}
 /** The link back to the clusters, with the filters that were used last. */
 export const lastFleet = signal("#/");
 
-/** Changes the place without a new entry in the history, for filters while the user types. */
+/** Changes the place without a new entry in the history, for filters. */
 export function replaceWith(link: string) {
   history.replaceState(null, "", link);
   read();

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from browser import OTHER_PROJECT
 from dashboard_world import ALL_READ, LISTEN, LOGIN, SAID, World, accessible, names  # noqa: F401 - shared_world makes a World
 from harness import wait_until
@@ -194,20 +196,81 @@ def test_a_search_loses_no_key_and_holds_nobody_back(world):
     """The rows follow the keys in another task. Nothing else that the user does meanwhile is lost, nor are the keys."""
     world.open("search")
 
-    def type_at_once(then, *texts, click=None, place=None):
+    def type_at_once(then, *texts, at, click=None, place=None):
+        """Returns the text in the field when this address is there."""
         return world.run("search", TYPE_AT_ONCE + then + """
           await page.getByText(/^2 of \\d+ clusters/).first().waitFor();
-          return { field: await page.getByLabel("Search").inputValue(), at: await page.evaluate(() => location.hash) };
-        """, texts=texts, click=click, place=place)
+          await page.waitForFunction((at) => location.hash === at, args.at);
+          return page.getByLabel("Search").inputValue();
+        """, texts=texts, at=at, click=click, place=place)
 
     world.run("search", ALL_READ)
-    assert type_at_once("", "n", "ni", "night") == {"field": "night", "at": "#/?q=night"}
-    assert type_at_once("", "nigh", click="Trouble first") == {"field": "nigh", "at": "#/?q=nigh&sort=trouble"}
+    assert type_at_once("", "n", "ni", "night", at="#/?q=night") == "night"
+    assert type_at_once("", "nigh", at="#/?q=nigh&sort=trouble", click="Trouble first") == "nigh"
     left = type_at_once("""
       await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
       await page.goBack();
-    """, "nothing", place="#/events")
-    assert left == {"field": "nigh", "at": "#/?q=nigh&sort=trouble"}, "the user has left before the search began"
+    """, "nothing", at="#/?q=nigh&sort=trouble", place="#/events")
+    assert left == "nigh", "the user has left before the search began"
+
+
+# Each step runs when the rows have followed the text, and before the address would follow by itself.
+LEAVES = {
+    "Enter": ('field.dispatchEvent(new Event("change"));', "#/?q=night", "night", 2),
+    "the field is left": ("field.blur();", "#/?q=night", "night", 2),
+    "another address": ('location.hash = "/?phase=failed"; await new Promise((done) => addEventListener("hashchange", done, { once: true }));', "#/?phase=failed", "", 1),
+}
+
+
+@pytest.mark.parametrize("how", LEAVES)
+def test_a_text_belongs_to_the_address_at_which_it_was_typed(world, how):
+    leave, *left = LEAVES[how]
+    world.open("leaves")
+    seen = world.run("leaves", ALL_READ + """
+      return page.evaluate(async () => {
+        const rows = () => document.querySelectorAll(".tbody [role=row]").length, real = setTimeout;
+        window.setTimeout = (on, ms, ...given) => real(on, ms === 400 ? 60000 : ms, ...given);
+        const field = document.querySelector("input[type=search]");
+        field.focus();
+        field.value = "night";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        while (rows() !== 2) await new Promise((done) => real(done, 5));
+        const before = location.hash;
+        %s
+        await new Promise((done) => real(done));
+        return { before, after: [location.hash, field.value, rows()] };
+      });
+    """ % leave)
+    assert seen == {"before": "", "after": left}
+
+
+def test_the_address_follows_when_the_user_stops_typing(world):
+    """The rows follow at once, and do not begin at the top again when the address follows. A link takes the text along."""
+    world.open("stops")
+    seen = world.run("stops", ALL_READ + """
+      await page.setViewportSize({ width: 1440, height: 500 });
+      await page.evaluate(async () => {
+        const real = history.replaceState, field = document.querySelector("input[type=search]");
+        window.written = [];
+        history.replaceState = function (...given) { window.written.push(given[2]); real.apply(this, given); };
+        for (const text of ["w", "we", "web", "web-0"]) {
+          field.value = text;
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+          await new Promise((done) => setTimeout(done, 5));
+        }
+        document.querySelector(".table").scrollTop = 80;
+      });
+      await page.getByText(/^12 of \\d+ clusters/).first().waitFor();
+      await page.waitForFunction(() => location.hash === "#/?q=web-0");
+      const seen = await page.evaluate(() => ({ written: window.written, top: document.querySelector(".table").scrollTop }));
+      await page.getByLabel("Search").fill("night");
+      await page.getByRole("link", { name: "night-0000" }).click();
+      await page.getByRole("heading", { name: "night-0000" }).waitFor();
+      await page.goBack();
+      await page.getByRole("link", { name: "night-0000" }).waitFor();
+      return { ...seen, back: await page.evaluate(() => location.hash) };
+    """)
+    assert seen == {"written": ["#/?q=web-0"], "top": 80, "back": "#/?q=night"}
 
 
 def test_a_paused_page_stands_still_and_misses_nothing(world):
@@ -328,6 +391,24 @@ def test_an_element_that_another_row_gets_shows_only_that_row(world):
         # a cluster may change between two reads
         wait_until(lambda: world.run("anew", read, first=first, count=count)["rows"] == world.run("again", read, first=first, count=count)["rows"],
                    what="equal rows")
+
+
+@pytest.mark.parametrize("pressed, again", [(".tbody [role=row]", 0), (".table", 2)])
+def test_a_row_that_is_pressed_keeps_its_element(world, pressed, again):
+    """The bar of the scroller is no part of a row; a browser may not say when it is let go."""
+    world.open("pressed", "/?q=web-0")
+    seen = world.run("pressed", ALL_READ + """
+      const rows = (count) => page.waitForFunction((count) => document.querySelectorAll(".tbody [role=row]").length === count, count);
+      await rows(12);
+      await page.evaluate((pressed) => {
+        window.before = [...document.querySelectorAll(".tbody [role=row]")];
+        document.querySelector(pressed).dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+        location.hash = "/?q=night";
+      }, args.pressed);
+      await rows(2);
+      return page.evaluate(() => [...document.querySelectorAll(".tbody [role=row]")].filter((one) => window.before.includes(one)).length);
+    """, pressed=pressed)
+    assert seen == again
 
 
 def test_the_exact_time_under_the_pointer_follows_its_value(world):

@@ -15,11 +15,12 @@ export function useElements(ids: string[], isUsed: () => boolean): (id: string) 
   return (id) => last.of.get(id)!;
 }
 
-/** Whether the user has pressed something on the page and not yet let go, or has selected text in this element. */
+/** Whether the user has pressed something in a row and not yet let go, or has selected text in this element. */
 export function useGrip() {
   const isPressed = useRef(false);
   useLayoutEffect(() => {
-    const press = () => (isPressed.current = true);
+    // The bar of a scroller is no part of a row, and a browser may not say when it is let go.
+    const press = (event: Event) => (isPressed.current = (event.target as Element).closest("[data-key]") !== null);
     const letGo = () => setTimeout(() => (isPressed.current = false)); // the click follows
     const events = { pointerdown: press, pointerup: letGo, pointercancel: letGo };
     for (const [name, on] of Object.entries(events)) addEventListener(name, on);

@@ -1,12 +1,12 @@
 import { useComputed } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 
 import { projects } from "../live/upstream";
 import { texts } from "../texts";
 import { brief } from "../ui/foreign";
 import { ColumnsMenu, ViewsMenu } from "./menus";
-import { change, clearFilters, isFiltered, query, troubleAges, typed, type SortKey, type TroubleAge } from "./query";
+import { change, clearFilters, isFiltered, query, troubleAges, type SortKey, type TroubleAge } from "./query";
 import { members, rows } from "./rows";
+import { Search } from "./search";
 
 const sorts: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
 const troubles = ["", ...Object.keys(troubleAges)] as (TroubleAge | "")[];
@@ -19,28 +19,6 @@ function useProjects(): string[] {
     for (const row of rows.values()) names.add(row.project);
     return [...names].sort();
   }).value;
-}
-
-/** The rows follow in a task of their own, so that no task is long with many clusters. */
-function Search() {
-  const soon = useRef(0);
-  const type = (q: string) => {
-    const place = location.hash;
-    typed.value = q;
-    clearTimeout(soon.current);
-    soon.current = window.setTimeout(() => {
-      if (location.hash === place) change({});
-      else typed.value = null; // the user has followed a link, or another change has taken the text along
-    });
-  };
-  useEffect(() => () => (clearTimeout(soon.current), void (typed.value = null)), []);
-  return (
-    <label class="grow">
-      <span>{texts.filter.search}</span>
-      <input type="search" value={typed.value ?? query.value.q} spellcheck={false} autocapitalize="off" placeholder={texts.filter.example}
-        onInput={(event) => type(event.currentTarget.value)} />
-    </label>
-  );
 }
 
 export function Filters() {

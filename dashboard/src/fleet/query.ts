@@ -1,5 +1,5 @@
-// The filters, the order and the columns of the clusters. All of them are in the URL.
-import { computed, signal } from "@preact/signals";
+// The filters, the order and the columns of the clusters. All of them are in the URL; a text that is typed follows when the user stops.
+import { batch, computed, signal } from "@preact/signals";
 
 import { fleetLink, replaceWith, route } from "../router";
 import type { Health, Phase } from "../types";
@@ -50,13 +50,19 @@ const present = computed(() => (route.value.page === "fleet" ? route.value.query
 /** The columns in the URL as text (columns.ts); null when the URL names none. */
 export const columnsAsked = computed(() => present.value.get("columns"));
 
+/** The text in the search field that is not yet in the URL; null: there is none. */
+export const typed = signal<string | null>(null);
+/** The text that the rows follow until it is in the URL; it may be older than `typed`. */
+const sought = signal<string | null>(null);
+export const seek = () => (sought.value = typed.peek());
+export const forgetTyped = () => batch(() => (typed.value = sought.value = null));
+
 const filtersAsked = computed(() => {
-  const params = new URLSearchParams(present.value);
-  params.delete("columns");
-  return String(params);
+  const asked = parse(present.value);
+  return String(write({ ...asked, q: sought.value ?? asked.q }, null));
 });
 
-/** It stays the same value when only the columns change, so that these arrange no rows. */
+/** It stays the same value when only the columns change, or when a text that the rows follow comes into the URL: these arrange no rows. */
 export const query = computed<Query>(() => parse(new URLSearchParams(filtersAsked.value)));
 
 function write(query: Query, columns: string | null): URLSearchParams {
@@ -72,13 +78,13 @@ function write(query: Query, columns: string | null): URLSearchParams {
   return params;
 }
 
-/** The text in the search field that is not yet in the URL. */
-export const typed = signal<string | null>(null);
-
 function go(part: Partial<Query>, columns: string | null) {
-  const q = typed.peek() ?? query.peek().q;
-  typed.value = null;
-  replaceWith(fleetLink(write({ ...query.peek(), q, ...part }, columns)));
+  const before = query.peek();
+  const next = write({ ...before, q: typed.peek() ?? before.q, ...part }, columns);
+  batch(() => {
+    forgetTyped();
+    replaceWith(fleetLink(next));
+  });
 }
 
 /** A text that was typed before comes with it. */
