@@ -1,17 +1,20 @@
 """A plugin of pytest for tools/test.py. It writes the outcome of each test, its seconds, its end, its seconds of processor time and the
-longest piece of work of its daemons' loops to the file TEST_OUTCOMES, one line of JSON each."""
+longest piece of work of its daemons' loops to the file TEST_OUTCOMES, one line of JSON each. A test that does not end fails after
+TEST_LIMIT_S, so that it does not hold up the run."""
 
 import collections
 import json
 import os
 import re
 import resource
+import signal
 import sys
 import time
 
 import pytest
 
 SANITIZER_EXITS = (98, 99)  # set by tools/test.py
+LIMIT_S = float(os.environ.get("TEST_LIMIT_S", 900))
 REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer\b|runtime error: |\bexit 9[89]\b")
 
 
@@ -45,6 +48,22 @@ class Clock:
         holds = getattr(sys.modules.get("harness"), "HOLDS_US", [])
         report.user_properties.append(("hold_us", max(holds, default=0)))
         holds.clear()
+
+
+class Limit:
+    """Runs in each worker. A call that waits, as for a line of another process, is interrupted."""
+
+    def __init__(self):
+        signal.signal(signal.SIGALRM, self.fail)
+
+    def fail(self, *_):
+        raise AssertionError(f"no end after {LIMIT_S:g} s")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self):
+        signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+        yield
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 class Writer:
@@ -83,5 +102,6 @@ class Writer:
 def pytest_configure(config):
     if "TEST_OUTCOMES" in os.environ:
         config.pluginmanager.register(Clock())
+        config.pluginmanager.register(Limit())
     if "TEST_OUTCOMES" in os.environ and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Writer(os.environ["TEST_OUTCOMES"]))

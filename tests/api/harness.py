@@ -111,7 +111,10 @@ class Process:
 
     @classmethod
     def forget_ended(cls):
-        cls.known = [p for p in cls.known if p.popen.poll() is None]
+        """The list stays the same object. Python 3.11 frees the value of an attribute of a class before other threads cease to find it; a
+        thread that used it then crashed its worker."""
+        for p in [p for p in cls.known if p.popen.poll() is not None]:
+            cls.known.remove(p)
 
     def __init__(self, argv, log, env=None):
         self.log_path = pathlib.Path(log)

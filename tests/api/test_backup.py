@@ -155,12 +155,14 @@ def test_no_write_waits_for_a_backup(sim, busy, tmp_path):
     rounds = []
 
     def is_waited_for(i):
-        """Whether writes wait for the backup. It measures as many writes beside a backup as without one. The first of each kind is left
-        out, because it may have begun earlier."""
+        """Whether writes wait for the backup, or were too few to tell. It measures as many writes beside a backup as without one. The
+        first of each kind is left out, because it may have begun earlier."""
         first = len(writer.times)
         assert int(backup(busy, tmp_path / f"copy-{i}.db")["bytes"]) > 30e6
         last = len(writer.times)
-        assert last - first > 20
+        if last - first <= 10:
+            rounds.append([f"{last - first} writes"])
+            return True
         wait_until(lambda: len(writer.times) >= 2 * last - first, timeout=60, what="as many writes without a backup")
         beside, calm = writer.times[first + 1:last], writer.times[last + 1:2 * last - first]
         rounds.append([f"{f(times) * 1000:.1f} ms" for f in (statistics.median, max) for times in (beside, calm)])

@@ -91,6 +91,15 @@ def test_a_test_that_always_fails_fails(run, capsys, text):
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed"
 
 
+def test_a_test_that_does_not_end_fails(run, capsys, monkeypatch):
+    """In place of an hour without a result."""
+    monkeypatch.setenv("TEST_LIMIT_S", "1")
+    plant(run, "import os\n\n\ndef test_planted():\n    os.read(os.pipe()[0], 1)\n\n\ndef test_that_passes():\n    pass\n")
+    assert not run.report()
+    out = capsys.readouterr().out
+    assert "AssertionError: no end after 1 s" in out and out.splitlines()[-1] == "1 passed, 1 failed"
+
+
 def test_processor_time_is_counted_for_each_file(run, capsys):
     """The processor time of the test itself and of the processes that it started."""
     plant(run, "import subprocess\nimport sys\nimport time\n\nWORK = 'import time\\nwhile time.process_time() < 0.4: pass'\n\n\n"

@@ -5,7 +5,7 @@
 // with from then on; the key before stays published until the next line. Each change is answered with the line "ready KID".
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
-import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, randomUUID } from "node:crypto";
 import Provider from "oidc-provider";
 
 const [port, audience, redirectUri] = process.argv.slice(2);
@@ -16,9 +16,12 @@ const page = {
   grant_types: ["authorization_code", "refresh_token"],
 };
 
+// Node 20 locks a key while it exports it. If it frees the job that made this key meanwhile, it waits forever for the same lock. A key that is
+// read from a text belongs to no job.
 function newKey() {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  return { ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256", kid: randomUUID() };
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048, privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" } });
+  return { ...createPrivateKey(privateKey).export({ format: "jwk" }), use: "sig", alg: "RS256", kid: randomUUID() };
 }
 
 function newProvider() {
