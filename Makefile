@@ -305,7 +305,7 @@ format:
 lint:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(PYTHON) tools/structure.py --check
-	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py
+	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py tests/api/test_words.py
 
 $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
 	@mkdir -p $(@D)
