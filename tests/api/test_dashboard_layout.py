@@ -260,6 +260,29 @@ def test_on_a_phone_a_row_has_its_first_mark(world):
     assert found == {"text": "Drifted", "inside": True, "others": 1}
 
 
+def test_words_of_a_newer_server_stay_in_their_columns(world):
+    """A phase, a health and a time that this page does not know; also all that it knows."""
+    wide = {"phase": "waiting-for-approval-by-two-people", "health": "healthy-beside-two-old-nodes", "expires_at": "in the third week of next year",
+            "updated_at": "a moment ago or even later", "kubernetes_version": "1.34.12345-alpha.1+build"}
+    world.run("newer", """
+      await page.route(/v1\\/clusters\\?/, async (route) => {
+        const response = await route.fetch(), answer = await response.json();
+        for (const one of answer.items) if (one.name === "shop") Object.assign(one, args.wide);
+        await route.fulfill({ response, json: answer });
+      });
+    """, wide=wide)
+    world.open("newer", DESK)
+    found = world.run("newer", ALL_READ + """
+      const row = page.locator(".row", { hasText: "shop" });
+      await row.getByText(args.wide.phase).waitFor();
+      return { texts: await row.locator(".cell").allTextContents(), wide: await page.locator(".tbody .cell").evaluateAll((cells) =>
+        cells.filter((one) => getComputedStyle(one).overflowX === "visible" && one.scrollWidth > one.clientWidth).map((one) => one.textContent)),
+        high: await row.locator(".cell").evaluateAll((cells) => cells.filter((one) => one.getBoundingClientRect().height > 30).map((one) => one.textContent)) };
+    """, wide=wide)
+    assert found["texts"][1] == wide["phase"] and set(wide.values()) <= set(found["texts"]), found
+    assert found["wide"] == [] and found["high"] == [], found
+
+
 CARDS = {"/audit": "table.audit", "/accounts": "main table", "/webhooks/{hook}": ".attempts"}
 
 

@@ -1,7 +1,7 @@
 // Each phase has one colour, one shape and its word (docs/dashboard.md); each of the three identifies the phase.
 import { texts } from "../texts";
 import type { Health, Phase } from "../types";
-import { wordOf } from "./foreign";
+import { Word } from "./foreign";
 
 /** Paths in a square of 16; `fill` is closed and filled, `mark` is drawn over it. */
 type Shape = { fill?: string; line?: string; mark?: string };
@@ -52,7 +52,7 @@ export function PhaseWord({ phase, progress }: { phase: Phase; progress?: number
   return (
     <>
       <PhaseIcon phase={phase} />
-      {wordOf(texts.phase, phase)}
+      <Word words={texts.phase} word={phase} />
       {progress != null && <span class="state-progress">{texts.percent(progress)}</span>}
     </>
   );
@@ -67,7 +67,7 @@ export function HealthWord({ health }: { health: Health }) {
   return (
     <>
       <HealthIcon health={health} />
-      {wordOf(texts.health, health)}
+      <Word words={texts.health} word={health} />
     </>
   );
 }

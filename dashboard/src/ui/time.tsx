@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 import { now } from "../live/life";
 import { texts } from "../texts";
-import { visible } from "./foreign";
+import { brief } from "./foreign";
 
 export const exactTimes = signal(false);
 
@@ -65,7 +65,7 @@ type Props = { at: string | number | null | undefined; none?: string; focusable?
 /** The tooltip reads `data-exact` (exact_times.ts). */
 export function When({ at, none = texts.none, focusable = false }: Props) {
   const date = at == null ? null : new Date(at);
-  if (!date || Number.isNaN(date.getTime())) return <span class="quiet">{at == null ? none : visible(String(at))}</span>;
+  if (!date || Number.isNaN(date.getTime())) return at == null ? <span class="quiet">{none}</span> : <span class="quiet foreign">{brief(String(at))}</span>;
   return (
     <time dateTime={date.toISOString()} data-exact={date.getTime()} {...(focusable ? { tabIndex: 0 } : {})}>
       {exactTimes.value ? <Exact at={date} /> : relative(date.getTime(), now.value)}
