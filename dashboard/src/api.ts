@@ -18,8 +18,11 @@ api.use({
   },
 });
 
-/** An answer, or the reason why there is none: a problem of the server, or `null` when no server answered. */
-export type Result<T> = { ok: true; value: T; response: Response } | { ok: false; problem: Problem | null };
+/**
+ * An answer, or the reason why there is none: a problem of the server, or `null` when no server answered. `isSame`: the answer is 304, so it
+ * would be the same as the one whose entity tag was sent.
+ */
+export type Result<T> = { ok: true; value: T; response: Response } | { ok: false; problem: Problem | null; isSame: boolean };
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
@@ -43,8 +46,8 @@ export async function ask<T>(call: Promise<Answer<T>>): Promise<Result<T>> {
     const problem = isProblem(error) ? error : null;
     // The end of the session may have overtaken a request: the server refuses it, because it has no token any more.
     if (response.status === 401 && asked !== null && asked === token()) refused(problem);
-    return { ok: false, problem };
+    return { ok: false, problem, isSame: response.status === 304 };
   } catch {
-    return { ok: false, problem: null };
+    return { ok: false, problem: null, isSame: false };
   }
 }

@@ -1,6 +1,6 @@
 // Parts that need no browser; tests/api/test_dashboard_sources.py runs this file with Node's own test runner.
 import assert from "node:assert/strict";
-import { webcrypto } from "node:crypto";
+import { createHash, webcrypto } from "node:crypto";
 import { test } from "node:test";
 
 import { effect, signal } from "@preact/signals";
@@ -13,7 +13,7 @@ import { fits, makeEvents, merged } from "../src/events/store";
 import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
 import { movedBy, order } from "../src/fleet/order";
 import { arrange, sortByName, type Query } from "../src/fleet/query";
-import { forget, load, put, rowOf, rows, type Row } from "../src/fleet/rows";
+import { forget, load, put, remove, revision, rowOf, rows, type Row } from "../src/fleet/rows";
 import { readAll, toStore } from "../src/fleet/store";
 import { countsOf } from "../src/fleet/totals";
 import { goesOn } from "../src/live/again";
@@ -53,7 +53,7 @@ const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSumma
   stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
   created_at: null, updated_at: null, ...more,
 });
-const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0);
+const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0, 0);
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], trouble: "", sort: "name", reverse: false };
 const NOW = Date.parse("2026-03-01T00:00:00Z");
@@ -86,10 +86,13 @@ test("order and filters", () => {
   assert.deepEqual(list(since, { trouble: "1d" }), ["day"]);
 });
 
-/** A server with these clusters, in pages of two. The function returns the answer of a path that is refused. */
+/**
+ * A server with these clusters, in pages of two, each with an entity tag. The function returns the answer of a path that is refused. Returns the
+ * requests; those that are answered with 304 have it at their end.
+ */
 function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | undefined = () => undefined) {
   const asked: string[] = [];
-  async function answer({ url }: Request) {
+  async function answer({ url, headers }: Request) {
     const at = new URL(url), refused = refuses(at), begin = Number(at.searchParams.get("cursor") ?? 0);
     const end = begin + (at.searchParams.get("sort") === "-updated_at" ? Number(at.searchParams.get("limit")) : 2);
     asked.push(at.pathname + at.search);
@@ -97,7 +100,11 @@ function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | und
     if (at.pathname === "/v1/summary") return Response.json({ total: clusters.length, by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 },
       by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0, unmanaged: 0 });
     const found = clusters.filter((one) => one.name.includes(at.searchParams.get("q") ?? ""));
-    return Response.json({ items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null });
+    const text = JSON.stringify({ items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null });
+    const ETag = `"${createHash("sha256").update(text).digest("hex")}"`;
+    if (headers.get("If-None-Match") !== ETag) return new Response(text, { headers: { ETag } });
+    asked.push(`${asked.pop()} 304`);
+    return new Response(null, { status: 304, headers: { ETag } });
   }
   Object.assign(globalThis, { serve: answer, requestAnimationFrame: (work: () => void) => setTimeout(work) });
   return asked;
@@ -156,6 +163,70 @@ test("the first clusters are shown before all are there, with the totals of the 
   assert.deepEqual([load.value.state, rows.size], ["loaded", 3]);
   put(summary("a", { version: 0, phase: "failed" }), null);
   assert.equal(rows.get("p/a")?.phase, "ready", "an older version is left out");
+});
+
+test("a repeated read of all clusters brings only the pages that have changed", async (t) => {
+  t.after(forget);
+  /** The pages that are asked for: by their first cluster, in capitals when it comes anew. */
+  const pagesOf = (asked: string[]) => asked.map((one) => {
+    const name = "ace"[Number(/cursor=(\d+)/.exec(one)?.[1] ?? 0) / 2]!;
+    return one.endsWith(" 304") ? name : name.toUpperCase();
+  }).join("");
+  const read = async (clusters: ClusterSummary[]) => {
+    const asked = serve(clusters);
+    await readAll();
+    return pagesOf(asked);
+  };
+  const five = clustersOf("a b c d e"), other = five.map((one) => (one.name === "d" ? summary("d", { version: 2, phase: "failed" }) : one));
+  assert.equal(await read(five), "ACE");
+  const rest = () => new Promise((resolve) => setTimeout(resolve, 10));
+  await rest();
+  const before = [...rows.values()], painted = revision.value;
+  assert.equal(await read(five), "ace");
+  await rest();
+  assert.equal(revision.value, painted, "nothing is painted");
+  assert.ok(before.every((one) => rows.get(one.key) === one), "no row is made again");
+  assert.equal(await read(other), "aCe");
+  assert.equal(rows.get("p/d")?.phase, "failed");
+
+  toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "a", phase: "updating", version: 9 } } as unknown as Event]);
+  assert.equal(rows.get("p/a")?.phase, "updating");
+  assert.equal(await read(other), "Ace", "an event has changed a row, and the server still has the page of before");
+  assert.equal(rows.get("p/a")?.phase, "ready");
+  put(summary("b", { version: 9, stale: true }), null);
+  assert.equal(await read(other), "Ace", "another read has brought a row");
+  assert.equal(rows.get("p/b")?.stale, false);
+  put(summary("b", { observed_at: "2026-11-27T10:00:00Z" }), null);
+  assert.equal(await read(other), "ace", "another read has brought the same row");
+  remove("p/e");
+  assert.equal(await read(other), "acE", "a row is away");
+  assert.equal(await read(other), "ace");
+
+  assert.equal(await read(other.filter((one) => one.name !== "e")), "aC", "the page after it is away, so its cursor is, too");
+  assert.deepEqual([...rows.keys()].join(" "), "p/a p/b p/c p/d");
+  assert.equal(await read(other), "aCE");
+  const asked = serve(other, (url) => (url.searchParams.get("cursor") === "2" ? Response.json({ code: "x", title: "Too much" }, { status: 429 }) : undefined));
+  await readAll();
+  assert.equal(pagesOf(asked), "aC", "a read that fails in the middle");
+  assert.equal(await read(other), "ace");
+  forget();
+  assert.equal(await read(other), "ACE", "after another login");
+});
+
+test("an event during the read of its page is not lost", async (t) => {
+  t.after(forget);
+  serve(clustersOf("a b c"));
+  await readAll();
+  const asked = serve(clustersOf("a b c"), (url) => {
+    if (url.searchParams.get("cursor")) toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "c", phase: "failed", version: 2 } } as unknown as Event]);
+    return undefined;
+  });
+  await readAll();
+  assert.ok(asked.every((one) => one.endsWith(" 304")), asked.join());
+  assert.equal(rows.get("p/c")?.phase, "failed");
+  const again = serve([...clustersOf("a b"), summary("c", { version: 2, phase: "failed", message: "m" })]);
+  while (rows.get("p/c")?.message !== "m") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(again, ["/v1/projects/p/clusters?fields=summary&limit=1000&q=c"], "the row is read alone");
 });
 
 test("many changes at once are read in one page, and few of them one by one", async (t) => {

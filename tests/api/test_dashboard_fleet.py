@@ -457,6 +457,35 @@ def test_clusters_in_trouble_for_some_time(world):
     assert seen["first"].startswith("broken") and seen["url"].endswith("#/?trouble=1h") and "trouble" not in seen["cleared"]
 
 
+def test_a_version_that_expires_is_counted_and_found_without_a_change(world):
+    seen = world.run("expires", """
+      await page.addInitScript(() => {
+        const real = Date.now;
+        window.late = 0;
+        Date.now = () => real() + window.late;
+      });
+      const at = new Date(Date.now() + 3_600_000).toISOString();
+      await page.route(/v1\\/clusters\\?/, async (route) => {
+        const response = await route.fetch();
+        if (response.status() === 304) return route.fulfill({ response });
+        const answer = await response.json();
+        for (const one of answer.items) one.expires_at = one.name === "web-0001" ? at : null;
+        await route.fulfill({ response, json: answer });
+      });
+    """ + LOGIN + ALL_READ + """
+      const counts = () => page.locator(".of-mark .chip").allInnerTexts();
+      await page.evaluate(() => { location.hash = "/?mark=expired"; });
+      await page.getByText("No cluster fits").waitFor();
+      const before = await counts();
+      await page.evaluate(() => { window.late = 2 * 3_600_000; });
+      await page.locator("main").getByText(/^1 of \\d+ clusters$/).waitFor();
+      return { before, after: await counts(), row: await page.locator(".tbody [role=row]").innerText(), kind: await page.locator(".tbody [role=row]").getAttribute("class") };
+    """)
+    counted = [[one for one in seen[when] if "xpire" in one] for when in ("before", "after")]
+    assert [[int("".join(filter(str.isdigit, one.splitlines()[-1]))) for one in some] for some in counted] == [[0, 1], [1, 0]], seen
+    assert seen["row"].startswith("web-0001") and "Version expired" in seen["row"] and "trouble" in seen["kind"], seen
+
+
 def test_the_number_of_results_is_said_once_the_filters_stand_still(world):
     d = world.d
 

@@ -242,7 +242,9 @@ def test_on_a_phone_the_first_row_is_in_the_upper_part_and_settings_are_in_a_men
 def test_on_a_phone_a_row_has_its_first_mark(world):
     world.run("marks", """
       await page.route(/v1\\/clusters\\?/, async (route) => {
-        const response = await route.fetch(), answer = await response.json();
+        const response = await route.fetch();
+        if (response.status() === 304) return route.fulfill({ response });
+        const answer = await response.json();
         for (const one of answer.items) Object.assign(one, { drifted: one.name === "shop", stale: one.name === "shop" });
         await route.fulfill({ response, json: answer });
       });
@@ -266,7 +268,9 @@ def test_words_of_a_newer_server_stay_in_their_columns(world):
             "updated_at": "a moment ago or even later", "kubernetes_version": "1.34.12345-alpha.1+build"}
     world.run("newer", """
       await page.route(/v1\\/clusters\\?/, async (route) => {
-        const response = await route.fetch(), answer = await response.json();
+        const response = await route.fetch();
+        if (response.status() === 304) return route.fulfill({ response });
+        const answer = await response.json();
         for (const one of answer.items) if (one.name === "shop") Object.assign(one, args.wide);
         await route.fulfill({ response, json: answer });
       });

@@ -3,9 +3,8 @@ import { useEffect } from "preact/hooks";
 import { lastFleet } from "../router";
 import { texts } from "../texts";
 import { Foreign, visible, wordOf } from "../ui/foreign";
-import { PhaseIcon } from "../ui/phase";
+import { healthWord, PhaseIcon } from "../ui/phase";
 import { ProblemNotice } from "../ui/problem";
-import { HealthWord } from "../ui/phase";
 import { When } from "../ui/time";
 import { Issues } from "./issues";
 import { KubeconfigPanel } from "./kubeconfig";
@@ -65,7 +64,7 @@ function StatePanel({ data }: { data: ClusterData }) {
       </h2>
       <p>{texts.phaseMeaning[phase] ?? texts.phaseMeaning.unknown}</p>
       <p>
-        <span class="state"><HealthWord health={health} /></span>
+        <span class="state">{healthWord(health)}</span>
       </p>
       {since && <p>{texts.cluster.troubleSince} <When at={since} focusable /></p>}
       {message && <p><Foreign text={texts.cluster.said(message)} /></p>}

@@ -2,7 +2,7 @@
 // deleted clusters stay, and a button offers the new order.
 import { computed, effect, signal } from "@preact/signals";
 
-import { now, paused } from "../live/life";
+import { minute, now } from "../live/life";
 import { arrange, query, sortByName, type Query } from "./query";
 import { load, members, revision, rows, type Row } from "./rows";
 
@@ -10,10 +10,9 @@ const held = signal(false);
 const shown = signal<string[]>([]);
 /** Keys of all rows by name. */
 const names = computed(() => (members.value, sortByName([...rows.values()]).map(({ key }) => key)));
-const minute = computed(() => Math.floor(now.value / 60_000));
 const wanted = computed(() => {
   void revision.value;
-  if (query.value.trouble && !paused.value) void minute.value; // trouble becomes older
+  void minute.value; // trouble becomes older, and versions expire
   const named: Row[] = [];
   for (const key of names.value) {
     const row = rows.get(key);

@@ -169,15 +169,21 @@ const rankOf: Record<SortKey, ((row: Row, now: number) => string | number) | nul
   changed: (row) => -row.changed,
 };
 
+/** Keys by rank. Many rows have the same rank, so only the ranks are sorted. */
+function byRank(list: Row[], rank: (row: Row) => string | number): string[] {
+  const groups = new Map<string | number, string[]>();
+  for (const row of list) {
+    const its = rank(row), group = groups.get(its);
+    if (group) group.push(row.key);
+    else groups.set(its, [row.key]);
+  }
+  return [...groups].sort(([a], [b]) => compare(a, b)).flatMap(([, keys]) => keys);
+}
+
 /** Keys of the matching rows, in order; the newest change comes first. `named` are rows by name, and equal rows stay in this order. */
 export function arrange(named: Row[], query: Query, now: number): string[] {
   const rank = rankOf[query.sort];
-  let found = named.filter(matches(query, now));
-  if (rank) {
-    // The rank is computed once for each row: with many rows, a comparison happens twenty times as often.
-    const ranked = found.map((row) => ({ row, rank: rank(row, now) }));
-    found = ranked.sort((a, b) => compare(a.rank, b.rank)).map(({ row }) => row);
-  }
-  const keys = found.map(({ key }) => key);
+  const found = named.filter(matches(query, now));
+  const keys = rank ? byRank(found, (row) => rank(row, now)) : found.map(({ key }) => key);
   return query.reverse ? keys.reverse() : keys;
 }

@@ -8,10 +8,11 @@ import type { ClusterSummary, Phase, Problem } from "../types";
  * change. They are computed once, because a filter or a sort reads them for each of many rows. `minor`: the version without its patch.
  * `ends`: when the version expires, in ms; Infinity when that is not known. `changed`: the last change, in ms; -Infinity for none.
  * `troubleAt`: the begin of the trouble, in ms; Infinity while there is none.
- * `seenIn`: the number of the read of all clusters that has last seen it.
+ * `seenIn`: the number of the read of all clusters that has last seen it. `readIn`: the number of the read of all clusters that its data is
+ * from; 0 when an event or another read has changed it since then.
  */
 export type Row = ClusterSummary & {
-  key: string; words: string; byName: string; byVersion: string; minor: string; ends: number; changed: number; troubleAt: number; seenIn: number;
+  key: string; words: string; byName: string; byVersion: string; minor: string; ends: number; changed: number; troubleAt: number; seenIn: number; readIn: number;
 };
 
 /** `partial`: some clusters are there, and the others are being read. */
@@ -87,7 +88,7 @@ function wordsOf(item: ClusterSummary) {
 
 const timeOf = (text: string | null, without: number) => (text ? Date.parse(text) : without);
 
-export function rowOf(item: ClusterSummary, seenIn: number): Row {
+export function rowOf(item: ClusterSummary, seenIn: number, readIn: number): Row {
   const { project, name, kubernetes_version: version } = item;
   return {
     ...item,
@@ -100,7 +101,16 @@ export function rowOf(item: ClusterSummary, seenIn: number): Row {
     changed: timeOf(item.updated_at, -Infinity),
     troubleAt: timeOf(item.trouble_since, Infinity),
     seenIn,
+    readIn,
   };
+}
+
+/** Whether the row has this data. The time of the observation is not shown. */
+function hasData(row: Row, item: ClusterSummary) {
+  return (Object.keys(item) as (keyof ClusterSummary)[]).every((name) => {
+    const a = row[name], b = item[name];
+    return a === b || name === "observed_at" || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
+  });
 }
 
 // ---- changes ----
@@ -110,22 +120,35 @@ let round = 0;
 /** Begins a read of all clusters, and returns its number. */
 export const beginRound = () => ++round;
 
-/** `of`: the number of a read of all clusters. Such a read also accepts older versions, because a restored store has them. */
-export function put(item: ClusterSummary, of: number | null) {
+/** The row stays the same one, so that nothing is painted. */
+function seenAgain(row: Row, of: number | null): string {
+  if (of !== null) row.seenIn = row.readIn = of;
+  return row.key;
+}
+
+/**
+ * `of`: the number of a read of all clusters. Such a read also accepts older versions, because a restored store has them. Returns the key of
+ * the row.
+ */
+export function put(item: ClusterSummary, of: number | null): string {
   const old = rows.get(keyOf(item.project, item.name));
-  if (of === null && old && old.id === item.id && old.version > item.version) return;
-  const row = rowOf(item, of ?? old?.seenIn ?? round);
+  if (old && hasData(old, item)) return seenAgain(old, of);
+  if (of === null && old && old.id === item.id && old.version > item.version) return old.key;
+  const row = rowOf(item, of ?? old?.seenIn ?? round, of ?? 0);
   rows.set(row.key, row);
   if (!old) othersAreThere = true;
+  return row.key;
 }
 
 export function remove(key: string) {
   if (rows.delete(key)) othersAreThere = true;
 }
 
-/** Removes the rows that this read of all clusters has not seen. Rows that others added meanwhile stay. */
-export function endRound(of: number) {
+/** Removes the rows that this read of all clusters has not seen. Rows that others added meanwhile stay. Returns whether there was one. */
+export function endRound(of: number): boolean {
+  const size = rows.size;
   for (const row of rows.values()) if (row.seenIn !== of) remove(row.key);
+  return rows.size < size;
 }
 
 export function forget() {

@@ -7,6 +7,7 @@ import { every, listen } from "../live/life";
 import { onEnd, session } from "../session";
 import type { Cluster, ClusterSummary, Event, Phase, Problem } from "../types";
 import { forgetFirst, readFirst } from "./first";
+import { forgetPages, keepOnly, keepPage, samePage, tagOf } from "./pages";
 import { beginRound, changed, endRound, forget, isMoving, keyOf, load, moving, put, reached, remove, rows } from "./rows";
 
 /** Counts of changes since the page was loaded, for the summary for screen readers. */
@@ -28,21 +29,45 @@ let generation = 0;
 let reading: Promise<void> | null = null;
 let again = false;
 
-/** `round`: the number of a read of all clusters, else null. */
-async function readPages(phases: Phase[] | null, round: number | null): Promise<Problem | null | "done"> {
+const pageAsked = (cursor: string | null): Asked => ({ fields: "summary", limit: PAGE, ...(cursor ? { cursor } : {}) });
+
+/** Reads the clusters in these phases. A failure is not shown, because the read of all clusters then fails, too. */
+async function readPhases(phase: Phase[]) {
   const mine = generation;
   let cursor: string | null = null;
   do {
-    const query: Asked = { fields: "summary", limit: PAGE, ...(cursor ? { cursor } : {}), ...(phases ? { phase: phases } : {}) };
-    const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query } }));
-    if (mine !== generation) return "done";
-    if (!result.ok) return result.problem;
-    for (const item of result.value.items as ClusterSummary[]) put(item, round);
+    const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query: { ...pageAsked(cursor), phase } } }));
+    if (mine !== generation || !result.ok) return;
+    for (const item of result.value.items as ClusterSummary[]) put(item, null);
     cursor = result.value.next_cursor;
-    if (round !== null && cursor && ["loading", "failed"].includes(load.peek().state)) reached({ state: "partial" });
-    else changed();
+    changed();
   } while (cursor);
-  return "done";
+}
+
+/** Reads the pages that have changed since the read of all clusters before. `round`: the number of this read. */
+async function readPages(round: number): Promise<Problem | null | "changed" | "same"> {
+  const mine = generation;
+  let cursor: string | null = null, outcome: "changed" | "same" = "same";
+  do {
+    const tag = tagOf(cursor), header = tag ? { "If-None-Match": tag } : {};
+    const result: Result<Page> = await ask(api.GET("/v1/clusters", { params: { query: pageAsked(cursor), header } }));
+    if (mine !== generation) return outcome;
+    if (!result.ok && !(result.isSame && tag)) return result.problem;
+    if (result.ok) outcome = "changed";
+    cursor = result.ok ? putPage(cursor, result, round) : samePage(cursor, round);
+    if (cursor && ["loading", "failed"].includes(load.peek().state)) reached({ state: "partial" });
+    else if (result.ok) changed();
+  } while (cursor);
+  keepOnly(round);
+  return outcome;
+}
+
+/** Returns the cursor of the next page. */
+function putPage(cursor: string | null, { value, response }: Result<Page> & { ok: true }, round: number): string | null {
+  const keys = (value.items as ClusterSummary[]).map((item) => put(item, round));
+  const tag = response.headers.get("ETag"), next = value.next_cursor;
+  if (tag) keepPage(cursor, { tag, keys, next, round });
+  return next;
 }
 
 /** Reads all clusters, and removes those that no longer exist. When no server answers, it tries again until all are there. */
@@ -50,16 +75,16 @@ async function readAllNow() {
   const round = beginRound();
   dirty.clear();
   const mine = generation;
-  const outcome = await readPages(null, round);
+  const outcome = await readPages(round);
   if (mine !== generation) return;
-  if (outcome !== "done") {
+  if (outcome !== "changed" && outcome !== "same") {
     if (load.peek().state === "loaded") return;
     reached({ state: "failed", problem: outcome });
     if (!outcome) setTimeout(() => mine === generation && load.peek().state === "failed" && void readAll(), RETRY_MS);
     return;
   }
-  endRound(round);
-  reached({ state: "loaded" });
+  const someWent = endRound(round);
+  if (outcome === "changed" || someWent || load.peek().state !== "loaded") reached({ state: "loaded" });
 }
 
 /** A read that is in progress may have begun too early, so another one follows it. */
@@ -139,7 +164,7 @@ function apply(event: Event) {
   const { project, cluster, phase, version } = event.data;
   if (!project || !cluster) return;
   const row = rows.get(keyOf(project, cluster));
-  if (row && phase && version !== undefined && version >= row.version) rows.set(row.key, { ...row, phase, version });
+  if (row && phase && version !== undefined && version >= row.version) rows.set(row.key, { ...row, phase, version, readIn: 0 });
   dirty.set(keyOf(project, cluster), { project, name: cluster });
   const count = changes.peek();
   changes.value = { changed: count.changed + 1, failed: count.failed + (event.type === "cluster.failed" ? 1 : 0) };
@@ -171,7 +196,7 @@ function mayReadFirst() {
 export function startFleet() {
   listen(toStore);
   every(MOVING_MS, () => {
-    if (!reading && session.value.kind === "in" && someMove()) void readPages(moving, null);
+    if (!reading && session.value.kind === "in" && someMove()) void readPhases(moving);
   });
   effect(() => {
     if (mayReadFirst()) untracked(() => void readFirst());
@@ -188,6 +213,7 @@ export function startFleet() {
     again = false;
     dirty.clear();
     forgetFirst();
+    forgetPages();
     forget();
   });
 }

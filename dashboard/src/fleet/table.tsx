@@ -8,7 +8,7 @@ import { clusterLink } from "../router";
 import { texts } from "../texts";
 import { isPlace } from "../ui/focus";
 import { brief, visible } from "../ui/foreign";
-import { HealthWord, PhaseWord } from "../ui/phase";
+import { healthWord, phaseWord } from "../ui/phase";
 import { exactTimes, When } from "../ui/time";
 import { hidden } from "./columns";
 import { useElements, useGrip } from "./elements";
@@ -16,7 +16,7 @@ import type { ColumnKey } from "./kept";
 import { movedBy, order } from "./order";
 import { change, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
 import { isMoving, partsOf, revision, rows, type Row } from "./rows";
-import { now } from "../live/life";
+import { minute, now } from "../live/life";
 
 const OVERSCAN = 8;
 const REST_MS = 100;
@@ -64,8 +64,8 @@ const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
 const troubles = marks.filter((mark) => mark !== "unmanaged");
 
 const cells: Record<Exclude<ColumnKey, "name">, (row: Row, present: number) => ComponentChildren> = {
-  phase: (row) => <PhaseWord phase={row.phase} progress={isMoving(row.phase) ? row.progress : null} />,
-  health: (row) => <HealthWord health={row.health} />,
+  phase: (row) => phaseWord(row.phase, isMoving(row.phase) ? row.progress : null),
+  health: (row) => healthWord(row.health),
   version: (row) => (row.kubernetes_version ? brief(row.kubernetes_version) : <span class="quiet">{texts.none}</span>),
   expires: (row) => <When at={row.expires_at} />,
   marks: (row, present) =>
@@ -78,45 +78,48 @@ const cells: Record<Exclude<ColumnKey, "name">, (row: Row, present: number) => C
   message: (row) => row.message && visible(row.message),
 };
 
-function Cells({ row }: { row: Row }) {
-  const present = now.peek();
-  return (
-    <>
-      {columns.value.map(({ key }) => key !== "name" && (
-        <div key={key} role="cell" class={key === "version" ? "cell version mono" : `cell ${key}`}>
-          {cells[key](row, present)}
-        </div>
-      ))}
-    </>
-  );
+/** All cells but the name. A component for each part would take a browser time and memory at each new row. */
+function cellsOf(row: Row, present: number) {
+  return columns.value.map(({ key }) => key !== "name" && (
+    <div key={key} role="cell" class={key === "version" ? "cell version mono" : `cell ${key}`}>
+      {cells[key](row, present)}
+    </div>
+  ));
 }
 
 /** Narrow screens show it beside the project, because they have no column for it (style.css). The phase is shown beside it. */
-function FirstMark({ row, present }: { row: Row; present: number }) {
+function firstMark(row: Row, present: number) {
   const mark = troubles.find((one) => hasMark(row, one, present));
   if (mark) return <span class={`tag first-mark ${mark}`}>{texts.mark[mark]}</span>;
   const isSaid = row.phase === "failed" || row.phase === "degraded";
   return row.health === "unhealthy" && !isSaid ? <span class="tag first-mark stale">{texts.health.unhealthy}</span> : null;
 }
 
-/** The row of a deleted cluster stays until the next order is applied. Its link stays the same element, because it may have the focus. */
+/**
+ * It renders again when its arguments or the columns have changed, and once a minute, because marks and trouble depend on the time. The row of
+ * a deleted cluster stays until the next order is applied. Its link stays the same element, because it may have the focus.
+ */
 function RowView({ id, row, index, height }: { id: string; row: Row | undefined; index: number; height: number }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (element.current) element.current.style.top = `${index * height}px`;
   }, [index, height]);
-  const [project, name] = partsOf(id);
-  const kind = !row ? "gone" : isTrouble(row, now.peek()) ? "trouble" : "";
+  void minute.value;
+  const [project, name] = partsOf(id), present = now.peek();
+  const kind = !row ? "gone" : isTrouble(row, present) ? "trouble" : "";
+  const nameCell = (
+    <div key="name" role="cell" class="cell name">
+      <a href={clusterLink(project, name)}>{visible(name)}</a>
+      <span class="below">
+        <span class="quiet project">{visible(project)}</span>
+        {row && firstMark(row, present)}
+      </span>
+    </div>
+  );
+  const others = row ? cellsOf(row, present) : [<div key="phase" role="cell" class="cell phase quiet">{texts.gone}</div>];
   return (
     <div role="row" class={`row ${kind}`} aria-rowindex={index + 2} data-key={id} ref={element}>
-      <div role="cell" class="cell name">
-        <a href={clusterLink(project, name)}>{visible(name)}</a>
-        <span class="below">
-          <span class="quiet project">{visible(project)}</span>
-          {row && <FirstMark row={row} present={now.peek()} />}
-        </span>
-      </div>
-      {row ? <Cells row={row} /> : <div role="cell" class="cell phase quiet">{texts.gone}</div>}
+      {[nameCell, ...others]}
     </div>
   );
 }

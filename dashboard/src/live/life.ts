@@ -1,6 +1,6 @@
 // Starts and stops the stream, and passes its events to the parts of the page. A hidden tab leaves the stream after a while, so that it
 // does not read changes for nobody, and resumes when it is visible again.
-import { effect, signal, untracked } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 
 import { onEnd, session } from "../session";
 import type { Event } from "../types";
@@ -36,6 +36,9 @@ export const now = signal(Date.now());
 export const seen = signal(!document.hidden);
 /** Whether the user has paused the page. It then shows its present data, and gets the missed events afterwards. */
 export const paused = signal(false);
+let lastMinute = 0;
+/** Changes once a minute, for what costs more than a text. It stands still while the page is paused. */
+export const minute = computed(() => (paused.value ? lastMinute : (lastMinute = Math.floor(now.value / 60_000))));
 /** Whether the browser keeps the page for its back button. Such a page must not hold the lock of the stream. */
 const left = signal(false);
 

@@ -1,5 +1,5 @@
 // Texts from Cleura or a user. Each of them is shown as text, in its own direction, and shortened: by <Foreign> where there is room for
-// several lines, by `brief` in one line, by `wordOf` or <Word> where the page has a text for the words of the server, else by `visible`.
+// several lines, by `brief` in one line, by `wordOf` or `wordIn` where the page has a text for the words of the server, else by `visible`.
 import { useState } from "preact/hooks";
 
 import { texts } from "../texts";
@@ -22,10 +22,8 @@ export const brief = (text: string) => visible(cut(text, LINE));
 /** The text for a word of the server, or the word itself: a newer server may have words that this page does not know. */
 export const wordOf = (words: Record<string, string>, word: string) => (Object.hasOwn(words, word) ? words[word] : null) ?? brief(word);
 
-/** The same as an element: a column of a table cuts off a word that this page does not know (style.css). */
-export function Word({ words, word }: { words: Record<string, string>; word: string }) {
-  return Object.hasOwn(words, word) ? <>{words[word]}</> : <span class="foreign">{brief(word)}</span>;
-}
+/** The same for a column of a table, which cuts off a word that this page does not know (style.css). */
+export const wordIn = (words: Record<string, string>, word: string) => (Object.hasOwn(words, word) ? words[word] : <span class="foreign">{brief(word)}</span>);
 
 export function Foreign({ text, mono = false }: { text: string | null | undefined; mono?: boolean }) {
   const [all, setAll] = useState(false);

@@ -1,7 +1,10 @@
-// Each phase has one colour, one shape and its word (docs/dashboard.md); each of the three identifies the phase.
+// Each phase has one colour, one shape and its word (docs/dashboard.md); each of the three identifies the phase. The long table shows many of
+// them, and calls functions: each component takes a browser time and memory.
+import type { ComponentChildren } from "preact";
+
 import { texts } from "../texts";
 import type { Health, Phase } from "../types";
-import { Word } from "./foreign";
+import { wordIn } from "./foreign";
 
 /** Paths in a square of 16; `fill` is closed and filled, `mark` is drawn over it. */
 type Shape = { fill?: string; line?: string; mark?: string };
@@ -31,7 +34,7 @@ const healths: Record<Health, Shape> = {
   unknown: { line: "M1.5 8h13", mark: "" },
 };
 
-function Icon({ shape, kind }: { shape: Shape; kind: string }) {
+function icon(shape: Shape, kind: string) {
   return (
     <svg class={`icon ${kind}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
       {shape.fill && <path class="icon-fill" d={shape.fill} />}
@@ -44,33 +47,20 @@ function Icon({ shape, kind }: { shape: Shape; kind: string }) {
 // A phase that this page does not know is shown by its word, with the shape of `unknown`.
 
 export function PhaseIcon({ phase }: { phase: Phase }) {
-  return <Icon shape={phases[phase] ?? phases.unknown} kind={`phase-${phases[phase] ? phase : "unknown"}`} />;
+  return icon(phases[phase] ?? phases.unknown, `phase-${phases[phase] ? phase : "unknown"}`);
 }
 
-/** The icon and the word; "state" in the style sheet places them. */
-export function PhaseWord({ phase, progress }: { phase: Phase; progress?: number | null }) {
-  return (
-    <>
-      <PhaseIcon phase={phase} />
-      <Word words={texts.phase} word={phase} />
-      {progress != null && <span class="state-progress">{texts.percent(progress)}</span>}
-    </>
-  );
+/** The icon and the word, as the only children of an element; "state" in the style sheet places them. */
+export function phaseWord(phase: Phase, progress: number | null): ComponentChildren[] {
+  return [PhaseIcon({ phase }), wordIn(texts.phase, phase), progress !== null && <span class="state-progress">{texts.percent(progress)}</span>];
 }
 
 export function HealthIcon({ health }: { health: Health }) {
-  return <Icon shape={healths[health] ?? healths.unknown} kind={`health-${healths[health] ? health : "unknown"}`} />;
+  return icon(healths[health] ?? healths.unknown, `health-${healths[health] ? health : "unknown"}`);
 }
 
-/** The icon and the word; "state" in the style sheet places them. */
-export function HealthWord({ health }: { health: Health }) {
-  return (
-    <>
-      <HealthIcon health={health} />
-      <Word words={texts.health} word={health} />
-    </>
-  );
-}
+/** The icon and the word, as the only children of an element; "state" in the style sheet places them. */
+export const healthWord = (health: Health): ComponentChildren[] => [HealthIcon({ health }), wordIn(texts.health, health)];
 
 const severities: Record<"critical" | "warning" | "info", { shape: Shape; kind: string }> = {
   critical: { shape: phases.failed, kind: "phase-failed" },
@@ -80,5 +70,5 @@ const severities: Record<"critical" | "warning" | "info", { shape: Shape; kind: 
 
 export function SeverityIcon({ severity }: { severity: "critical" | "warning" | "info" }) {
   const { shape, kind } = severities[severity] ?? severities.info;
-  return <Icon shape={shape} kind={kind} />;
+  return icon(shape, kind);
 }
