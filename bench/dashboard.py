@@ -26,7 +26,7 @@ CLUSTERS, OF_A_PROJECT = 10000, 1000
 VIEWS, VIEW_MS, FRAME_MS = 7, 1000, 50
 CLOCK_MS = 0.1  # the step of the browser's clock: three refreshes of a screen of 60 Hz are 50.0 or 50.1 ms
 SCREENS = 200  # frames in which the whole table passes
-CHANGES, BATCHES = 100, 4  # changes in a second, in so many batches, each followed by a look of shootd at its project
+CHANGES, BATCHES = 100, 2  # changes in a second, in so many batches, each followed by a look of shootd at its project
 SAMPLE_S, SAMPLES, GROWTH_MIB, ARRIVED = 30, 9, 2, 0.99
 MIB = 2**20
 

@@ -222,9 +222,8 @@ static int64_t queued_start(const struct shoot *shoot)
     return shoot->queued.starts_us;
 }
 
-void lifecycle_advance(struct sim *sim, struct shoot *shoot)
+static void advance(struct sim *sim, struct shoot *shoot, int64_t now_us)
 {
-    int64_t now_us = clock_now_us(&sim->clock);
     while (!shoot->gone) {
         int64_t change_us = shoot->has_run ? run_next_change(&shoot->run) : INT64_MAX;
         int64_t start_us = queued_start(shoot);
@@ -249,10 +248,11 @@ void lifecycle_advance(struct sim *sim, struct shoot *shoot)
 
 void lifecycle_advance_all(struct sim *sim)
 {
+    int64_t now_us = clock_now_us(&sim->clock);
     struct shoot *shoot = sim->shoots;
     while (shoot) {
         struct shoot *next = shoot->next;
-        lifecycle_advance(sim, shoot);
+        advance(sim, shoot, now_us);
         if (shoot->gone)
             shoot_remove(sim, shoot);
         shoot = next;

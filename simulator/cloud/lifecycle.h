@@ -96,7 +96,6 @@ void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
 /* Registers a write with all kinds of the last run, in the same way as lifecycle_accept. */
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
 bool run_does(const struct run *run, enum run_kind kind);
-void lifecycle_advance(struct sim *sim, struct shoot *shoot);
 /* Advances all shoots; removes those that no longer exist. */
 void lifecycle_advance_all(struct sim *sim);
 /* True while a write waits for its run, or a run is in progress. */
