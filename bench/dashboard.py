@@ -4,6 +4,7 @@ memory while 100 clusters change in each second. Ends with 1 when a figure is ov
 clusters change; its progress is on standard error. A fault in the middle leaves the figures of the parts before it."""
 
 import argparse
+import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -145,11 +146,13 @@ HEAP = """
 
 
 class Changes(threading.Thread):
-    """Somebody else who puts clusters to sleep and wakes them at Cleura; shootd looks after each batch, so each is an event of its own."""
+    """Somebody else who puts clusters to sleep and wakes them at Cleura; shootd looks after each batch, so each is an event of its own. The
+    next batch begins during the look."""
 
     def __init__(self, f):
         super().__init__(daemon=True)
         self.f, self.made, self.late, self.asleep, self.ends, self.fault = f, 0, 0.0, set(), threading.Event(), None
+        self.looks, self.last = concurrent.futures.ThreadPoolExecutor(1), None
 
     def run(self):
         somebody = SomebodyElse(self.f.sim)
@@ -172,7 +175,9 @@ class Changes(threading.Thread):
             i = project + len(self.f.ids) * (place % OF_A_PROJECT)
             somebody.act(self.f.ids[project], self.f.name(i), "wakeup" if i in self.asleep else "hibernate")
             self.asleep ^= {i}
-        self.look(project)
+        if self.last:
+            self.last.result()  # one look at a time
+        self.last = self.looks.submit(self.look, project)
         self.made += size
 
     def look(self, project):
@@ -181,6 +186,7 @@ class Changes(threading.Thread):
     def stop(self):
         self.ends.set()
         self.join(30)
+        self.looks.shutdown()
         if self.fault:
             raise SystemExit(f"the changes ended: {self.fault!r}")
         for project in range(len(self.f.ids)):  # the last ones may have been under way at the last look

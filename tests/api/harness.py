@@ -216,9 +216,12 @@ class Sim:
 
     @contextlib.contextmanager
     def lasting(self, kind):
-        """A run of this kind (create, reconcile, ...) does not end before the block ends."""
+        """A run of this kind (create, reconcile, ...) does not end before the block ends. A run that begins after the block is as long as
+        before."""
+        usual = self.get("settings")["durations"][kind]
         self.post("settings", durations={kind: 72000})
         yield
+        self.post("settings", durations={kind: usual})
         self.post("clock", advance_seconds=72000)
 
     def clear_faults(self):
