@@ -12,7 +12,7 @@ import { byDay, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from ".
 import { fits, makeEvents, merged } from "../src/events/store";
 import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
 import { movedBy, order } from "../src/fleet/order";
-import { arrange, sortByName, type Query } from "../src/fleet/query";
+import { arrange, filtered, joined, sortByName, type Query } from "../src/fleet/query";
 import { forget, load, put, remove, revision, rowOf, rows, type Row } from "../src/fleet/rows";
 import { readAll, toStore } from "../src/fleet/store";
 import { countsOf } from "../src/fleet/totals";
@@ -57,7 +57,11 @@ const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(sum
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], trouble: "", sort: "name", reverse: false };
 const NOW = Date.parse("2026-03-01T00:00:00Z");
-const list = (rows: Row[], part: Partial<Query>) => arrange(sortByName([...rows]), { ...everything, ...part }, NOW).map((key) => key.slice(2));
+const list = (rows: Row[], part: Partial<Query>) => {
+  const asked = { ...everything, ...part };
+  const arranged = arrange(sortByName([...rows]), asked.sort, asked.reverse, NOW);
+  return filtered(arranged, () => joined(arranged), asked, NOW).map(({ key }) => key.slice(2));
+};
 
 test("order and filters", () => {
   const rows = [
@@ -78,6 +82,11 @@ test("order and filters", () => {
   assert.deepEqual(list(changed, { sort: "changed" }), ["c", "a", "b", "never"], "the last change comes first");
   assert.deepEqual(list(changed, { sort: "changed", reverse: true }), ["never", "b", "a", "c"]);
   assert.deepEqual(list(rows, { q: "TEAM=web weak" }), ["weak"], "all words have to be there");
+  const every = list(rows, {});
+  for (const q of ["t", "team=web", "p", "p/", "b", "ad", "e team", "c10", "c10x", "web p"]) {
+    assert.deepEqual(list(rows, { q }), every.filter((name) => q.split(" ").every((word) => rows.find((one) => one.name === name)!.words.includes(word))), q);
+  }
+  assert.deepEqual(list([], { q: "c" }), []);
   assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
   const since = [row("works"), row("day", { trouble_since: "2026-02-28T00:00:00Z" }), row("hour", { trouble_since: "2026-02-28T23:00:00Z" }),
     row("long", { trouble_since: "2026-02-28T23:50:00Z" }), row("short", { trouble_since: "2026-02-28T23:50:01Z" })];

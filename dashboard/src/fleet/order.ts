@@ -3,22 +3,28 @@
 import { computed, effect, signal } from "@preact/signals";
 
 import { minute, now } from "../live/life";
-import { arrange, query, sortByName, type Query } from "./query";
-import { load, members, revision, rows, type Row } from "./rows";
+import { arrange, filtered, joined, query, sortByName, type Query } from "./query";
+import { load, members, revision, rows } from "./rows";
 
 const held = signal(false);
 const shown = signal<string[]>([]);
 /** Keys of all rows by name. */
 const names = computed(() => (members.value, sortByName([...rows.values()]).map(({ key }) => key)));
-const wanted = computed(() => {
+const named = computed(() => {
   void revision.value;
-  void minute.value; // trouble becomes older, and versions expire
-  const named: Row[] = [];
-  for (const key of names.value) {
-    const row = rows.get(key);
-    if (row) named.push(row);
-  }
-  return arrange(named, query.value, now.peek());
+  return names.value.map((key) => rows.get(key)).filter((row) => row !== undefined);
+});
+const sort = computed(() => query.value.sort), reverse = computed(() => query.value.reverse);
+/** All rows in the order of the user. They are sorted before they are filtered, so that a typed text sorts nothing. */
+const arranged = computed(() => {
+  void minute.value; // versions expire
+  return arrange(named.value, sort.value, reverse.value, now.peek());
+});
+/** Made only while a text is sought. */
+const words = computed(() => joined(arranged.value));
+const wanted = computed(() => {
+  void minute.value; // trouble becomes older
+  return filtered(arranged.value, () => words.value, query.value, now.peek()).map(({ key }) => key);
 });
 
 let shownQuery: Query | null = null;

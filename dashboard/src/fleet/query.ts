@@ -136,16 +136,42 @@ export function severity(row: Row, now: number): number {
 
 export const isTrouble = (row: Row, now: number) => severity(row, now) < 7;
 
-export function matches(query: Query, now: number): (row: Row) => boolean {
-  const needles = query.q.toLowerCase().split(/\s+/).filter(Boolean);
+/** Whether a row fits all filters but the text. */
+function fits(query: Query, now: number): (row: Row) => boolean {
   return (row) =>
     (!query.project || row.project === query.project) &&
     (!query.phase.length || query.phase.includes(row.phase)) &&
     (!query.health.length || query.health.includes(row.health)) &&
     (!query.version.length || query.version.includes(row.minor)) &&
     (!query.mark.length || query.mark.some((mark) => hasMark(row, mark, now))) &&
-    (!query.trouble || now - row.troubleAt >= troubleAges[query.trouble]) &&
-    needles.every((needle) => row.words.includes(needle));
+    (!query.trouble || now - row.troubleAt >= troubleAges[query.trouble]);
+}
+
+/** The words of rows in one text, and where those of each row end. A search in one text takes a fifth of the time of one in many. */
+export type Words = { text: string; ends: Uint32Array };
+
+export function joined(list: Row[]): Words {
+  let end = -1;
+  return { text: list.map(({ words }) => words).join("\n"), ends: Uint32Array.from(list, ({ words }) => (end += words.length + 1)) };
+}
+
+/** The rows whose words have this one in them. It has no space in it, so it is never found across two rows. */
+function having(word: string, list: Row[], { text, ends }: Words): Row[] {
+  const found: Row[] = [];
+  let i = 0;
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, ends[i++])) {
+    while (ends[i]! <= at) i++;
+    found.push(list[i]!);
+  }
+  return found;
+}
+
+/** The rows that the filters leave, in the same order. `wordsOf` gives the words of `list`. */
+export function filtered(list: Row[], wordsOf: () => Words, query: Query, now: number): Row[] {
+  const [first, ...others] = query.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const some = first === undefined ? list : having(first, list, wordsOf());
+  const isFit = fits(query, now);
+  return some.filter((row) => others.every((word) => row.words.includes(word)) && isFit(row));
 }
 
 // ---- order ----
@@ -169,21 +195,20 @@ const rankOf: Record<SortKey, ((row: Row, now: number) => string | number) | nul
   changed: (row) => -row.changed,
 };
 
-/** Keys by rank. Many rows have the same rank, so only the ranks are sorted. */
-function byRank(list: Row[], rank: (row: Row) => string | number): string[] {
-  const groups = new Map<string | number, string[]>();
+/** The rows by rank. Many rows have the same rank, so only the ranks are sorted. */
+function byRank(list: Row[], rank: (row: Row) => string | number): Row[] {
+  const groups = new Map<string | number, Row[]>();
   for (const row of list) {
     const its = rank(row), group = groups.get(its);
-    if (group) group.push(row.key);
-    else groups.set(its, [row.key]);
+    if (group) group.push(row);
+    else groups.set(its, [row]);
   }
-  return [...groups].sort(([a], [b]) => compare(a, b)).flatMap(([, keys]) => keys);
+  return [...groups].sort(([a], [b]) => compare(a, b)).flatMap(([, rows]) => rows);
 }
 
-/** Keys of the matching rows, in order; the newest change comes first. `named` are rows by name, and equal rows stay in this order. */
-export function arrange(named: Row[], query: Query, now: number): string[] {
-  const rank = rankOf[query.sort];
-  const found = named.filter(matches(query, now));
-  const keys = rank ? byRank(found, (row) => rank(row, now)) : found.map(({ key }) => key);
-  return query.reverse ? keys.reverse() : keys;
+/** All rows in this order; the newest change comes first. `named` are rows by name, and equal rows stay in this order. */
+export function arrange(named: Row[], sort: SortKey, reverse: boolean, now: number): Row[] {
+  const rank = rankOf[sort];
+  const arranged = rank ? byRank(named, (row) => rank(row, now)) : [...named];
+  return reverse ? arranged.reverse() : arranged;
 }

@@ -133,11 +133,12 @@ function rowHeight(box: Element): number {
 /** The part of the list on the screen. */
 function useWindow() {
   const scroller = useRef<HTMLDivElement>(null);
+  const row = useRef(ROW);
   const [view, setView] = useState({ top: 0, height: 600, row: ROW });
   const read = () => {
     const box = scroller.current;
     if (!box) return;
-    const next = { top: box.scrollTop, height: box.clientHeight, row: rowHeight(box) };
+    const next = { top: box.scrollTop, height: box.clientHeight, row: row.current };
     setView((old) => (old.top === next.top && old.height === next.height && old.row === next.row ? old : next));
   };
   useLayoutEffect(() => {
@@ -145,8 +146,8 @@ function useWindow() {
     if (!box) return;
     let frame = 0;
     const soon = () => (frame ||= requestAnimationFrame(() => ((frame = 0), read())));
-    // It calls back before the first paint, when the browser has laid out the page anyway.
-    const sizes = new ResizeObserver(read);
+    // It calls back before the first paint, when the browser has laid out the page anyway. Rows change their height only together with the box.
+    const sizes = new ResizeObserver(() => ((row.current = rowHeight(box)), read()));
     sizes.observe(box);
     box.addEventListener("scroll", soon, { passive: true });
     return () => {
