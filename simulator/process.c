@@ -69,7 +69,7 @@ static bool exchange_check(struct exchange *x)
     if ((flags & ROUTE_SHOOT) == 0)
         return true;
     assert(x->region && x->project); /* each route to a shoot also has a region and a project */
-    x->shoot = shoot_find(x->sim, x->region, x->project, x->params[PARAM_SHOOT]);
+    x->shoot = shoot_find(x->sim->shoots, x->region, x->project, x->params[PARAM_SHOOT]);
     if (!x->shoot)
         answer_error(x, 404, "Shoot not found");
     return x->shoot;

@@ -12,12 +12,13 @@ import { byDay, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from ".
 import { fits, makeEvents, merged } from "../src/events/store";
 import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
 import { movedBy, order } from "../src/fleet/order";
-import { arrange, filtered, joined, sortByName, type Query } from "../src/fleet/query";
+import { arrange, expiries, filtered, joined, sortByName, type Query } from "../src/fleet/query";
 import { forget, load, put, remove, revision, rowOf, rows, type Row } from "../src/fleet/rows";
 import { readAll, toStore } from "../src/fleet/store";
 import { countsOf } from "../src/fleet/totals";
 import { goesOn } from "../src/live/again";
 import { restAfter } from "../src/live/gather";
+import { now } from "../src/live/life";
 import { setLink } from "../src/live/link";
 import { StreamParser, type Block } from "../src/live/sse";
 import { filesOf, isOther } from "../src/live/version";
@@ -93,6 +94,19 @@ test("order and filters", () => {
   assert.deepEqual(list(since, { trouble: "10m" }), ["day", "hour", "long"]);
   assert.deepEqual(list(since, { trouble: "1h" }), ["day", "hour"]);
   assert.deepEqual(list(since, { trouble: "1d" }), ["day"]);
+});
+
+test("a minute changes only what depends on a version that expired in it", () => {
+  now.value = NOW;
+  forget();
+  const fiveMinutes = "2026-03-01T00:05:00Z", monthAndTen = "2026-03-31T00:10:00Z";
+  [summary("never"), summary("soon", { expires_at: fiveMinutes }), summary("late", { expires_at: monthAndTen })].forEach((one) => put(one, 0));
+  const seen: string[] = [];
+  const end = effect(() => void seen.push(expiries.value));
+  for (let minutes = 1; minutes <= 11; minutes++) now.value = NOW + minutes * 60_000;
+  end();
+  forget();
+  assert.deepEqual(seen, ["0 1", "1 0", "1 1"]);
 });
 
 /**

@@ -1,5 +1,7 @@
 #include "simulator/cloud/lifecycle.h"
 
+#include "base/attrs.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
@@ -123,6 +125,8 @@ static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
     shoot->queued.kind = kinds_leading(sim, shoot->queued.kinds);
     if (deletes)
         shoot->deleting = true;
+    if (list_is_detached(&shoot->unsettled))
+        list_append(&sim->unsettled, &shoot->unsettled);
 }
 
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind)
@@ -246,16 +250,25 @@ static void advance(struct sim *sim, struct shoot *shoot, int64_t now_us)
     }
 }
 
+/* Whether only a request can change the shoot. A shoot that was deleted remains for delete_linger_seconds. */
+static bool is_settled(const struct shoot *shoot)
+{
+    const struct run *run = &shoot->run;
+    if (shoot->has_queued)
+        return false;
+    return run->state == RUN_FAILED || (run->state == RUN_SUCCEEDED && run->kind != RUN_DELETE);
+}
+
 void lifecycle_advance_all(struct sim *sim)
 {
     int64_t now_us = clock_now_us(&sim->clock);
-    struct shoot *shoot = sim->shoots;
-    while (shoot) {
-        struct shoot *next = shoot->next;
+    LIST_FOR_EACH_SAFE (item, next, &sim->unsettled) {
+        struct shoot *shoot = CONTAINER_OF(item, struct shoot, unsettled);
         advance(sim, shoot, now_us);
         if (shoot->gone)
-            shoot_remove(sim, shoot);
-        shoot = next;
+            shoot_remove(&sim->shoots, shoot);
+        else if (is_settled(shoot))
+            list_remove(item);
     }
 }
 

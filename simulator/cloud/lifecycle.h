@@ -1,5 +1,5 @@
-/* Runs: the work of the backend on a shoot over time. There is no timer: each request that uses a shoot first
- * advances it to the simulated clock.
+/* Runs: the work of the backend on a shoot over time. There is no timer: each request first advances the
+ * shoots that may have changed to the simulated clock.
  *
  *   accepted -> (stale_seconds, others may join) -> Processing -> Succeeded
  *                                      |  \----> Failed        (retry, a change or delete start a new run)
@@ -96,7 +96,7 @@ void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
 /* Registers a write with all kinds of the last run, in the same way as lifecycle_accept. */
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
 bool run_does(const struct run *run, enum run_kind kind);
-/* Advances all shoots; removes those that no longer exist. */
+/* Advances all unsettled shoots; removes those that no longer exist. */
 void lifecycle_advance_all(struct sim *sim);
 /* True while a write waits for its run, or a run is in progress. */
 bool lifecycle_is_busy(const struct shoot *shoot);

@@ -56,6 +56,7 @@ struct shoot *shoot_free(struct shoot *shoot)
 {
     if (!shoot)
         return NULL;
+    list_remove(&shoot->unsettled);
     run_done(&shoot->run);
     run_done(&shoot->queued);
     json_decref(shoot->spec);
@@ -66,44 +67,36 @@ struct shoot *shoot_free(struct shoot *shoot)
     return NULL;
 }
 
-struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name)
+struct shoot *shoot_find(struct shoot *shoots, const char *region, const char *project, const char *name)
 {
-    for (struct shoot *shoot = sim->shoots; shoot; shoot = shoot->next) {
-        if (strcmp(shoot->name, name) != 0)
-            continue;
-        if (!project)
-            return shoot;
-        if (!strcmp(shoot->region, region) && !strcmp(shoot->project, project))
-            return shoot;
-    }
-    return NULL;
+    struct shoot *shoot;
+    HASH_FIND_STR(shoots, name, shoot);
+    if (shoot && project && (strcmp(shoot->region, region) != 0 || strcmp(shoot->project, project) != 0))
+        return NULL;
+    return shoot;
 }
 
-void shoot_add(struct sim *sim, struct shoot *shoot)
+void shoot_add(struct shoot **shoots, struct shoot *shoot)
 {
-    struct shoot **end = &sim->shoots;
-    assert(!shoot->next);
-    while (*end)
-        end = &(*end)->next;
-    *end = shoot;
+    assert(!shoot_find(*shoots, NULL, NULL, shoot->name));
+    HASH_ADD_KEYPTR(hh, *shoots, shoot->name, strlen(shoot->name), shoot);
 }
 
-void shoot_remove(struct sim *sim, struct shoot *shoot)
+struct shoot *shoot_next(const struct shoot *shoot)
 {
-    for (struct shoot **at = &sim->shoots; *at; at = &(*at)->next) {
-        if (*at != shoot)
-            continue;
-        *at = shoot->next;
-        shoot_free(shoot);
-        return;
-    }
-    assert(!"a shoot of this cloud");
+    return shoot->hh.next;
 }
 
-void shoot_remove_all(struct sim *sim)
+void shoot_remove(struct shoot **shoots, struct shoot *shoot)
 {
-    while (sim->shoots)
-        shoot_remove(sim, sim->shoots);
+    HASH_DEL(*shoots, shoot);
+    shoot_free(shoot);
+}
+
+void shoot_remove_all(struct shoot **shoots)
+{
+    while (*shoots)
+        shoot_remove(shoots, *shoots);
 }
 
 json_t *shoot_worker(const struct shoot *shoot, const char *name)

@@ -3,6 +3,7 @@
 #ifndef SIMULATOR_CLOUD_SHOOT_H
 #define SIMULATOR_CLOUD_SHOOT_H
 
+#include "base/list.h"
 #include "simulator/cloud/lifecycle.h"
 #include "simulator/cloud/random.h"
 
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <uthash.h>
 
 #define SHOOT_NAME_MAX      63
 #define GARDEN_PROJECT_SIZE 7
@@ -30,7 +32,8 @@ enum ca_stage {
  * load_balancer_provider, network_id, router_id, workers_cidr, allowed_cidrs, high_availability, schedules,
  * maintenance, networking_type, cilium, and workers (an array; each worker has the form of API v2). */
 struct shoot {
-    struct shoot *next;
+    UT_hash_handle hh;     /* by name; the iteration follows the order of creation */
+    struct list unsettled; /* in sim->unsettled, while it may change without a request */
     char *name;
     char *region;
     char *project;
@@ -59,11 +62,15 @@ struct shoot *shoot_new(struct random_source *random, const char *name, const ch
                         const char *project, json_t *spec);
 struct shoot *shoot_free(struct shoot *shoot);
 
-/* Returns the shoot; NULL if there is none. When `project` is NULL, the shoot may be in any project. */
-struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name);
-void shoot_add(struct sim *sim, struct shoot *shoot);
-void shoot_remove(struct sim *sim, struct shoot *shoot);
-void shoot_remove_all(struct sim *sim);
+/* A table of shoots is a pointer to the first one; NULL: there is none. A name is used only once, also in
+ * several projects. shoot_find returns NULL if there is no such shoot; when `project` is NULL, the shoot may
+ * be in any project. */
+struct shoot *shoot_find(struct shoot *shoots, const char *region, const char *project, const char *name);
+void shoot_add(struct shoot **shoots, struct shoot *shoot);
+/* Returns the shoot that follows in the order of creation; NULL after the last. */
+struct shoot *shoot_next(const struct shoot *shoot);
+void shoot_remove(struct shoot **shoots, struct shoot *shoot);
+void shoot_remove_all(struct shoot **shoots);
 
 void shoot_garden_project(const char *project, char out[GARDEN_PROJECT_SIZE]);
 const char *ca_stage_name(enum ca_stage stage);

@@ -25,6 +25,7 @@ struct sim *sim_new(const struct options *options)
     random_init(&sim->random, options->seed);
     settings_init(&sim->settings, options);
     request_log_init(&sim->log);
+    list_init(&sim->unsettled);
     sim->bootstrapped = json_object();
     sim->replay = json_array();
     sim->list_caches = json_object();
@@ -38,7 +39,7 @@ struct sim *sim_free(struct sim *sim)
     if (!sim)
         return NULL;
     assert(!sim->log.in_flight); /* the server was stopped before, so no request is in flight */
-    shoot_remove_all(sim);
+    shoot_remove_all(&sim->shoots);
     lifecycle_clear_scripts(sim);
     faults_clear(&sim->faults);
     tokens_done(&sim->auth);

@@ -3,6 +3,7 @@
 #ifndef SIMULATOR_CLOUD_SIM_H
 #define SIMULATOR_CLOUD_SIM_H
 
+#include "base/list.h"
 #include "simulator/cloud/clock.h"
 #include "simulator/cloud/faults.h"
 #include "simulator/cloud/options.h"
@@ -29,9 +30,10 @@ struct sim {
     struct random_source random;
     struct settings settings;
     struct auth auth;
-    struct shoot *shoots; /* the shoots in the order of creation */
-    json_t *bootstrapped; /* an object with a member "region/project" for each bootstrapped project */
-    json_t *catalog;      /* the v2 cloud profile */
+    struct shoot *shoots;  /* a table, see shoot.h */
+    struct list unsettled; /* the shoots that may change without a request */
+    json_t *bootstrapped;  /* an object with a member "region/project" for each bootstrapped project */
+    json_t *catalog;       /* the v2 cloud profile */
     struct script *scripts;
     struct faults faults;
     json_t *replay;      /* an array of the recorded answers that were not used yet */

@@ -180,11 +180,11 @@ static void seed_one(struct sim *sim, const char *name, const char *region, cons
     json_t *body = seed_body(name);
     json_t *errors = json_array();
     struct shoot *shoot = NULL;
-    if (!shoot_find(sim, NULL, NULL, name))
+    if (!shoot_find(sim->shoots, NULL, NULL, name))
         shoot = make_shoot(sim, body, region, project, errors);
     if (shoot) {
         (void)set_condition(sim, shoot, state);
-        shoot_add(sim, shoot);
+        shoot_add(&sim->shoots, shoot);
     }
     json_decref(errors);
     json_decref(body);
@@ -219,12 +219,12 @@ void control_shoots_seed(struct exchange *x)
 
 void control_shoot_vanish(struct exchange *x)
 {
-    struct shoot *shoot = shoot_find(x->sim, NULL, NULL, x->params[PARAM_SHOOT]);
+    struct shoot *shoot = shoot_find(x->sim->shoots, NULL, NULL, x->params[PARAM_SHOOT]);
     if (!shoot) {
         answer_error(x, 404, "No such shoot");
         return;
     }
-    shoot_remove(x->sim, shoot);
+    shoot_remove(&x->sim->shoots, shoot);
     answer_empty(x, 204);
 }
 
@@ -249,7 +249,7 @@ void control_state(struct exchange *x)
 {
     json_t *shoots = json_array();
     json_t *bootstrapped = json_array();
-    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot->next)
+    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot_next(shoot))
         (void)json_array_append_new(shoots, state_of(x->sim, shoot));
     for (void *at = json_object_iter(x->sim->bootstrapped); at;
          at = json_object_iter_next(x->sim->bootstrapped, at))
@@ -306,7 +306,7 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
  * to now; otherwise this time never goes back. */
 static void carry_on(struct sim *sim, struct shoot *shoot)
 {
-    const struct shoot *before = shoot_find(sim, shoot->region, shoot->project, shoot->name);
+    const struct shoot *before = shoot_find(sim->shoots, shoot->region, shoot->project, shoot->name);
     if (!before || strcmp(before->uid, shoot->uid) != 0 || !before->has_run || !shoot->has_run)
         return;
     if (!json_equal(before->spec, shoot->spec))
@@ -315,7 +315,8 @@ static void carry_on(struct sim *sim, struct shoot *shoot)
         shoot->run.changed_us = before->run.changed_us;
 }
 
-static struct shoot *load_shoot(struct sim *sim, const json_t *item, json_t *errors)
+/* Returns NULL when the item is not valid, or `loaded` has its name already. */
+static struct shoot *load_shoot(struct sim *sim, const json_t *item, struct shoot *loaded, json_t *errors)
 {
     const char *name = text_or(json_object_get(item, "name"), "");
     const char *region =
@@ -328,6 +329,10 @@ static struct shoot *load_shoot(struct sim *sim, const json_t *item, json_t *err
     json_t *spec;
     if (!region || !project || stage == CA_STAGE_MAX_)
         return NULL;
+    if (shoot_find(loaded, NULL, NULL, name)) {
+        (void)json_array_append_new(errors, json_pack("{s:s, s:s}", "key", "name", "value", "occurs twice"));
+        return NULL;
+    }
     spec = state_spec(sim, name, region, json_object_get(item, "spec"), errors);
     if (!spec)
         return NULL;
@@ -359,26 +364,21 @@ void control_state_set(struct exchange *x)
     const json_t *list = json_object_get(x->json, "shoots");
     json_t *errors = json_array();
     struct shoot *loaded = NULL;
-    struct shoot **end = &loaded;
     json_t *item;
     size_t i;
     json_array_foreach (list, i, item) {
-        *end = load_shoot(x->sim, item, errors);
-        if (!*end)
+        struct shoot *shoot = load_shoot(x->sim, item, loaded, errors);
+        if (!shoot)
             break;
-        end = &(*end)->next;
+        shoot_add(&loaded, shoot);
     }
     if (!json_is_array(list) || i < json_array_size(list)) {
-        while (loaded) {
-            struct shoot *next = loaded->next;
-            shoot_free(loaded);
-            loaded = next;
-        }
+        shoot_remove_all(&loaded);
         answer_invalid(x, errors);
         return;
     }
     json_decref(errors);
-    shoot_remove_all(x->sim);
+    shoot_remove_all(&x->sim->shoots);
     x->sim->shoots = loaded;
     load_bootstrapped(x->sim, json_object_get(x->json, "bootstrapped"));
     control_state(x);

@@ -42,7 +42,7 @@ void handle_bootstrap(struct exchange *x)
 static json_t *render_list(const struct exchange *x)
 {
     json_t *list = json_array();
-    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot->next)
+    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot_next(shoot))
         if (!strcmp(shoot->region, x->region) && !strcmp(shoot->project, x->project))
             (void)json_array_append_new(list, render_shoot(x, shoot));
     return list;
@@ -87,7 +87,7 @@ static void create(struct exchange *x, const char *name, json_t *spec)
 {
     struct shoot *shoot = shoot_new(&x->sim->random, name, x->region, x->project, spec);
     shoot->created_us = clock_now_us(&x->sim->clock);
-    shoot_add(x->sim, shoot);
+    shoot_add(&x->sim->shoots, shoot);
     lifecycle_accept(x->sim, shoot, RUN_CREATE);
     request_log_count_name(x->sim->log.creates, name);
     if (exchange_generation(x) == 1)
@@ -115,7 +115,7 @@ void handle_create_shoot(struct exchange *x)
     } else if (!sim_is_bootstrapped(x->sim, x->region, x->project)) {
         answer_error(x, 400, "Project is not bootstrapped for Gardener in this region");
         json_decref(spec);
-    } else if (shoot_find(x->sim, NULL, NULL, name)) {
+    } else if (shoot_find(x->sim->shoots, NULL, NULL, name)) {
         answer_error(x, 409, "A shoot with this name exists already");
         json_decref(spec);
     } else {
@@ -208,7 +208,7 @@ void handle_delete_shoot(struct exchange *x)
 
 void handle_name_taken(struct exchange *x)
 {
-    answer_json(
-        x, 200,
-        json_pack("{s:b}", "is_taken", shoot_find(x->sim, NULL, NULL, x->params[PARAM_SHOOT]) != NULL));
+    answer_json(x, 200,
+                json_pack("{s:b}", "is_taken",
+                          shoot_find(x->sim->shoots, NULL, NULL, x->params[PARAM_SHOOT]) != NULL));
 }

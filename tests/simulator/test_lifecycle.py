@@ -329,4 +329,8 @@ def test_seeded_shoots_and_state(sim):
     for wrong in ({"workers": [{}]}, {"workers": 1}, {"maintenance": {}}, {"kubernetes_version": 1}):
         answer = sim.http.put("/_sim/state", json={"shoots": [{"name": "bad", "spec": wrong}]})
         assert answer.status_code == 400, wrong
+    answer = sim.http.put("/_sim/state", json={"shoots": [{"name": "twice"}, {"name": "made", "state": "creating"}, {"name": "twice"}]})
+    assert answer.status_code == 400 and "occurs twice" in answer.text, "names are unique in the whole cloud"
     assert len(sim.control("GET", "/state")["shoots"]) == 3
+    sim.advance(7200)
+    assert [item["state"] for item in sim.control("GET", "/state")["shoots"]] == ["ready", "failed", "ready"], "those of a refused state never run"

@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 
 import { minute, now } from "../live/life";
-import { arrange, filtered, joined, query, sortByName, type Query } from "./query";
+import { arrange, expiries, filtered, joined, query, sortByName, type Query } from "./query";
 import { load, members, revision, rows } from "./rows";
 
 const held = signal(false);
@@ -17,13 +17,14 @@ const named = computed(() => {
 const sort = computed(() => query.value.sort), reverse = computed(() => query.value.reverse);
 /** All rows in the order of the user. They are sorted before they are filtered, so that a typed text sorts nothing. */
 const arranged = computed(() => {
-  void minute.value; // versions expire
+  if (sort.value === "trouble") void expiries.value;
   return arrange(named.value, sort.value, reverse.value, now.peek());
 });
 /** Made only while a text is sought. */
 const words = computed(() => joined(arranged.value));
 const wanted = computed(() => {
-  void minute.value; // trouble becomes older
+  if (query.value.trouble) void minute.value; // trouble becomes older
+  if (query.value.mark.length) void expiries.value;
   return filtered(arranged.value, () => words.value, query.value, now.peek()).map(({ key }) => key);
 });
 

@@ -1,9 +1,10 @@
 // The filters, the order and the columns of the clusters. All of them are in the URL; a text that is typed follows when the user stops.
 import { batch, computed, signal } from "@preact/signals";
 
+import { minute, now } from "../live/life";
 import { fleetLink, replaceWith, route } from "../router";
 import type { Health, Phase } from "../types";
-import { isMoving, type Row } from "./rows";
+import { isMoving, revision, rows, type Row } from "./rows";
 
 export type Mark = "drifted" | "stale" | "expired" | "expiring" | "unmanaged";
 export type SortKey = "name" | "trouble" | "phase" | "health" | "version" | "expires" | "changed";
@@ -121,6 +122,22 @@ export function hasMark(row: Row, mark: Mark, now: number): boolean {
       return left > 0 && left <= SOON_MS;
   }
 }
+
+/**
+ * How many versions have expired and how many expire soon, as one value. For the same rows it changes exactly when a mark does, because time
+ * only turns "soon" into "expired": what depends on it does nothing in all the other minutes.
+ */
+export const expiries = computed(() => {
+  void revision.value;
+  void minute.value;
+  const present = now.peek();
+  let expired = 0, expiring = 0;
+  for (const row of rows.values()) {
+    if (hasMark(row, "expired", present)) expired++;
+    else if (hasMark(row, "expiring", present)) expiring++;
+  }
+  return `${expired} ${expiring}`;
+});
 
 /** A worse state has a smaller number. */
 export function severity(row: Row, now: number): number {

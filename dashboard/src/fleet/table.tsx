@@ -14,9 +14,9 @@ import { hidden } from "./columns";
 import { useElements, useGrip } from "./elements";
 import type { ColumnKey } from "./kept";
 import { movedBy, order } from "./order";
-import { change, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
+import { change, expiries, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
 import { isMoving, partsOf, revision, rows, type Row } from "./rows";
-import { minute, now } from "../live/life";
+import { now } from "../live/life";
 
 const OVERSCAN = 8;
 const REST_MS = 100;
@@ -96,15 +96,15 @@ function firstMark(row: Row, present: number) {
 }
 
 /**
- * It renders again when its arguments or the columns have changed, and once a minute, because marks and trouble depend on the time. The row of
- * a deleted cluster stays until the next order is applied. Its link stays the same element, because it may have the focus.
+ * It renders again when its arguments or the columns have changed, and when versions have expired. The row of a deleted cluster stays until the
+ * next order is applied. Its link stays the same element, because it may have the focus.
  */
 function RowView({ id, row, index, height }: { id: string; row: Row | undefined; index: number; height: number }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (element.current) element.current.style.top = `${index * height}px`;
   }, [index, height]);
-  void minute.value;
+  void expiries.value;
   const [project, name] = partsOf(id), present = now.peek();
   const kind = !row ? "gone" : isTrouble(row, present) ? "trouble" : "";
   const nameCell = (

@@ -3,13 +3,13 @@
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
-import { minute, now } from "../live/life";
+import { now } from "../live/life";
 import { texts } from "../texts";
 import type { ClusterCounts, Health, Phase } from "../types";
 import { brief, wordOf } from "../ui/foreign";
 import { HealthIcon, PhaseIcon } from "../ui/phase";
 import { counted } from "./first";
-import { change, hasMark, query, toggled, type Mark } from "./query";
+import { change, expiries, hasMark, query, toggled, type Mark } from "./query";
 import { load, revision, rows } from "./rows";
 
 const phaseOrder: Phase[] = ["failed", "degraded", "retrying", "unknown", "pending", "creating", "updating", "hibernating", "hibernated", "waking", "deleting", "ready"];
@@ -68,7 +68,7 @@ function Group({ label, kind, children }: { label: string; kind: string; childre
 const all = <T,>(order: T[], map: Map<T, number>, asked: T[]) => [...new Set([...order, ...map.keys(), ...asked])];
 
 export function Totals() {
-  const counts = useComputed(() => (revision.value, minute.value, countNow())).value;
+  const counts = useComputed(() => (revision.value, expiries.value, countNow())).value;
   const asked = query.value;
   const versions = [...new Set([...counts.version.keys(), ...asked.version])].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
   return (
