@@ -42,7 +42,7 @@ class Fleet:
         self.d = harness.Shootd(directory / "d", self.sim.url, projects=[(f"p{i}", "Sto2", id) for i, id in enumerate(self.ids)])
         shipped(self.d, polling=polling, **keys)
         shoots = [{"name": self.name(i), "project": self.ids[i % len(self.ids)]} for i in range(count)]
-        # The order `shoots` searches all existing shoots for each new one; this request does not. Its answer is the whole state.
+        # The answer of this request is the whole state.
         with self.sim.http.stream("PUT", "/_sim/state", json={"bootstrapped": [], "shoots": shoots}, timeout=300) as answer:
             collections.deque(answer.iter_raw(MIB), maxlen=0)
             assert answer.status_code == 200
@@ -122,7 +122,7 @@ def page(client):
 
 
 def changed(f, client):
-    """The time of a fresh read of one changed cluster, without the simulator's time, which searches all shoots."""
+    """The time of a fresh read of one changed cluster, without the simulator's time."""
     somebody, spans, spent = SomebodyElse(f.sim), [], []
     for i in range(CHANGES):
         somebody.act(f.ids[i % len(f.ids)], f.name(i), "hibernate")

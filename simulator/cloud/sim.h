@@ -31,7 +31,7 @@ struct sim {
     struct settings settings;
     struct auth auth;
     struct shoot *shoots;  /* a table, see shoot.h */
-    struct list unsettled; /* the shoots that may change without a request */
+    struct list unsettled; /* shoots whose runs may change without a request; the first ones came first */
     json_t *bootstrapped;  /* an object with a member "region/project" for each bootstrapped project */
     json_t *catalog;       /* the v2 cloud profile */
     struct script *scripts;

@@ -318,15 +318,12 @@ static void assert_audit(struct fixture *f, struct audit_query query, const char
     assert_string_equal(found, wanted);
 }
 
-/* A search finds entries by members that only the body contains. No page examines more rows than its
- * limit. */
-static void searches_are_cut_and_go_on(void **state)
+/* Stores audit entries and events 1 to `count`. Numbers 2 to 5 differ from the others in one member
+ * each. */
+static void store_entries(struct fixture *f, int count)
 {
-    struct fixture *f = *state;
-    char *ci[] = {(char[]){"ci"}, NULL}, *tok_9[] = {(char[]){"tok_9"}, (char[]){"none"}, NULL};
-    char *dev[] = {(char[]){"dev"}, NULL}, *wh_7[] = {(char[]){"wh_7"}, NULL};
     struct change_set *set = change_set_new();
-    for (int i = 1; i <= STORE_LOOKED_AT + 5; i++) {
+    for (int i = 1; i <= count; i++) {
         struct audit_entry *e = MEM_NEW(struct audit_entry);
         char id[40];
         (void)snprintf(id, sizeof(id), "evt_%d", i);
@@ -347,6 +344,14 @@ static void searches_are_cut_and_go_on(void **state)
         (void)change_append_event(set, event);
     }
     assert_int_equal(run(f, set), STORE_OK);
+}
+
+static void searches_find_members_that_only_the_body_contains(void **state)
+{
+    struct fixture *f = *state;
+    char *ci[] = {(char[]){"ci"}, NULL}, *tok_9[] = {(char[]){"tok_9"}, (char[]){"none"}, NULL};
+    char *dev[] = {(char[]){"dev"}, NULL}, *wh_7[] = {(char[]){"wh_7"}, NULL};
+    store_entries(f, 12);
     assert_audit(f, (struct audit_query){.oldest_first = true, .actors = ci}, "2");
     assert_audit(f, (struct audit_query){.oldest_first = true, .actors = tok_9}, "3");
     assert_audit(f, (struct audit_query){.oldest_first = true, .targets = dev}, "4");
@@ -356,7 +361,15 @@ static void searches_are_cut_and_go_on(void **state)
     check_page(f, &(struct event_query){.targets = dev, .limit = 10}, "4");
     check_page(f, &(struct event_query){.targets = wh_7, .limit = 10}, "5");
     check_page(f, &(struct event_query){.targets = wh_7, .until = 6, .newest_first = true, .limit = 10}, "5");
+}
 
+/* No page of a search examines more rows than its limit. */
+static void searches_are_cut_and_go_on(void **state)
+{
+    struct fixture *f = *state;
+    char *ci[] = {(char[]){"ci"}, NULL};
+    store_entries(f, STORE_LOOKED_AT + 5);
+    assert_audit(f, (struct audit_query){.oldest_first = true, .actors = ci}, "2");
     struct audit_page *page = MEM_NEW(struct audit_page);
     assert_int_equal(f->backend->audit(f->reader, &(struct audit_query){.actors = ci, .limit = 10}, page),
                      STORE_OK);
@@ -371,6 +384,7 @@ static void searches_are_cut_and_go_on(void **state)
     assert_int_equal(page->next, 0);
     audit_page_free(page);
     struct event_page *events = page_of(f, &(struct event_query){.actors = ci, .limit = 10});
+    assert_int_equal(events->count, 1);
     assert_int_equal(events->cut, STORE_LOOKED_AT);
     event_page_free(events);
     events = page_of(f, &(struct event_query){.actors = ci, .after = STORE_LOOKED_AT, .limit = 10});
@@ -1097,6 +1111,7 @@ int main(void)
             SUITE_TEST(replays_are_walked_and_the_key_is_named),
             SUITE_TEST(audit_entries_are_numbered_filtered_and_purged),
             SUITE_TEST(a_clock_that_was_set_back_hides_no_entry),
+            SUITE_TEST(searches_find_members_that_only_the_body_contains),
             SUITE_TEST(searches_are_cut_and_go_on),
             SUITE_TEST(operations_are_found_by_type_and_time),
             SUITE_TEST(operations_are_paged_and_filtered),

@@ -123,9 +123,14 @@ export function hasMark(row: Row, mark: Mark, now: number): boolean {
   }
 }
 
+/** Nothing else about a row depends on the time, except how long its trouble lasts. */
+export function expiryOf(row: Row, now: number): "expired" | "expiring" | "" {
+  return hasMark(row, "expired", now) ? "expired" : hasMark(row, "expiring", now) ? "expiring" : "";
+}
+
 /**
- * How many versions have expired and how many expire soon, as one value. For the same rows it changes exactly when a mark does, because time
- * only turns "soon" into "expired": what depends on it does nothing in all the other minutes.
+ * How many versions have expired and how many expire soon, as one value. For the same rows it changes when a mark does, because time moves a
+ * version only on, to "soon" and then to "expired". Most minutes do not change it, so in them nothing that depends on it is made again.
  */
 export const expiries = computed(() => {
   void revision.value;
@@ -133,8 +138,9 @@ export const expiries = computed(() => {
   const present = now.peek();
   let expired = 0, expiring = 0;
   for (const row of rows.values()) {
-    if (hasMark(row, "expired", present)) expired++;
-    else if (hasMark(row, "expiring", present)) expiring++;
+    const expiry = expiryOf(row, present);
+    if (expiry === "expired") expired++;
+    else if (expiry === "expiring") expiring++;
   }
   return `${expired} ${expiring}`;
 });

@@ -14,7 +14,7 @@ import { hidden } from "./columns";
 import { useElements, useGrip } from "./elements";
 import type { ColumnKey } from "./kept";
 import { movedBy, order } from "./order";
-import { change, expiries, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
+import { change, expiries, expiryOf, hasMark, isTrouble, query, type Mark, type Query, type SortKey } from "./query";
 import { isMoving, partsOf, revision, rows, type Row } from "./rows";
 import { now } from "../live/life";
 
@@ -96,15 +96,14 @@ function firstMark(row: Row, present: number) {
 }
 
 /**
- * It renders again when its arguments or the columns have changed, and when versions have expired. The row of a deleted cluster stays until the
- * next order is applied. Its link stays the same element, because it may have the focus.
+ * It renders again when its arguments or the columns have changed; `expiry` is an argument only for that. The row of a deleted cluster stays
+ * until the next order is applied. Its link stays the same element, because it may have the focus.
  */
-function RowView({ id, row, index, height }: { id: string; row: Row | undefined; index: number; height: number }) {
+function RowView({ id, row, index, height }: { id: string; row: Row | undefined; expiry: string | undefined; index: number; height: number }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (element.current) element.current.style.top = `${index * height}px`;
   }, [index, height]);
-  void expiries.value;
   const [project, name] = partsOf(id), present = now.peek();
   const kind = !row ? "gone" : isTrouble(row, present) ? "trouble" : "";
   const nameCell = (
@@ -212,6 +211,11 @@ function useSteadyRows(keys: string[], asked: Query, { scroller, view, read }: R
 
 export function ClusterTable() {
   void revision.value;
+  void expiries.value;
+  const expiryAt = (id: string) => {
+    const row = rows.get(id);
+    return row && expiryOf(row, now.peek());
+  };
   const keys = order.shown.value;
   const part = useWindow();
   const { scroller, view } = part;
@@ -260,7 +264,7 @@ export function ClusterTable() {
         </div>
         <div role="rowgroup" class="tbody" ref={body}>
           {shown.map(({ id, index }) => (
-            <RowView key={elementOf(id)} id={id} row={rows.get(id)} index={index} height={view.row} />
+            <RowView key={elementOf(id)} id={id} row={rows.get(id)} expiry={expiryAt(id)} index={index} height={view.row} />
           ))}
         </div>
       </div>
