@@ -27,7 +27,7 @@ import outcome  # noqa: E402
 import quick  # noqa: E402
 
 CORES = len(os.sched_getaffinity(0))
-WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 3  # black-box tests mostly wait, except with a sanitizer
+WORKERS_A_CORE = 4  # black-box tests wait more than they compute
 FLAKY_MAX = 3
 REPEATED_MAX = 10  # more failures are not by chance: no test is run again
 FAILURES_MAX = 20  # a suite ends after this many
@@ -69,8 +69,7 @@ class Run:
 
     def __init__(self, out, root=ROOT):
         self.out, self.root = out, root
-        a_core = WORKERS_A_CORE_SANITIZED if out.name in ("asan", "tsan") else WORKERS_A_CORE
-        self.workers = int(os.environ.get("TEST_WORKERS") or a_core * CORES)
+        self.workers = int(os.environ.get("TEST_WORKERS") or WORKERS_A_CORE * CORES)
         self.passed = self.skipped = 0
         self.failed = {}  # name -> first line of the failure
         self.flaky = {}

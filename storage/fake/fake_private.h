@@ -24,6 +24,7 @@ enum fake_table {
 
 struct fake_row {
     unsigned refs;
+    unsigned unique_hash; /* the hash of `unique`, 0 without one; fake_put sets it */
     char *key;
     char *unique;   /* a second key that must be unique in the table, or NULL */
     int64_t number; /* a number of the row: the version of a cluster, finished_at of an operation, created_at

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <uthash.h>
 
 static void row_unref(struct fake_row *row)
 {
@@ -73,10 +74,12 @@ struct fake_row *fake_find(const struct fake_rows *rows, const char *key)
 
 static bool unique_is_taken(const struct fake_rows *rows, const struct fake_row *row)
 {
-    for (size_t i = 0; row->unique && i < rows->count; i++)
-        if (rows->rows[i]->unique && !strcmp(rows->rows[i]->unique, row->unique) &&
-            strcmp(rows->rows[i]->key, row->key) != 0)
+    for (size_t i = 0; row->unique && i < rows->count; i++) {
+        const struct fake_row *other = rows->rows[i];
+        if (other->unique_hash == row->unique_hash && other->unique && !strcmp(other->unique, row->unique) &&
+            strcmp(other->key, row->key) != 0)
             return true;
+    }
     return false;
 }
 
@@ -84,6 +87,8 @@ bool fake_put(struct fake_rows *rows, struct fake_row *row)
 {
     assert(row->key && !row->refs);
     row->refs = 1;
+    if (row->unique)
+        HASH_VALUE(row->unique, strlen(row->unique), row->unique_hash);
     if (unique_is_taken(rows, row)) {
         row_unref(row);
         return false;

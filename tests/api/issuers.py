@@ -2,7 +2,9 @@
 
 import base64
 import contextlib
+import functools
 import hashlib
+import itertools
 import json
 import threading
 import time
@@ -25,10 +27,22 @@ def number(value, size=None):
     return base64url(value.to_bytes(size or (value.bit_length() + 7) // 8, "big"))
 
 
+RSA_KEYS = 4
+turn = itertools.count()
+
+
+@functools.cache
+def rsa_key(index):
+    return rsa.generate_private_key(65537, 2048)
+
+
 class Key:
+    """An RSA key takes a third of a second of processor time, so all issuers of a process share RSA_KEYS of them, in turn: each differs from
+    those that were taken right before it."""
+
     def __init__(self, kid, alg="RS256"):
         self.kid, self.alg = kid, alg
-        self.private = rsa.generate_private_key(65537, 2048) if alg == "RS256" else ec.generate_private_key(ec.SECP256R1())
+        self.private = rsa_key(next(turn) % RSA_KEYS) if alg == "RS256" else ec.generate_private_key(ec.SECP256R1())
 
     def public(self):
         numbers = self.private.public_key().public_numbers()

@@ -1,5 +1,8 @@
 """The distribution of black-box tests over workers. Each test goes to the next free worker, the long ones first. Tests that share a
-fixture of their file stay together."""
+fixture of their file stay together. The other tests of all files alternate: some files compute and some wait, and the cores would be idle
+while all workers wait in the same file."""
+
+import collections
 
 import pytest
 
@@ -8,6 +11,7 @@ LONG_FIRST = [
     "test_scenarios.py", "test_contract.py", "test_dashboard_access.py", "test_dashboard_fleet.py", "test_dashboard_pictures.py", "test_store.py", "test_soak.py", "test_bad_days.py", "test_backup.py", "test_seal_key.py",
     "test_webhook_crash.py", "test_webhook_docs.py", "test_shootctl.py", "test_operators_day.py", "test_proxy.py", "test_docs.py", "test_crash.py", "test_operations.py", "test_lists.py",
     "test_reload.py", "test_prometheus.py", "test_streams.py", "test_idempotency.py", "test_budgets.py", "test_typescript.py",
+    "test_nothing_secret_is_left_behind", "test_wrong_code_then_the_right_one",
 ]
 # Files with a browser of their own: one worker runs a row, so that there are at most three browsers at a time. With eight of them on two
 # cores a page is seconds late.
@@ -36,11 +40,13 @@ def begins_at(item):
 
 def arrange(items):
     """Marks the groups (--dist loadgroup) and sorts them; a group starts where its first test would start."""
-    first = {}
+    first, of_file, seen = {}, collections.Counter(item.path for item in items), collections.Counter()
     for item in items:
         group = group_of(item)
         if group:
             item.add_marker(pytest.mark.xdist_group(group))
         item.begins = group or item.nodeid
-        first[item.begins] = min(first.get(item.begins, len(LONG_FIRST)), begins_at(item))
-    items.sort(key=lambda item: first[item.begins])  # the sort is stable: tests of a file retain their order
+        place = begins_at(item), seen[item.path] / of_file[item.path]
+        seen[item.path] += 1
+        first[item.begins] = min(first.get(item.begins, place), place)
+    items.sort(key=lambda item: (first[item.begins], item.begins))  # the sort is stable: tests of a group retain their order

@@ -91,7 +91,7 @@ LIBRARIES = {
     "systemd/": {"daemon"},
     "cjose/": {"oidc"},
     "openssl/": {"upstream", "simulator", "reconcile", "loop"},
-    "uthash.h": {"http", "reconcile", "webhook", "upstream", "simulator"},
+    "uthash.h": {"http", "reconcile", "webhook", "upstream", "simulator", "storage/fake"},
 }
 BANNED = ("sprintf", "vsprintf", "strcpy", "strcat", "strncat", "strtok", "atoi", "atol", "atof", "gets", "localtime", "gmtime",
           "asctime", "ctime", "system", "popen", "tmpnam", "alloca", "rand", "srand", "getpwnam", "inet_ntoa",

@@ -1,15 +1,21 @@
 """The runner of the tests (tools/test.py): a test that passes when it runs alone is flaky; a report of a sanitizer is not repeated. The
-harness: each test has its own ports and its own simulator."""
+harness: each test has its own ports and its own simulator, and each answer is checked. The order in which tests begin."""
 
 import concurrent.futures
 import importlib.util
+import json
+import pathlib
 import re
 import subprocess
 import time
+import types
 
+import httpx
 import pytest
 
+import contract
 import harness
+import spread
 from harness import ROOT
 
 spec = importlib.util.spec_from_file_location("runner", ROOT / "tools/test.py")
@@ -175,3 +181,63 @@ def test_a_simulator_that_answers_at_the_port_of_another_is_not_accepted(tmp_pat
             harness.Sim(tmp_path / "second", port=first.port)
     finally:
         first.stop()
+
+
+# ---- the check of each answer -----------------------------------------------------------------------------------
+
+CLUSTERS, SUMMARIES = (contract.DOCUMENT["components"]["examples"][name]["value"] for name in ("ClusterPage", "ClusterSummaryPage"))
+
+
+def clusters(watch, change=lambda page: None):
+    """Shows an answer of listClusters, the example of openapi.yaml after `change`."""
+    page = json.loads(json.dumps(CLUSTERS))
+    change(page)
+    watch(httpx.Response(200, headers={"X-Request-Id": "req_00000000", "Content-Type": "application/json"}, json=page,
+                         request=httpx.Request("GET", "http://shootd/v1/clusters")))
+
+
+FAULTS = {
+    "another item": lambda page: page["items"].append({}),
+    "a member of a known item": lambda page: page["items"].append({**page["items"][0], "name": 1}),
+    "too many known items": lambda page: page.update(items=page["items"][:1] * 1001),
+    "a known item of another form": lambda page: page["items"].append(SUMMARIES["items"][0]),
+    "beside known items": lambda page: page.update(next_cursor=1),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_list_of_known_items_is_still_checked(fault):
+    watch = contract.Watch()
+    clusters(watch)
+    clusters(watch, lambda page: page.update(items=page["items"][:1] * 1000))
+    clusters(watch, lambda page: page.update(SUMMARIES))
+    for _ in range(2):  # a fault does not become known
+        with pytest.raises(AssertionError, match="listClusters 200"):
+            clusters(watch, fault)
+
+
+# ---- the order --------------------------------------------------------------------------------------------------
+
+def in_order(tests):
+    """The tests, each `file::name` or `file::name@shared` (it uses a fixture of its file), in the order in which they begin."""
+    def item(test):
+        file, name = test.split("::")
+        uses = [types.SimpleNamespace(scope="module", has_location=True)] if name.endswith("@shared") else []
+        return types.SimpleNamespace(nodeid=test, path=pathlib.Path(file), originalname=name, add_marker=lambda mark: None,
+                                     _fixtureinfo=types.SimpleNamespace(name2fixturedefs={"x": uses}))
+    items = [item(test) for test in tests]
+    spread.arrange(items)
+    return [one.nodeid for one in items]
+
+
+def test_tests_of_files_alternate_behind_the_long_ones():
+    assert in_order(["a.py::1", "a.py::2", "a.py::3", "a.py::4", "b.py::1", "b.py::2", "c.py::1", "test_store.py::1", "test_contract.py::1",
+                     "test_store.py::2"]) == \
+        ["test_contract.py::1", "test_store.py::1", "test_store.py::2", "a.py::1", "b.py::1", "c.py::1", "a.py::2", "a.py::3", "b.py::2", "a.py::4"]
+
+
+def test_tests_that_share_a_fixture_stay_together():
+    tests = ["a.py::1", "a.py::2@shared", "a.py::3", "a.py::4@shared", "b.py::1@shared", "b.py::2@shared", "test_dashboard.py::1", "test_dashboard.py::2",
+             "test_dashboard_layout.py::1"]
+    assert in_order(tests) == ["a.py::1", "b.py::1@shared", "b.py::2@shared", "test_dashboard.py::1", "test_dashboard.py::2", "test_dashboard_layout.py::1",
+                               "a.py::2@shared", "a.py::4@shared", "a.py::3"]

@@ -185,7 +185,7 @@ def test_the_end_of_kubectl_is_passed_on(tmp_path, text, code):
 
 
 def test_a_key_reaches_kubectl_once(tmp_path):
-    env = script(tmp_path, "n=0\ntrap 'n=$((n+1))' INT\necho ready\nsleep 30\nsleep 0.3\nexit $n\n")
+    env = script(tmp_path, "n=0 i=0\ntrap 'n=$((n+1))' INT\necho ready\nwhile [ $n = 0 ] && [ $i -lt 300 ]; do i=$((i+1)); sleep 0.1; done\nsleep 0.3\nexit $n\n")
     with Answers({"*": KUBECONFIG}) as server:
         with Terminal([SHOOTCTL, "kubectl", "dev", "--", "exec"], environment(tmp_path, SHOOTD_URL=server.url, **env)) as t:
             t.expect("ready")
