@@ -27,12 +27,13 @@ import outcome  # noqa: E402
 import quick  # noqa: E402
 
 CORES = len(os.sched_getaffinity(0))
+UNITS_AT_ONCE = CORES + 1  # a few of them wait
 WORKERS_A_CORE = 4  # black-box tests wait more than they compute
 FLAKY_MAX = 3
 REPEATED_MAX = 10  # more failures are not by chance: no test is run again
 FAILURES_MAX = 20  # a suite ends after this many
 CPU_LISTED, HOLDS_LISTED, ENDS_LISTED = 15, 3, 8
-LONG_UNITS = ("test_conformance", "test_day", "test_kept", "test_property")  # these begin first
+LONG_UNITS = ("test_conformance", "test_day", "test_fuzz_replay", "test_kept", "test_oidc_verify", "test_property", "test_slices")  # these begin first
 UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
 PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 SANITIZER_OPTIONS = {
@@ -78,14 +79,14 @@ class Run:
     # ---- units --------------------------------------------------------------------------------------------------
 
     def units(self):
-        """Runs all units, one program per core."""
+        """Runs all programs of units, several at once."""
         began = time.monotonic()
         programs = sorted((p for folder in ("unit", "storage") for p in (self.out / "tests" / folder).glob("test_*")
                            if p.is_file() and os.access(p, os.X_OK)), key=lambda p: (p.name not in LONG_UNITS, p))
-        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+        with concurrent.futures.ThreadPoolExecutor(UNITS_AT_ONCE) as pool:
             for program, ended in zip(programs, pool.map(run_unit, programs)):
                 self.note_unit(program, *ended)
-        print(f"units: {time.monotonic() - began:.0f} s, {CORES} at a time", flush=True)
+        print(f"units: {time.monotonic() - began:.0f} s, {UNITS_AT_ONCE} at a time", flush=True)
 
     def note_unit(self, program, code, output, seconds):
         name, passed = str(program.relative_to(self.out)), len(re.findall(r"^\[       OK \]", output, re.M))

@@ -11,7 +11,7 @@ LONG_FIRST = [
     "test_scenarios.py", "test_contract.py", "test_dashboard_access.py", "test_dashboard_fleet.py", "test_dashboard_pictures.py", "test_store.py", "test_soak.py", "test_bad_days.py", "test_backup.py", "test_seal_key.py",
     "test_webhook_crash.py", "test_webhook_docs.py", "test_shootctl.py", "test_operators_day.py", "test_proxy.py", "test_docs.py", "test_crash.py", "test_operations.py", "test_lists.py",
     "test_reload.py", "test_prometheus.py", "test_streams.py", "test_idempotency.py", "test_budgets.py", "test_typescript.py",
-    "test_nothing_secret_is_left_behind", "test_wrong_code_then_the_right_one",
+    "test_readers_of_exports_bound_the_pace_and_each_other", "test_nothing_secret_is_left_behind", "test_wrong_code_then_the_right_one",
 ]
 # Files with a browser of their own: one worker runs a row, so that there are at most three browsers at a time. With eight of them on two
 # cores a page is seconds late.

@@ -334,13 +334,13 @@ def test_no_secret_is_in_it(shootd, secret):
 
 # ---- exports ----
 
-ENTRIES = 6000
+ENTRIES = 6000  # more bytes than sockets hold
+SOME = 900 if SANITIZED else ENTRIES  # a few pages
 GAP = 25000  # more numbers than one page searches
 
 
-@pytest.fixture
-def full(shootd):
-    """A log of many pages, with more than sockets hold, and a gap in its numbers."""
+def fill(shootd, entries):
+    """Makes a log of many pages, with a gap in its numbers; returns the daemon, which was started again."""
     shootd.create("dev")
     shootd.stop()
     with sqlite3.connect(shootd.state / "shootd.db") as db:
@@ -348,22 +348,27 @@ def full(shootd):
             "SELECT sequence, at, token_id, action, project, cluster, outcome, body FROM audit WHERE action = 'createCluster'").fetchone()
         long = json.dumps({**json.loads(body), "members": [f"{i:02}" + "m" * 100 for i in range(20)]})
         db.executemany("INSERT INTO audit (sequence, at, token_id, action, project, cluster, outcome, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                       [(sequence + GAP + i, *row, long) for i in range(ENTRIES)])
+                       [(sequence + GAP + i, *row, long) for i in range(entries)])
     db.close()
     return start_again(shootd)
+
+
+@pytest.fixture
+def full(shootd):
+    return fill(shootd, ENTRIES)
 
 
 def lines(answer):
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
-def test_an_export_has_all_entries_one_a_line(full):
-    d = full
+def test_an_export_has_all_entries_one_a_line(shootd):
+    d = fill(shootd, SOME)
     answer = d.http.get("/v1/audit", params={"format": "jsonl"})
     assert answer.status_code == 200 and answer.headers["Content-Type"] == "application/x-ndjson"
     assert answer.headers["Transfer-Encoding"] == "chunked" and "ETag" not in answer.headers
     found = lines(answer)
-    assert len(found) == ENTRIES + 4 and found[:50] == audit(d)
+    assert len(found) == SOME + 4 and found[:50] == audit(d)
     numbers = [e["sequence"] for e in found]
     assert numbers == sorted(set(numbers), reverse=True)
     by_accept = d.http.get("/v1/audit", params={"order": "asc"}, headers={"Accept": "application/x-ndjson"})

@@ -147,7 +147,7 @@ def many(answer, count):
 
 
 def test_thousands_of_shoots_are_found_while_others_are_answered(sim, between, make_shootd):
-    count = 1000 if sanitized else harness.size(2000, 10000)
+    count = 500 if sanitized else harness.size(2000, 10000)
     sim.post("shoots", prefix="real")
     made = {}
 
