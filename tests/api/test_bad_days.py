@@ -322,8 +322,9 @@ class Clock:
         new.rename(self.path)
 
     def environment(self):
+        """Without the last variable each wait for a condition with a time limit ends at once, and the threads of the daemon never rest."""
         return {**os.environ, "LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": str(self.path), "FAKETIME_NO_CACHE": "1",
-                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FLSHM": "0"}
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FLSHM": "0", "FAKETIME_FORCE_MONOTONIC_FIX": "0"}
 
 
 @pytest.mark.skipif(SANITIZED or not os.path.exists(FAKETIME), reason="libfaketime is absent, or cannot be before a sanitizer")
