@@ -322,7 +322,9 @@ class Shootd:
         return (self.state / "admin-token").read_text().strip()
 
     def log(self):
-        return self.log_path.read_text(errors="replace")
+        """The whole lines. The daemon may be writing one at this moment."""
+        text = self.log_path.read_text(errors="replace")
+        return text[:text.rfind("\n") + 1]
 
     def kill(self):
         self.process.kill()
