@@ -27,9 +27,10 @@ static const struct histogram_edges request_edges = {17,
 static const struct histogram_edges wait_edges = {
     10, {100000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 300000000, 1800000000}};
 
-/* All statuses that shootd sends. A status that is not in this list would be counted as 500. */
-static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409,
-                               412, 413, 414, 415, 417, 422, 429, 431, 500, 501, 502, 503, 504};
+/* All statuses that shootd sends. A status that is not in this list would be counted as 500. A unit compares
+ * the list with the table of problems. */
+static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409, 412,
+                               413, 414, 415, 417, 422, 423, 429, 431, 500, 501, 502, 503, 504};
 
 enum {
     STATUSES = ARRAY_LEN(statuses),
@@ -99,6 +100,11 @@ static size_t status_index(int status)
             internal = i;
     }
     return internal;
+}
+
+int metrics_status(int status)
+{
+    return statuses[status_index(status)];
 }
 
 /* Whether the request waits for the end of an operation, for an answer of Cleura, or for the client. The

@@ -26,6 +26,9 @@ void metrics_init(struct metrics *m);
 void metrics_done(struct metrics *m);
 /* Counts a completed request. Runs on the worker of the request. */
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);
+/* Returns the status as which an answer with this status is counted: the same status, or 500 for a status
+ * that shootd does not send. Pure. */
+int metrics_status(int status);
 /* Writes all families of this folder and of the process. Any thread. */
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out);
 

@@ -8,7 +8,9 @@
 #include "api/resources/cluster_order.h"
 #include "api/routes.h"
 #include "base/attrs.h"
+#include "base/mem.h"
 #include "model/issues.h"
+#include "model/kept.h"
 #include "model/label_filter.h"
 #include "model/webhook.h"
 
@@ -103,16 +105,14 @@ static const char *check_label(const char *text, json_t **ret_valid)
     return label_filter_fault(text);
 }
 
-/* The actions of the audit log that are not operations of the API (reconcile/answers/audit.c). */
-static const char *const own_actions[] = {"daemon.started", "daemon.stopped", "audit.left_out"};
-
-static bool is_action(const char *name, size_t len)
+static bool is_action(const char *text, size_t len)
 {
+    char *name CLEANUP_FREE = mem_strndup(text, len);
     for (size_t i = 0; i < ROUTE_COUNT; i++)
-        if (strlen(routes[i].operation) == len && !memcmp(routes[i].operation, name, len))
+        if (!strcmp(routes[i].operation, name))
             return true;
-    for (size_t i = 0; i < ARRAY_LEN(own_actions); i++)
-        if (strlen(own_actions[i]) == len && !memcmp(own_actions[i], name, len))
+    for (int i = 0; i < OWN_ACTION_MAX_; i++)
+        if (!strcmp(own_action_name((enum own_action)i), name))
             return true;
     return false;
 }
@@ -133,10 +133,9 @@ static const char *check_action(const char *text, json_t **ret_valid)
     for (size_t i = 0; i < ROUTE_COUNT; i++)
         if (!(routes[i].flags & ROUTE_PUBLIC))
             (void)json_array_append_new(*ret_valid, json_string(routes[i].operation));
-    for (size_t i = 0; i < ARRAY_LEN(own_actions); i++)
-        (void)json_array_append_new(*ret_valid, json_string(own_actions[i]));
-    return "must be operationIds of openapi.yaml, daemon.started, daemon.stopped or audit.left_out, with "
-           "commas between";
+    for (int i = 0; i < OWN_ACTION_MAX_; i++)
+        (void)json_array_append_new(*ret_valid, json_string(own_action_name((enum own_action)i)));
+    return "must be operationIds of openapi.yaml or actions of shootd itself, with commas between";
 }
 
 static const char *check_sort(const char *text, json_t **ret_valid)

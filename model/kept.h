@@ -12,6 +12,7 @@
 
 #include "base/env.h"
 #include "base/json.h"
+#include "model/names.h"
 
 /*
  * The audit log (AU-18, AU-19): the caller, the request and the outcome. Entries are only appended, never
@@ -27,11 +28,20 @@ const char *audit_outcome_name(int outcome);
 /* Returns -1 for an unknown name. */
 int audit_outcome_from_name(const char *name);
 
+/* The actions of shootd itself. All other actions are operations of the API. */
+#define OWN_ACTIONS(ROW)                           \
+    ROW(ACTION_STARTED, "daemon.started")          \
+    ROW(ACTION_STOPPED, "daemon.stopped")          \
+    ROW(ACTION_RELOADED, "configuration.reloaded") \
+    ROW(ACTION_LEFT_OUT, "audit.left_out")
+enum own_action { OWN_ACTIONS(NAMES_MEMBER) OWN_ACTION_MAX_ };
+const char *own_action_name(enum own_action action);
+
 struct audit_entry {
     int64_t sequence; /* assigned by the store; it grows, and is never assigned twice */
     wall_us at;
     char *token_id; /* NULL: shootd itself */
-    char *action;   /* the operationId of the contract, or the name of an action of shootd */
+    char *action;   /* the operationId of the contract, or own_action_name */
     char *project;  /* or NULL */
     char *cluster;  /* or NULL */
     enum audit_outcome outcome;

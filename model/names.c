@@ -61,6 +61,8 @@ static const char *const audit_outcomes[] = {
     [AUDIT_ERROR] = "error",
 };
 
+static const char *const own_actions[] = {OWN_ACTIONS(NAMES_ROW)};
+
 static int name_find(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; name && i < count; i++)
@@ -91,6 +93,12 @@ DEFINE_NAMES(enum event_type, event_type, event_types)
 DEFINE_NAMES(enum delivery_status, delivery_status, delivery_statuses)
 DEFINE_NAMES(int, audit_outcome, audit_outcomes)
 DEFINE_NAMES(enum signature_scheme, signature_scheme, signature_schemes)
+
+const char *own_action_name(enum own_action action)
+{
+    assert((size_t)action < ARRAY_LEN(own_actions));
+    return own_actions[action];
+}
 
 bool operation_status_is_final(enum operation_status status)
 {

@@ -18,9 +18,11 @@
  * bad tokens cannot cause many log lines. */
 enum { PAUSE_US = 1000000 };
 
-/* The snapshot that HTTP threads read. */
+/* The snapshot that other threads read. `trusts` points into the configuration, which may be freed
+ * before the snapshot: only a thread between config_current_enter and config_current_leave reads it. */
 struct snapshot {
     size_t count;
+    char *names[CONFIG_MAX_ISSUERS]; /* the issuers */
     uint64_t generations[CONFIG_MAX_ISSUERS];
     struct oidc_trust trusts[CONFIG_MAX_ISSUERS];
     struct oidc_keys *held[CONFIG_MAX_ISSUERS];
@@ -50,8 +52,10 @@ struct oidc {
 static void snapshot_free(void *object)
 {
     struct snapshot *s = object;
-    for (size_t i = 0; s && i < s->count; i++)
+    for (size_t i = 0; s && i < s->count; i++) {
+        free(s->names[i]);
         oidc_keys_free(s->held[i]);
+    }
     free(s);
 }
 
@@ -72,6 +76,7 @@ static void publish(void *ctx)
         const struct issuer *issuer = o->issuers[i].issuer;
         assert(issuer && o->issuers[i].generation);
         struct oidc_keys *keys = issuer_keys(issuer);
+        s->names[i] = mem_strdup(issuer_config(issuer)->issuer);
         s->generations[i] = o->issuers[i].generation;
         s->held[i] = keys ? oidc_keys_ref(keys) : NULL;
         s->read_at[i] = issuer_read_at(issuer);
@@ -136,7 +141,7 @@ void oidc_configure(struct oidc *o, const struct config *config)
 static uint64_t generation_of(const struct snapshot *s, const char *issuer)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (!strcmp(s->trusts[i].issuer->issuer, issuer))
+        if (!strcmp(s->names[i], issuer))
             return s->generations[i];
     return 0;
 }

@@ -47,7 +47,7 @@ struct oidc_identity {
 enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret);
 void oidc_identity_done(struct oidc_identity *identity);
 /* Returns a number that changes with the issuer's configuration; 0 when the issuer is not configured. An
- * identity of an older generation is no longer valid. Any thread. */
+ * identity of an older generation is no longer valid. Any thread, also outside config_current_enter. */
 uint64_t oidc_generation(struct oidc *o, const char *issuer);
 /* Appends metric families. Any thread. */
 void oidc_metrics(struct oidc *o, struct buffer *out);

@@ -281,7 +281,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
             project_take_up_cluster(e);
     HASH_ITER (hh, r->projects, p, next_project)
         project_begin_reading(p);
-    audit_daemon(r, "daemon.started");
+    audit_daemon(r, ACTION_STARTED);
     housekeeping_start(r);
     loop_set_after_turn(r->o.loop, turn_end, r);
     view_set_flags(r->o.view, *ret_first_token == NULL, false);
@@ -331,7 +331,7 @@ void reconcile_stop(struct reconcile *r)
     loop_assert_owner(r->o.loop);
     if (!r->stopping) {
         audit_tick(r, true);
-        audit_daemon(r, "daemon.stopped");
+        audit_daemon(r, ACTION_STOPPED);
         storage_end_backups(r->o.storage);
     }
     halt(r);

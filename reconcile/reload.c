@@ -249,7 +249,7 @@ static void report(struct reconcile *r, const struct reload_outcome *o)
     log_info("configuration reloaded", "changed", changed, "restart_needed", restart);
     if (json_array_size(o->changes.restart_needed))
         log_warning("the configuration has changes that need a restart", "keys", restart);
-    audit_daemon(r, "configuration.reloaded");
+    audit_daemon(r, ACTION_RELOADED);
 }
 
 void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcome)

@@ -257,6 +257,16 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call);
  * have had an effect. A call that is cancelled at its deadline counts as UPSTREAM_EXPIRED. */
 void upstream_cancel(struct upstream_call *call);
 
+/*
+ * Keeps the lane for a write that follows this read and is based on it. Called in on_done of the read. Until
+ * the call is submitted again, and for at most some seconds, the lane starts no other calls, except those
+ * with `next`.
+ */
+void upstream_hold(struct upstream_call *call);
+/* Ends the hold of the call, because no write follows. Does nothing when the lane is not kept for this call.
+ */
+void upstream_release(struct upstream_account *a, const struct upstream_call *call);
+
 enum { UPSTREAM_CODE_GOOD_S = 600 }; /* how long a code from an SMS is valid */
 
 /* How a manual login, or the check of its code, ended. */

@@ -30,6 +30,9 @@ function isProblem(body: unknown): body is Problem {
   return typeof body === "object" && body !== null && "code" in body && "title" in body;
 }
 
+/** Whether the same request may succeed later: there was no answer, the server starts or ends or has a fault, or it has too many requests. */
+export const isPassing = (problem: Problem | null) => problem === null || problem.status >= 500 || problem.status === 429;
+
 let refused: (problem: Problem | null) => void = () => {};
 
 /** Sets the function that is called for each 401, with the problem of the server. */

@@ -52,7 +52,7 @@ function Content() {
   }
 }
 
-/** Shown after a reload until the server has confirmed the token, so that no login form appears for a moment. */
+/** Shown until the server has confirmed a token that nobody entered here, so that no login form appears for a moment. */
 function Restoring({ away }: { away: boolean }) {
   return (
     <main class="login">
@@ -84,7 +84,7 @@ function placeOf(at: Route): string {
 export function App() {
   useFocusOnHeading(placeOf(route.value));
   const now = session.value;
-  if (now.kind === "checking" && now.restored) return <Restoring away={now.away ?? false} />;
+  if (now.kind === "checking" && (now.restored || now.away)) return <Restoring away={now.away ?? false} />;
   if (now.kind !== "in") return <LoginPage />;
   return (
     <>

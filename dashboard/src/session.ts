@@ -1,7 +1,7 @@
 // The session: the identity of the user, from the login to the logout.
 import { signal } from "@preact/signals";
 
-import { api, ask, whenRefused } from "./api";
+import { api, ask, isPassing, whenRefused } from "./api";
 import type { Route } from "./router";
 import { renewalFault, stopRenewing } from "./sign_on/renew";
 import { texts } from "./texts";
@@ -9,8 +9,8 @@ import { keepToken, keptToken, token } from "./token";
 import type { Problem, Role, Whoami } from "./types";
 
 /**
- * `issuer`: the name of the issuer whose token is being checked. `restored`: the token is from before a reload. `away`: the server did not
- * answer, and is asked again.
+ * `issuer`: the name of the issuer whose token is being checked. `restored`: the token is from before a reload. `away`: the server
+ * could not answer, and is asked again.
  */
 export type Session =
   | { kind: "out"; reason: string | null }
@@ -48,21 +48,28 @@ export function refuse(problem: Problem | null) {
   else end(now.kind === "checking" && now.issuer ? texts.signOn.refused(now.issuer, reason) : texts.login.wrong(reason));
 }
 
-type Origin = { restored?: boolean; issuer?: string; away?: boolean };
+type Origin = { restored?: boolean; issuer?: string };
 
-/** Accepts a token when the server has confirmed it. After a reload of the page, a request without an answer is repeated. */
-export async function logIn(given: string, { restored = false, issuer, away = false }: Origin = {}) {
+/**
+ * Accepts a token when the server has confirmed it. After a reload of the page, and with a token that an issuer has just made, the request is
+ * repeated until the server can answer: nobody could enter that token again.
+ */
+export async function logIn(given: string, { restored = false, issuer }: Origin = {}) {
+  const checking = { kind: "checking", restored, ...(issuer ? { issuer } : {}) } as const;
   keepToken(given);
-  session.value = { kind: "checking", restored, away, ...(issuer ? { issuer } : {}) };
-  const result = await ask(api.GET("/v1/whoami"));
-  if (token() !== given) return;
-  if (result.ok) {
-    session.value = { kind: "in", who: result.value };
-  } else if (!result.problem && restored) {
-    session.value = { kind: "checking", restored, away: true };
-    setTimeout(() => token() === given && void logIn(given, { restored, away: true }), RETRY_MS);
-  } else if (!result.problem) end(texts.login.away);
-  else end(issuer ? texts.signOn.refused(issuer, result.problem.detail) : result.problem.detail);
+  session.value = checking;
+  for (;;) {
+    const result = await ask(api.GET("/v1/whoami"));
+    if (token() !== given) return;
+    if (result.ok) return void (session.value = { kind: "in", who: result.value });
+    if (!isPassing(result.problem) || !(restored || issuer)) {
+      const reason = result.problem?.detail ?? texts.login.away;
+      return end(issuer ? texts.signOn.refused(issuer, reason) : reason);
+    }
+    session.value = { ...checking, away: true };
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    if (token() !== given) return;
+  }
 }
 
 /** Restores the session that this tab had before a reload of the page. */

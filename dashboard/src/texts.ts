@@ -132,7 +132,7 @@ export const texts = {
     hint: "The token stays in this tab; it is never in a cookie or an address. The first token of a server is in the file admin-token of its state directory.",
     submit: "Log in",
     checking: "One moment",
-    waiting: "The server does not answer. The page continues by itself when it answers again.",
+    waiting: "The server cannot answer now. The page continues by itself when it can.",
     missing: "Enter a token. It begins with shd_.",
     away: "The server does not answer. Try again.",
     wrong: (reason: string) => `The server does not accept this token. ${reason}`.trim(),
@@ -220,6 +220,7 @@ export const texts = {
   },
   issues: {
     none: "No known issue.",
+    unread: "The issues have not been read yet.",
     severity: { critical: "critical", warning: "warning", info: "for information" },
     responsible: { user: "To do", operator: "For the operator of shootd", cleura: "Cleura acts" },
     since: "Since",
@@ -312,6 +313,7 @@ export const texts = {
   timeline: {
     heading: "Events and operations",
     none: "Nothing has happened yet.",
+    unread: "Some of the history has not been read yet.",
     older: "Older ones:",
     allEvents: "All events of this cluster",
     allOperations: "All operations of this cluster",

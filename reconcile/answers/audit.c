@@ -196,9 +196,9 @@ static void append_alone(struct reconcile *r, struct audit_entry *e)
     save_submit(save, true);
 }
 
-void audit_daemon(struct reconcile *r, const char *what)
+void audit_daemon(struct reconcile *r, enum own_action action)
 {
-    const struct facts facts = {.action = what, .outcome = AUDIT_SUCCESS};
+    const struct facts facts = {.action = own_action_name(action), .outcome = AUDIT_SUCCESS};
     append_alone(r, audit_entry_new(env_wall(r->env), &facts));
 }
 
@@ -207,7 +207,7 @@ void audit_daemon(struct reconcile *r, const char *what)
 
 static void note_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
-    const struct facts facts = {.action = "audit.left_out",
+    const struct facts facts = {.action = own_action_name(ACTION_LEFT_OUT),
                                 .token_id = limit->token_id,
                                 .token_name = limit->token_name,
                                 .issuer = limit->issuer,

@@ -11,8 +11,8 @@ void audit_accepted(struct save *save, struct command *cmd);
 /* Adds the entry for a request without a transaction: it was refused, it failed, it returned a secret, or its
  * effect is outside the store. */
 void audit_answered(struct command *cmd);
-/* Adds the entry for an action of the daemon itself; `what` names the action and is a static text. */
-void audit_daemon(struct reconcile *r, const char *what);
+/* Adds the entry for an action of the daemon itself. */
+void audit_daemon(struct reconcile *r, enum own_action action);
 /* Ends each count of refused and failed requests that is older than a minute, or (`all`) every count. When
  * requests of a count got no entry, adds one entry with their number. */
 void audit_tick(struct reconcile *r, bool all);

@@ -36,6 +36,7 @@ enum {
     POLL_FAILURE_CAP_S = 300,
     POLL_JITTER_PERCENT = 5,
     POLL_SINGLE_ABOVE = 4, /* projects with fewer clusters are always read by a list */
+    SAVES_MAX = 2,         /* while the store cannot be written, so many change sets of a cluster wait */
 };
 
 static int64_t backed_off(int64_t interval, unsigned failures)
@@ -174,9 +175,12 @@ static void suspect_absent(struct project *p, int64_t jitter)
     }
 }
 
+/* Whether an answer about the cluster is not used: a write is in progress, and the answer may be older; or
+ * the store does not keep pace with the observations. A later poll shows the newest state. */
 static bool is_under_way(const struct entity *e)
 {
-    return entity_is_committing(e) || upstream_call_is_active(&e->step.call);
+    return entity_is_committing(e) || upstream_call_is_active(&e->step.call) ||
+           e->saves.under_way >= SAVES_MAX;
 }
 
 /* Finds the entity by its name, because the observation may have removed it. */
@@ -202,7 +206,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     else if (!e)
         discover(p, shoot);
     else if (is_under_way(e))
-        shoot_free(shoot); /* a write is in progress, and this row may be older */
+        shoot_free(shoot);
     else
         (void)observe(e, shoot);
     mark_listed(p, name, jitter);
@@ -309,7 +313,7 @@ static void single_result(struct project *p, struct upstream_result *result)
     struct entity *e = find_in_project(p, p->poll.name);
     if (!e)
         return;
-    bool idle = !upstream_call_is_active(&e->step.call) && !entity_is_committing(e);
+    bool idle = !is_under_way(e);
     if (result->class == UPSTREAM_ABSENT && idle && (e->cluster->upstream_exists || waits_to_be_gone(e))) {
         absence_noted(e);
         return;

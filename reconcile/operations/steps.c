@@ -4,7 +4,8 @@
  * that read. If the call had an effect, it counts as answered; if the call had no effect, it is sent again.
  * Before each call that changes or destroys a shoot, the shoot is read and its uid is compared. The call must
  * leave the account's lane (the queue of calls, upstream/upstream.h) at most LOOK_WINDOW_S after the answer
- * to that read (usually it takes a few milliseconds); otherwise the shoot is read again. Changes and actions
+ * to that read; otherwise the shoot is read again. The lane waits for this call, so usually only the minimum
+ * spacing is between both. Changes and actions
  * are also exclusive: they are sent only while Cleura is idle, and wait again after a 409, which means that
  * Cleura is busy. Loop thread.
  */
@@ -35,7 +36,8 @@ enum {
     STEP_MAX_ATTEMPTS = 6, /* the step fails after this many lost answers or 5xx, but not before
                             * STEP_BUDGET_S */
     LOOK_FRESH_S = 5,      /* maximum age of the read when the intent to make the call is stored */
-    LOOK_WINDOW_S = 30,    /* maximum age of that read when the call leaves the lane */
+    LOOK_WINDOW_S = 30,    /* maximum age of that read when the call leaves the lane, in addition to
+                            * min_spacing */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
@@ -154,6 +156,11 @@ static bool needs_look(const struct step_kind *kind)
     return kind->exclusive || kind->destroys;
 }
 
+static mono_us look_expires(const struct entity *e)
+{
+    return e->step.looked_at + LOOK_WINDOW_S * US_PER_S + e->project->account->config->min_spacing_us;
+}
+
 void step_submit(struct entity *e, enum step_life life, enum upstream_op op, step_answer *on_done)
 {
     const struct project *p = e->project;
@@ -169,8 +176,7 @@ void step_submit(struct entity *e, enum step_life life, enum upstream_op op, ste
     e->step.call.body = e->step.body ? e->step.body : e->op->body;
     e->step.call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
     e->step.call.next = looked;
-    e->step.call.deadline = looked ? e->step.looked_at + LOOK_WINDOW_S * US_PER_S
-                                   : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
+    e->step.call.deadline = looked ? look_expires(e) : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
     if (looked)
         e->step.looked_at = 0; /* each read is valid for one call */
     /* Only a write that is sent again counts as a retry. A first call and a read never count as a retry. */
@@ -381,6 +387,7 @@ void steps_looked(struct entity *e, bool counts, bool has_uid)
         return;
     if (!has_uid)
         step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
+    upstream_release(project_lane(e->project), &e->step.call);
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
 
@@ -413,6 +420,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else if (result->class == UPSTREAM_OK) {
         entity_sight(e, shoot_copy(result->shoot));
         life_move(e, LIFE_LOOKED);
+        upstream_hold(call);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
@@ -489,6 +497,8 @@ static void begin_after_look(struct entity *e)
     } else {
         begin_call(e);
     }
+    if (e->step.life != LIFE_STORING)
+        upstream_release(project_lane(e->project), &e->step.call);
 }
 
 /* ---- running steps ---- */

@@ -54,8 +54,15 @@ def test_a_create_is_watched_live_through_a_killed_daemon(world):
       await page.getByRole("link", { name: "Clusters" }).first().click();
       await page.locator(".tbody", { hasText: "watched" }).waitFor();
     """)
+    world.open("gone", "/clusters/team-a/watched")
+    world.run("gone", 'await page.waitForFunction(() => document.title === "watched · Ready · shootd");')
     deleted = d.http.delete(d.clusters_path("watched"))
     d.wait_operation(deleted.json()["operation"]["id"])
+    world.run("gone", """
+      await page.getByText("There is no such cluster").waitFor();
+      await page.waitForFunction(() => document.title === "watched · shootd");
+      await page.getByText("Read at Cleura").waitFor({ state: "detached" });
+    """)
     world.run("live", 'await page.locator(".tbody", { hasText: "watched" }).waitFor({ state: "detached" });')
 
 
@@ -73,6 +80,30 @@ def test_an_issue_says_who_has_to_act(world):
       return page.locator(".issue .action b").allInnerTexts();
     """)
     assert told == ["To do:", "For the operator of shootd:", "Cleura acts:", "a new one:"]
+
+
+def test_what_could_not_be_read_is_read_again_and_is_not_shown_as_absent(world):
+    world.run("lost", """
+      await page.addInitScript(() => {
+        window.claimed = [];
+        const claims = ["No known issue.", "Nothing has happened yet.", "No operation is known."];
+        new MutationObserver(() => window.claimed.push(...claims.filter((text) => document.body?.textContent.includes(text))))
+          .observe(document, { childList: true, characterData: true, subtree: true });
+      });
+      page.isBroken = true;
+      await page.route(/\\/clusters\\/broken\\/(issues|events|operations)|\\/v1\\/operations\\/op_/, (route) => page.isBroken ? route.abort() : route.continue());
+    """)
+    world.open("lost", "/clusters/team-a/broken")
+    said = world.run("lost", """
+      await page.getByText("The issues have not been read yet.").waitFor();
+      await page.getByText("Some of the history has not been read yet.").waitFor();
+      page.isBroken = false;
+      await page.locator(".issue .action").first().waitFor();
+      await page.locator(".timeline .of-event").first().waitFor();
+      await page.locator(".timeline .of-operation").first().waitFor();
+      return { claimed: await page.evaluate(() => window.claimed), unread: await page.getByText("not been read yet").count() };
+    """)
+    assert said == {"claimed": [], "unread": 0}
 
 
 def test_the_cluster_page_tells_all(world):

@@ -94,6 +94,20 @@ def test_a_login_and_a_reload_of_the_tab(world):
     assert all(first[name] != second[name] for name in ("state", "nonce", "code_challenge"))
 
 
+def test_a_server_that_cannot_answer_now_ends_no_session(world):
+    """Nobody could enter the token of an issuer again."""
+    once = """
+      let left = 2;
+      await page.route(/\\/v1\\/whoami$/, (route) => left-- > 0 ? route.fulfill({ status: args.status, contentType: "application/problem+json",
+        body: JSON.stringify({ type: "about:blank", title: "Busy", status: args.status, code: args.code, detail: "Later", fault: "service", advice: "", request_id: "r" }) })
+        : route.fallback());
+    """
+    waits = 'await page.getByText("The server cannot answer now").waitFor();'
+    world.run("busy", once + CLICK + waits + IN, status=429, code="too_many_requests")
+    assert world.run("busy", once + "await page.reload();" + waits + IN + STORED, status=503, code="shutting_down") == {"shootd.token": world.flow.tokens[0]}
+    assert len(world.flow.asked) == len(exchanges(world)) == 1
+
+
 def test_an_open_page_goes_on_with_renewed_tokens(world):
     flow = world.flow
     flow.lasts = 6

@@ -1,5 +1,6 @@
 """PUT /v1/freeze: writes are refused for a time, everything else continues."""
 
+import re
 import subprocess
 from datetime import datetime, timedelta, timezone
 
@@ -52,6 +53,17 @@ def writes(d):
             ("PATCH", dev, {"labels": {"a": "b"}}, MERGE), ("DELETE", dev, None, {}), ("POST", dev + "/node-pools", {"name": "more"}, {}),
             ("PUT", dev + "/node-pools/default", {"minimum": 2}, {}), ("PATCH", dev + "/node-pools/default", {"minimum": 2}, MERGE),
             ("DELETE", dev + "/node-pools/default", None, {}), ("POST", dev + "/actions/hibernate", None, {})]
+
+
+def test_a_refused_change_is_counted_with_its_status(d):
+    def puts():
+        page = d.http.get("/metrics").text
+        return {code: int(n) for code, n in re.findall(r'^shootd_http_requests_total\{method="PUT",route="[^"]*/clusters/\{cluster\}",code="(\d+)"\} (\d+)$', page, re.M)}
+    freeze(d)
+    before = puts()
+    assert d.http.put(d.clusters_path("dev"), json={"labels": {"a": "b"}}).status_code == 423
+    assert wait_until(lambda: (now := puts()) != before and now, what="the count") == {**before, "423": 1}
+    assert before["500"] == 0
 
 
 @pytest.mark.parametrize("scope", ["team-a", "all"])

@@ -53,6 +53,12 @@ def succeeded(d):
     return re.search(r"^shootd_config_reload_success (\d)$", d.http.get("/metrics").text, re.M)[1]
 
 
+def audit(d, **params):
+    answer = d.http.get("/v1/audit", params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["items"]
+
+
 def test_nothing_changed(d):
     assert last_reload(d) is None and succeeded(d) == "1"
     assert d.reload() == {"changed": [], "restart_needed": []}
@@ -195,8 +201,14 @@ def test_who_may(d):
         assert operator.post("/v1/reload").status_code == 403 and operator.get("/v1/reload").status_code == 403
     edit(d, "log_level: debug", "log_level: info")
     assert d.reload()["changed"] == ["log_level"] == last_reload(d)["changed"]
-    wait_until(lambda: {"reloadConfiguration", "configuration.reloaded"} <= {e["action"] for e in d.http.get("/v1/audit").json()["items"]},
-               what="the audit entries")
+    wait_until(lambda: {"reloadConfiguration", "configuration.reloaded"} <= {e["action"] for e in audit(d)}, what="the audit entries")
+
+
+def test_its_entries_in_the_audit_log_are_found(d):
+    d.reload()
+    d.reload()
+    entries = wait_until(lambda: len(found := audit(d, action="configuration.reloaded")) >= 2 and found, what="the audit entries")
+    assert [(e["action"], e["token_id"], e["outcome"]) for e in entries] == [("configuration.reloaded", None, "success")] * 2
 
 
 # ---- signals and systemd ---------------------------------------------------------------------------------------

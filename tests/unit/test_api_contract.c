@@ -14,6 +14,8 @@
 #include "api/api_private.h"
 #include "api/routes.h"
 #include "base/json.h"
+#include "base/mem.h"
+#include "model/kept.h"
 #include "model/problem.h"
 #include "model/spec.h"
 #include "model/spec_limits.h"
@@ -348,15 +350,47 @@ static void closed_sets_agree(void **state)
     check_set("SignatureScheme", SIGNATURE_SCHEME_MAX_, signature_of);
 }
 
+/* The contract names the actions of shootd itself in the description of an entry and of the filter. */
+static void actions_of_shootd_itself_are_described(void **state)
+{
+    (void)state;
+    json_t *schemas = json_obj(json_obj(doc, "components"), "schemas");
+    json_t *entry = json_obj(json_obj(json_obj(schemas, "AuditEntry"), "properties"), "action");
+    json_t *audit = json_obj(json_obj(json_obj(doc, "paths"), "/v1/audit"), "get");
+    json_t *parameter, *filter = NULL;
+    size_t i;
+    json_array_foreach (json_arr(audit, "parameters"), i, parameter)
+        if (!strcmp(json_str_or(parameter, "name", ""), "action"))
+            filter = parameter;
+    for (int action = 0; action < OWN_ACTION_MAX_; action++) {
+        char *name CLEANUP_FREE = mem_printf("`%s`", own_action_name((enum own_action)action));
+        assert_non_null(strstr(json_str_or(entry, "description", ""), name));
+        assert_non_null(strstr(json_str_or(filter, "description", ""), name));
+    }
+}
+
+/* An answer that is counted with another status would raise a false alarm, or hide a true one. */
+static void every_problem_is_counted_with_its_status(void **state)
+{
+    (void)state;
+    for (int code = 0; code < PROBLEM_MAX_; code++) {
+        const int status = problem_kind((enum problem_code)code)->status;
+        assert_int_equal(metrics_status(status), status);
+    }
+    assert_int_equal(metrics_status(299), 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_problem_is_counted_with_its_status),
         cmocka_unit_test(limits_agree),
         cmocka_unit_test(every_limit_is_enforced),
         cmocka_unit_test(every_route_is_an_operation),
         cmocka_unit_test(every_operation_is_a_route),
         cmocka_unit_test(query_parameters_agree),
         cmocka_unit_test(closed_sets_agree),
+        cmocka_unit_test(actions_of_shootd_itself_are_described),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -2,6 +2,7 @@
  * the next turn. */
 #include "tests/support/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "model/webhook.h"
 #include "tests/support/one_shoot.h"
+#include "tests/support/shown.h"
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
@@ -86,6 +88,18 @@ static void expect_webhook(struct running *d, const char *text)
     assert_string_equal(shown, text);
 }
 
+/* Requests a webhook with the token that `token_made` made. */
+static struct command *request_webhook(struct running *d, const struct command *token_made)
+{
+    json_t *token CLEANUP_JSON = json_loads(token_made->reply.text, 0, NULL);
+    struct command *webhook = running_command(d, COMMAND_WEBHOOK_CREATE, NULL, NULL,
+                                              json_pack("{ss}", "url", "https://example.com/"));
+    memcpy(webhook->caller.token_id, token_made->id, sizeof(token_made->id));
+    token_digest(json_str(token, "token"), webhook->caller.digest);
+    running_post(d, webhook);
+    return webhook;
+}
+
 /* A token requests a webhook and is revoked directly after that. The webhook must not deliver events. */
 static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void **state)
 {
@@ -94,12 +108,7 @@ static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void 
     struct running *d = one_shoot_start(&cleura);
     struct command *made = make_token(d, "operator");
     settle(d);
-    json_t *token CLEANUP_JSON = json_loads(made->reply.text, 0, NULL);
-    struct command *webhook = running_command(d, COMMAND_WEBHOOK_CREATE, NULL, NULL,
-                                              json_pack("{ss}", "url", "https://example.com/"));
-    memcpy(webhook->caller.token_id, made->id, sizeof(made->id));
-    token_digest(json_str(token, "token"), webhook->caller.digest);
-    running_post(d, webhook);
+    struct command *webhook = request_webhook(d, made);
     struct command *revoked = running_command(d, COMMAND_TOKEN_DELETE, NULL, NULL, NULL);
     memcpy(revoked->id, made->id, sizeof(made->id));
     revoked->token.disables_webhooks = true;
@@ -112,11 +121,49 @@ static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void 
     one_shoot_end(d);
 }
 
+/* Cleura shows another progress in each answer. Each observation is a change set, but only a few of them
+ * wait. */
+static void observations_do_not_pile_up_while_the_store_stands_still(void **state)
+{
+    (void)state;
+    char raw[600];
+    struct storage_metrics store;
+    struct one_shoot cleura = {.uid = UID, .state = "Processing"};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.raw = raw;
+    running_hold_store(true);
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(raw, sizeof(raw),
+                       "{\"name\":\"dev\",\"uid\":\"" UID "\",\"kubernetes\":{\"version\":\"1.33.7\"},"
+                       "\"shoot_provider\":{\"workers\":[]},\"last_operation\":{\"type\":\"Reconcile\","
+                       "\"state\":\"Processing\",\"progress\":%d,\"description\":\"\","
+                       "\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false,"
+                       "\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}",
+                       i);
+        running_run(d, MINUTE / 6);
+        storage_metrics(d->storage, &store);
+        assert_true(store.queue_depth <= 3);
+    }
+    assert_true(store.queue_depth > 0);
+    cleura.raw = NULL;
+    cleura.state = "Succeeded";
+    running_hold_store(false);
+    running_run(d, 10 * MINUTE);
+    storage_metrics(d->storage, &store);
+    assert_int_equal(store.queue_depth, 0);
+    const struct view_snapshot *s = view_enter(d->view);
+    struct cluster *c CLEANUP_CLUSTER = shown_cluster(view_find(s, VIEW_CLUSTERS, "p00/dev"));
+    view_leave(d->view);
+    assert_int_equal(c->phase, PHASE_READY);
+    one_shoot_end(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_admin_counts_when_it_is_stored),
         cmocka_unit_test(a_webhook_that_is_being_stored_hears_that_its_token_is_revoked),
+        cmocka_unit_test(observations_do_not_pile_up_while_the_store_stands_still),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

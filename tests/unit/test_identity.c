@@ -552,6 +552,42 @@ static void and_is_not_sent_to_what_replaced_the_shoot_meanwhile(void **state)
     delete_in_a_slow_lane(UID_STRANGER, 0);
 }
 
+/* A list that takes longer than the read is valid waits when the shoot was read. */
+static void a_write_is_not_overtaken_after_its_read(void **state)
+{
+    (void)state;
+    const struct canned_answer slow = {HTTP_ANSWERED, 200, "[]", NULL, 40 * US_PER_S};
+    struct one_shoot cleura = {.uid = UID_OURS, .has_second_project = true};
+    struct running *d = one_shoot_start(&cleura);
+    d->config.accounts[0].min_spacing_us = US_PER_MS;
+    cleura.next_list = &slow;
+    unsigned reads = cleura.reads;
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    struct command *fresh = running_command(d, COMMAND_FRESH, "p01", NULL, NULL);
+    running_post(d, fresh);
+    running_run(d, US_PER_S);
+    assert_int_equal(cleura.reads, reads + 1);
+    assert_int_equal(cleura.writes, 1);
+    running_run(d, MINUTE);
+    assert_null(cleura.next_list);
+    command_free(fresh);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void a_large_spacing_leaves_time_for_the_write(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
+    d->config.accounts[0].min_spacing_us = MINUTE;
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
 /* When a row of a table of actions, or a member of a row, is missing, the call is sent twice after a lost
  * answer, or not at all. */
 static void every_action_is_complete(void **state)
@@ -585,6 +621,8 @@ int main(void)
         cmocka_unit_test(changes_and_actions_never_reach_it_either),
         cmocka_unit_test(a_write_that_waited_in_its_lane_looks_again),
         cmocka_unit_test(and_is_not_sent_to_what_replaced_the_shoot_meanwhile),
+        cmocka_unit_test(a_write_is_not_overtaken_after_its_read),
+        cmocka_unit_test(a_large_spacing_leaves_time_for_the_write),
         cmocka_unit_test(another_region_account_or_url_is_another_place),
         cmocka_unit_test(a_moved_project_is_set_aside_with_its_open_operations),
         cmocka_unit_test(an_admin_says_that_they_are_not_there),

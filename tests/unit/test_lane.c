@@ -933,6 +933,70 @@ static void impatient_users_do_not_open_the_breaker(void **state)
     assert_int_not_equal(strcmp(status_of(f).breaker, "closed"), 0);
 }
 
+/* ---- a read, and the write that is based on it ---- */
+
+static void hold_lane(struct upstream_call *call, const struct upstream_result *result)
+{
+    assert_int_equal(result->class, UPSTREAM_OK);
+    upstream_hold(call);
+}
+
+static void ignore(struct upstream_call *call, const struct upstream_result *result)
+{
+    (void)call;
+    (void)result;
+}
+
+/* Makes the read; when it has ended, another call waits. Returns the number of requests before both. */
+static unsigned look_in_a_busy_lane(struct fixture *f, struct upstream_call *look)
+{
+    unsigned before = f->transport->count;
+    *look = (struct upstream_call){.op = UPSTREAM_LIST,
+                                   .region = "Sto2",
+                                   .project_id = "look",
+                                   .priority = LANE_USER_WRITE,
+                                   .deadline = f->world.now + 60 * US_PER_S,
+                                   .on_done = hold_lane};
+    upstream_submit(f->account, look);
+    (void)submit_for(f, "other", UPSTREAM_LIST, LANE_USER_WRITE, 60 * US_PER_S, false);
+    run(f, US_PER_S);
+    assert_int_equal(place_of(f, before, "look"), 1);
+    assert_int_equal(place_of(f, before, "other"), 0);
+    return before;
+}
+
+static void a_write_comes_next_after_its_read(void **state)
+{
+    struct fixture *f = *state;
+    struct upstream_call call;
+    warm_up(f);
+    unsigned before = look_in_a_busy_lane(f, &call);
+    call.project_id = "write";
+    call.next = true;
+    call.on_done = ignore;
+    upstream_submit(f->account, &call);
+    run(f, US_PER_S);
+    assert_int_equal(place_of(f, before, "write"), 2);
+    assert_int_equal(place_of(f, before, "other"), 3);
+}
+
+static void a_read_without_a_write_holds_nobody_up(void **state)
+{
+    struct fixture *f = *state;
+    struct upstream_call call, none = {0};
+    warm_up(f);
+    unsigned before = look_in_a_busy_lane(f, &call);
+    run(f, 1500 * US_PER_MS);
+    assert_int_equal(place_of(f, before, "other"), 2);
+    before = look_in_a_busy_lane(f, &call);
+    upstream_release(f->account, &none);
+    run(f, 200 * US_PER_MS);
+    assert_int_equal(place_of(f, before, "other"), 0);
+    upstream_release(f->account, &call);
+    run(f, 200 * US_PER_MS);
+    assert_int_equal(place_of(f, before, "other"), 2);
+}
+
 int main(void)
 {
 #define WITH_ACCOUNT(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -955,6 +1019,8 @@ int main(void)
         WITH_ACCOUNT(a_date_of_retry_after_is_by_cleuras_clock),
         WITH_ACCOUNT(retry_after_of_a_failing_cleura_holds_the_breaker),
         cmocka_unit_test(budget_table),
+        WITH_ACCOUNT(a_write_comes_next_after_its_read),
+        WITH_ACCOUNT(a_read_without_a_write_holds_nobody_up),
         WITH_ACCOUNT(retries_are_a_tenth_and_block_nobody),
         WITH_ACCOUNT(good_calls_pay_for_retries),
         WITH_ACCOUNT(a_delayed_retry_can_be_cancelled_and_expires),

@@ -325,6 +325,21 @@ static void another_configuration(void **state)
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
 }
 
+/* Threads ask outside config_current_enter, so the configuration may be freed before the snapshot. */
+static void a_generation_does_not_need_the_configuration(void **state)
+{
+    struct test *t = *state;
+    struct config_issuer *old = MEM_NEW(struct config_issuer);
+    struct config config = {0};
+    *old = issuers[0];
+    config.oidc.issuers = old;
+    config.oidc.issuer_count = 1;
+    oidc_configure(t->oidc, &config);
+    const uint64_t generation = oidc_generation(t->oidc, ISSUER);
+    free(old);
+    assert_true(generation && oidc_generation(t->oidc, ISSUER) == generation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +352,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(good_keys_stay_when_the_next_answer_is_bad, set_up, tear_down),
         cmocka_unit_test(places_of_keys),
         cmocka_unit_test_setup_teardown(another_configuration, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_generation_does_not_need_the_configuration, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

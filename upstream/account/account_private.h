@@ -46,6 +46,9 @@ struct account_lane {
     unsigned in_flight;
     int length;
     struct loop_timer kick;
+    const struct upstream_call *held_for; /* the read whose write comes next (upstream_hold), or NULL; only
+                                           * compared, because its user may free it */
+    mono_us held_until;
     int first_variant[UPSTREAM_OP_MAX_]; /* the first usable endpoint of each operation; Cleura does not have
                                           * the endpoints before it */
 };

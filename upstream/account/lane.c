@@ -21,8 +21,9 @@
 enum {
     RELOGIN_PAUSE_S = 60,
     ANSWERED_LATELY_S = 60,
-    FAIR_CHANCE_S = 5,     /* a transfer that had less time than this says nothing about Cleura's health */
-    CLOCK_SLACK_MS = 10,   /* tolerance, because timeouts of transfers are rounded */
+    FAIR_CHANCE_S = 5,   /* a transfer that had less time than this says nothing about Cleura's health */
+    CLOCK_SLACK_MS = 10, /* tolerance, because timeouts of transfers are rounded */
+    HOLD_S = 2, /* the time in which a write is submitted after its read; usually some milliseconds */
     ANSWER_MARGIN_MS = 50, /* the part of a user's time limit that is left for the report of the outcome */
 };
 
@@ -418,6 +419,14 @@ static struct upstream_call *most_urgent(const struct upstream_account *a)
     return CONTAINER_OF(first, struct upstream_call, queue_item);
 }
 
+/* Returns the time before which no call starts, because the lane waits for a write; 0: there is none. */
+static mono_us hold_ends(const struct upstream_account *a)
+{
+    const struct heap_item *first = heap_peek(&a->lane.queue);
+    const bool is_next = first && first->key == INT64_MIN;
+    return a->lane.held_for && !is_next ? a->lane.held_until : 0;
+}
+
 void lane_kick(struct upstream_account *a)
 {
     loop_assert_owner(a->loop);
@@ -426,6 +435,8 @@ void lane_kick(struct upstream_account *a)
         mono_us at = health_next_start(a);
         if (!heap_peek(&a->lane.queue) && !a->session.by_hand.step && budget_ready_at(&a->lane.budget) > at)
             at = budget_ready_at(&a->lane.budget);
+        if (hold_ends(a) > at)
+            at = hold_ends(a);
         if (env_mono(a->env) < at) {
             kick_at(a, at);
             return;
@@ -494,10 +505,27 @@ void upstream_call_for(struct upstream_call *call, const struct trace *trace, co
     (void)snprintf(call->request_id, sizeof(call->request_id), "%s", request_id ? request_id : "");
 }
 
-void upstream_submit(struct upstream_account *a, struct upstream_call *call)
+void upstream_hold(struct upstream_call *call)
+{
+    struct upstream_account *a = call->account;
+    loop_assert_owner(a->loop);
+    a->lane.held_for = call;
+    a->lane.held_until = env_mono(a->env) + HOLD_S * US_PER_S;
+}
+
+void upstream_release(struct upstream_account *a, const struct upstream_call *call)
 {
     loop_assert_owner(a->loop);
+    if (a->lane.held_for != call)
+        return;
+    a->lane.held_for = NULL;
+    kick_at(a, env_mono(a->env));
+}
+
+void upstream_submit(struct upstream_account *a, struct upstream_call *call)
+{
     assert(call->state == CALL_IDLE && call->on_done && call->op < UPSTREAM_OP_MAX_);
+    upstream_release(a, call);
     call->account = a;
     call->exchange = NULL;
     call->queued_at = env_mono(a->env);

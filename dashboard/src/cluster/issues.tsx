@@ -5,7 +5,8 @@ import { SeverityIcon } from "../ui/phase";
 import { When } from "../ui/time";
 
 /** Issues in words, with the action to take. The critical ones come first, in the order of the server. */
-export function Issues({ issues }: { issues: Issue[] }) {
+export function Issues({ issues }: { issues: Issue[] | null }) {
+  if (!issues) return <p class="quiet">{texts.issues.unread}</p>;
   if (!issues.length) return <p class="quiet">{texts.issues.none}</p>;
   return (
     <ul class="issues">

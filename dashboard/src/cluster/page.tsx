@@ -38,7 +38,7 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
         <a href={lastFleet.value}>{texts.cluster.back}</a> <span aria-hidden="true">/</span> <bdi>{visible(project)}</bdi>
       </p>
       <h1 tabIndex={-1}>{visible(name)}</h1>
-      {cluster && (
+      {cluster && data.state.value === "there" && (
         <p class="quiet">
           {texts.cluster.observed} <When at={data.observedAt.value} none={texts.never} focusable />
           {cluster.status.stale && <span class="tag stale">{texts.mark.stale}</span>}
@@ -80,11 +80,11 @@ function StatePanel({ data }: { data: ClusterData }) {
 
 export function ClusterPage({ project, name }: { project: string; name: string }) {
   const data = useCluster(project, name);
-  const phase = data.cluster.value?.status.phase;
+  const state = data.state.value;
+  const phase = state === "there" ? data.cluster.value?.status.phase : null;
   useEffect(() => {
     document.title = texts.cluster.title(visible(name), phase ? wordOf(texts.phase, phase) : null);
   }, [name, phase]);
-  const state = data.state.value;
   return (
     <>
       <Heading data={data} project={project} name={name} />

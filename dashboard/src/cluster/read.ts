@@ -2,16 +2,17 @@
 import { batch, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { api, ask, type Result } from "../api";
+import { api, ask, isPassing, type Result } from "../api";
 import { goesOn } from "../live/again";
 import { gathered } from "../live/gather";
 import { every, listen } from "../live/life";
 import type { Cluster, Event, Issue, Operation, Problem } from "../types";
 import { isOpen } from "../ui/operation";
-import { nothing, type Part } from "./history";
+import type { Part } from "./history";
 
 const MOVING_MS = 2_000;
 const CALM_MS = 15_000;
+const ISSUES_MS = 60_000;
 const HISTORY = 50;
 
 type Page<T> = { items: T[]; next_cursor: string | null };
@@ -19,7 +20,11 @@ const partOf = <T,>({ items, next_cursor }: Page<T>): Part<T> => ({ items, isWho
 
 export type State = "loading" | "there" | "gone" | "failed";
 
-/** Signals of one cluster, which exist as long as its page. */
+/** The parts of the page beside the cluster itself; each is a read of its own. */
+type Beside = "operation" | "issues" | "history" | "usual";
+const all: Beside[] = ["operation", "issues", "history", "usual"];
+
+/** Signals of one cluster, which exist as long as its page. `null`: not read yet. */
 function make(project: string, name: string) {
   const path = { project, cluster: name };
   const state = signal<State>("loading");
@@ -28,25 +33,37 @@ function make(project: string, name: string) {
   /** Time of the observation. The header field is newer than the body, because the entity tag does not change with the time. */
   const observedAt = signal<string | null>(null);
   const operation = signal<Operation | null>(null);
-  const issues = signal<Issue[]>([]);
-  const events = signal<Part<Event>>(nothing);
-  const operations = signal<Part<Operation>>(nothing);
+  const issues = signal<Issue[] | null>(null);
+  const events = signal<Part<Event> | null>(null);
+  const operations = signal<Part<Operation> | null>(null);
   const usual = signal<number | null>(null);
   let tag = "";
+  /** All parts after a change of the cluster, later those that could not be read. */
+  const due = new Set<Beside>();
+  let issuesAt = 0;
 
   async function readCluster() {
     const result = await ask(api.GET("/v1/projects/{project}/clusters/{cluster}", { params: { path } }));
     if (!result.ok) return failed(result);
-    const changed = tag !== (tag = result.response.headers.get("ETag") ?? "");
+    if (tag !== (tag = result.response.headers.get("ETag") ?? "")) all.forEach((part) => due.add(part));
     cluster.value = result.value;
     observedAt.value = result.response.headers.get("Observed-At");
     state.value = "there";
     problem.value = null;
     const own = result.value.operation;
     // Only answers about operations have the messages of steps.
-    if (own && (changed || isOpen(own))) await readOperation(own.id);
-    else if (!own) operation.value = null;
-    if (changed) await Promise.all([readIssues(), readHistory(), readUsual(own)]);
+    if (operation.value?.id !== own?.id) operation.value = own;
+    if (isOpen(own)) due.add("operation");
+    // Some issues begin with the time only, and do not change the entity tag.
+    if (performance.now() - issuesAt > ISSUES_MS) due.add("issues");
+    await Promise.all([...due].map(readBeside));
+  }
+
+  /** A part that cannot be read now stays due, so the next read of the cluster reads it again. */
+  async function readBeside(part: Beside) {
+    const results = await parts[part]();
+    if (results.every((result) => result.ok || !isPassing(result.problem))) due.delete(part);
+    else due.add(part);
   }
 
   function failed(result: Result<unknown> & { ok: false }) {
@@ -54,20 +71,30 @@ function make(project: string, name: string) {
     problem.value = result.problem;
     if (code === "cluster_not_found" || code === "project_not_found") {
       state.value = "gone";
-      void readHistory();
+      void readBeside("history");
     } else if (!cluster.value) {
       state.value = "failed";
     }
   }
 
-  async function readOperation(id: string) {
-    const result = await ask(api.GET("/v1/operations/{operation}", { params: { path: { operation: id } } }));
-    if (result.ok) operation.value = result.value;
+  /** Each returns the answers that it got. */
+  const parts: Record<Beside, () => Promise<Result<unknown>[]>> = { operation: readOperation, issues: readIssues, history: readHistory, usual: readUsual };
+
+  async function readOperation() {
+    const own = cluster.value?.operation ?? null;
+    if (!own) return [];
+    const result = await ask(api.GET("/v1/operations/{operation}", { params: { path: { operation: own.id } } }));
+    operation.value = result.ok ? result.value : own;
+    return [result];
   }
 
   async function readIssues() {
     const result = await ask(api.GET("/v1/projects/{project}/clusters/{cluster}/issues", { params: { path } }));
-    if (result.ok) issues.value = result.value.items;
+    if (result.ok) {
+      issues.value = result.value.items;
+      issuesAt = performance.now();
+    }
+    return [result];
   }
 
   let turn = 0;
@@ -77,24 +104,30 @@ function make(project: string, name: string) {
       ask(api.GET("/v1/projects/{project}/clusters/{cluster}/events", { params: { path, query: { order: "desc", limit: HISTORY } } })),
       ask(api.GET("/v1/projects/{project}/clusters/{cluster}/operations", { params: { path, query: { limit: HISTORY } } })),
     ]);
-    if (mine !== turn) return;
+    if (mine !== turn) return [];
     batch(() => {
       if (some.ok) events.value = partOf(some.value as Page<Event>);
       if (others.ok) operations.value = partOf(others.value);
     });
+    return [some, others];
   }
 
   /** The usual duration of an operation of the same type as the open one, in seconds. */
-  async function readUsual(own: Operation | null) {
-    if (!own || !isOpen(own)) return void (usual.value = null);
+  async function readUsual() {
+    const own = cluster.value?.operation;
+    if (!own || !isOpen(own)) {
+      usual.value = null;
+      return [];
+    }
     const result = await ask(api.GET("/v1/projects/{project}/durations", { params: { path: { project } } }));
     if (result.ok) usual.value = result.value.items.find((item) => item.type === own.type)?.p50_seconds ?? null;
+    return [result];
   }
 
   let reading: Promise<void> | null = null;
   const read = () => (reading ??= readCluster().finally(() => (reading = null)));
   /** Not every event of a cluster changes its entity tag. */
-  const soonHistory = gathered(readHistory);
+  const soonHistory = gathered(() => readBeside("history"));
   const isMoving = () => isOpen(cluster.value?.operation) || Boolean(cluster.value?.status.settling);
 
   function start() {
@@ -104,7 +137,7 @@ function make(project: string, name: string) {
       listen({ events: (some) => some.some(mine) && (soonHistory(), void read()), reset: () => void read() }),
       every(MOVING_MS, () => isMoving() && void read()),
       every(CALM_MS, () => void read()),
-      goesOn({ state, problem }, read),
+      goesOn({ state, problem }, read, () => due.size > 0),
     ];
     return () => ends.forEach((end) => end());
   }

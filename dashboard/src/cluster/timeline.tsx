@@ -5,7 +5,7 @@ import type { Event, Operation } from "../types";
 import { Foreign, wordOf } from "../ui/foreign";
 import { PhaseIcon } from "../ui/phase";
 import { span, When } from "../ui/time";
-import { historyOf, type Part } from "./history";
+import { historyOf, nothing, type Part } from "./history";
 
 function OperationEntry({ operation }: { operation: Operation }) {
   const lasted = operation.finished_at && operation.created_at ? Date.parse(operation.finished_at) - Date.parse(operation.created_at) : null;
@@ -33,10 +33,11 @@ function EventEntry({ event }: { event: Event }) {
   );
 }
 
-type Props = { project: string; name: string; events: Part<Event>; operations: Part<Operation> };
+type Props = { project: string; name: string; events: Part<Event> | null; operations: Part<Operation> | null };
 
 export function Timeline({ project, name, events, operations }: Props) {
-  const { items: entries, isWhole } = historyOf(events, operations);
+  const { items: entries, isWhole } = historyOf(events ?? nothing, operations ?? nothing);
+  const isRead = events !== null && operations !== null;
   return (
     <section class="panel" aria-labelledby="timeline-heading">
       <h2 id="timeline-heading">{texts.timeline.heading}</h2>
@@ -51,8 +52,9 @@ export function Timeline({ project, name, events, operations }: Props) {
           ))}
         </ol>
       ) : (
-        <p class="quiet">{texts.timeline.none}</p>
+        isRead && <p class="quiet">{texts.timeline.none}</p>
       )}
+      {!isRead && <p class="quiet">{texts.timeline.unread}</p>}
       <p>
         {!isWhole && <span class="quiet">{texts.timeline.older} </span>}
         <a href={historyLink("events", project, name)}>{texts.timeline.allEvents}</a>{" · "}

@@ -1,6 +1,7 @@
 // A page that could not be read continues by itself when the server answers again.
 import { effect, untracked, type Signal } from "@preact/signals";
 
+import { isPassing } from "../api";
 import type { Problem } from "../types";
 import { every } from "./life";
 import { link } from "./link";
@@ -12,7 +13,7 @@ type Shown = { state: Signal<string>; problem: Signal<Problem | null> };
 /** Whether to read again; `isDue` says that the data is old in any case. The server would refuse a wrong request again. */
 function isWanted({ state, problem }: Shown, isDue: boolean): boolean {
   const why = problem.peek();
-  return why ? why.status >= 500 : isDue || state.peek() === "failed";
+  return why ? isPassing(why) : isDue || state.peek() === "failed";
 }
 
 /**
