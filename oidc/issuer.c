@@ -46,7 +46,8 @@ struct issuer {
     struct http_call *call;
     struct reading *reading;
     int64_t fresh_us;
-    struct loop_timer timer; /* fires at the next read */
+    struct loop_timer timer;   /* fires at the next read */
+    struct loop_timer too_old; /* fires when the keys must not be used any more */
 };
 
 static _Atomic uint64_t reads[ISSUER_OUTCOME_MAX_];
@@ -168,16 +169,24 @@ static int64_t retry_us(const struct issuer *issuer)
            (int64_t)env_random_below(loop_env(issuer->o.loop), (uint64_t)(most * US_PER_S));
 }
 
-/* Drops keys that are too old. Otherwise a revoked key would remain valid while the new keys cannot be
- * read. */
-static void drop_old_keys(struct issuer *issuer)
+/* Drops the keys. Otherwise a revoked key would remain valid while the new keys cannot be read. */
+static void on_too_old(struct loop_timer *timer)
 {
-    if (!issuer->keys || env_mono(loop_env(issuer->o.loop)) - issuer->read_at < ISSUER_KEPT_S * US_PER_S)
-        return;
+    struct issuer *issuer = CONTAINER_OF(timer, struct issuer, too_old);
+    assert(issuer->keys);
     log_error("issuer keys are too old: tokens are refused until new keys are read", "issuer",
               issuer->config->issuer);
     oidc_keys_free(TAKE_PTR(issuer->keys));
     issuer->o.changed(issuer->o.ctx);
+}
+
+/* Takes over the keys. */
+static void use_keys(struct issuer *issuer, struct oidc_keys *keys, mono_us read_at)
+{
+    oidc_keys_free(issuer->keys);
+    issuer->keys = keys;
+    issuer->read_at = read_at;
+    loop_timer_set(issuer->o.loop, &issuer->too_old, read_at + ISSUER_KEPT_S * US_PER_S);
 }
 
 static void fail(struct issuer *issuer, const char *why, int status)
@@ -187,7 +196,6 @@ static void fail(struct issuer *issuer, const char *why, int status)
     if (!issuer->failures++)
         log_warning("issuer keys cannot be read", "issuer", issuer->config->issuer, "step",
                     stage_names[issuer->stage], "error", why, "status", LOG_INT(status));
-    drop_old_keys(issuer);
     read_in(issuer, retry_us(issuer));
 }
 
@@ -199,9 +207,7 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
         log_info("issuer keys read", "issuer", issuer->config->issuer, "keys",
                  LOG_INT((int64_t)oidc_keys_count(keys)));
     issuer->failures = 0;
-    oidc_keys_free(issuer->keys);
-    issuer->keys = keys;
-    issuer->read_at = env_mono(loop_env(issuer->o.loop));
+    use_keys(issuer, keys, env_mono(loop_env(issuer->o.loop)));
     read_in(issuer, issuer->fresh_us);
     issuer->o.changed(issuer->o.ctx);
 }
@@ -214,8 +220,7 @@ static bool take_kept_keys(struct issuer *issuer, struct reading *r)
     const bool are_good = r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S;
     assert(!issuer->keys); /* the stored keys are read once, before any other keys */
     if (are_good) {
-        issuer->keys = TAKE_PTR(r->keys);
-        issuer->read_at = env_mono(r->env) - age;
+        use_keys(issuer, TAKE_PTR(r->keys), env_mono(r->env) - age);
         log_info("stored issuer keys are used", "issuer", issuer->config->issuer, "keys",
                  LOG_INT((int64_t)oidc_keys_count(issuer->keys)));
     }
@@ -349,6 +354,8 @@ struct issuer *issuer_new(const struct issuer_options *options, const struct con
     issuer->config = config;
     issuer->timer.fire = on_time;
     issuer->timer.name = "issuer";
+    issuer->too_old.fire = on_too_old;
+    issuer->too_old.name = "old issuer keys";
     issuer->stage = STAGE_KEPT;
     if (options->directory < 0)
         read_in(issuer, 0);
@@ -366,6 +373,7 @@ void issuer_free(struct issuer *issuer)
     if (issuer->reading)
         issuer->reading->issuer = NULL;
     loop_timer_clear(issuer->o.loop, &issuer->timer);
+    loop_timer_clear(issuer->o.loop, &issuer->too_old);
     oidc_keys_free(issuer->keys);
     free(issuer);
 }

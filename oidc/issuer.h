@@ -1,10 +1,10 @@
 /*
  * One issuer: the URL of its keys (OpenID Connect Discovery), and the keys (AU-15). The keys are read again
  * when they expire. The issuer states how long they are valid; shootd counts less than 5 minutes as 5
- * minutes, and more than 24 hours as 24 hours. The keys are also read when a token has an unknown key, at
- * most once a minute. When a read fails, the last good keys are used for 24 hours, and the issuer is called
- * again after pauses that become longer. There is one call at a time. Answers are parsed on the worker. Loop
- * thread.
+ * minutes, and more than 12 hours as 12 hours. The keys are also read when a token has an unknown key, at
+ * most once a minute. When a read fails, the issuer is called again after pauses that become longer. The keys
+ * are used until 24 hours after they were read, so a failed read leaves at least 12 hours for further reads.
+ * There is one call at a time. Answers are parsed on the worker. Loop thread.
  */
 #ifndef OIDC_ISSUER_H
 #define OIDC_ISSUER_H
@@ -15,9 +15,9 @@
 
 enum {
     ISSUER_FRESH_MIN_S = 5 * 60,
-    ISSUER_FRESH_MAX_S = 24 * 3600,
+    ISSUER_FRESH_MAX_S = 12 * 3600,
     ISSUER_FRESH_USUAL_S = 3600, /* used when the issuer states no time */
-    ISSUER_KEPT_S = 24 * 3600,   /* how long keys are used after the last good answer */
+    ISSUER_KEPT_S = 24 * 3600,   /* how long keys are used after they were read */
     ISSUER_ASKED_FOR_S = 60,     /* the pause between two reads because of unknown keys */
     ISSUER_RETRY_MAX_S = 5 * 60,
     ISSUER_DISCOVERY_BYTES = 64 * 1024,

@@ -176,7 +176,8 @@ static void how_long_answers_are_new(void **state)
                 {"public, Max-Age=900, must-revalidate", 900},
                 {"max-age=1", 300},
                 {"max-age=-5", 300},
-                {"max-age=99999999999999999999", 86400},
+                {"max-age=43201", 43200},
+                {"max-age=99999999999999999999", 43200},
                 {"no-store", 300},
                 {"no-cache, max-age=9999", 300}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -220,6 +221,30 @@ static void an_issuer_that_is_down_stops_nobody_for_a_day(void **state)
     run(t, US_PER_S / 2);
     assert_true(calls(t) <= 1);
     run(t, 2 * HOUR);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEYS_MISSING);
+    t->is_down = false;
+    run(t, 6 * 60 * US_PER_S);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
+}
+
+/* The issuer allows a day, but one failed read must not refuse all tokens: the keys are read again when half
+ * of the day is left. */
+static void a_failed_read_leaves_half_a_day(void **state)
+{
+    struct test *t = *state;
+    t->transport->cache_control = "public, max-age=86400";
+    run(t, US_PER_S);
+    t->is_down = true;
+    (void)calls(t);
+    run(t, 12 * HOUR);
+    assert_true(calls(t) > 0);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
+    run(t, 11 * HOUR);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
+    /* The keys were read during the first second. */
+    run(t, HOUR - 2 * US_PER_S);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
+    run(t, 2 * US_PER_S);
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEYS_MISSING);
     t->is_down = false;
     run(t, 6 * 60 * US_PER_S);
@@ -348,6 +373,7 @@ int main(void)
         cmocka_unit_test(how_long_answers_are_new),
         cmocka_unit_test_setup_teardown(an_unknown_key_is_looked_for_once_in_a_minute, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_issuer_that_is_down_stops_nobody_for_a_day, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_failed_read_leaves_half_a_day, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_that_are_not_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(good_keys_stay_when_the_next_answer_is_bad, set_up, tear_down),
         cmocka_unit_test(places_of_keys),
