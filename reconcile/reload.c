@@ -234,12 +234,14 @@ struct problem *command_last_reload(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
-static void answer(struct command *cmd, const struct reload_outcome *o)
+static void answer(struct reconcile *r, struct command *cmd, const struct reload_outcome *o)
 {
-    if (o->faults)
+    if (o->faults) {
         reply_problem(cmd, faults_problem(o->faults));
-    else
-        reply_json(cmd, 200, outcome_document(o));
+        return;
+    }
+    reply_prepare(cmd, 200, outcome_document(o));
+    reply_unchanged(r, cmd);
 }
 
 static void report(struct reconcile *r, const struct reload_outcome *o)
@@ -265,7 +267,7 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
     LIST_FOR_EACH_SAFE (it, next, &r->reload_waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
         if (w->cmd->reload_number <= outcome->covers)
-            answer(wait_take(w), outcome);
+            answer(r, wait_take(w), outcome);
     }
 }
 

@@ -293,15 +293,15 @@ void audit_answered(struct command *cmd)
         cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
     /* The effect of these commands is outside the store: a login has its effect at Cleura, a backup is a
      * file, a reload changes the process. */
-    bool is_secret = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN ||
-                     cmd->type == COMMAND_ACCOUNT_VERIFY || cmd->type == COMMAND_BACKUP ||
-                     cmd->type == COMMAND_RELOAD;
+    bool acts_outside = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY ||
+                        cmd->type == COMMAND_BACKUP || cmd->type == COMMAND_RELOAD;
+    bool is_told = gives_secret || (acts_outside && !cmd->reply.replayed);
     if (r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_REFUSED)
         return;
-    if (!cmd->reply.problem && is_secret)
+    if (!cmd->reply.problem && is_told)
         append_alone(r, entry_of_command(cmd, env_wall(r->env), cmd->reply.status, -1));
-    else if (cmd->reply.problem && (is_secret || cmd->denied || command_writes(cmd->type)))
+    else if (cmd->reply.problem && (is_told || cmd->denied || command_writes(cmd->type)))
         note_not_done(r, cmd);
 }
 

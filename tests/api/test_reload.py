@@ -211,6 +211,21 @@ def test_its_entries_in_the_audit_log_are_found(d):
     assert [(e["action"], e["token_id"], e["outcome"]) for e in entries] == [("configuration.reloaded", None, "success")] * 2
 
 
+def test_a_repeated_request_does_not_read_the_file_again(d):
+    key = {"Idempotency-Key": "reload-0123456789"}
+    edit(d, "log_level: debug", "log_level: info")
+    first = d.http.post("/v1/reload", headers=key)
+    assert first.json()["changed"] == ["log_level"] and "Idempotency-Replayed" not in first.headers
+    edit(d, "access_log: all", "access_log: writes")
+    again = d.http.post("/v1/reload", headers=key)
+    assert again.headers["Idempotency-Replayed"] == "true" and (again.status_code, again.content) == (first.status_code, first.content)
+    assert last_reload(d)["changed"] == ["log_level"]
+    last = d.http.post("/v1/reload", headers={"X-Request-Id": "last-0123456789"})
+    assert last.json()["changed"] == ["access_log"]
+    entries = wait_until(lambda: (found := audit(d, action="reloadConfiguration"))[0]["request_id"] == "last-0123456789" and found, what="the audit entries")
+    assert len(entries) == 2 and len(audit(d, action="configuration.reloaded")) == 2
+
+
 # ---- signals and systemd ---------------------------------------------------------------------------------------
 
 
