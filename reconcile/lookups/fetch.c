@@ -102,13 +102,13 @@ void fetches_forget_project(struct project *p, const struct problem *problem)
     }
 }
 
-void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
-                  void (*visit)(struct fetch *f))
+void fetches_each(struct fetches *all, const struct fetch_kind *kind,
+                  void (*visit)(struct fetch *f, void *ctx), void *ctx)
 {
     struct fetch *f, *next;
     HASH_ITER (hh, all->all, f, next)
-        if (f->kind == kind && !strcmp(f->entity_key, entity_key))
-            visit(f);
+        if (f->kind == kind)
+            visit(f, ctx);
 }
 
 struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind, const struct entity *e,

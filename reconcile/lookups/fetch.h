@@ -49,9 +49,9 @@ void fetches_free(struct fetches *all);
 void fetches_forget(struct fetches *all, const char *entity_key);
 /* Answers the waiting commands with a copy of the problem, because the project stops. */
 void fetches_forget_project(struct project *p, const struct problem *problem);
-/* Calls `visit` for each fetch of a kind about a cluster. */
-void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
-                  void (*visit)(struct fetch *f));
+/* Calls `visit` for each fetch of a kind. */
+void fetches_each(struct fetches *all, const struct fetch_kind *kind,
+                  void (*visit)(struct fetch *f, void *ctx), void *ctx);
 
 /* Finds the fetch with this key (unique among all kinds), or makes a new fetch. In a new fetch, the members
  * of struct fetch are set, and the kind's own members are zero. `e` may be NULL. */

@@ -1,7 +1,8 @@
 /*
  * Kubeconfigs. They are bearer secrets, and each caller gets its own kubeconfig. Kubeconfigs are only in
  * memory: never in the store, the view, a log or an event. They are kept until shortly before their expiry,
- * or until the caller's token expires. Requests for the same kubeconfig share a call. Loop thread.
+ * or until the caller's token expires, or until there are too many. Requests for the same kubeconfig share a
+ * call. Loop thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -59,17 +60,69 @@ static const struct fetch_kind kubeconfigs = {.size = sizeof(struct kubeconfig),
                                               .is_kept = kubeconfig_is_kept,
                                               .release = kubeconfig_release};
 
-static void kubeconfig_drop(struct fetch *f)
+static void drop_of_cluster(struct fetch *f, void *ctx)
 {
+    const struct entity *e = ctx;
     struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
+    if (strcmp(f->entity_key, e->key) != 0)
+        return;
     mem_free_secret(TAKE_PTR(k->text));
     k->drop_answer = upstream_call_is_active(&f->call);
 }
 
 void kubeconfigs_drop(struct entity *e)
 {
-    fetches_each(e->r->fetches, &kubeconfigs, e->key, kubeconfig_drop);
+    fetches_each(e->r->fetches, &kubeconfigs, drop_of_cluster, e);
 }
+
+/* ---- the limits ---- */
+
+struct kept {
+    unsigned count;
+    struct kubeconfig *first; /* the first one that expires, of those that are not in use; or NULL */
+};
+
+struct survey {
+    const struct kubeconfig *newest;
+    struct kept all, alike; /* `alike`: those of the same caller and cluster */
+};
+
+static void count_kept(struct kept *kept, struct kubeconfig *k, bool in_use)
+{
+    kept->count++;
+    if (!in_use && (!kept->first || k->expires_at < kept->first->expires_at))
+        kept->first = k;
+}
+
+static void survey_one(struct fetch *f, void *ctx)
+{
+    struct survey *s = ctx;
+    struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
+    if (!k->text)
+        return;
+    const bool in_use =
+        k == s->newest || !list_is_empty(&f->waiters) || upstream_call_is_active(&f->call);
+    count_kept(&s->all, k, in_use);
+    if (!strcmp(k->token_id, s->newest->token_id) && !strcmp(f->entity_key, s->newest->fetch.entity_key))
+        count_kept(&s->alike, k, in_use);
+}
+
+/* Drops one kubeconfig if the newest one is one too many. The newest one itself is dropped only when all
+ * others are in use, because it is the most likely to be requested again. The next sweep frees the fetch. */
+static void limit_kept(struct kubeconfig *newest)
+{
+    struct survey s = {.newest = newest};
+    fetches_each(newest->fetch.r->fetches, &kubeconfigs, survey_one, &s);
+    const struct kept *over = s.alike.count > KUBECONFIGS_PER_CALLER ? &s.alike
+                              : s.all.count > KUBECONFIGS_MAX        ? &s.all
+                                                                     : NULL;
+    if (!over)
+        return;
+    struct kubeconfig *dropped = over->first ? over->first : newest;
+    mem_free_secret(TAKE_PTR(dropped->text));
+}
+
+/* ---- answers ---- */
 
 static void answer_kubeconfig(struct command *cmd, const struct kubeconfig *k, bool cached)
 {
@@ -119,6 +172,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     if (k->drop_answer)
         mem_free_secret(TAKE_PTR(k->text));
     k->drop_answer = false;
+    limit_kept(k);
 }
 
 struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd)

@@ -1,0 +1,199 @@
+/* How many kubeconfigs stay in memory, and which. On a virtual clock. */
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "reconcile/lookups/lookup.h"
+#include "tests/support/one_shoot.h"
+
+#define DAY_S 86400
+
+struct test {
+    struct one_shoot cleura;
+    struct running *d;
+    struct fake_transport *transport;
+    struct canned_answer (*others)(void *ctx, const struct seen_request *request);
+    bool is_down; /* Cleura answers no request for a kubeconfig */
+};
+
+static struct canned_answer respond(void *ctx, const struct seen_request *request)
+{
+    static char text[300];
+    struct test *t = ctx;
+    char at[TIME_TEXT_BYTES];
+    if (!strstr(request->url, "kubeconfig"))
+        return t->others(&t->cleura, request);
+    if (t->is_down)
+        return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
+    const long ttl_s = strtol(request->body + strcspn(request->body, "0123456789"), NULL, 10);
+    (void)time_rfc3339(env_wall(&t->d->world.env) + ttl_s * US_PER_S, false, at);
+    (void)snprintf(text, sizeof(text),
+                   "{\"kubeconfig\":\"kind: Config\\nclusters: []\\n\",\"expires_at\":\"%s\"}", at);
+    return (struct canned_answer){HTTP_ANSWERED, 200, text, NULL, 10 * US_PER_MS};
+}
+
+static int set_up(void **state)
+{
+    struct test *t = MEM_NEW(struct test);
+    t->cleura.uid = "11111111-8888-4777-8666-555555555555";
+    t->d = one_shoot_start(&t->cleura);
+    t->transport = t->d->cleura;
+    t->others = t->transport->respond;
+    t->transport->respond = respond;
+    t->transport->ctx = t;
+    *state = t;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct test *t = *state;
+    one_shoot_end(t->d);
+    free(t);
+    return 0;
+}
+
+static bool holds(const struct command_caller *caller)
+{
+    (void)caller;
+    return true;
+}
+
+/* Posts a request of the caller with this number. */
+static struct command *ask(struct test *t, int caller, int ttl_s, int min_remaining_s)
+{
+    struct command *cmd = running_command(t->d, COMMAND_KUBECONFIG, "p00", "dev", NULL);
+    (void)snprintf(cmd->caller.token_id, sizeof(cmd->caller.token_id), "oidc_%d", caller);
+    cmd->caller.expires_at = env_wall(&t->d->world.env) + 2 * DAY_S * US_PER_S;
+    cmd->caller.holds = holds;
+    cmd->kubeconfig.ttl_seconds = ttl_s;
+    cmd->kubeconfig.min_remaining_seconds = min_remaining_s;
+    running_post(t->d, cmd);
+    return cmd;
+}
+
+static bool was_answered(const struct command *cmd)
+{
+    return running_answered(cmd) && cmd->reply.status == 200;
+}
+
+static void get(struct test *t, int caller, int ttl_s)
+{
+    struct command *cmd = ask(t, caller, ttl_s, 0);
+    running_run(t->d, US_PER_S / 5);
+    assert_true(was_answered(cmd));
+    command_free(cmd);
+}
+
+/* Whether shootd has this kubeconfig in memory. Called while Cleura is down, so that the question changes
+ * nothing. */
+static bool is_kept(struct test *t, int caller, int ttl_s)
+{
+    assert_true(t->is_down);
+    struct command *cmd = ask(t, caller, ttl_s, 0);
+    const bool kept = was_answered(cmd);
+    running_run(t->d, kept ? 0 : 11 * MINUTE); /* the deadline of the command */
+    assert_true(running_answered(cmd));
+    command_free(cmd);
+    return kept;
+}
+
+/* ---- tests ---- */
+
+/* The lifetimes grow, so the last ones expire last. */
+static void a_caller_keeps_few_of_a_cluster(void **state)
+{
+    enum { ASKED = 1000, FIRST_S = DAY_S - ASKED };
+    struct test *t = *state;
+    for (int i = 0; i < ASKED; i++)
+        get(t, 1, FIRST_S + i);
+    get(t, 2, FIRST_S);
+    t->is_down = true;
+    for (int i = ASKED - KUBECONFIGS_PER_CALLER; i < ASKED; i++)
+        assert_true(is_kept(t, 1, FIRST_S + i));
+    assert_true(is_kept(t, 2, FIRST_S));
+    struct command *others[ASKED - KUBECONFIGS_PER_CALLER];
+    for (int i = 0; i < (int)ARRAY_LEN(others); i++)
+        others[i] = ask(t, 1, FIRST_S + i, 0);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_false(was_answered(others[i]));
+    running_run(t->d, 11 * MINUTE);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        assert_true(running_answered(others[i]) && !was_answered(others[i]));
+        command_free(others[i]);
+    }
+}
+
+/* A kubeconfig that is being read again is not the one that is dropped, although it expires first. */
+static void one_that_is_in_use_stays(void **state)
+{
+    enum { FIRST_S = 3600 };
+    struct test *t = *state;
+    for (int i = 0; i < KUBECONFIGS_PER_CALLER; i++)
+        get(t, 1, FIRST_S + i);
+    struct command *one_more = ask(t, 1, 2 * FIRST_S, 0), *again = ask(t, 1, FIRST_S, FIRST_S);
+    running_run(t->d, US_PER_S);
+    assert_true(was_answered(one_more) && was_answered(again));
+    command_free(one_more);
+    command_free(again);
+    t->is_down = true;
+    assert_true(is_kept(t, 1, FIRST_S) && is_kept(t, 1, 2 * FIRST_S) && is_kept(t, 1, FIRST_S + 2));
+    assert_false(is_kept(t, 1, FIRST_S + 1));
+}
+
+/* Also a short-lived one is kept when it is new. */
+static void a_new_one_is_kept(void **state)
+{
+    struct test *t = *state;
+    for (int i = 0; i < KUBECONFIGS_PER_CALLER; i++)
+        get(t, 1, DAY_S - i);
+    get(t, 1, 3600);
+    t->is_down = true;
+    assert_true(is_kept(t, 1, 3600));
+}
+
+static void all_callers_together_keep_a_limited_number(void **state)
+{
+    enum { MORE = 100, IN_A_ROUND = 200, ASKED = KUBECONFIGS_MAX + MORE };
+    struct test *t = *state;
+    struct command *asked[IN_A_ROUND];
+    unsigned kept = 0;
+    for (int first = 0; first < ASKED; first += IN_A_ROUND) {
+        for (int i = first; i < first + IN_A_ROUND && i < ASKED; i++)
+            asked[i - first] = ask(t, i, DAY_S, 0);
+        running_run(t->d, IN_A_ROUND * 150 * US_PER_MS);
+        for (int i = first; i < first + IN_A_ROUND && i < ASKED; i++) {
+            assert_true(was_answered(asked[i - first]));
+            command_free(asked[i - first]);
+        }
+    }
+    t->is_down = true;
+    for (int first = 0; first < ASKED; first += IN_A_ROUND) {
+        for (int i = first; i < first + IN_A_ROUND && i < ASKED; i++) {
+            asked[i - first] = ask(t, i, DAY_S, 0);
+            kept += was_answered(asked[i - first]);
+        }
+        running_run(t->d, 11 * MINUTE);
+        for (int i = first; i < first + IN_A_ROUND && i < ASKED; i++)
+            command_free(asked[i - first]);
+    }
+    assert_int_equal(kept, KUBECONFIGS_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_caller_keeps_few_of_a_cluster, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_that_is_in_use_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_new_one_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_callers_together_keep_a_limited_number, set_up, tear_down),
+    };
+    log_set_level(LOG_LEVEL_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
