@@ -21,8 +21,7 @@ struct problem *handle_cluster(struct request *r)
     struct problem *p = read_cluster_body(r, &blob);
     if (p)
         return p;
-    if (blob->observed_at)
-        fresh_set_age(r, blob->observed_at, atomic_load(&blob->heard_at), blob->observed_text);
+    fresh_set_age(r, blob->observed_at, atomic_load(&blob->heard_at), blob->observed_text);
     fresh_set_source(r);
     return answer_with_blob(r, blob);
 }

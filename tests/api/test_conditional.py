@@ -44,6 +44,15 @@ def test_looks_that_find_nothing_new_leave_the_tag(d, path):
     assert min(told) == again.headers["Observed-At"], "the body tells it, too"
 
 
+def test_a_cluster_that_cleura_has_not_reported_is_0_s_old(sim, d):
+    for call in ("create_shoot", "list_shoots", "get_shoot"):
+        sim.fault(call, "status", status=503, count=0)
+    d.create("new")
+    for headers in ({}, {"If-None-Match": d.cluster("new").headers["ETag"]}):
+        answer = d.http.get(d.clusters_path("new"), headers=headers)
+        assert answer.headers["Age"] == "0" and "Observed-At" not in answer.headers, answer.headers
+
+
 def test_a_change_and_an_outage_change_the_tag(sim, d):
     tags = {path: settled(d, path).headers["ETag"] for path in PATHS}
 

@@ -559,6 +559,9 @@ static void ht24_ht28_pages_state_the_age_of_their_oldest_item(void **state)
     assert_int_equal(get("/v1/operations"), 200);
     lacks("\r\nAge: ");
     lacks("Cache-Status");
+    assert_int_equal(get("/v1/projects/team-b/clusters/web"), 200); /* a cluster that was never observed */
+    has("\r\nAge: 0\r\n");
+    lacks("Observed-At");
 }
 
 /* Returns the value of a header field or of a JSON string in the last answer. */
