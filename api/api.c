@@ -160,8 +160,10 @@ void api_configure(struct api *api, const struct config *config)
     rate_limit_set(&api->auth_failures, limits.auth_failures_per_minute);
     rate_limit_set(&api->fresh_reads, limits.fresh_reads_per_minute);
     access_log_set(&api->access_log, config->access_log);
-    /* The generation is set before the rules. In the other order, a caller that was accepted by the old
-     * rules could be stored with the new generation. */
+}
+
+void api_in_force(struct api *api, const struct config *config)
+{
     atomic_store(&api->clients_generation, config->tls.clients_generation);
 }
 

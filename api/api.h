@@ -99,6 +99,9 @@ bool api_drained(struct api *api, int timeout_ms);
 void api_stop(struct api *api);
 /* Applies a new configuration of the limits and the access log. Loop thread. */
 void api_configure(struct api *api, const struct config *config);
+/* Called when the configuration has become the current one. When its rules for client certificates are not
+ * the rules of the configuration before, the callers of that one are no longer valid. Loop thread. */
+void api_in_force(struct api *api, const struct config *config);
 /* Returns the number of requests that wait for their command. Any thread. */
 unsigned api_parked(const struct api *api);
 

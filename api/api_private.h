@@ -38,8 +38,7 @@ struct api {
     struct rate_limit auth_failures; /* the limit of wrong credentials, per client address */
     struct rate_limit fresh_reads;   /* the limit of fresh reads, per token */
     _Atomic uint64_t refused_credentials[AUTH_FAILURE_MAX_];
-    _Atomic uint64_t clients_generation; /* the generation of the configuration that is current or being
-                                          * applied */
+    _Atomic uint64_t clients_generation; /* the generation of the rules in the current configuration */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];

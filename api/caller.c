@@ -223,7 +223,9 @@ static const struct config_client *client_rule(const struct config *config, cons
 
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client)
 {
-    const struct config_client *rule = client_rule(api_config(api), client);
+    /* The rule and its generation come from the same configuration, which may be replaced meanwhile. */
+    const struct config *config = api_config(api);
+    const struct config_client *rule = client_rule(config, client);
     struct api_token *token = MEM_NEW(struct api_token);
     token->subject = mem_strdup(rule ? rule->name : client->names[0]);
     token->issuer = mem_strdup(client->authority);
@@ -232,7 +234,7 @@ struct view_blob *certificate_caller(const struct api *api, const struct tls_cli
     token->projects = rule ? string_list_copy(rule->projects) : mem_calloc(1, sizeof(char *));
     token->expires_at = client->ends_at;
     token->is_certificate = true;
-    token->found_by_generation = api_config(api)->tls.clients_generation + client->generation;
+    token->found_by_generation = config->tls.clients_generation + client->generation;
     set_id(token, "cert");
     return view_blob_new("", mem_strdup(""), 0, token, free_caller);
 }

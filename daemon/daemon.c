@@ -322,6 +322,12 @@ static void apply_config(void *ctx, const struct config *config, void (*done)(vo
     reconcile_configure(d->reconcile, config, done, done_ctx);
 }
 
+static void config_in_force(void *ctx, const struct config *config)
+{
+    struct daemon *d = ctx;
+    api_in_force(d->api, config);
+}
+
 static void report_reload(void *ctx, uint64_t covers, const struct config_changes *changes,
                           const char *faults)
 {
@@ -391,6 +397,7 @@ static void prepare_reloads(struct daemon *d)
     d->reloader.loop = d->loop;
     d->reloader.current = d->config;
     d->reloader.apply = apply_config;
+    d->reloader.in_force = config_in_force;
     d->reloader.report = report_reload;
     d->reloader.ctx = d;
     reloader_init(&d->reloader);

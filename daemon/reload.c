@@ -37,7 +37,10 @@ static void job_over(struct reload_job *job)
 static void on_applied(void *ctx)
 {
     struct reload_job *job = ctx;
-    config_current_replace(job->reloader->current, TAKE_PTR(job->config));
+    struct reloader *r = job->reloader;
+    const struct config *config = TAKE_PTR(job->config);
+    config_current_replace(r->current, config);
+    r->in_force(r->ctx, config);
     job_over(job);
 }
 
@@ -120,7 +123,7 @@ static void read_configuration(struct reload_job *job)
 
 void reloader_init(struct reloader *r)
 {
-    assert(r->current && r->loop && r->apply && r->report);
+    assert(r->current && r->loop && r->apply && r->in_force && r->report);
     r->main = pthread_self();
     r->job = NULL;
     r->again = false;

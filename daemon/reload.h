@@ -21,6 +21,8 @@ struct reloader {
     /* Applies the configuration; `done` runs on the loop thread when the previous configuration is not used
      * any more. */
     void (*apply)(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx);
+    /* Called when the configuration has become the current one. Loop thread. */
+    void (*in_force)(void *ctx, const struct config *config);
     /* Answers the requests for a reload. Loop thread. */
     void (*report)(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults);
     void *ctx;

@@ -21,12 +21,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/api.h"
+#include "api/api_private.h"
+#include "api/caller.h"
 #include "api/routes.h"
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "http/connection/tls.h"
 #include "model/string_list.h"
 #include "view/render.h"
 
@@ -1294,6 +1296,31 @@ static void drained_when_nothing_is_in_flight(void **state)
     assert_true(api_drained(api, 2000));
 }
 
+/* Whether the rules that accept this client now are those of the generation that callers must have. */
+static bool is_accepted_by_rules_in_force(const struct tls_client *client)
+{
+    struct view_blob *caller = certificate_caller(api, client);
+    const struct api_token *token = caller->subject;
+    const bool is_same = token->found_by_generation == atomic_load(&api->clients_generation);
+    view_blob_unref(caller);
+    return is_same;
+}
+
+/* Between the two calls, a reload may need seconds to move projects. Meanwhile the old rules are in force. */
+static void rules_for_certificates_change_with_their_generation(void **state)
+{
+    (void)state;
+    char name[] = "dns:ci.example.com", authority[] = "CN=clients", *names[] = {name, NULL};
+    const struct tls_client client = {.names = names, .authority = authority, .ends_at = INT64_MAX};
+    struct config next = config;
+    next.tls.clients_generation = config.tls.clients_generation + 1;
+    assert_true(is_accepted_by_rules_in_force(&client));
+    api_configure(api, &next);
+    assert_true(is_accepted_by_rules_in_force(&client));
+    api_in_force(api, &next);
+    assert_false(is_accepted_by_rules_in_force(&client)); /* the test does not replace the configuration */
+}
+
 #define HTTP_TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -1301,6 +1328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HTTP_TEST(public_routes),
         HTTP_TEST(tokens_are_checked),
+        HTTP_TEST(rules_for_certificates_change_with_their_generation),
         HTTP_TEST(projects_are_hidden),
         HTTP_TEST(ht19_ht24_ht28_clusters_are_read),
         HTTP_TEST(ht37_lists_are_paged_and_filtered),
