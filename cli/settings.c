@@ -343,6 +343,12 @@ bool settings_load(struct settings *settings, const struct parsed *parsed, struc
     return true;
 }
 
+const char *settings_token_context(const struct settings *settings)
+{
+    const struct setting *token = &settings->token, *context = &settings->context;
+    return token->value && mem_same_str(token->source, context->source) ? context->value : NULL;
+}
+
 const char *settings_asker(const struct settings *settings)
 {
     const char *id = json_str(settings->login, "id");

@@ -66,6 +66,9 @@ void contexts_edit_end(struct contexts_edit *edit);
  */
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
 void settings_done(struct settings *settings);
+/* Returns the name of the context whose token is used, borrowed. NULL: there is no token, or it does not come
+ * from a context. */
+const char *settings_token_context(const struct settings *settings);
 /* Returns the identity that is a part of the names of cached files, borrowed. The identity is the token or,
  * for tokens that are renewed every few minutes, the person who logged in. The text is a secret. */
 const char *settings_asker(const struct settings *settings);

@@ -28,8 +28,9 @@ enum { MESSAGE_BYTES = 64 * 1024, FILE_BYTES = 1024 * 1024 };
 static char *entry_name(const struct cli *cli, const char *project, const char *cluster)
 {
     const struct settings *s = &cli->settings;
+    const char *context = settings_token_context(s);
     char *label CLEANUP_FREE = url_label(s->url.value);
-    return mem_printf("%s--%s@%s", project, cluster, s->context.value ? s->context.value : label);
+    return mem_printf("%s--%s@%s", project, cluster, context ? context : label);
 }
 
 static void add_words(json_t *array, const char *flag, const char *value)
@@ -40,22 +41,22 @@ static void add_words(json_t *array, const char *flag, const char *value)
 
 /*
  * Makes the user whose credential comes from `shootctl credential`. The arguments contain everything that the
- * command needs, except XDG_CONFIG_HOME, which is in `env` if it is set. The arguments contain the address in
- * addition to the context: if the context later names another server, the token of that server is not sent to
- * this address.
+ * command needs, except XDG_CONFIG_HOME, which is in `env` if it is set, and a token that does not come from
+ * a context. The arguments contain the address in addition to the context: if the context later names another
+ * server, the token of that server is not sent to this address.
  */
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
     const struct settings *s = &cli->settings;
-    const char *xdg = getenv("XDG_CONFIG_HOME");
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *context = settings_token_context(s);
     json_t *args = json_pack("[s,s]", "credential", cluster), *env = json_array();
     add_words(args, "--project", project);
-    if (s->context.value)
-        add_words(args, "--context", s->context.value);
+    if (context)
+        add_words(args, "--context", context);
     char *url CLEANUP_FREE = url_trimmed(s->url.value);
     add_words(args, "--url", url);
-    bool is_own = s->ca_file.value && !mem_same_str(s->ca_file.source, s->context.source);
-    char *ca_path CLEANUP_FREE = is_own ? realpath(s->ca_file.value, NULL) : NULL;
+    bool is_known = context && mem_same_str(s->ca_file.source, s->context.source);
+    char *ca_path CLEANUP_FREE = s->ca_file.value && !is_known ? realpath(s->ca_file.value, NULL) : NULL;
     if (ca_path)
         add_words(args, "--ca-file", ca_path);
     if (xdg && xdg[0] == '/')
@@ -111,7 +112,7 @@ static int merge(const struct cli *cli, const struct kube_entry *entry)
     if (target.hidden)
         cli_note("shootctl: another file of KUBECONFIG also has this context: kubectl uses the first of "
                  "these files");
-    if (!cli->settings.context.value)
+    if (!settings_token_context(&cli->settings))
         cli_note(
             "shootctl: kubectl needs SHOOTD_TOKEN in its environment, unless you use 'shootctl login %s'",
             cli->settings.url.value);

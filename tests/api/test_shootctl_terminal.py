@@ -11,7 +11,7 @@ import termios
 import pytest
 import yaml
 
-from ctl import (Answers, NOT_FOUND, OK, SHOOTCTL, TIMED_OUT, USAGE, answer, environment, good, operation, problem, raw, run)
+from ctl import (Answers, NOT_FOUND, OK, SHOOTCTL, TIMED_OUT, USAGE, answer, environment, fields_of, good, operation, problem, raw, run)
 from harness import wait_until
 from terminal import Terminal
 
@@ -144,7 +144,7 @@ def test_an_entry_names_what_it_was_made_with(tmp_path):
             return config["users"][0]["user"]["exec"]["args"][2:]
         assert args() == ["--project", "team-a", "--context", "mine", "--url", server.url]
         assert args("--context", "mine", "--ca-file", tmp_path / "ca.pem") == ["--project", "team-a", "--context", "mine", "--url", server.url, "--ca-file", str(tmp_path / "ca.pem")]
-        assert args("--project", "b", "--url", server.url + "/", SHOOTD_TOKEN="x")[:4] == ["--project", "b", "--context", "mine"]
+        assert args("--project", "b", "--url", server.url + "/", SHOOTD_TOKEN="x") == ["--project", "b", "--url", server.url], "the token is not of the context"
         own = server.url.replace("127.0.0.1", "localhost")
         assert args("--project", "b", "--url", own) == ["--project", "b", "--url", own], "a server without a context"
         made = args()
@@ -162,6 +162,27 @@ def script(tmp_path, text):
     (bin / "kubectl").write_text("#!/bin/sh\n" + text)
     (bin / "kubectl").chmod(0o755)
     return {"PATH": f"{bin}:{os.environ['PATH']}", "XDG_RUNTIME_DIR": str(tmp_path / "run"), "SHOOTD_TOKEN": "x", "SHOOTD_PROJECT": "team-a"}
+
+
+def test_a_token_of_the_environment_is_that_of_kubectl_too(tmp_path):
+    """The environment takes precedence over the context, also when kubectl runs the entry."""
+    (tmp_path / "ca.pem").write_text("none")
+    credential = {"apiVersion": "x", "kind": "ExecCredential", "status": {"expirationTimestamp": "2099-01-01T00:00:00Z", "clientCertificateData": "c", "clientKeyData": "k"}}
+    with Answers({"/v1/whoami": answer(200, {"name": "ci", "role": "admin"}),
+                  "*": lambda request: answer(200, credential) if b"/credential" in request else KUBECONFIG}) as server:
+        ctl = functools.partial(run, tmp_path, **{**script(tmp_path, f'cp "$KUBECONFIG" {tmp_path}/kept\n'), "SHOOTD_TOKEN": "other"})
+        good(ctl("login", server.url, "--name", "mine", "--token-stdin", "--ca-file", tmp_path / "ca.pem", input="stored"))
+        del server.requests[:]
+        good(ctl("kubectl", "dev", "--", "get"))
+        config, name = yaml.safe_load((tmp_path / "kept").read_text()), "team-a--dev@" + server.url.removeprefix("http://")
+        args = args_of(config, name)
+        assert args == ["credential", "dev", "--project", "team-a", "--url", server.url, "--ca-file", str(tmp_path / "ca.pem")]
+        assert json.loads(good(ctl(*args)))["status"]["clientKeyData"] == "k"
+        merged = ctl("kubeconfig", "dev")
+        assert good(merged).strip() == name and "kubectl needs SHOOTD_TOKEN" in merged.stderr
+        assert {fields_of(request)["Authorization"] for request in server.requests} == {"Bearer other"}
+        stored = ctl("kubeconfig", "dev", SHOOTD_TOKEN=None)
+        assert good(stored).strip() == "team-a--dev@mine" and "SHOOTD_TOKEN" not in stored.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1])
