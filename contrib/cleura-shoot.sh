@@ -30,7 +30,7 @@ Exit codes:
   0  done
   1  shootd refused the request; standard error has the reason and the valid values
   2  wrong usage, or curl or jq is missing
-  3  shootd or Cleura cannot be reached now: try again later
+  3  shootd or Cleura cannot be reached now, so try again later; or the server at SHOOTD_URL is not shootd
   4  the operation failed or was cancelled
   5  the time limit was reached; the operation goes on
 TEXT
@@ -48,15 +48,18 @@ die() { # CODE MESSAGE...
 # request METHOD PATH [BODY] stores the answer in $answer; any failure ends the program. The token goes through a file descriptor, because
 # every user of the machine sees arguments. `-q`: a ~/.curlrc could print the token or change the answer.
 request() {
-    local method=$1 path=$2 status
+    local method=$1 path=$2 status location type
     local more=()
     [ $# -lt 3 ] || more=(-H 'Content-Type: application/json' --data-binary "$3")
     answer=$(curl -q -sS --connect-timeout 10 --max-time 90 -X "$method" ${more[@]+"${more[@]}"} \
         --config <(printf 'header = "Authorization: Bearer %s"\n' "$SHOOTD_TOKEN") \
-        -w '\n%{http_code}' "$base$path") || die "$UNREACHABLE" "shootd does not answer at $base"
-    status=${answer##*$'\n'}
+        -w '\n%{http_code}|%{redirect_url}|%{content_type}' "$base$path") || die "$UNREACHABLE" "shootd does not answer at $base"
+    IFS='|' read -r status location type <<<"${answer##*$'\n'}"
     answer=${answer%$'\n'*}
-    [ "$status" -ge 400 ] || return 0
+    if [ "$status" -lt 400 ]; then
+        [ "$status" -ge 300 ] || ! jq -e 'type == "object"' <<<"$answer" >/dev/null 2>&1 || return 0
+        die "$UNREACHABLE" "the answer of $base is not from shootd: HTTP status $status${type:+ with $type}${location:+, to $location}"
+    fi
     explain "$status" >&2
     case $status in
     408 | 429 | 500 | 502 | 503 | 504) exit "$UNREACHABLE" ;;

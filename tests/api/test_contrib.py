@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import harness
+from ctl import Answers, raw
 from harness import ROOT, free_port, hostile_home
 
 SCRIPT = ROOT / "contrib/cleura-shoot.sh"
@@ -105,6 +106,25 @@ def test_refusals_say_what_would_be_valid(shoot):
 def test_nobody_there(shoot, pair):
     refused(shoot("list", SHOOTD_URL=f"http://127.0.0.1:{free_port()}"), UNREACHABLE, "shootd does not answer at http://127.0.0.1:")
     refused(shoot("list", SHOOTD_URL=pair[0].url), REFUSED, "HTTP status 404 from " + pair[0].url)
+
+
+FOREIGN = {
+    "redirect": (raw(301, "", "text/plain", "Location: https://shootd.example.com/\r\n"), "HTTP status 301 with text/plain, to https://shootd.example.com/"),
+    "redirect with a page": (raw(301, "<p>Moved", "text/html"), "HTTP status 301 with text/html"),
+    "page": (raw(200, "<p>Welcome to the hotel's network", "text/html"), "HTTP status 200 with text/html"),
+    "nothing": (raw(204, ""), "HTTP status 204"),
+    "no object": (raw(200, "[1]"), "HTTP status 200 with application/json"),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("line", ["list", "create dev", "wait dev", "kubeconfig dev", "delete dev"])
+def test_another_server_is_no_success(shoot, kind, line):
+    given, words = FOREIGN[kind]
+    with Answers({"*": given}) as server:
+        run = shoot(*line.split(), SHOOTD_URL=server.url)
+        refused(run, UNREACHABLE, f"the answer of {server.url} is not from shootd", words)
+        assert run.stdout == "" and len(server.requests) == 1
 
 
 @pytest.mark.parametrize("arguments, words", [
