@@ -13,6 +13,7 @@
 #include "base/timefmt.h"
 #include "base/version.h"
 #include "cli/glyphs.h"
+#include "cli/settings.h"
 
 /* The limits of one answer (a list has one answer per page). A larger answer is refused. */
 enum {
@@ -26,6 +27,7 @@ enum {
 struct http {
     struct http_options options;
     char *url, *socket; /* url: the base address; socket: the path of a Unix socket, or NULL */
+    bool is_loopback;   /* the server is on this machine */
     bool has_answered;  /* there was an answer, so the host name exists */
     CURLM *multi;
     CURL *easy;
@@ -58,6 +60,7 @@ struct http *http_new(const struct http_options *options, struct buffer *fault)
     http->options = *options;
     http->url = mem_strdup(is_socket ? "http://localhost" : options->url);
     http->socket = is_socket ? mem_strdup(options->url + 5) : NULL;
+    http->is_loopback = url_is_loopback(http->url);
     for (size_t len = strlen(http->url); len && http->url[len - 1] == '/'; len--)
         http->url[len - 1] = '\0';
     if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK) {
@@ -206,6 +209,8 @@ static void prepare(struct exchange *x, const char *url)
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, x);
     SET(CURLOPT_UNIX_SOCKET_PATH, http->socket);
+    if (http->is_loopback)
+        SET(CURLOPT_NOPROXY, "*"); /* a token that is sent without encryption must not leave the machine */
     if (http->options.ca_file)
         SET(CURLOPT_CAINFO, http->options.ca_file);
     if (rq->body) {

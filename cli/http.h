@@ -1,6 +1,7 @@
 /*
  * HTTP requests to the server over libcurl, one at a time and each with one attempt, with limits of time and
- * size. An answer that shootd would not send is refused (HTTP_FOREIGN). One thread.
+ * size. An answer that shootd would not send is refused (HTTP_FOREIGN). The proxies of the environment
+ * (http_proxy, no_proxy and others) are used, but not for loopback. One thread.
  */
 #ifndef CLI_HTTP_H
 #define CLI_HTTP_H

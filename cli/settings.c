@@ -1,9 +1,11 @@
 #include "cli/settings.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,12 +209,21 @@ char *url_label(const char *url)
     return copy;
 }
 
-bool url_is_open(const char *url)
+bool url_is_loopback(const char *url)
 {
     char *host CLEANUP_FREE = url_label(url);
-    bool local = begins(host, "127.") || begins(host, "[::1]") || strcmp(host, "localhost") == 0 ||
-                 begins(host, "localhost:");
-    return begins(url, "http://") && !local;
+    host[strcspn(host, "/?#")] = '\0';
+    char *port = strrchr(host, ':');
+    if (port && port[1 + strspn(port + 1, "0123456789")] == '\0')
+        *port = '\0';
+    struct in_addr in;
+    bool is_127 = inet_pton(AF_INET, host, &in) == 1 && ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
+    return is_127 || strcmp(host, "[::1]") == 0 || strcmp(host, "localhost") == 0;
+}
+
+bool url_is_open(const char *url)
+{
+    return begins(url, "http://") && !url_is_loopback(url);
 }
 
 bool token_is_sendable(const char *token)

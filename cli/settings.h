@@ -82,6 +82,9 @@ char *url_trimmed(const char *url);
 /* Returns a short name for a server, made from its address: the host in lower case, port and path; or the
  * path of a socket. The caller frees it. */
 char *url_label(const char *url);
+/* Whether the host of an http or https address is this machine: localhost, [::1] or an address of
+ * 127.0.0.0/8. */
+bool url_is_loopback(const char *url);
 /* Whether a token would be sent to another machine without encryption. */
 bool url_is_open(const char *url);
 /* Whether the token is one line of visible ASCII, so that it can be sent in a header. */

@@ -17,6 +17,13 @@ touch "$dir/cleura-sim.log" "$dir/shootd.log" # read before the programs have st
 trap 'exit 130' INT TERM
 build=${BUILD_DIR:-build}
 
+# Both programs are on loopback, where no proxy is of use. The commands below need the same setting.
+proxies='' direct=${no_proxy:-${NO_PROXY:-}}
+if [ -n "${http_proxy:-}${all_proxy:-}${ALL_PROXY:-}" ] && [ "$direct" != '*' ]; then
+    export no_proxy=${direct:+$direct,}127.0.0.1
+    proxies=" no_proxy=$(printf %q "$no_proxy")"
+fi
+
 # Both programs print their address, so an answer of another process is not mistaken for theirs.
 wait_for() { # PID NAME PATTERN PATH; sets url
     for _ in $(seq 300); do
@@ -99,7 +106,7 @@ dashboard:            $url/ (it asks for the token)
 
 Try it (in another terminal):
 
-  export SHOOTD_URL=$url SHOOTD_TOKEN=$token
+  export SHOOTD_URL=$url SHOOTD_TOKEN=$token$proxies
 
   # create a cluster with defaults for everything
   curl -q -sS -m 90 -H "Authorization: Bearer \$SHOOTD_TOKEN" -H 'Content-Type: application/json' \\

@@ -23,7 +23,7 @@ class Run:
     def __init__(self, directory, **environment):
         directory.mkdir()
         self.path = directory / "output"
-        env = {k: v for k, v in os.environ.items() if k != "SHOOTD_LISTEN"}
+        env = {k: v for k, v in os.environ.items() if k != "SHOOTD_LISTEN" and not k.lower().endswith("_proxy")}
         with self.path.open("wb") as log:
             self.process = subprocess.Popen([ROOT / "tools/run.sh"], stdout=log, stderr=log,
                                             env={**env, "BUILD_DIR": str(BUILD), "TMPDIR": str(directory), **environment})
@@ -67,6 +67,7 @@ def test_two_side_by_side(start):
     runs = [start("first"), start("second")]
     told = [{"url": run.wait().said("shootd is running"), "token": run.said("token")} for run in runs]
     assert told[0]["url"][0] != told[1]["url"][0]
+    assert not any("proxy" in run.text() for run in runs)
     assert any("SHOOTD_LISTEN" in one["url"][1] for one in told), "who did not get the usual port says so"
     for one in told:
         if 8080 <= httpx.URL(one["url"][0]).port <= 8099:  # unless all of these ports were in use
@@ -88,10 +89,17 @@ def test_an_address_that_was_asked_for_and_is_taken_is_a_fault(start):
         assert "shootd is running" not in run.text()
 
 
-def test_an_address_that_was_asked_for_is_used(start):
-    address = f"127.0.0.1:{free_port()}"
-    assert start("asked", SHOOTD_LISTEN=address).wait().said("shootd is running") == ("http://" + address, "")
+def test_an_address_that_was_asked_for_is_used_without_a_proxy(start):
+    """The proxy does not exist: neither the script nor a command that it prints may send anything there."""
+    address, proxy = f"127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
+    run = start("asked", SHOOTD_LISTEN=address, http_proxy=proxy, NO_PROXY=".example.com").wait()
+    assert run.said("shootd is running") == ("http://" + address, "")
     assert_pages_may_call("http://" + address)
+    exports = re.search(r"^ +(export SHOOTD_URL=.*)$", run.text(), re.M)[1]
+    assert exports.endswith(" no_proxy=.example.com,127.0.0.1")
+    done = subprocess.run(["bash", "-c", exports + "; curl -q -sS -m 60 $SHOOTD_URL/livez"], env={"PATH": os.environ["PATH"], "http_proxy": proxy},
+                          capture_output=True, text=True, timeout=90)
+    assert done.stdout.strip() == "ok", done
 
 
 # ---- a machine that lacks packages -------------------------------------------------------------------------------------

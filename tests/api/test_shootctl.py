@@ -135,6 +135,19 @@ def test_a_stored_token_is_sent_to_its_own_server_only(pair, tmp_path):
     good(run(tmp_path, "list", "--context", f"127.0.0.1:{pair[1].port}", SHOOTD_URL="http://127.0.0.1:9"))
 
 
+def test_a_token_for_loopback_is_sent_to_no_proxy(tmp_path):
+    page = answer(200, {"items": [], "next_cursor": None})
+    with Answers({"*": page}) as server, Answers({"*": page}) as proxy:
+        for name in ("http_proxy", "all_proxy", "ALL_PROXY"):
+            one = functools.partial(run, tmp_path, "list", SHOOTD_TOKEN="x", **{name: proxy.url})
+            good(one("--url", server.url))
+            good(one("--url", server.url.replace("127.0.0.1", "localhost")))
+            assert len(server.requests) == 2 and not proxy.requests
+            good(one("--url", "http://127.evil.example"))
+            assert len(proxy.requests) == 1 and proxy.requests[0].startswith(b"GET http://127.evil.example/"), "another host is asked through the proxy"
+            del server.requests[:], proxy.requests[:]
+
+
 def test_a_token_of_the_environment_is_sent_to_its_own_server_only(pair, tmp_path):
     ctl = functools.partial(run, tmp_path, **of_ci(pair[1]))
     with Answers({"*": problem(401, "unauthenticated")}) as other:
