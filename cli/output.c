@@ -101,6 +101,15 @@ void output_drop(struct output *output)
     buffer_done(&output->text);
 }
 
+void output_finish(struct output *output, int code)
+{
+    bool is_whole = !output->text.overflow;
+    if (is_whole && (output->count || code == END_OK))
+        (void)output_end(output);
+    else
+        output_drop(output);
+}
+
 int output_one(struct cli *cli, const json_t *document, const char *name)
 {
     struct buffer text CLEANUP_BUFFER;

@@ -21,6 +21,9 @@ int output_add(struct output *output, const json_t *document, const char *name);
 int output_end(struct output *output);
 /* Frees the documents without printing, so that a failure leaves no half list on standard output. */
 void output_drop(struct output *output);
+/* Ends the output of a command with several parts, of which some may have failed; `code` is its exit code.
+ * Prints the collected documents; without any, prints [] only when nothing failed. */
+void output_finish(struct output *output, int code);
 
 /* Prints one document in the form of -o, which must not be a table. */
 int output_one(struct cli *cli, const json_t *document, const char *name);

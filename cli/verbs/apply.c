@@ -193,9 +193,10 @@ int verb_apply(struct cli *cli)
 {
     struct all_wanted all = {0};
     struct output output;
-    int code = cli_connect(cli), first = END_OK;
+    int code = cli_connect(cli);
     if (code == END_OK)
         code = read_wanted(cli, &all);
+    int first = code;
     output_begin(&output, cli);
     for (size_t i = 0; i < all.count && code == END_OK; i++) {
         int one = apply_one(cli, &all.items[i], &output);
@@ -203,12 +204,9 @@ int verb_apply(struct cli *cli)
         if (one == END_UNREACHABLE || one == END_NOT_ALLOWED)
             code = one; /* this ends the loop, because the other documents would fail in the same way */
     }
-    if (code == END_OK && output_is_document(cli))
-        (void)output_end(&output);
-    else
-        output_drop(&output);
+    output_finish(&output, first);
     wanted_done(&all);
-    return first != END_OK ? first : code;
+    return first;
 }
 
 /* ---- diff ---- */
@@ -249,10 +247,7 @@ int verb_diff(struct cli *cli)
     }
     size_t equal = all.count - different;
     wanted_done(&all);
-    if (code == END_OK && output_is_document(cli))
-        (void)output_end(&output);
-    else
-        output_drop(&output);
+    output_finish(&output, code);
     if (code != END_OK)
         return code;
     if (!output_is_document(cli)) {

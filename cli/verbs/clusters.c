@@ -273,10 +273,7 @@ int verb_get(struct cli *cli)
         if (code == END_OK)
             (void)list_one(&listing, cluster);
     }
-    if (listing.output.count)
-        (void)output_end(&listing.output);
-    else
-        output_drop(&listing.output);
+    output_finish(&listing.output, first);
     if (table && table_rows(table))
         table_print(table, &cli->out);
     return first;

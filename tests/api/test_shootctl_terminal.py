@@ -11,7 +11,8 @@ import termios
 import pytest
 import yaml
 
-from ctl import (Answers, NOT_FOUND, OK, SHOOTCTL, TIMED_OUT, USAGE, answer, environment, fields_of, good, operation, problem, raw, run)
+from ctl import (Answers, DIFFERENT, NOT_ALLOWED, NOT_FOUND, OK, REFUSED, SHOOTCTL, TIMED_OUT, USAGE, answer, environment, fields_of, good, operation, problem, raw,
+                 run)
 from harness import wait_until
 from terminal import Terminal
 
@@ -105,6 +106,33 @@ def test_the_command_line_decides_about_the_form(tmp_path, line, code, form):
         assert isinstance(document, list) == isinstance(form, list)
         assert [one["id"] for one in (document if isinstance(form, list) else [document])] == names
     assert [json.loads(text)["id"] for text in texts[2].splitlines()] == names and texts[3].split() == names
+
+
+def of_documents(request):
+    """The server accepts `a`, refuses `bad` as invalid, and does not allow `shut`."""
+    name = re.search(r"clusters/(\w+)", request.decode())[1]
+    if request.startswith(b"GET"):
+        return problem(404, "cluster_not_found")
+    if name in ("bad", "shut"):
+        return problem(*{"bad": (422, "validation_failed"), "shut": (403, "forbidden")}[name])
+    plan = {"id": name, "valid": True, "changes": [{"path": "labels"}], "steps": []}
+    return answer(200, plan) if b"dry_run" in request else answer(202, {"id": name, "operation": {"id": "op_1"}})
+
+
+@pytest.mark.parametrize("verb, names, code, printed", [
+    ("apply", "a", OK, ["a"]), ("apply", "a shut", NOT_ALLOWED, ["a"]), ("apply", "a bad b", REFUSED, ["a", "b"]), ("apply", "bad", REFUSED, None), ("apply", "shut a", NOT_ALLOWED, None),
+    ("apply", "", USAGE, None), ("diff", "a", DIFFERENT, ["a"]), ("diff", "a shut", NOT_ALLOWED, ["a"]), ("diff", "a bad", REFUSED, ["a"]), ("diff", "bad", REFUSED, None),
+])
+def test_documents_that_succeeded_are_printed(tmp_path, verb, names, code, printed):
+    text = "---\n".join(f"name: {name}\n" for name in names.split())
+    with Answers({"*": of_documents}) as server:
+        for output, read in (("json", json.loads), ("yaml", yaml.safe_load), ("jsonl", lambda text: [json.loads(line) for line in text.splitlines()])):
+            done = run(tmp_path, verb, "-f", "-", "-o", output, input=text, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+            assert done.returncode == code, done
+            if printed is None:
+                assert done.stdout == "", done
+            else:
+                assert [one["id"] for one in read(done.stdout)] == printed, done
 
 
 # ---- kubeconfigs, and kubectl ------------------------------------------------------------------------------------------
