@@ -120,6 +120,8 @@ static void next_page(struct api_list *list)
     json_decref(list->items);
     list->items = json_incref(items);
     list->at = 0;
+    if (!list->pages)
+        list->newest_sequence = json_int(answer->json, "newest_sequence", 0);
     list->pages++;
     list->cursor = mem_strdup(json_str(answer->json, "next_cursor"));
     list->stands_still = list->cursor && mem_same_str(list->cursor, before);

@@ -76,6 +76,7 @@ struct api_list {
     char *cursor;      /* the cursor of the next page; NULL: there is no next page */
     bool stands_still; /* the server returned the cursor of the same page again */
     int code;
+    int64_t newest_sequence;    /* of the first page of a list of events */
     struct http_answer failure; /* the answer of the request that failed; zeroed: no request failed */
 };
 /* Returns the next item, borrowed until the next call; NULL at the end of the list, or when the list cannot

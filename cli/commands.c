@@ -117,7 +117,7 @@ static const struct flag wait_flags[] = {
 };
 static const struct flag events_flags[] = {
     {"follow", 'f', FLAG_SWITCH, NULL, NULL, "continue with new events, until Ctrl-C"},
-    {"last", 'n', FLAG_NUMBER, "N", NULL, "begin with the last N events (20)"},
+    {"last", 'n', FLAG_NUMBER, "N", NULL, "begin with the last N events (20), at most 100000"},
     {"since", 0, FLAG_TEXT, "TIME", NULL,
      "only events from this time on: a time, a date, or how long ago it is (24h)"},
     {"type", 0, FLAG_TEXT, "TYPES", NULL,

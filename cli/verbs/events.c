@@ -1,5 +1,4 @@
 /* The command `events`: prints the last events, and with -f also new events as they arrive. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -9,7 +8,8 @@
 #include "cli/verbs/verbs.h"
 #include "cli/when.h"
 
-enum { DEFAULT_COUNT = 20 };
+/* The events are in memory together, because the server sends the newest first. */
+enum { DEFAULT_COUNT = 20, MOST_COUNT = 100000, PAGE_COUNT = 1000 };
 
 struct watching {
     struct cli *cli;
@@ -43,26 +43,39 @@ static int show(struct watching *w, json_t *event)
     return code;
 }
 
-/* Prints the last events, oldest first. *ret_newest is the number after which a stream continues. */
-static int show_last(struct watching *w, const struct stream_reader *reader, int64_t *ret_newest)
+/* Adds the last `count` events to `events`, newest first. *ret_newest is the number after which a stream
+ * continues. */
+static int read_last(struct cli *cli, const struct stream_reader *reader, size_t count, json_t *events,
+                     int64_t *ret_newest)
 {
     struct api_target target CLEANUP_TARGET;
-    json_t *page CLEANUP_JSON = NULL;
-    int64_t count = parsed_number(w->cli->parsed, "last", DEFAULT_COUNT);
+    struct api_list list = {.cli = cli, .target = &target};
+    size_t page = count < PAGE_COUNT ? count : PAGE_COUNT;
     char limit[24];
-    (void)snprintf(limit, sizeof(limit), "%" PRId64, count > 0 ? count : 1);
+    (void)snprintf(limit, sizeof(limit), "%zu", page ? page : 1);
     api_target_init(&target, API_EVENTS, NULL, NULL, NULL);
     api_query(&target, "order", "desc");
     api_query(&target, "limit", limit);
-    api_query(&target, "since", parsed_text(w->cli->parsed, "since"));
+    api_query(&target, "since", parsed_text(cli->parsed, "since"));
     stream_add_filters(reader, &target);
-    int code = api_get(w->cli, &target, &page);
-    const json_t *items = code == END_OK ? api_items(page) : NULL;
-    if (!items)
-        return code != END_OK ? code : END_UNREACHABLE;
-    *ret_newest = json_int(page, "newest_sequence", 0);
-    for (size_t i = json_array_size(items); i-- > 0 && count > 0 && code == END_OK;)
-        code = show(w, json_array_get(items, i));
+    json_t *one;
+    do {
+        one = api_list_next(&list); /* also when no event is wanted, because of the number in the page */
+        if (one && count)
+            (void)json_array_append(events, one);
+    } while (one && json_array_size(events) < count);
+    *ret_newest = list.newest_sequence;
+    return api_list_end(&list);
+}
+
+/* Prints the last events, oldest first. */
+static int show_last(struct watching *w, const struct stream_reader *reader, int64_t *ret_newest)
+{
+    json_t *events CLEANUP_JSON = json_array();
+    size_t count = (size_t)parsed_number(w->cli->parsed, "last", DEFAULT_COUNT);
+    int code = read_last(w->cli, reader, count, events, ret_newest);
+    for (size_t i = json_array_size(events); i-- > 0 && code == END_OK;)
+        code = show(w, json_array_get(events, i));
     return code;
 }
 
@@ -82,6 +95,8 @@ int verb_events(struct cli *cli)
     int64_t newest = 0;
     if (follows && !output_may_be_endless(cli, "-f"))
         return END_USAGE;
+    if (parsed_number(cli->parsed, "last", DEFAULT_COUNT) > MOST_COUNT)
+        return cli_fail(END_USAGE, "--last: at most %d events can be shown", MOST_COUNT);
     int code = cli_connect(cli);
     if (code != END_OK)
         return code;

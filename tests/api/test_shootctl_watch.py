@@ -253,6 +253,31 @@ def test_a_stream_that_is_refused_for_good_ends(tmp_path):
         fails(run(tmp_path, "events", "-f", **s.of()), UNREACHABLE, "the server is not shootd")
 
 
+def test_the_last_events_may_have_several_pages(tmp_path):
+    """The stream continues after the newest event of the first page, not of a later one."""
+    pages, positions = [], []
+
+    def events(request):
+        if b"text/event-stream" in request:
+            positions.append(re.search(rb"Last-Event-ID: (\d+)", request)[1])
+            return problem(403, "forbidden")
+        query = {name: int(value) for name, value in re.findall(rb"[?&](limit|cursor)=(\d+)", request)}
+        pages.append(query)
+        top = query.get(b"cursor", 1700)
+        items = [{"id": str(n), "timestamp": "2026-01-01T00:00:00Z", "type": "cluster.ready", "data": {}} for n in range(top, max(top - query[b"limit"], 0), -1)]
+        return answer(200, {"items": items, "next_cursor": str(top - len(items)) if top > len(items) else None, "newest_sequence": 1699 + len(pages)})
+    with Answers({"/v1/events": events}) as server:
+        fake = functools.partial(run, tmp_path, "events", "-o", "name", SHOOTD_URL=server.url, SHOOTD_TOKEN="x")
+        done = fake("-f", "-n", "1500")
+        fails(done, NOT_ALLOWED)
+        assert done.stdout.split() == [str(n) for n in range(201, 1701)] and positions == [b"1700"]
+        assert pages == [{b"limit": 1000}, {b"limit": 1000, b"cursor": 700}]
+        assert good(fake("-n", "5000")).split() == [str(n) for n in range(1, 1701)]
+        del pages[:]
+        assert good(fake("-n", "1000")).split()[0] == "701" and good(fake("-n", "0")) == "" and len(pages) == 2, "no page that is not needed"
+        fails(fake("-n", "100001"), USAGE, "at most 100000 events")
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_wait_asks_as_slowly_as_the_server_wants(tmp_path, status):
     answers = [operation("running"), problem(status, "busy", "Retry-After: 3\r\n"), operation("succeeded")]
