@@ -1,5 +1,7 @@
 /* shootctl, the command line of shootd, which uses only the REST API. */
+#include <fcntl.h>
 #include <locale.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cli/help.h"
@@ -7,12 +9,21 @@
 
 enum { MESSAGE_MAX_BYTES = 64 * 1024 };
 
-/* Output that cannot be written, for example on a full disk, is a failure. */
+/* Opens closed descriptors of standard streams, so that no socket or file gets their numbers and then the
+ * output. Reading from descriptor 0 and writing to 1 and 2 fails as before. */
+static void fill_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(END_REFUSED);
+}
+
+/* Returns the exit code of a command. Lost output is a failure, also of a diff that found differences. */
 static int flushed(int code)
 {
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == END_OK)
-        return cli_fail(END_REFUSED, "standard output cannot be written: %m");
-    return code;
+    bool has_failed = code != END_OK && code != END_DIFFERENT;
+    int output = has_failed ? END_OK : cli_flush();
+    return output == END_OK ? code : output;
 }
 
 static int run(const struct parsed *parsed)
@@ -33,6 +44,7 @@ int main(int argc, char **argv)
     struct buffer fault CLEANUP_BUFFER;
     struct parsed parsed;
     int code = END_OK;
+    fill_closed_streams();
     (void)setlocale(LC_TIME, "C");
     buffer_init(&fault, MESSAGE_MAX_BYTES);
     json_object_seed(0);

@@ -37,6 +37,13 @@ int cli_fail(enum exit_code code, const char *format, ...)
     return (int)code;
 }
 
+int cli_flush(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_fail(END_REFUSED, "standard output cannot be written: %m");
+    return END_OK;
+}
+
 enum output_form cli_form(const struct cli *cli)
 {
     const char *name = parsed_text(cli->parsed, "output");

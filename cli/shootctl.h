@@ -34,6 +34,10 @@ int cli_fail(enum exit_code code, const char *format, ...) ATTR_PRINTF(2, 3);
 /* Prints a line on standard error. */
 void cli_note(const char *format, ...) ATTR_PRINTF(1, 2);
 
+/* Writes the text that is still buffered for standard output. Returns END_OK, or reports that output is lost,
+ * for example on a full disk, and returns END_REFUSED. */
+int cli_flush(void);
+
 /* Returns the form that -o selects; without -o, the form is a table. The command must have the flag -o. */
 enum output_form cli_form(const struct cli *cli);
 

@@ -185,7 +185,6 @@ static int apply_one(struct cli *cli, const struct wanted *one, struct output *o
         return output_add(output, answer.json, one->name);
     char *project CLEANUP_FREE = glyphs_shown(one->project), *name CLEANUP_FREE = glyphs_shown(one->name);
     (void)fprintf(cli->out.file, "%s/%s %s\n", project, name, result_of(seen.cluster, answer.json));
-    (void)fflush(cli->out.file);
     return END_OK;
 }
 
@@ -203,7 +202,10 @@ int verb_apply(struct cli *cli)
         first = first == END_OK ? one : first;
         if (one == END_UNREACHABLE || one == END_NOT_ALLOWED)
             code = one; /* this ends the loop, because the other documents would fail in the same way */
+        else
+            code = cli_flush(); /* so does lost output, because nobody would see the further results */
     }
+    first = first == END_OK ? code : first;
     output_finish(&output, first);
     wanted_done(&all);
     return first;

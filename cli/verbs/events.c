@@ -39,8 +39,7 @@ static int show(struct watching *w, json_t *event)
         code = output_add(&w->output, event, json_str(event, "id"));
     else
         print_line(w->cli, event);
-    (void)fflush(w->cli->out.file);
-    return code;
+    return code == END_OK ? cli_flush() : code;
 }
 
 /* Adds the last `count` events to `events`, newest first. *ret_newest is the number after which a stream

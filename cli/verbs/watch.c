@@ -133,8 +133,8 @@ static void print_rows(struct watch *w)
     }
     if (w->table)
         table_forget_rows(w->table);
-    if (fflush(out->file) != 0 && w->code == END_OK)
-        w->code = cli_fail(END_REFUSED, "standard output cannot be written: %m");
+    if (w->code == END_OK)
+        w->code = cli_flush();
 }
 
 /* ---- one read of the clusters ---- */

@@ -755,6 +755,26 @@ def test_output_that_cannot_be_written_is_a_failure(ctl):
     assert done.returncode == REFUSED and "No space left" in done.stderr
 
 
+def test_a_closed_output_is_a_failure(tmp_path):
+    """No connection may get the number of the closed descriptor, and with it the output."""
+    def run_closed(redirection, *arguments, input=""):
+        return subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", SHOOTCTL, *arguments], input=input, capture_output=True, text=True, timeout=60,
+                              env=environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"))
+    put = by_method(GET=problem(404, "cluster_not_found"), PUT=answer(202, {"id": "cl_1", "name": "dev", "operation": {"id": "op_1"}, "valid": True, "changes": [{"path": "labels"}]}))
+    with Answers({"*": put}) as server:
+        for redirection in (">&-", ">/dev/full"):
+            done = run_closed(redirection, "apply", "-f", "-", input="name: dev\n---\nname: web\n")
+            assert done.returncode == REFUSED and "standard output cannot be written" in done.stderr, done
+            assert sum(request.startswith(b"PUT") for request in server.requests) == 1, "nobody sees the result of the second"
+            del server.requests[:]
+            assert run_closed(redirection, "diff", "-f", "-", input="name: dev\n").returncode == REFUSED
+            del server.requests[:]
+        assert run_closed("2>&-", "apply", "-f", "-", input="name: dev\n").stdout == "team-a/dev created\n"
+        assert run_closed("<&-", "apply", "-f", "-").returncode == USAGE
+    with Answers({"*": answer(200, {"items": [], "next_cursor": None})}) as server:
+        assert run_closed(">&-", "list", "-o", "json").returncode == REFUSED
+
+
 # ---- events ------------------------------------------------------------------------------------------------------------
 
 def test_events_are_followed_over_a_restart(pair, ctl, tmp_path):

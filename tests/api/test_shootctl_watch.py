@@ -12,7 +12,7 @@ import time
 import pytest
 
 import harness
-from ctl import (Answers, NOT_ALLOWED, NOT_FOUND, OK, SHOOTCTL, TIMED_OUT, UNREACHABLE, USAGE, answer, environment, fails, good, of_ci, operation, problem, raw, run)
+from ctl import (Answers, NOT_ALLOWED, NOT_FOUND, OK, REFUSED, SHOOTCTL, TIMED_OUT, UNREACHABLE, USAGE, answer, environment, fails, good, of_ci, operation, problem, raw, run)
 from harness import wait_until
 from terminal import Terminal
 
@@ -242,6 +242,15 @@ def test_a_stream_begins_again_when_it_says_so(tmp_path):
     assert slow >= 1.7 and fast < slow and also_fast < slow and refused >= 1.9, gaps(s.times)
     assert s.positions[:6] == ["5", "6", "7", "8", "8", "9"]
     assert any("it continues in 2 s" in line for line in w.said)
+
+
+def test_a_stream_ends_when_its_output_is_lost(tmp_path):
+    s = Lists([], [stream(BEGIN + 'id: 6\nevent: cluster.ready\ndata: {"type":"cluster.ready","data":{}}\n\n')])
+    with s.server, open("/dev/full", "w") as full:
+        for form in ("table", "jsonl"):
+            done = subprocess.run([SHOOTCTL, "events", "-f", "-o", form], env=environment(tmp_path, **s.of()), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            assert done.returncode == REFUSED and done.stderr.count("standard output cannot be written") == 1, done
+    assert len(s.times) == 2
 
 
 def test_a_stream_that_is_refused_for_good_ends(tmp_path):
