@@ -1,6 +1,7 @@
 """docs/operations.md: its commands run unchanged and in order, against the built daemon and cleura-sim, and its edits are then in force.
 Its tables match the code: every metric, log field and exit code, and no other."""
 
+import ipaddress
 import os
 import pathlib
 import re
@@ -25,6 +26,7 @@ PAGE = (ROOT / PATH).read_text()
 PASSWORD = "a password"
 UNIT_USER = 65534 if os.geteuid() == 0 else os.geteuid()  # the user of DynamicUser=
 CLUSTERS = 3
+OUTSIDE = "127.0.0.2"  # in place of the address by which other machines reach the daemon: a socket on 127.0.0.1 does not answer there
 DIRECTORIES = ("/etc/shootd", "/var/lib/shootd", "/var/backups/shootd")
 CREDENTIALS = "/run/credentials/shootd.service"  # only systemctl gives access, as systemd does: outside the unit the directory is absent
 # Commands that do not run here: the file that runs each, and the text that proves it.
@@ -51,7 +53,8 @@ file = pathlib.Path(sys.argv[1])
 file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | yaml.safe_load(sys.stdin)))
 """
 # Starts and stops the daemon and reports its state. It runs the daemon as another user if the test may, passes the credential, and waits as
-# a person does before the next command.
+# a person does before the next command. As with systemd, the address of the socket replaces `listen`; another one is in force when the socket
+# is started again.
 SYSTEMCTL = r"""#!/bin/bash
 set -eu
 metric() { STATUSES=/dev/null curl -q -sS -k -m 60 "$(cat "$DAY/url")/metrics" 2>/dev/null | awk -v name="$1" '$1 ~ "^"name"({|$)" { sum += $2 } END { print sum + 0 }'; }
@@ -70,7 +73,7 @@ render() {
     ! grep -q '^ *certificate: /' "$DAY/etc/shootd/shootd.yaml" || scheme=https
     echo "$scheme://localhost:$PORT" >"$DAY/url"
     install $OWNED -m 0600 -D "$DAY/etc/shootd/cleura-main" "$DAY/credentials/cleura-main"
-    sed "s|/run/credentials/shootd.service|$DAY/credentials|" "$DAY/etc/shootd/shootd.yaml" >"$DAY/running.yaml"
+    sed -e "s|/run/credentials/shootd.service|$DAY/credentials|" -e "s|^listen: .*|listen: $(cat "$DAY/socket")|" "$DAY/etc/shootd/shootd.yaml" >"$DAY/running.yaml"
 }
 stop() {
     [ -e "$DAY/pid" ] || return 0
@@ -97,7 +100,11 @@ reload() {
     until_is shootd_oidc_issuers_without_keys 0
 }
 case "$1" in
-start) start ;;
+edit) [ "$2" = shootd.socket ] && sed -n '/^ListenStream=$/,$ s/^ListenStream=\([0-9][0-9]*\)$/0.0.0.0:\1/p' >"$DAY/drop-in" ;;
+start)
+    [[ "$*" != *shootd.socket* ]] || [ ! -s "$DAY/drop-in" ] || cp "$DAY/drop-in" "$DAY/socket"
+    start
+    ;;
 enable) [ "$2" = --now ] && start ;;
 stop) stop ;;
 restart) stop && start ;;
@@ -121,11 +128,13 @@ class Day:
             "https://rest.cleura.cloud": sim.url,
             "https://login.example.com/realms/it": issuer.url,
             "127.0.0.1:8080": f"127.0.0.1:{self.port}",
-            "shootd.example.com:8080": f"localhost:{self.port}",
+            "shootd.example.com:8080": f"{OUTSIDE}:{self.port}",
+            "ListenStream=8080": f"ListenStream={self.port}",
         }
         sample = subprocess.run([BUILD / "shootd", "--sample-config"], capture_output=True, text=True, check=True).stdout
         self.config = self.root / "etc/shootd/shootd.yaml"
         self.config.write_text(self.here(sample))
+        (self.root / "socket").write_text(f"127.0.0.1:{self.port}")
         self.programs(directory / "bin")
         self.certificates(directory / "here")
         as_unit = f"setpriv --reuid={UNIT_USER} --regid={UNIT_USER} --clear-groups --" if os.geteuid() == 0 else ""
@@ -151,8 +160,9 @@ class Day:
         etc = self.root / "etc/shootd"
         self.authority = Authority(self.root)
         uri = [x509.UniformResourceIdentifier("spiffe://example.com/ci")]
+        own = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address(OUTSIDE))]
         for place, where, name in ((etc, here, "clients"), (here / "new", here / "new", "later clients")):
-            self.authority.issue(place / "fullchain.pem", place / "privkey.pem")
+            self.authority.issue(place / "fullchain.pem", place / "privkey.pem", names=own)
             clients = Authority(self.root, name)
             clients.issue(where / "ci.pem", where / "ci.key", names=uri, usage=ExtendedKeyUsageOID.CLIENT_AUTH)
             (place / "clients.pem").write_bytes(clients.path.read_bytes())
@@ -173,9 +183,9 @@ class Day:
 
 
 def edits_of(page):
-    """The text for each sudoedit, by the line of the command."""
+    """The text that is typed into a file, by the line of the command that opens the file."""
     found = {}
-    for block in re.finditer(r"^    \$ sudoedit /etc/shootd/shootd\.yaml\n\n```yaml\n(.*?)^```$", page, re.M | re.S):
+    for block in re.finditer(r"^    \$ (?:sudoedit /etc/shootd/shootd\.yaml\n\n```yaml|sudo systemctl edit \S+\n\n```ini)\n(.*?)^```$", page, re.M | re.S):
         found[page.count("\n", 0, block.start()) + 1] = block[1]
     return found
 
@@ -183,7 +193,7 @@ def edits_of(page):
 def prepared(day, command, edits):
     """The command for this machine: with the typed text, and with standard error joined to the output, as on a terminal."""
     text = command.text
-    if text.startswith("sudoedit"):
+    if command.line in edits:
         text += f" <<'TYPED'\n{edits[command.line]}TYPED"
     text = day.here(text)
     assert not re.search(r"(?<![\w/-])(/etc|/var/lib|/var/backups)/shootd", text), f"of the machine itself: {text}"
@@ -196,7 +206,7 @@ def test_every_block_is_run_or_told_who_runs_it():
     first = commands[0].line
     assert indented[0] == first, "an indented block without a command"
     fences = re.findall(r"^```(\w*)$", PAGE, re.M)
-    assert len(edits_of(PAGE)) * 2 == len(fences) and set(fences) == {"yaml", ""}, "a block that nobody types into a file"
+    assert len(edits_of(PAGE)) * 2 == len(fences) and set(fences) == {"yaml", "ini", ""}, "a block that nobody types into a file"
     texts = [c.text for c in commands]
     for text, (path, needle) in ELSEWHERE.items():
         assert texts.count(text) == 1, text
@@ -231,7 +241,8 @@ def test_the_operators_day(day):
     assert totals == [f'{{"total":{CLUSTERS}}}\n'] * 3, "found, restored, found again"
     typed = {}
     for text in edits.values():
-        typed |= yaml.safe_load(day.here(text))
+        if not text.startswith("[Socket]"):
+            typed |= yaml.safe_load(day.here(text))
     assert {key: yaml.safe_load(day.config.read_text())[key] for key in typed} == typed
     assert "new connections get the new certificate" in day.log()
     assert day.log().count("shootd is ready") == day.log().count(" stopped\n") >= 6
