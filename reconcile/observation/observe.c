@@ -117,8 +117,8 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
          * shootd's own */
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
             return false;
-        bool unproven =
-            !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, seen);
+        /* the shoot would be deleted */
+        const bool unproven = entity_is_leaving(e) && plan_is_foreign(e, seen);
         /* nothing shows that the answer is about this cluster, so the known state becomes stale */
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
             return false;
@@ -166,8 +166,7 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, NULL, NULL);
     bool was_open = entity_has_open_operation(e);
-    /* The create was refused because the name exists in this project. Therefore the shoot with this name
-     * belongs to somebody else. */
+    /* Nothing shows that shootd has made the shoot. Therefore it belongs to somebody else. */
     if (is_foreign) {
         c->managed = false;
         json_doc_set(&c->spec, NULL);
@@ -211,7 +210,7 @@ bool observe(struct entity *e, struct shoot *shoot)
     }
     wall_us now = env_wall(e->r->env);
     e->seen.other_uid_reads = 0;
-    bool is_foreign = plan_is_foreign(e);
+    bool is_foreign = plan_is_foreign(e, shoot);
     enum phase before = c->phase;
     bool was_absent = c->absent_since != 0;
     c->absent_since = 0;

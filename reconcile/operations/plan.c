@@ -35,9 +35,11 @@ static bool plan_may_have_been_made(const struct entity *e)
     return !step || step->uncertain || step->status == STEP_SENDING || step->status == STEP_DONE;
 }
 
-bool plan_is_foreign(const struct entity *e)
+bool plan_is_foreign(const struct entity *e, const struct shoot *shoot)
 {
-    return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
+    if (e->cluster->upstream_exists)
+        return false;
+    return !e->op || !plan_may_have_been_made(e) || !plan_may_be_ours(e, shoot);
 }
 
 /* Whether the two values are the same. An unreadable value counts as the same, except with `proven`. */

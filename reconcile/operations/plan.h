@@ -22,8 +22,10 @@ void plan_after_vain_change(struct operation *op, const struct operation *failed
 /* Returns the state from which the plan starts; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
-/* Whether Cleura has a shoot with the entity's name that cannot be the result of shootd's create. */
-bool plan_is_foreign(const struct entity *e);
+/* Whether a shoot that has the name of the cluster belongs to somebody else. This is so when nothing shows
+ * that shootd has made the shoot: Cleura has refused the create, or the create is not known any more, or the
+ * shoot is not certainly its result. */
+bool plan_is_foreign(const struct entity *e, const struct shoot *shoot);
 /* Whether this shoot can be the result of a create with a lost answer. Such a shoot was made just now, and
  * has the requested version and pools. */
 enum likeness {

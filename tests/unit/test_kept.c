@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "tests/support/running.h"
+#include "tests/support/shown.h"
 
 #define HOUR (3600 * US_PER_S)
 
@@ -86,6 +87,72 @@ static void ao6_operations_are_kept_as_many_days_as_configured(void **state)
     (void)running_kill(d, false);
     running_start(d);
     assert_int_equal(operations_shown(d), 0);
+    (void)running_kill(d, false);
+    running_done(d);
+    free(d);
+}
+
+/* The shoot "early", which somebody else makes. */
+#define STRANGER                                                                             \
+    "{\"name\":\"early\",\"uid\":\"11111111-8888-4777-8666-555555555555\","                       \
+    "\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{\"workers\":[]},"                 \
+    "\"last_operation\":{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100,"            \
+    "\"description\":\"\",\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{"             \
+    "\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}"
+
+struct stranger {
+    bool is_there;
+    unsigned deletes; /* the number of DELETE calls */
+};
+
+static struct canned_answer refuse_or_show(void *ctx, const struct seen_request *request)
+{
+    struct stranger *stranger = ctx;
+    stranger->deletes += !strcmp(request->method, "DELETE");
+    if (stranger->is_there && !strcmp(request->method, "GET") && strstr(request->url, "/shoots/"))
+        return answer_with(200, strstr(request->url, "/early") ? STRANGER : "[" STRANGER "]");
+    return refuse(NULL, request);
+}
+
+static bool is_managed(struct running *d, const char *key)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, key);
+    assert_non_null(blob);
+    struct cluster *c CLEANUP_CLUSTER = shown_cluster(blob);
+    view_leave(d->view);
+    return c->managed;
+}
+
+/* The operation of a refused create is removed from the store, and shootd starts again. A shoot that then
+ * gets the name of the record belongs to somebody else. */
+static void a_shoot_with_the_name_of_a_forgotten_create_is_not_managed(void **state)
+{
+    (void)state;
+    struct stranger stranger = {0};
+    struct running *d = MEM_NEW(struct running);
+    const struct polling polling = {12 * HOUR, 12 * HOUR, 12 * HOUR};
+    running_init(d, 3, 1, &polling);
+    d->config.operations_keep_us = day;
+    d->respond = refuse_or_show;
+    d->ctx = &stranger;
+    running_start(d);
+    create(d, "early");
+    assert_true(is_managed(d, "p00/early"));
+    running_run(d, day + MARGIN);
+    assert_int_equal(operations_shown(d), 0);
+    (void)running_kill(d, false);
+    stranger.is_there = true;
+    running_start(d);
+    running_run(d, 60 * US_PER_S);
+    assert_false(is_managed(d, "p00/early"));
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_DELETE, "p00", "early", NULL);
+    running_post(d, cmd);
+    running_run(d, HOUR);
+    assert_true(running_answered(cmd));
+    assert_int_equal(cmd->reply.problem->code, PROBLEM_NOT_MANAGED);
+    assert_int_equal(stranger.deletes, 0);
+    command_free(cmd);
     (void)running_kill(d, false);
     running_done(d);
     free(d);
@@ -201,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ao6_operations_are_kept_as_many_days_as_configured),
+        cmocka_unit_test(a_shoot_with_the_name_of_a_forgotten_create_is_not_managed),
         cmocka_unit_test(operations_and_audit_are_kept_as_configured),
         cmocka_unit_test(events_are_kept_as_long_and_as_many_as_configured),
     };
