@@ -251,6 +251,8 @@ bool project_rebind(struct project *p, const struct config_project *config)
 static unsigned take_up(struct walk *w, struct entity *e)
 {
     (void)w;
+    if (e->cluster->deleted) /* the end of the record is being stored */
+        return WALK_PASSED_BY;
     project_take_up_cluster(e);
     return WALK_CHANGED;
 }

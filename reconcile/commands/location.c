@@ -139,6 +139,8 @@ static void confirm_place(struct project *p, struct command *cmd)
 static unsigned forget_cluster(struct walk *w, struct entity *e)
 {
     (void)w;
+    if (e->cluster->deleted) /* an earlier confirmation, which a reload has stopped, has ended the record */
+        return WALK_PASSED_BY;
     entity_forget(e);
     return WALK_CHANGED;
 }
@@ -172,6 +174,8 @@ struct problem *command_location_confirm(struct reconcile *r, struct command *cm
                    json_pack("[ss]", "keep", "forget"), "must be one of the valid values");
     if (faults)
         return faults;
+    if (p->place.resting)
+        return problem_at_rest(p);
     if (p->place.confirming)
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                            "project '%s' is confirmed: its clusters are being forgotten", cmd->project);

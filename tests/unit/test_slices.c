@@ -28,6 +28,7 @@ struct many {
     const char *expires_at; /* expiry of the version that all clusters use */
     char catalog[1024];
     bool away, refused, name_is_taken;
+    bool is_everywhere;     /* all projects have the shoots of the list, otherwise only "id00" */
     const char *unanswered; /* a part of the URLs that get no answer; NULL: all get an answer */
 };
 
@@ -53,11 +54,11 @@ static const char shoot_form[] =
     "\"True\"}],"
     "\"constraints\":[],\"last_errors\":[]}}";
 
-static char *list_text(void)
+static char *list_text(unsigned clusters)
 {
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, SIZE_MAX);
-    for (unsigned i = 0; i < CLUSTERS; i++)
+    for (unsigned i = 0; i < clusters; i++)
         (void)buffer_printf(&out, shoot_form, i ? "," : "[", i, i, i);
     (void)buffer_add_str(&out, "]");
     return buffer_take(&out, NULL);
@@ -79,12 +80,12 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
         (void)snprintf(m->catalog, sizeof(m->catalog), catalog_form, m->expires_at);
         return (struct canned_answer){HTTP_ANSWERED, 200, m->catalog, NULL, latency};
     }
-    if (strstr(request->url, "/shoots/"))
-        return (struct canned_answer){HTTP_ANSWERED, m->refused ? 403 : 200,
-                                      m->refused                     ? "{}"
-                                      : strstr(request->url, "id00") ? m->list
-                                                                     : "[]",
-                                      NULL, latency};
+    if (strstr(request->url, "/shoots/") && m->refused)
+        return (struct canned_answer){HTTP_ANSWERED, 403, "{}", NULL, latency};
+    if (strstr(request->url, "/shoots/")) {
+        const bool has_shoots = m->is_everywhere || strstr(request->url, "id00");
+        return (struct canned_answer){HTTP_ANSWERED, 200, has_shoots ? m->list : "[]", NULL, latency};
+    }
     return (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL,
                                   latency};
 }
@@ -140,7 +141,7 @@ static struct many *begin(void)
 {
     const struct polling polling = {60 * US_PER_S, 600 * US_PER_S, 600 * US_PER_S};
     struct many *m = MEM_NEW(struct many);
-    m->list = list_text();
+    m->list = list_text(CLUSTERS);
     m->expires_at = "2027-03-01T00:00:00Z";
     running_init(&m->d, 5, 1 + OTHERS, &polling);
     m->d.respond = respond;
@@ -360,6 +361,81 @@ static void a_search_for_the_owner_of_a_name_ends_with_its_project(void **state)
     expect_a_create_to_end(false, true, "/shoots/Sto2");
 }
 
+/* ---- decisions of an admin while the configuration is read again ---- */
+
+enum { DECISIONS_MAX = 8192, RELOADS = 4 };
+
+struct decisions {
+    struct command *posted[DECISIONS_MAX];
+    unsigned count;
+};
+
+/* Posts a decision about each project. */
+static void decide_all(struct many *m, struct decisions *decisions)
+{
+    static const char *const choices[] = {"keep", "forget"};
+    for (size_t i = 0; i < m->d.config.project_count; i++) {
+        const char *choice = choices[(decisions->count / m->d.config.project_count + i) % ARRAY_LEN(choices)];
+        struct command *cmd = running_command(&m->d, COMMAND_LOCATION_CONFIRM, m->d.config.projects[i].name,
+                                              NULL, json_pack("{ss}", "clusters", choice));
+        assert_in_range(decisions->count, 0, DECISIONS_MAX - 1);
+        decisions->posted[decisions->count++] = cmd;
+        running_post(&m->d, cmd);
+    }
+}
+
+/* A decision that a reload has stopped gets 503, like at a stop of shootd. */
+static bool is_carried_out_or_refused(const struct command *cmd)
+{
+    const struct problem *problem = cmd->reply.problem;
+    if (!problem)
+        return running_answered(cmd) && cmd->reply.status == 200;
+    return problem->code == PROBLEM_ACTION_NOT_POSSIBLE || problem->code == PROBLEM_UPSTREAM_UNAVAILABLE ||
+           problem->code == PROBLEM_SHUTTING_DOWN;
+}
+
+/* Each reload moves all projects, whose clusters are then set aside. */
+static void decisions_about_locations_are_refused_while_a_reload_moves_the_projects(void **state)
+{
+    static char other_id[] = "other";
+    (void)state;
+    struct many *m = begin();
+    struct decisions *decisions = MEM_NEW(struct decisions);
+    struct config elsewhere = m->d.config;
+    elsewhere.projects = mem_calloc(elsewhere.project_count, sizeof(*elsewhere.projects));
+    for (size_t i = 0; i < elsewhere.project_count; i++) {
+        elsewhere.projects[i] = m->d.config.projects[i];
+        elsewhere.projects[i].project_id = other_id;
+    }
+    free(m->list);
+    m->list = list_text(3);
+    m->is_everywhere = true;
+    running_run(&m->d, WAIT_S * US_PER_S);
+    assert_int_equal(count_shown(m, any), 3 * m->d.config.project_count);
+    for (unsigned reloads = 0; reloads < RELOADS; reloads++) {
+        unsigned ended = 0;
+        const struct config *config = reloads % 2 ? &m->d.config : &elsewhere;
+        reconcile_configure(m->d.reconcile, config, on_in_force, &ended);
+        loop_end_turn(m->d.loop);
+        for (unsigned turns = 0; !ended; turns++) {
+            assert_in_range(turns, 0, TURNS_MAX);
+            decide_all(m, decisions);
+            running_turn(&m->d);
+        }
+    }
+    running_run(&m->d, US_PER_S);
+    unsigned carried_out = 0;
+    for (unsigned i = 0; i < decisions->count; i++) {
+        assert_true(is_carried_out_or_refused(decisions->posted[i]));
+        carried_out += !decisions->posted[i]->reply.problem;
+        command_free(decisions->posted[i]);
+    }
+    assert_true(carried_out > 0);
+    end(m);
+    free(elsewhere.projects);
+    free(decisions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +449,7 @@ int main(void)
         cmocka_unit_test(a_dry_run_ends_with_its_project),
         cmocka_unit_test(a_name_check_ends_with_its_project),
         cmocka_unit_test(a_search_for_the_owner_of_a_name_ends_with_its_project),
+        cmocka_unit_test(decisions_about_locations_are_refused_while_a_reload_moves_the_projects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
