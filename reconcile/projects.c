@@ -128,13 +128,14 @@ void project_take_up_cluster(struct entity *e)
 {
     struct cluster *c = e->cluster;
     assert(e->project->config);
-    if (!c->upstream_exists && !e->op && !e->queued && c->phase != PHASE_FAILED) {
-        /* The row of its create could not be read, so nothing continues the create. A client may request the
-         * cluster again. */
+    if (!c->upstream_exists && !entity_has_open_operation(e) && !e->queued && c->phase != PHASE_FAILED) {
+        /* Nothing continues the create, for example because its row could not be read. A client may request
+         * the cluster again. */
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
-        mem_set_str(&c->message,
-                    "The operation that should create the cluster cannot be read: create the cluster again");
+        mem_set_str(&c->message, e->op ? e->op->message
+                                       : "The operation that should create the cluster cannot be read: "
+                                         "create the cluster again");
         entity_store(e);
     }
     c->stale = e->project->place.set_aside ||

@@ -50,6 +50,18 @@ static bool can_be_stopped(const struct operation *op)
     return false;
 }
 
+/* Shows the cluster without the cancelled operation, which may be a delete that waited for the create. */
+static void show_as_before(struct entity *e, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    if (c->shoot) {
+        assess_settle(e, save);
+    } else if (c->phase == PHASE_DELETING && entity_has_open_operation(e)) { /* its create */
+        c->phase = PHASE_PENDING;
+        mem_set_str(&c->message, e->op->message);
+    }
+}
+
 /* A waiting operation ends at once. */
 static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 {
@@ -59,8 +71,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
     operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
     save_operation(save, op);
     e->saves.asked_for++;
-    if (e->cluster->shoot)
-        assess_settle(e, save);
+    show_as_before(e, save);
     save_entity(save, e);
     prepare_cancelled(cmd, op);
     command_keep(save, cmd);

@@ -97,8 +97,10 @@ static void end_badly(struct entity *e, enum operation_status status, struct pro
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, NULL, NULL);
     operation_finish(e, save, e->op, status, problem);
-    if (!c->upstream_exists && e->op->type == OPERATION_CREATE) {
-        /* The shoot was never created. The record stays, so that it shows the reason. */
+    if (!c->upstream_exists) {
+        /* The shoot was never seen. The record stays, so that it shows the reason, and a new create may
+         * replace it. A shoot that appears later is taken over when it is certainly shootd's own
+         * (plan_is_foreign). */
         enum phase before = c->phase;
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;

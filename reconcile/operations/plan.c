@@ -102,7 +102,7 @@ void plan_delete(struct entity *e, struct operation *op)
 }
 
 /* Keeps the body of the create, which shows later whether a shoot with this name is shootd's own
- * (plan_may_be_ours). */
+ * (plan_may_be_ours). An earlier delete, which was cancelled or failed, has this body, too. */
 void plan_delete_after_create(struct entity *e, struct operation *op)
 {
     assert(op->type == OPERATION_DELETE);
@@ -111,7 +111,7 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     if (!plan_may_have_been_made(e)) {
         if (op->steps[0].status == STEP_PENDING)
             step_move(op, &op->steps[0], STEP_SKIPPED);
-    } else if (create_step(e) && !op->body) {
+    } else if (!op->body && (create_step(e) || (e->op && e->op->type == OPERATION_DELETE))) {
         op->body = json_deep_copy(e->op->body);
     }
 }

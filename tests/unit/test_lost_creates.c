@@ -1,0 +1,335 @@
+/* Records of clusters whose create perhaps never reached Cleura: cancelled deletes, and shoots that appear
+ * later. On a virtual clock. */
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "tests/support/running.h"
+#include "tests/support/shown.h"
+
+#define MINUTE (60 * US_PER_S)
+
+/* Cleura, where only the shoot "web" may exist. */
+struct cleura {
+    bool away;
+    bool loses;             /* the next create gets no answer, then Cleura is away */
+    bool arrives;           /* the lost create makes the shoot */
+    int64_t refuses_after_us; /* creates are refused after this time */
+    const char *version;    /* the version of the shoot; NULL: there is no shoot */
+    unsigned creates, deletes;
+};
+
+static const char catalog[] =
+    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\"},"
+    "{\"version\":\"1.34.3\"}]},"
+    "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
+    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
+    "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
+
+static const char shoot_form[] =
+    "%s{\"name\":\"web\",\"uid\":\"11111111-8888-4777-8666-555555555555\","
+    "\"kubernetes\":{\"version\":\"%s\"},"
+    "\"shoot_provider\":{\"workers\":[{\"name\":\"a\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":"
+    "{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":1,\"max_surge\":1,"
+    "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"]}]},\"last_operation\":{\"type\":\"Create\","
+    "\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\","
+    "\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false,"
+    "\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}%s";
+
+static struct canned_answer answer_with(int status, const char *body)
+{
+    return (struct canned_answer){HTTP_ANSWERED, status, body, NULL, 10 * US_PER_MS};
+}
+
+static struct canned_answer create_shoot(struct cleura *cleura, const struct seen_request *request)
+{
+    struct canned_answer answer = answer_with(400, "{}");
+    cleura->creates++;
+    answer.latency_us = cleura->refuses_after_us;
+    if (!cleura->loses)
+        return answer;
+    cleura->loses = false;
+    cleura->away = true;
+    cleura->version = cleura->arrives ? "1.33.7" : NULL;
+    return (struct canned_answer){HTTP_TIMEOUT, 0, NULL, NULL, request->timeout_us};
+}
+
+static struct canned_answer delete_shoot(struct cleura *cleura)
+{
+    cleura->deletes++;
+    cleura->version = NULL;
+    return answer_with(202, "");
+}
+
+static struct canned_answer read_shoots(const struct cleura *cleura, bool is_list)
+{
+    static char text[1200];
+    if (!cleura->version)
+        return is_list ? answer_with(200, "[]") : answer_with(404, "{}");
+    (void)snprintf(text, sizeof(text), shoot_form, is_list ? "[" : "", cleura->version, is_list ? "]" : "");
+    return answer_with(200, text);
+}
+
+static struct canned_answer respond(void *ctx, const struct seen_request *request)
+{
+    struct cleura *cleura = ctx;
+    if (cleura->away)
+        return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
+    if (strstr(request->url, "/auth/"))
+        return answer_with(201, "{\"result\":\"login_ok\",\"token\":\"t1\"}");
+    if (strstr(request->url, "/cloud-profiles"))
+        return answer_with(200, catalog);
+    if (strstr(request->url, "/is-name-taken"))
+        return answer_with(200, cleura->version ? "{\"is_taken\":true}" : "{\"is_taken\":false}");
+    if (!strstr(request->url, "/shoots/"))
+        return answer_with(200, "{}");
+    if (!strcmp(request->method, "POST"))
+        return create_shoot(cleura, request);
+    if (!strcmp(request->method, "DELETE"))
+        return delete_shoot(cleura);
+    return read_shoots(cleura, !strstr(request->url, "/web"));
+}
+
+static struct running *start(struct cleura *cleura)
+{
+    const struct polling polling = {10 * US_PER_S, MINUTE, MINUTE};
+    struct running *d = MEM_NEW(struct running);
+    running_init(d, 7, 1, &polling);
+    d->respond = respond;
+    d->ctx = cleura;
+    running_start(d);
+    running_run(d, MINUTE);
+    return d;
+}
+
+static void end(struct running *d)
+{
+    (void)running_kill(d, false);
+    running_done(d);
+    free(d);
+}
+
+/* ---- commands ---- */
+
+static json_t *spec_with(const char *version)
+{
+    return json_pack("{ss s[{ss ss}]}", "kubernetes_version", version, "node_pools", "name", "a",
+                     "machine_type", "b.2c4gb");
+}
+
+/* Posts a command, which must be accepted. Returns the id of its operation, which the caller frees. */
+static char *post_accepted(struct running *d, struct command *cmd)
+{
+    running_post(d, cmd);
+    running_run(d, 10 * US_PER_S);
+    assert_true(running_answered(cmd));
+    assert_null(cmd->reply.problem);
+    assert_int_equal(cmd->reply.status, 202);
+    char *operation = mem_strdup(cmd->reply.operation_id);
+    command_free(cmd);
+    return operation;
+}
+
+static char *post_create(struct running *d)
+{
+    return post_accepted(d, running_command(d, COMMAND_CLUSTER_CREATE, "p00", NULL,
+                                     json_pack("{ss so}", "name", "web", "spec", spec_with("1.33.7"))));
+}
+
+static char *post_put(struct running *d, const char *version)
+{
+    return post_accepted(d, running_command(d, COMMAND_CLUSTER_PUT, "p00", "web",
+                                     json_pack("{so}", "spec", spec_with(version))));
+}
+
+static char *post_delete(struct running *d)
+{
+    return post_accepted(d, running_command(d, COMMAND_CLUSTER_DELETE, "p00", "web", NULL));
+}
+
+static void cancel(struct running *d, const char *operation)
+{
+    struct command *cmd = running_command(d, COMMAND_OPERATION_CANCEL, NULL, NULL, NULL);
+    (void)snprintf(cmd->id, sizeof(cmd->id), "%s", operation);
+    running_post(d, cmd);
+    running_run(d, 10 * US_PER_S);
+    assert_true(running_answered(cmd));
+    assert_null(cmd->reply.problem);
+    command_free(cmd);
+}
+
+static void expect_not_managed(struct running *d)
+{
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_DELETE, "p00", "web", NULL);
+    running_post(d, cmd);
+    running_run(d, 10 * US_PER_S);
+    assert_true(running_answered(cmd));
+    assert_non_null(cmd->reply.problem);
+    assert_int_equal(cmd->reply.problem->code, PROBLEM_NOT_MANAGED);
+    command_free(cmd);
+}
+
+/* `text`: phase and ownership of the cluster "web", such as "ready managed"; "none" when there is no
+ * cluster. */
+static void expect_cluster(struct running *d, const char *text)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/web");
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
+    char *shown CLEANUP_FREE =
+        mem_printf("%s%s", c ? phase_name(c->phase) : "none", c && c->managed ? " managed" : "");
+    view_leave(d->view);
+    assert_string_equal(shown, text);
+}
+
+static void expect_operation(struct running *d, const char *id, enum operation_status status)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_OPERATIONS, id);
+    assert_non_null(blob);
+    const struct operation *op = blob->subject;
+    assert_int_equal(op->status, status);
+    view_leave(d->view);
+}
+
+/* The answer to the create is lost, and Cleura is away. The delete that follows is cancelled. */
+static struct running *start_with_cancelled_delete(struct cleura *cleura)
+{
+    struct running *d = start(cleura);
+    cleura->loses = true;
+    char *created CLEANUP_FREE = post_create(d);
+    running_run(d, 3 * MINUTE);
+    assert_int_equal(cleura->creates, 1);
+    expect_cluster(d, "pending managed");
+    char *deleted CLEANUP_FREE = post_delete(d);
+    running_run(d, 5 * MINUTE);
+    expect_operation(d, created, OPERATION_CANCELLED); /* the delete has replaced it */
+    expect_cluster(d, "deleting managed");
+    cancel(d, deleted);
+    running_run(d, 5 * MINUTE);
+    expect_operation(d, deleted, OPERATION_CANCELLED);
+    expect_cluster(d, "failed managed");
+    return d;
+}
+
+/* ---- expectations ---- */
+
+static void a_create_may_replace_a_record_whose_delete_was_cancelled(void **state)
+{
+    (void)state;
+    struct cleura cleura = {0};
+    struct running *d = start_with_cancelled_delete(&cleura);
+    (void)running_kill(d, false);
+    running_start(d);
+    cleura.away = false;
+    running_run(d, 10 * MINUTE);
+    expect_cluster(d, "failed managed");
+    char *created CLEANUP_FREE = post_put(d, "1.33.7");
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.creates, 2);
+    expect_operation(d, created, OPERATION_FAILED); /* this Cleura refuses it */
+    end(d);
+}
+
+static void a_lost_create_that_arrived_is_managed_after_a_cancelled_delete(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.arrives = true};
+    struct running *d = start_with_cancelled_delete(&cleura);
+    cleura.away = false;
+    running_run(d, 10 * MINUTE);
+    expect_cluster(d, "ready managed");
+    char *deleted CLEANUP_FREE = post_delete(d);
+    running_run(d, 10 * MINUTE);
+    expect_operation(d, deleted, OPERATION_SUCCEEDED);
+    expect_cluster(d, "none");
+    assert_int_equal(cleura.deletes, 1);
+    end(d);
+}
+
+static void a_second_delete_knows_the_lost_create(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.arrives = true};
+    struct running *d = start_with_cancelled_delete(&cleura);
+    char *deleted CLEANUP_FREE = post_delete(d);
+    cleura.away = false;
+    running_run(d, 10 * MINUTE);
+    expect_operation(d, deleted, OPERATION_SUCCEEDED);
+    expect_cluster(d, "none");
+    assert_int_equal(cleura.deletes, 1);
+    end(d);
+}
+
+static void a_strange_shoot_is_not_managed_after_a_cancelled_delete(void **state)
+{
+    (void)state;
+    struct cleura cleura = {0};
+    struct running *d = start_with_cancelled_delete(&cleura);
+    cleura.version = "1.34.3";
+    cleura.away = false;
+    running_run(d, 10 * MINUTE);
+    expect_cluster(d, "ready");
+    expect_not_managed(d);
+    assert_int_equal(cleura.deletes, 0);
+    end(d);
+}
+
+/* The create is on its way when its delete is cancelled. */
+static void a_cancelled_delete_lets_the_create_continue(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.refuses_after_us = 50 * US_PER_S};
+    struct running *d = start(&cleura);
+    char *created CLEANUP_FREE = post_create(d);
+    char *deleted CLEANUP_FREE = post_delete(d);
+    expect_cluster(d, "deleting managed");
+    cancel(d, deleted);
+    expect_operation(d, deleted, OPERATION_CANCELLED);
+    expect_operation(d, created, OPERATION_RUNNING);
+    expect_cluster(d, "pending managed");
+    running_run(d, MINUTE);
+    expect_operation(d, created, OPERATION_FAILED);
+    expect_cluster(d, "failed managed");
+    end(d);
+}
+
+/* A change waits for the create, which Cleura refuses. Then somebody else makes the shoot that was
+ * requested. */
+static void a_refused_create_is_known_after_the_change_behind_it(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.refuses_after_us = 30 * US_PER_S};
+    struct running *d = start(&cleura);
+    char *created CLEANUP_FREE = post_create(d);
+    char *changed CLEANUP_FREE = post_put(d, "1.34.3");
+    running_run(d, MINUTE);
+    expect_operation(d, created, OPERATION_FAILED);
+    expect_operation(d, changed, OPERATION_FAILED);
+    expect_cluster(d, "failed managed");
+    cleura.version = "1.33.7";
+    running_run(d, 10 * MINUTE);
+    expect_cluster(d, "ready");
+    expect_not_managed(d);
+    assert_int_equal(cleura.deletes, 0);
+    end(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_create_may_replace_a_record_whose_delete_was_cancelled),
+        cmocka_unit_test(a_lost_create_that_arrived_is_managed_after_a_cancelled_delete),
+        cmocka_unit_test(a_second_delete_knows_the_lost_create),
+        cmocka_unit_test(a_strange_shoot_is_not_managed_after_a_cancelled_delete),
+        cmocka_unit_test(a_cancelled_delete_lets_the_create_continue),
+        cmocka_unit_test(a_refused_create_is_known_after_the_change_behind_it),
+    };
+    log_set_level(LOG_LEVEL_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
