@@ -48,7 +48,9 @@ static void rebind_accounts(struct reconcile *r, const struct config *next)
         if (a->ends)
             continue;
         a->config = config;
-        upstream_account_configure(a->lane, config, next->limits.queue_length);
+        /* The next call makes a login with the new credentials, if it needs one. */
+        if (upstream_account_configure(a->lane, config, next->limits.queue_length))
+            account_read_soon(a);
     }
 }
 

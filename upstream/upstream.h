@@ -240,9 +240,10 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
  * Changes the configuration of the account. New limits apply from the next call on. When login, password or
  * token file differ, earlier refusals are forgotten, and the next login uses the new values; calls that wait
  * use this login, too. A token is discarded only when the login differs. URL and generation must be the same.
- * The old configuration may be freed after this function.
+ * The old configuration may be freed after this function. Returns whether login, password or token file
+ * differ.
  */
-void upstream_account_configure(struct upstream_account *a, const struct config_account *config,
+bool upstream_account_configure(struct upstream_account *a, const struct config_account *config,
                                 int queue_length);
 /* Discards all queued and running calls without on_done. */
 void upstream_account_free(struct upstream_account *a);

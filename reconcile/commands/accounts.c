@@ -111,23 +111,28 @@ static unsigned take_up_operation(struct walk *w, struct entity *e)
 {
     if (e->project->account != CONTAINER_OF(w, struct account, resumption) || !entity_has_open_operation(e))
         return WALK_PASSED_BY;
+    life_end_pause(e);
     entity_touch(e);
     return WALK_CHANGED;
+}
+
+void account_read_soon(struct account *a)
+{
+    for (struct project *p = a->r->projects; p; p = p->hh.next) {
+        if (p->account != a)
+            continue;
+        p->poll.discovery_due = env_mono(a->r->env);
+        schedule_rearm(p);
+        if (!p->state->catalog)
+            catalog_fetch(p);
+    }
 }
 
 /* Continues at once the work that waited for a login. */
 static void resume_work(struct account *a)
 {
-    struct reconcile *r = a->r;
-    for (struct project *p = r->projects; p; p = p->hh.next) {
-        if (p->account != a)
-            continue;
-        p->poll.discovery_due = env_mono(r->env);
-        schedule_rearm(p);
-        if (!p->state->catalog)
-            catalog_fetch(p);
-    }
-    walk_all(r, &a->resumption);
+    account_read_soon(a);
+    walk_all(a->r, &a->resumption);
 }
 
 static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state,

@@ -60,6 +60,8 @@ void account_add(struct reconcile *r, const struct config_account *config);
 void account_remove(struct account *a);
 void accounts_free(struct reconcile *r);
 void account_show(struct account *a);
+/* Reads the clusters of all its projects, and missing catalogs, as soon as possible. */
+void account_read_soon(struct account *a);
 
 /* ---- location.c: the location of a project at Cleura ---- */
 

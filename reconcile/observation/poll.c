@@ -34,6 +34,7 @@
 enum {
     POLL_DEADLINE_S = 120, /* a poll that was not sent in this time is requested again */
     POLL_FAILURE_CAP_S = 300,
+    POLL_LOGIN_CAP_S = 30, /* the same limit while there is no login */
     POLL_JITTER_PERCENT = 5,
     POLL_SINGLE_ABOVE = 4, /* projects with fewer clusters are always read by a list */
     SAVES_MAX = 2,         /* while the store cannot be written, so many change sets of a cluster wait */
@@ -290,6 +291,17 @@ static void on_failure_marked(struct walk *w)
     end_poll(CONTAINER_OF(w, struct project, poll.failure), false);
 }
 
+/* Returns the wait after a failed read. A read without a login makes no request while the login guard is
+ * closed, but it finds a new token in token_file. */
+static int64_t wait_after(const struct project *p, const struct upstream_result *result)
+{
+    const int64_t longest = POLL_LOGIN_CAP_S * US_PER_S;
+    int64_t wait = backed_off(p->r->o.config->polling.active_us, p->poll.failures);
+    if (result->retry_after_s * US_PER_S > wait)
+        wait = result->retry_after_s * US_PER_S;
+    return result->class == UPSTREAM_LOGIN_FAILED && wait > longest ? longest : wait;
+}
+
 static void poll_failed(struct project *p, const struct upstream_result *result)
 {
     struct reconcile *r = p->r;
@@ -300,11 +312,10 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
                    result->message ? result->message : "");
     mem_set_str(&p->poll.last_error, message);
     log_debug("clusters of a project cannot be read", "project", p->name, "error", message);
-    int64_t wait = backed_off(r->o.config->polling.active_us, p->poll.failures);
-    if (result->retry_after_s * US_PER_S > wait)
-        wait = result->retry_after_s * US_PER_S;
-    if (p->poll.discovery_due <= env_mono(r->env))
-        p->poll.discovery_due = env_mono(r->env) + wait;
+    const bool lacks_login = result->class == UPSTREAM_LOGIN_FAILED;
+    const mono_us now = env_mono(r->env), next = now + wait_after(p, result);
+    if (p->poll.discovery_due <= now || (lacks_login && p->poll.discovery_due > next))
+        p->poll.discovery_due = next;
     walk_project(p, &p->poll.failure);
 }
 

@@ -193,8 +193,9 @@ enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result
 void auth_token_rejected(struct upstream_account *a, uint64_t generation);
 void auth_init(struct upstream_account *a, const struct account_state *remembered);
 /* Replaces the account's configuration. When the credentials differ, earlier refusals are forgotten, and the
- * next login uses the new credentials. A token is discarded only when the login differs. */
-void auth_configure(struct upstream_account *a, const struct config_account *config);
+ * next login uses the new credentials. A token is discarded only when the login differs. Returns whether
+ * the credentials differ. */
+bool auth_configure(struct upstream_account *a, const struct config_account *config);
 void auth_done(struct upstream_account *a);
 /* Uses a token from token_file that was not tried before; false when there is none. */
 bool auth_take_file_token(struct upstream_account *a);

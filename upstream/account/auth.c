@@ -147,7 +147,7 @@ static void begin_afresh(struct upstream_account *a, bool other_login)
     remember(a);
 }
 
-void auth_configure(struct upstream_account *a, const struct config_account *config)
+bool auth_configure(struct upstream_account *a, const struct config_account *config)
 {
     const struct config_account *before = a->config;
     const bool other_login = strcmp(before->login, config->login) != 0;
@@ -156,6 +156,7 @@ void auth_configure(struct upstream_account *a, const struct config_account *con
     a->config = config;
     if (!same)
         begin_afresh(a, other_login);
+    return !same;
 }
 
 void auth_done(struct upstream_account *a)

@@ -602,14 +602,15 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
     return a;
 }
 
-void upstream_account_configure(struct upstream_account *a, const struct config_account *config,
+bool upstream_account_configure(struct upstream_account *a, const struct config_account *config,
                                 int queue_length)
 {
     loop_assert_owner(a->loop);
     assert(!strcmp(config->url, a->config->url) && config->api == a->config->api);
     a->lane.length = queue_length;
-    auth_configure(a, config);
+    const bool changed = auth_configure(a, config);
     lane_kick(a);
+    return changed;
 }
 
 void upstream_account_free(struct upstream_account *a)
