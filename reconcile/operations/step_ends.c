@@ -39,6 +39,20 @@ static bool deletion_is_missing(const struct entity *e)
     return sent->uncertain || since > DELETE_AGAIN_S * US_PER_S;
 }
 
+/* Whether the deletion was requested often enough. The wall clock also counts the time before a restart. */
+static bool deletion_is_vain(const struct entity *e)
+{
+    const struct operation_step *sent = &e->op->steps[0];
+    return sent->attempts >= STEP_MAX_ATTEMPTS &&
+           env_wall(e->r->env) - sent->started_at > STEP_BUDGET_S * US_PER_S;
+}
+
+static void give_up_deletion(struct entity *e, struct save *save)
+{
+    e->cluster->guard_since = 0; /* the shoot shows its own state */
+    operation_finish(e, save, e->op, OPERATION_FAILED, step_had_no_effect(&e->op->steps[0]));
+}
+
 static void delete_again(struct entity *e)
 {
     const bool doubt = shoot_may_be_deleting(e->cluster->shoot);
@@ -179,7 +193,10 @@ void steps_observed(struct entity *e, struct save *save, const struct decision *
     if (step_kind(step)->exclusive) {
         run_observed(e, save, d);
     } else if (step->type == STEP_WAIT_GONE && deletion_is_missing(e)) {
-        delete_again(e);
+        if (deletion_is_vain(e))
+            give_up_deletion(e, save);
+        else
+            delete_again(e);
     } else if (step->type == STEP_WAIT_READY && d->operation_finished) {
         operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
     } else if (d->operation_failed) {

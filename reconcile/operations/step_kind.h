@@ -89,9 +89,12 @@ void step_busy(struct entity *e, const struct upstream_result *result);
 
 /* ---- steps.c, for step_ends.c and step_read_back.c ---- */
 
-/* The time after which shootd stops looking for the effect of a call with a lost answer, or stops repeating a
- * step without effect. */
-enum { STEP_BUDGET_S = 600 };
+enum {
+    STEP_BUDGET_S = 600,   /* the time after which shootd stops looking for the effect of a call with a lost
+                            * answer, or stops repeating a step without effect */
+    STEP_MAX_ATTEMPTS = 6, /* the step fails after this many calls without effect, but not before
+                            * STEP_BUDGET_S */
+};
 /* Sets the operation's message to the reason why it waits, and stores the message if it is new. */
 void step_reports(struct entity *e, const char *message);
 
@@ -100,6 +103,8 @@ typedef void step_answer(struct upstream_call *call, const struct upstream_resul
 void step_submit(struct entity *e, enum step_life life, enum upstream_op op, step_answer *on_done);
 /* Called when the call probably had no effect: the call is sent again, or the step fails. */
 void step_send_again(struct entity *e);
+/* Returns the problem of a step that was sent too often without effect; the caller owns it. */
+struct problem *step_had_no_effect(const struct operation_step *step);
 /* Called when nothing was sent, or a read failed. The step is unchanged and continues later. */
 void step_not_sent(struct entity *e, const struct upstream_result *result);
 /* Ends the step as STEP_DONE or STEP_SKIPPED: it was accepted without a run, its run ended, its effect exists

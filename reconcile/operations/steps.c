@@ -33,8 +33,6 @@
 
 enum {
     STEP_DEADLINE_S = 120, /* a call must leave the lane within this time */
-    STEP_MAX_ATTEMPTS = 6, /* the step fails after this many lost answers or 5xx, but not before
-                            * STEP_BUDGET_S */
     LOOK_FRESH_S = 5,      /* maximum age of the read when the intent to make the call is stored */
     LOOK_WINDOW_S = 30,    /* maximum age of that read when the call leaves the lane, in addition to
                             * min_spacing */
@@ -124,6 +122,14 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     try_again(e, BUSY_WAIT_S * US_PER_S);
 }
 
+struct problem *step_had_no_effect(const struct operation_step *step)
+{
+    char since[TIME_TEXT_BYTES];
+    return problem_new(PROBLEM_UPSTREAM_NO_EFFECT, "%d attempts of %s since %s had no effect at Cleura",
+                       step->attempts, step_type_name(step->type),
+                       time_rfc3339(step->started_at, false, since));
+}
+
 void step_send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
@@ -133,11 +139,7 @@ void step_send_again(struct entity *e)
         return;
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
-        char since[TIME_TEXT_BYTES];
-        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_NO_EFFECT,
-                                             "%d attempts of %s since %s had no effect at Cleura",
-                                             step->attempts, step_type_name(step->type),
-                                             time_rfc3339(step->started_at, false, since)));
+        entity_fail_operation(e, step_had_no_effect(step));
         return;
     }
     step_move(e->op, step, STEP_PENDING);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "tests/support/one_shoot.h"
+#include "view/cluster_facts.h"
 
 #define UID "11111111-8888-4777-8666-555555555555"
 
@@ -66,6 +67,42 @@ static void a_promise_without_effect_is_reported(void **state)
     expect_operation(d, "running 0 -: Accepted by Cleura at ", "times at ");
     running_run(d, 30 * MINUTE);
     expect_operation(d, "failed 0 upstream_no_effect: ", "attempts of patch_cluster since ");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void expect_phase(struct running *d, const char *phase)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
+    assert_non_null(blob);
+    const char *there = phase_name(cluster_facts_of(blob)->phase);
+    view_leave(d->view);
+    assert_string_equal(there, phase);
+}
+
+/* Cleura accepts deletions, and deletes nothing. The delete ends after six requests and ten minutes, like a
+ * change. */
+static void a_deletion_without_effect_ends(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID, .ineffective = true};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 9 * MINUTE);
+    expect_operation(d, "running", "");
+    expect_phase(d, "deleting");
+    running_run(d, 51 * MINUTE);
+    expect_operation(d, "failed", " upstream_no_effect: ");
+    expect_operation(d, "failed", " attempts of delete_shoot since ");
+    assert_in_range(cleura.writes, 6, 11);
+    expect_phase(d, "ready");
+    command_free(cmd);
+    cleura.ineffective = false;
+    cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, MINUTE);
+    assert_int_equal(cmd->reply.status, 202);
+    expect_phase(d, "deleting");
     command_free(cmd);
     one_shoot_end(d);
 }
@@ -130,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_answers_and_refusals_are_counted_apart),
         cmocka_unit_test(a_promise_without_effect_is_reported),
+        cmocka_unit_test(a_deletion_without_effect_ends),
         cmocka_unit_test(an_outage_is_reported),
         cmocka_unit_test(answered_request_is_not_read_again_D8),
     };
