@@ -381,6 +381,13 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     endpoint_plan(p);
 }
 
+size_t webhook_engine_pending(struct webhook_engine *e, const char *id)
+{
+    loop_assert_owner(e->o.loop);
+    const struct endpoint *p = endpoint_find(e, id);
+    return p ? p->waiting.count + (size_t)p->in_flight : 0;
+}
+
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id)
 {
     struct pending_delivery *pending;

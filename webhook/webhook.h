@@ -10,6 +10,7 @@
 #define WEBHOOK_WEBHOOK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -64,6 +65,9 @@ void webhook_engine_remove(struct webhook_engine *e, const char *id);
  * "answer_too_large".
  */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
+/* Returns the number of pending deliveries of a webhook, those in progress included; 0 when the engine has no
+ * such webhook. */
+size_t webhook_engine_pending(struct webhook_engine *e, const char *id);
 /* Makes a waiting delivery due now, and ends the pause that the receiver requested. A delivery that is being
  * sent is not changed. Returns false when the engine has no such waiting delivery. */
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);

@@ -21,7 +21,12 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-enum { RECOVER_MAX = 500 /* the limit of deliveries in one recovery */ };
+enum {
+    RECOVER_MAX = 500,  /* the limit of deliveries in one recovery */
+    PENDING_MAX = 1000, /* with so many pending deliveries, a webhook gets no tests and no repetitions: each
+                         * delivery takes memory until it has ended, also after a restart */
+    PENDING_WAIT_S = 60,
+};
 
 static struct problem *unreadable(void)
 {
@@ -44,6 +49,15 @@ static struct problem *enabled_webhook_of(struct reconcile *r, const struct comm
     return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                        "the webhook is disabled (%s); POST .../enable comes first",
                        (*ret)->subscription->disabled_reason);
+}
+
+/* Returns the problem when no further delivery may be made at a client's request. */
+static struct problem *too_many_pending(const struct reconcile *r, const struct command *cmd)
+{
+    if (webhook_engine_pending(r->webhooks, cmd->id) < PENDING_MAX)
+        return NULL;
+    return problem_passing(PROBLEM_TOO_MANY_REQUESTS, PENDING_WAIT_S,
+                           "the webhook has 1000 pending deliveries or more; GET .../deliveries shows them");
 }
 
 /* ---- reading ---- */
@@ -173,9 +187,9 @@ static struct problem *on_redeliver(struct store_query *s)
         return refusal;
     if (s->deliveries->status == DELIVERY_PENDING)
         expedite(r, cmd, s->deliveries);
-    else
+    else if (!(refusal = too_many_pending(r, cmd)))
         deliver_again(r, cmd, s->deliveries);
-    return NULL;
+    return refusal;
 }
 
 struct problem *command_redeliver(struct reconcile *r, struct command *cmd)
@@ -287,6 +301,8 @@ struct problem *command_webhook_test(struct reconcile *r, struct command *cmd)
 {
     struct subscription_entry *entry;
     struct problem *refusal = enabled_webhook_of(r, cmd, &entry);
+    if (!refusal)
+        refusal = too_many_pending(r, cmd);
     if (refusal)
         return refusal;
     struct save *save = save_answer(r, command_reply_saved, cmd);

@@ -100,6 +100,19 @@ static struct command *request_webhook(struct running *d, const struct command *
     return webhook;
 }
 
+/* Makes a webhook whose receiver never answers, and copies its id. */
+static void make_webhook(struct running *d, char id[static 40])
+{
+    struct command *token = make_token(d, "operator");
+    settle(d);
+    struct command *made = request_webhook(d, token);
+    settle(d);
+    json_t *webhook CLEANUP_JSON = json_loads(made->reply.text, 0, NULL);
+    (void)snprintf(id, 40, "%s", json_str(webhook, "id"));
+    expect_code(made, -1);
+    expect_code(token, -1);
+}
+
 /* A token requests a webhook and is revoked directly after that. The webhook must not deliver events. */
 static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void **state)
 {
@@ -118,6 +131,33 @@ static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void 
     expect_code(revoked, -1);
     expect_code(made, -1);
     expect_webhook(d, "disabled revoked");
+    one_shoot_end(d);
+}
+
+/* A client requests one test after the other. The deliveries that wait stay in memory, so they have a bound.
+ */
+static void tests_of_a_webhook_that_does_not_answer_have_a_bound(void **state)
+{
+    (void)state;
+    enum { AT_ONCE = 100, ROUNDS = 12, MAX = 1000, ENDED_MEANWHILE = 50 };
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *tests[AT_ONCE];
+    int accepted = 0;
+    char id[40];
+    make_webhook(d, id);
+    for (int i = 0; i < ROUNDS; i++) {
+        for (int j = 0; j < AT_ONCE; j++)
+            tests[j] = post_about(d, id, COMMAND_WEBHOOK_TEST, NULL);
+        settle(d);
+        for (int j = 0; j < AT_ONCE; j++) {
+            const struct problem *problem = tests[j]->reply.problem;
+            accepted += !problem;
+            assert_int_equal(problem ? problem->retry_after_s : 60, 60);
+            expect_code(tests[j], problem ? PROBLEM_TOO_MANY_REQUESTS : -1);
+        }
+    }
+    assert_in_range(accepted, MAX, MAX + ENDED_MEANWHILE);
     one_shoot_end(d);
 }
 
@@ -163,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_admin_counts_when_it_is_stored),
         cmocka_unit_test(a_webhook_that_is_being_stored_hears_that_its_token_is_revoked),
+        cmocka_unit_test(tests_of_a_webhook_that_does_not_answer_have_a_bound),
         cmocka_unit_test(observations_do_not_pile_up_while_the_store_stands_still),
     };
     log_set_level(LOG_LEVEL_ERROR);
