@@ -100,8 +100,7 @@ static void survey_one(struct fetch *f, void *ctx)
     struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     if (!k->text)
         return;
-    const bool in_use =
-        k == s->newest || !list_is_empty(&f->waiters) || upstream_call_is_active(&f->call);
+    const bool in_use = k == s->newest || !list_is_empty(&f->waiters) || upstream_call_is_active(&f->call);
     count_kept(&s->all, k, in_use);
     if (!strcmp(k->token_id, s->newest->token_id) && !strcmp(f->entity_key, s->newest->fetch.entity_key))
         count_kept(&s->alike, k, in_use);

@@ -17,10 +17,18 @@ static void loopback_is_what_never_leaves_the_machine(void **state)
         "http://[::1]:8080/",    "http://127.0.0.1?a=b",
     };
     static const char *const foreign[] = {
-        "http://127.evil.example",      "http://127.0.0.1.evil.example:80", "http://localhost.evil.example",
-        "http://[::1].evil.example",    "http://localhost:x@evil.example",  "http://127.0.0.1@evil.example",
-        "http://127.0.0.1:8@evil.test", "http://[::1",                      "http://128.0.0.1",
-        "http://evil.example/localhost", "http://",                         "http://:8080",
+        "http://127.evil.example",
+        "http://127.0.0.1.evil.example:80",
+        "http://localhost.evil.example",
+        "http://[::1].evil.example",
+        "http://localhost:x@evil.example",
+        "http://127.0.0.1@evil.example",
+        "http://127.0.0.1:8@evil.test",
+        "http://[::1",
+        "http://128.0.0.1",
+        "http://evil.example/localhost",
+        "http://",
+        "http://:8080",
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(own); i++)

@@ -93,11 +93,11 @@ static void ao6_operations_are_kept_as_many_days_as_configured(void **state)
 }
 
 /* The shoot "early", which somebody else makes. */
-#define STRANGER                                                                             \
-    "{\"name\":\"early\",\"uid\":\"11111111-8888-4777-8666-555555555555\","                       \
-    "\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{\"workers\":[]},"                 \
-    "\"last_operation\":{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100,"            \
-    "\"description\":\"\",\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{"             \
+#define STRANGER                                                                        \
+    "{\"name\":\"early\",\"uid\":\"11111111-8888-4777-8666-555555555555\","             \
+    "\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{\"workers\":[]},"      \
+    "\"last_operation\":{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100," \
+    "\"description\":\"\",\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{"  \
     "\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}"
 
 struct stranger {

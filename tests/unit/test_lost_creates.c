@@ -17,10 +17,10 @@
 /* Cleura, where only the shoot "web" may exist. */
 struct cleura {
     bool away;
-    bool loses;             /* the next create gets no answer, then Cleura is away */
-    bool arrives;           /* the lost create makes the shoot */
+    bool loses;               /* the next create gets no answer, then Cleura is away */
+    bool arrives;             /* the lost create makes the shoot */
     int64_t refuses_after_us; /* creates are refused after this time */
-    const char *version;    /* the version of the shoot; NULL: there is no shoot */
+    const char *version;      /* the version of the shoot; NULL: there is no shoot */
     unsigned creates, deletes;
 };
 
@@ -137,14 +137,15 @@ static char *post_accepted(struct running *d, struct command *cmd)
 
 static char *post_create(struct running *d)
 {
-    return post_accepted(d, running_command(d, COMMAND_CLUSTER_CREATE, "p00", NULL,
-                                     json_pack("{ss so}", "name", "web", "spec", spec_with("1.33.7"))));
+    return post_accepted(d,
+                         running_command(d, COMMAND_CLUSTER_CREATE, "p00", NULL,
+                                         json_pack("{ss so}", "name", "web", "spec", spec_with("1.33.7"))));
 }
 
 static char *post_put(struct running *d, const char *version)
 {
     return post_accepted(d, running_command(d, COMMAND_CLUSTER_PUT, "p00", "web",
-                                     json_pack("{so}", "spec", spec_with(version))));
+                                            json_pack("{so}", "spec", spec_with(version))));
 }
 
 static char *post_delete(struct running *d)
