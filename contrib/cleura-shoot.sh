@@ -46,11 +46,13 @@ die() { # CODE MESSAGE...
 # ---- requests --------------------------------------------------------------------------------------------------------
 
 # request METHOD PATH [BODY] stores the answer in $answer; any failure ends the program. The token goes through a file descriptor, because
-# every user of the machine sees arguments. `-q`: a ~/.curlrc could print the token or change the answer.
+# every user of the machine sees arguments. `-q`: a ~/.curlrc could print the token or change the answer. A token that
+# is sent without encryption must not leave the machine, so there is no proxy on loopback.
 request() {
     local method=$1 path=$2 status location type
     local more=()
-    [ $# -lt 3 ] || more=(-H 'Content-Type: application/json' --data-binary "$3")
+    [[ ! $base/ =~ ^https?://(127(\.[0-9]+){3}|localhost|\[::1])(:[0-9]+)?/ ]] || more+=(--noproxy '*')
+    [ $# -lt 3 ] || more+=(-H 'Content-Type: application/json' --data-binary "$3")
     answer=$(curl -q -sS --connect-timeout 10 --max-time 90 -X "$method" ${more[@]+"${more[@]}"} \
         --config <(printf 'header = "Authorization: Bearer %s"\n' "$SHOOTD_TOKEN") \
         -w '\n%{http_code}|%{redirect_url}|%{content_type}' "$base$path") || die "$UNREACHABLE" "shootd does not answer at $base"

@@ -56,8 +56,12 @@ static struct problem *too_many_pending(const struct reconcile *r, const struct 
 {
     if (webhook_engine_pending(r->webhooks, cmd->id) < PENDING_MAX)
         return NULL;
-    return problem_passing(PROBLEM_TOO_MANY_REQUESTS, PENDING_WAIT_S,
-                           "the webhook has 1000 pending deliveries or more; GET .../deliveries shows them");
+    struct problem *p = problem_new(PROBLEM_TOO_MANY_REQUESTS,
+                                    "the webhook has %d pending deliveries or more; GET .../deliveries shows "
+                                    "them",
+                                    PENDING_MAX);
+    p->retry_after_s = PENDING_WAIT_S;
+    return p;
 }
 
 /* ---- reading ---- */

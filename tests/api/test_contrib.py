@@ -168,6 +168,12 @@ def test_a_curlrc_spoils_nothing(shoot, tmp_path):
     assert run.stderr == ""
 
 
+def test_no_proxy_gets_the_token_on_loopback(shoot):
+    proxy = f"http://127.0.0.1:{free_port()}"
+    good(shoot("list", http_proxy=proxy, all_proxy=proxy))
+    refused(shoot("list", http_proxy=proxy, SHOOTD_URL="http://127.0.0.1.example.invalid:8080"), UNREACHABLE, proxy.rpartition(":")[2])
+
+
 def test_shellcheck_finds_nothing():
     if not shutil.which("shellcheck"):
         pytest.skip("shellcheck is not installed; `make deps-test` installs it")

@@ -33,14 +33,6 @@ static struct canned_answer answer_shoot(struct one_shoot *cleura, bool list)
     return answer;
 }
 
-static const char catalog[] = "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33."
-                              "7\"},{\"version\":\"1.34.3\"}]},"
-                              "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
-                              "\"machine_images\":[{\"name\":"
-                              "\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],\"regions\":[{"
-                              "\"name\":\"Sto2\",\"zones\":[{\"name\":"
-                              "\"nova\"}]}]}]";
-
 static struct canned_answer respond(void *ctx, const struct seen_request *request)
 {
     struct one_shoot *cleura = ctx;
@@ -83,7 +75,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
         if (!strstr(request->url, "id01"))
             answer = answer_shoot(cleura, true);
     } else if (strstr(request->url, "/cloud-profiles")) {
-        answer.body = catalog;
+        answer.body = small_catalog;
     } else {
         answer.status = 201;
         answer.body = "{\"result\":\"login_ok\",\"token\":\"t1\"}";

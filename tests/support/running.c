@@ -13,6 +13,13 @@ enum { COMMAND_DEADLINE_S = 600 };
 
 #define LOCATION "running-test"
 
+const char small_catalog[] =
+    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\"},"
+    "{\"version\":\"1.34.3\"}]},"
+    "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
+    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
+    "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
+
 /* ---- the result of a command: its ctx ---- */
 
 static char posted, answered, dropped;

@@ -34,6 +34,9 @@ struct running {
     void *ctx;
 };
 
+/* Cleura's catalog, with two versions and one of everything else. */
+extern const char small_catalog[];
+
 struct polling {
     int64_t active_us, idle_us, discovery_us;
 };

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "tests/support/check.h"
 #include "view/cluster_facts.h"
 
 static wall_us time_of(const json_t *object, const char *key)
@@ -70,4 +71,15 @@ struct cluster *shown_cluster(const struct view_blob *blob)
 {
     json_t *body CLEANUP_JSON = body_of(blob);
     return cluster_of_body(body, blob);
+}
+
+void expect_cluster(struct view *view, const char *key, const char *text)
+{
+    const struct view_snapshot *s = view_enter(view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, key);
+    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
+    char *shown CLEANUP_FREE =
+        mem_printf("%s%s", c ? phase_name(c->phase) : "none", c && c->managed ? " managed" : "");
+    view_leave(view);
+    assert_string_equal(shown, text);
 }

@@ -143,6 +143,11 @@ static void fake_free(struct transport *t)
     free(f);
 }
 
+struct canned_answer answer_with(int status, const char *body)
+{
+    return (struct canned_answer){HTTP_ANSWERED, status, body, NULL, 10 * US_PER_MS};
+}
+
 struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *loop)
 {
     struct fake_transport *f = MEM_NEW(struct fake_transport);

@@ -46,6 +46,9 @@ struct canned_answer {
     int64_t latency_us;
 };
 
+/* Returns an answer that comes after 10 ms. */
+struct canned_answer answer_with(int status, const char *body);
+
 struct fake_transport {
     struct transport transport;
     struct loop *loop;

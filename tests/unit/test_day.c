@@ -132,7 +132,7 @@ static const char *list_text(struct day *day, unsigned p)
     return text;
 }
 
-static struct canned_answer answer_with(const char *body, int status, int64_t latency_ms)
+static struct canned_answer answer_after(const char *body, int status, int64_t latency_ms)
 {
     return (struct canned_answer){HTTP_ANSWERED, status, body, NULL, latency_ms * US_PER_MS};
 }
@@ -158,11 +158,11 @@ static struct canned_answer shoot_answer(struct day *day, const struct seen_requ
                                                           .changed_at = day->d.world.now};
         day->projects[p].moves_until = day->d.world.now + (PICK_UP_S + RUN_S + 1) * US_PER_S;
         (void)shoot_text(day, p, i, day->answer, sizeof(day->answer));
-        return answer_with(day->answer, 202, CALL_LATENCY_MS);
+        return answer_after(day->answer, 202, CALL_LATENCY_MS);
     }
     day->gets++;
     (void)shoot_text(day, p, i, day->answer, sizeof(day->answer));
-    return answer_with(day->answer, 200, CALL_LATENCY_MS);
+    return answer_after(day->answer, 200, CALL_LATENCY_MS);
 }
 
 static struct canned_answer respond(void *ctx, const struct seen_request *request)
@@ -172,11 +172,11 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     day->calls++;
     if (strstr(request->url, "/cloud-profiles")) {
         day->catalogs++;
-        return answer_with(catalog, 200, CALL_LATENCY_MS);
+        return answer_after(catalog, 200, CALL_LATENCY_MS);
     }
     if (!shoots) {
         day->others++;
-        return answer_with("{\"result\":\"login_ok\",\"token\":\"t1\"}", 201, CALL_LATENCY_MS);
+        return answer_after("{\"result\":\"login_ok\",\"token\":\"t1\"}", 201, CALL_LATENCY_MS);
     }
     char *end;
     unsigned p = (unsigned)strtoul(shoots + 15, &end, 10);
@@ -186,7 +186,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     assert_in_range(m->list_count, 0, LISTS_MAX - 1);
     m->lists[m->list_count++] = day->d.world.now;
     day->lists++;
-    return answer_with(list_text(day, p), 200, LIST_LATENCY_MS);
+    return answer_after(list_text(day, p), 200, LIST_LATENCY_MS);
 }
 
 /* ---- users ---- */

@@ -24,24 +24,13 @@ static int days_kept = SHORT_DAYS_KEPT;
 /* The time before and after the end of a period. It is longer than the hour between two purges. */
 #define MARGIN (2 * HOUR)
 
-static const char catalog[] =
-    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\"}]},"
-    "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
-    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
-    "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
-
-static struct canned_answer answer_with(int status, const char *body)
-{
-    return (struct canned_answer){HTTP_ANSWERED, status, body, NULL, 10 * US_PER_MS};
-}
-
 /* Cleura has no shoots and refuses each create. */
 static struct canned_answer refuse(void *ctx, const struct seen_request *request)
 {
     (void)ctx;
     bool post = !strcmp(request->method, "POST");
     if (strstr(request->url, "/cloud-profiles"))
-        return answer_with(200, catalog);
+        return answer_with(200, small_catalog);
     if (strstr(request->url, "/shoots/"))
         return post ? answer_with(400, "{}") : answer_with(200, "[]");
     return answer_with(201, "{\"result\":\"login_ok\",\"token\":\"t1\"}");

@@ -24,13 +24,6 @@ struct cleura {
     unsigned creates, deletes;
 };
 
-static const char catalog[] =
-    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\"},"
-    "{\"version\":\"1.34.3\"}]},"
-    "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
-    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
-    "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
-
 static const char shoot_form[] =
     "%s{\"name\":\"web\",\"uid\":\"11111111-8888-4777-8666-555555555555\","
     "\"kubernetes\":{\"version\":\"%s\"},"
@@ -40,11 +33,6 @@ static const char shoot_form[] =
     "\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\","
     "\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false,"
     "\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}%s";
-
-static struct canned_answer answer_with(int status, const char *body)
-{
-    return (struct canned_answer){HTTP_ANSWERED, status, body, NULL, 10 * US_PER_MS};
-}
 
 static struct canned_answer create_shoot(struct cleura *cleura, const struct seen_request *request)
 {
@@ -83,7 +71,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     if (strstr(request->url, "/auth/"))
         return answer_with(201, "{\"result\":\"login_ok\",\"token\":\"t1\"}");
     if (strstr(request->url, "/cloud-profiles"))
-        return answer_with(200, catalog);
+        return answer_with(200, small_catalog);
     if (strstr(request->url, "/is-name-taken"))
         return answer_with(200, cleura->version ? "{\"is_taken\":true}" : "{\"is_taken\":false}");
     if (!strstr(request->url, "/shoots/"))
@@ -175,19 +163,6 @@ static void expect_not_managed(struct running *d)
     command_free(cmd);
 }
 
-/* `text`: phase and ownership of the cluster "web", such as "ready managed"; "none" when there is no
- * cluster. */
-static void expect_cluster(struct running *d, const char *text)
-{
-    const struct view_snapshot *s = view_enter(d->view);
-    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/web");
-    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
-    char *shown CLEANUP_FREE =
-        mem_printf("%s%s", c ? phase_name(c->phase) : "none", c && c->managed ? " managed" : "");
-    view_leave(d->view);
-    assert_string_equal(shown, text);
-}
-
 static void expect_operation(struct running *d, const char *id, enum operation_status status)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -206,15 +181,15 @@ static struct running *start_with_cancelled_delete(struct cleura *cleura)
     char *created CLEANUP_FREE = post_create(d);
     running_run(d, 3 * MINUTE);
     assert_int_equal(cleura->creates, 1);
-    expect_cluster(d, "pending managed");
+    expect_cluster(d->view, "p00/web", "pending managed");
     char *deleted CLEANUP_FREE = post_delete(d);
     running_run(d, 5 * MINUTE);
     expect_operation(d, created, OPERATION_CANCELLED); /* the delete has replaced it */
-    expect_cluster(d, "deleting managed");
+    expect_cluster(d->view, "p00/web", "deleting managed");
     cancel(d, deleted);
     running_run(d, 5 * MINUTE);
     expect_operation(d, deleted, OPERATION_CANCELLED);
-    expect_cluster(d, "failed managed");
+    expect_cluster(d->view, "p00/web", "failed managed");
     return d;
 }
 
@@ -229,7 +204,7 @@ static void a_create_may_replace_a_record_whose_delete_was_cancelled(void **stat
     running_start(d);
     cleura.away = false;
     running_run(d, 10 * MINUTE);
-    expect_cluster(d, "failed managed");
+    expect_cluster(d->view, "p00/web", "failed managed");
     char *created CLEANUP_FREE = post_put(d, "1.33.7");
     running_run(d, MINUTE);
     assert_int_equal(cleura.creates, 2);
@@ -244,11 +219,11 @@ static void a_lost_create_that_arrived_is_managed_after_a_cancelled_delete(void 
     struct running *d = start_with_cancelled_delete(&cleura);
     cleura.away = false;
     running_run(d, 10 * MINUTE);
-    expect_cluster(d, "ready managed");
+    expect_cluster(d->view, "p00/web", "ready managed");
     char *deleted CLEANUP_FREE = post_delete(d);
     running_run(d, 10 * MINUTE);
     expect_operation(d, deleted, OPERATION_SUCCEEDED);
-    expect_cluster(d, "none");
+    expect_cluster(d->view, "p00/web", "none");
     assert_int_equal(cleura.deletes, 1);
     end(d);
 }
@@ -262,7 +237,7 @@ static void a_second_delete_knows_the_lost_create(void **state)
     cleura.away = false;
     running_run(d, 10 * MINUTE);
     expect_operation(d, deleted, OPERATION_SUCCEEDED);
-    expect_cluster(d, "none");
+    expect_cluster(d->view, "p00/web", "none");
     assert_int_equal(cleura.deletes, 1);
     end(d);
 }
@@ -275,7 +250,7 @@ static void a_strange_shoot_is_not_managed_after_a_cancelled_delete(void **state
     cleura.version = "1.34.3";
     cleura.away = false;
     running_run(d, 10 * MINUTE);
-    expect_cluster(d, "ready");
+    expect_cluster(d->view, "p00/web", "ready");
     expect_not_managed(d);
     assert_int_equal(cleura.deletes, 0);
     end(d);
@@ -289,14 +264,14 @@ static void a_cancelled_delete_lets_the_create_continue(void **state)
     struct running *d = start(&cleura);
     char *created CLEANUP_FREE = post_create(d);
     char *deleted CLEANUP_FREE = post_delete(d);
-    expect_cluster(d, "deleting managed");
+    expect_cluster(d->view, "p00/web", "deleting managed");
     cancel(d, deleted);
     expect_operation(d, deleted, OPERATION_CANCELLED);
     expect_operation(d, created, OPERATION_RUNNING);
-    expect_cluster(d, "pending managed");
+    expect_cluster(d->view, "p00/web", "pending managed");
     running_run(d, MINUTE);
     expect_operation(d, created, OPERATION_FAILED);
-    expect_cluster(d, "failed managed");
+    expect_cluster(d->view, "p00/web", "failed managed");
     end(d);
 }
 
@@ -312,10 +287,10 @@ static void a_refused_create_is_known_after_the_change_behind_it(void **state)
     running_run(d, MINUTE);
     expect_operation(d, created, OPERATION_FAILED);
     expect_operation(d, changed, OPERATION_FAILED);
-    expect_cluster(d, "failed managed");
+    expect_cluster(d->view, "p00/web", "failed managed");
     cleura.version = "1.33.7";
     running_run(d, 10 * MINUTE);
-    expect_cluster(d, "ready");
+    expect_cluster(d->view, "p00/web", "ready");
     expect_not_managed(d);
     assert_int_equal(cleura.deletes, 0);
     end(d);

@@ -29,19 +29,6 @@ static void expect_operation(struct running *d, enum operation_type type, const 
     assert_string_equal(shown, text);
 }
 
-/* `text`: phase and ownership of the cluster "dev", such as "ready managed"; "none" when there is no
- * cluster. */
-static void expect_cluster(struct running *d, const char *text)
-{
-    const struct view_snapshot *s = view_enter(d->view);
-    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    struct cluster *c CLEANUP_CLUSTER = blob ? shown_cluster(blob) : NULL;
-    char *shown CLEANUP_FREE =
-        mem_printf("%s%s", c ? phase_name(c->phase) : "none", c && c->managed ? " managed" : "");
-    view_leave(d->view);
-    assert_string_equal(shown, text);
-}
-
 static void an_operation_without_its_cluster_ends_as_failed(void **state)
 {
     (void)state;
@@ -58,7 +45,7 @@ static void an_operation_without_its_cluster_ends_as_failed(void **state)
     running_start(d);
     running_run(d, MINUTE);
     expect_operation(d, OPERATION_DELETE, "failed internal_error");
-    expect_cluster(d, "none");
+    expect_cluster(d->view, "p00/dev", "none");
     (void)running_kill(d, false);
     /* The result is permanent. The shoot at Cleura is found again, and is not managed. */
     d->clusters_unreadable = false;
@@ -66,16 +53,10 @@ static void an_operation_without_its_cluster_ends_as_failed(void **state)
     running_start(d);
     running_run(d, 10 * MINUTE);
     expect_operation(d, OPERATION_DELETE, "failed internal_error");
-    expect_cluster(d, "ready");
+    expect_cluster(d->view, "p00/dev", "ready");
     assert_int_equal(cleura.writes, 0);
     one_shoot_end(d);
 }
-
-static const char catalog[] =
-    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\"}]},"
-    "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
-    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
-    "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
 
 /* Cleura has no shoots, and refuses to create one now. */
 static struct canned_answer cannot_make(void *ctx, const struct seen_request *request)
@@ -86,7 +67,7 @@ static struct canned_answer cannot_make(void *ctx, const struct seen_request *re
         answer.status = 201;
         answer.body = "{\"result\":\"login_ok\",\"token\":\"t1\"}";
     } else if (strstr(request->url, "/cloud-profiles")) {
-        answer.body = catalog;
+        answer.body = small_catalog;
     } else if (!strcmp(request->method, "POST")) {
         answer = (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
     }
@@ -102,7 +83,7 @@ static void create(struct running *d)
     assert_true(running_answered(cmd));
     assert_int_equal(cmd->reply.status, 202);
     command_free(cmd);
-    expect_cluster(d, "pending managed");
+    expect_cluster(d->view, "p00/dev", "pending managed");
     expect_operation(d, OPERATION_CREATE, "running ");
 }
 
@@ -119,7 +100,7 @@ static void a_cluster_without_its_create_may_be_made_anew(void **state)
     d->operations_unreadable = true;
     running_start(d);
     running_run(d, MINUTE);
-    expect_cluster(d, "failed managed");
+    expect_cluster(d->view, "p00/dev", "failed managed");
     create(d);
     (void)running_kill(d, false);
     running_done(d);
