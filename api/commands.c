@@ -35,6 +35,10 @@ struct command *request_command(struct request *r, enum command_type type)
     if (r->item)
         memcpy(cmd->id, r->item, strnlen(r->item, sizeof(cmd->id) - 1));
     cmd->body = json_incref(r->http.document);
+    if (r->route->method != METHOD_GET) {
+        cmd->if_match = mem_strdup(r->http.headers.values[HEADER_IF_MATCH]);
+        cmd->if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
+    }
     cmd->trace = *server_request_trace(&r->http);
     return cmd;
 }
@@ -166,8 +170,6 @@ struct command *write_command(struct request *r, enum command_type type)
     struct command *cmd = request_command(r, type);
     int64_t wait = seconds_to_wait(r);
     assert(r->route->method != METHOD_GET);
-    cmd->write.if_match = mem_strdup(r->http.headers.values[HEADER_IF_MATCH]);
-    cmd->write.if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
     cmd->write.dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
     cmd->write.waits = wait > 0;
     cmd->wait_until = wait ? r->http.started + wait * US_PER_S : 0;

@@ -114,8 +114,6 @@ static void payload_done(struct command *cmd)
     case PAYLOAD_WRITE:
         free(cmd->write.pool_name);
         free(cmd->write.fault_pointer);
-        free(cmd->write.if_match);
-        free(cmd->write.if_none_match);
         break;
     case PAYLOAD_WEBHOOK:
         free(cmd->webhook.delivery);
@@ -165,6 +163,8 @@ void command_free(struct command *cmd)
     free(cmd->request_id);
     free(cmd->project);
     free(cmd->name);
+    free(cmd->if_match);
+    free(cmd->if_none_match);
     json_decref(cmd->body);
     payload_done(cmd);
     reply_done(&cmd->reply);

@@ -96,10 +96,8 @@ struct command_write {
     char *pool_name;            /* from the path; NULL for POOL_ADD, whose body contains the name */
     char *fault_pointer; /* JSON pointer to the caller's body inside the cluster's body; the pointers in
                           * faults are shown without this beginning. NULL: both bodies are the same */
-    char *if_match;      /* the header values as they were sent, or NULL */
-    char *if_none_match;
-    bool dry_run; /* only the effects are reported */
-    bool waits;   /* the caller asked to wait for the end of the operation, and may wait */
+    bool dry_run;        /* only the effects are reported */
+    bool waits;          /* the caller asked to wait for the end of the operation, and may wait */
     /* set by the decider */
     bool name_is_free;  /* Cleura confirmed that the name is free */
     bool name_is_taken; /* Cleura reports that the name is taken, and not by a cluster of the project */
@@ -244,7 +242,9 @@ struct command {
     char *name;
     char id[40];
     json_t *body; /* parsed request body, or NULL */
-    union {       /* the payload, by type */
+    /* preconditions of a write: the header values as they were sent, or NULL */
+    char *if_match, *if_none_match;
+    union { /* the payload, by type */
         struct command_write write;
         struct command_kubeconfig kubeconfig;
         struct command_fresh fresh;

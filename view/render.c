@@ -427,11 +427,45 @@ void render_cluster_etag(const struct cluster *c, const struct operation *op, ch
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
 }
 
-bool render_cluster_etag_protects(const char *tag, const struct cluster *c)
+void render_cluster_version(const struct cluster *c, char version[static 64])
 {
-    char prefix[64];
-    int len = snprintf(prefix, sizeof(prefix), "\"%.10s-%" PRId64 "-", id_end(c->id), c->generation);
-    return !strncmp(tag, prefix, (size_t)len);
+    (void)snprintf(version, 64, "\"%.10s-%" PRId64 "-", id_end(c->id), c->generation);
+}
+
+/* Hashes a text as 16 hex digits. The build is included, because another build may render different texts. */
+static void hash_text(const char *text, char hex[static 17])
+{
+    unsigned char digest[crypto_generichash_BYTES_MIN];
+    crypto_generichash_state h;
+    (void)crypto_generichash_init(&h, NULL, 0, sizeof(digest));
+    (void)crypto_generichash_update(&h, (const unsigned char *)shootd_revision, strlen(shootd_revision));
+    (void)crypto_generichash_update(&h, (const unsigned char *)text, strlen(text));
+    (void)crypto_generichash_final(&h, digest, sizeof(digest));
+    (void)sodium_bin2hex(hex, 17, digest, 8);
+}
+
+void render_api_token_version(const struct api_token *t, char version[static 64])
+{
+    json_t *doc CLEANUP_JSON = render_api_token(t);
+    char hex[17];
+    (void)json_object_del(doc, "last_used_at");
+    char *text CLEANUP_FREE = json_text(doc);
+    hash_text(text, hex);
+    (void)snprintf(version, 64, "\"%.10s-%s-", id_end(t->id), hex);
+}
+
+void render_api_token_etag(const struct api_token *t, char etag[static 64])
+{
+    char version[64];
+    render_api_token_version(t, version);
+    (void)snprintf(etag, 64, "%.40s%" PRIx64 "\"", version, (uint64_t)t->used_at / (60 * US_PER_S));
+}
+
+void render_text_etag(const char *text, char etag[static 64])
+{
+    char hex[17];
+    hash_text(text, hex);
+    (void)snprintf(etag, 64, "\"%s\"", hex);
 }
 
 static void free_document(void *doc)

@@ -26,6 +26,13 @@ void render_subscription_etag(const struct subscription *s, char etag[static 64]
 /* With `with_snippet`, the result includes the beginning of the receiver's answer. */
 json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
+/* The quoted ETag of a token: "<id>-<digest>-<minute of the last use>". If-Match compares only id and digest,
+ * because the use of a token is not a change by another caller. */
+void render_api_token_etag(const struct api_token *t, char etag[static 64]);
+/* The beginning of the ETag that If-Match compares. */
+void render_api_token_version(const struct api_token *t, char version[static 64]);
+/* The quoted ETag of a text without a version. */
+void render_text_etag(const char *text, char etag[static 64]);
 /* {"id", "type", "timestamp", "data": ...}: the exact bytes that a webhook sends. */
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
 /* Appends an item of GET /v1/events: the body with its number. */
@@ -55,6 +62,7 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);
-bool render_cluster_etag_protects(const char *tag, const struct cluster *c);
+/* The beginning of the ETag that If-Match compares. */
+void render_cluster_version(const struct cluster *c, char version[static 64]);
 
 #endif

@@ -63,18 +63,22 @@ struct problem *handle_tokens(struct request *r)
 struct problem *handle_token(struct request *r)
 {
     size_t count;
-    json_t *found = NULL;
+    char etag[64];
+    char *found = NULL;
     const struct view_snapshot *s = view_enter(r->api->options.view);
     const struct api_token **tokens = sorted_tokens(s, &count);
     for (size_t i = 0; i < count && !found; i++)
         if (!tokens[i]->is_old && !strcmp(tokens[i]->id, r->item) &&
-            projects_cover(r->token->projects, tokens[i]->projects))
-            found = render_api_token(tokens[i]);
+            projects_cover(r->token->projects, tokens[i]->projects)) {
+            json_t *doc CLEANUP_JSON = render_api_token(tokens[i]);
+            found = json_text(doc);
+            render_api_token_etag(tokens[i], etag);
+        }
     view_leave(r->api->options.view);
     free(tokens);
     if (!found)
         return problem_new(PROBLEM_NOT_FOUND, "no token %s", r->item);
-    return answer_with_document(r, found);
+    return answer_with_tagged_text(r, found, strlen(found), etag);
 }
 
 struct problem *handle_token_create(struct request *r)

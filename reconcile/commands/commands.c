@@ -166,12 +166,12 @@ static bool is_any(const char *list)
     return *list == '*' && !list[1 + strspn(list + 1, " \t")];
 }
 
-/* Whether a list of entity tags contains the cluster's current entity tag. An entity tag with `W/` counts,
+/* Whether a list of entity tags contains one that begins with `current`. An entity tag with `W/` counts,
  * because a proxy may have added the `W/` (http/message/conditional.h). */
-static bool names_current(const char *list, const struct cluster *c)
+static bool names(const char *list, const char *current)
 {
     for (const char *p = strchr(list, '"'); p; p = strchr(p, '"')) {
-        if (render_cluster_etag_protects(p, c))
+        if (!strncmp(p, current, strlen(current)))
             return true;
         p = strchr(p + 1, '"');
         if (!p++)
@@ -185,15 +185,27 @@ static struct problem *precondition_failed(const char *why)
     return problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why);
 }
 
+struct problem *precondition_of(const struct command *cmd, bool exists, const char *current)
+{
+    const char *match = cmd->if_match, *none_match = cmd->if_none_match;
+    if (match && !(is_any(match) ? exists : names(match, current)))
+        return precondition_failed("If-Match does not name the current version");
+    if (none_match && is_any(none_match))
+        return exists ? precondition_failed("If-None-Match: * but the resource exists") : NULL;
+    return none_match && names(none_match, current)
+               ? precondition_failed("If-None-Match names the current version")
+               : NULL;
+}
+
 /* Checks the preconditions in which "*" refers to the node pool. They are not checked for a request that adds
  * a pool, because such a request gets 409 when the pool exists. */
 static struct problem *pool_precondition(const struct command *cmd)
 {
     if (cmd->write.pool == POOL_ADD)
         return NULL;
-    if (cmd->write.pool_exists && is_any(cmd->write.if_none_match))
+    if (cmd->write.pool_exists && is_any(cmd->if_none_match))
         return precondition_failed("If-None-Match: * but the node pool exists");
-    if (!cmd->write.pool_exists && is_any(cmd->write.if_match))
+    if (!cmd->write.pool_exists && is_any(cmd->if_match))
         return precondition_failed("If-Match: * but there is no such node pool");
     return NULL;
 }
@@ -201,17 +213,18 @@ static struct problem *pool_precondition(const struct command *cmd)
 struct problem *command_precondition(const struct command *cmd, const struct entity *e)
 {
     bool about_pool = cmd->type == COMMAND_NODE_POOL;
-    const char *match = cmd->write.if_match, *none_match = cmd->write.if_none_match;
+    const char *match = cmd->if_match, *none_match = cmd->if_none_match;
+    char current[64] = "";
     if (match && !e)
         return precondition_failed("If-Match does not name the current version: there is no such cluster");
-    if (match && !is_any(match) && !names_current(match, e->cluster))
+    if (e)
+        render_cluster_version(e->cluster, current);
+    if (match && !is_any(match) && !names(match, current))
         return precondition_failed("If-Match does not name the current version");
     struct problem *of_pool = about_pool ? pool_precondition(cmd) : NULL;
     if (of_pool || !none_match || !e)
         return of_pool;
     if (is_any(none_match))
         return about_pool ? NULL : precondition_failed("If-None-Match: * but the cluster exists");
-    return names_current(none_match, e->cluster)
-               ? precondition_failed("If-None-Match names the current version")
-               : NULL;
+    return names(none_match, current) ? precondition_failed("If-None-Match names the current version") : NULL;
 }

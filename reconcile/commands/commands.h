@@ -44,6 +44,9 @@ json_t *desired_spec(const json_t *body);
  * all other checks have passed (HT-18). e: the cluster of the command, or NULL when it does not exist.
  */
 struct problem *command_precondition(const struct command *cmd, const struct entity *e);
+/* Does the same for a resource that is not a cluster. `current` is the beginning of its entity tag, as far as
+ * it is compared; a resource that does not exist may have an entity tag, too. */
+struct problem *precondition_of(const struct command *cmd, bool exists, const char *current);
 
 /* ---- change.c ---- */
 

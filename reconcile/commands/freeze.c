@@ -20,6 +20,7 @@
 #include "reconcile/world/events.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
+#include "view/render.h"
 
 #define SCOPE_ALL     "all"
 #define SCOPE_PROJECT "project" /* this scope needs the member `project` */
@@ -96,6 +97,44 @@ static void set_freeze(struct save *save, struct project_state *state, json_t *f
     change_put_project(save->set, project_state_copy(state));
 }
 
+/* ---- the freezes that a caller sees ---- */
+
+static void add_freeze(json_t *items, const struct command *cmd, const struct project_state *state,
+                       wall_us now)
+{
+    const json_t *freeze = freeze_in_force(state, now);
+    /* A freeze of all projects concerns every project, so every caller sees it. */
+    if (freeze && (!project_of(state) || is_seen(cmd, state->name)))
+        (void)json_array_append_new(items, freeze_document(scope_of(state), freeze));
+}
+
+/* Returns the freezes that the caller sees, and their entity tag. */
+static json_t *freezes_of(struct reconcile *r, const struct command *cmd, char etag[static 64])
+{
+    const wall_us now = env_wall(r->env);
+    json_t *items = json_array(), *doc = json_object();
+    add_freeze(items, cmd, r->all_projects, now);
+    for (const struct project *p = r->projects; p; p = p->hh.next)
+        add_freeze(items, cmd, p->state, now);
+    json_set_take(doc, "items", items);
+    json_set_str(doc, "next_cursor", NULL);
+    char *text CLEANUP_FREE = json_text(doc);
+    render_text_etag(text, etag);
+    return doc;
+}
+
+/* "*" refers to the freeze of this scope. An entity tag is that of all freezes that the caller sees. */
+static struct problem *freeze_precondition(struct reconcile *r, const struct command *cmd,
+                                           const struct project_state *state)
+{
+    char etag[64];
+    if (!cmd->if_match && !cmd->if_none_match)
+        return NULL;
+    json_decref(freezes_of(r, cmd, etag));
+    etag[strlen(etag) - 1] = '\0'; /* the entity tag of the gzip form has a longer end */
+    return precondition_of(cmd, freeze_in_force(state, env_wall(r->env)) != NULL, etag);
+}
+
 /* ---- commands ---- */
 
 /* {"scope": "project", "project": "team-a"} means that project. Without the member `project`, the scope is
@@ -157,6 +196,9 @@ struct problem *command_freeze(struct reconcile *r, struct command *cmd)
     if (faults)
         return faults;
     struct project_state *state = state_of(r, asked_scope(cmd->body));
+    faults = freeze_precondition(r, cmd, state);
+    if (faults)
+        return faults;
     json_t *freeze = json_object();
     json_set_str(freeze, "reason", reason);
     json_set_str(freeze, "by", cmd->caller.token_name);
@@ -177,6 +219,9 @@ struct problem *command_unfreeze(struct reconcile *r, struct command *cmd)
     struct project_state *state = is_seen(cmd, cmd->name) ? state_of(r, cmd->name) : NULL;
     if (!freeze_in_force(state, env_wall(r->env)))
         return problem_new(PROBLEM_NOT_FOUND, "there is no freeze of '%s' that the token sees", cmd->name);
+    struct problem *refusal = freeze_precondition(r, cmd, state);
+    if (refusal)
+        return refusal;
     log_warning("changes are no longer frozen", "project", scope_of(state), "by", cmd->caller.token_name);
     struct save *save = save_answer(r, on_saved, cmd);
     set_freeze(save, state, NULL);
@@ -186,25 +231,9 @@ struct problem *command_unfreeze(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
-static void add_freeze(json_t *items, const struct command *cmd, const struct project_state *state,
-                       wall_us now)
-{
-    const json_t *freeze = freeze_in_force(state, now);
-    /* A freeze of all projects concerns every project, so every caller sees it. */
-    if (freeze && (!project_of(state) || is_seen(cmd, state->name)))
-        (void)json_array_append_new(items, freeze_document(scope_of(state), freeze));
-}
-
 struct problem *command_freezes(struct reconcile *r, struct command *cmd)
 {
-    const wall_us now = env_wall(r->env);
-    json_t *items = json_array(), *doc = json_object();
-    add_freeze(items, cmd, r->all_projects, now);
-    for (const struct project *p = r->projects; p; p = p->hh.next)
-        add_freeze(items, cmd, p->state, now);
-    json_set_take(doc, "items", items);
-    json_set_str(doc, "next_cursor", NULL);
-    reply_json(cmd, 200, doc);
+    reply_json(cmd, 200, freezes_of(r, cmd, cmd->reply.etag));
     return NULL;
 }
 

@@ -183,6 +183,13 @@ static struct problem *token_of(struct reconcile *r, const struct command *cmd, 
     return is_seen ? NULL : problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id);
 }
 
+static struct problem *token_precondition(const struct command *cmd, const struct api_token *t)
+{
+    char current[64];
+    render_api_token_version(t, current);
+    return precondition_of(cmd, true, current);
+}
+
 static bool rules_everything(const struct api_token *t, wall_us now)
 {
     return t->role == ROLE_ADMIN && projects_include(t->projects, "*") && !t->revoked_at &&
@@ -280,11 +287,16 @@ struct problem *command_token_patch(struct reconcile *r, struct command *cmd)
     if (faults)
         return faults;
     struct api_token *t = patched(entry->token, cmd->body);
-    if (is_last_admin(r, entry->token) && !projects_include(t->projects, "*")) {
+    if (is_last_admin(r, entry->token) && !projects_include(t->projects, "*"))
+        faults = last_admin(entry->token);
+    else
+        faults = token_precondition(cmd, entry->token);
+    if (faults) {
         api_token_free(t);
-        return last_admin(entry->token);
+        return faults;
     }
     reply_prepare(cmd, 200, render_api_token(t));
+    render_api_token_etag(t, cmd->reply.etag);
     if (is_equal(t, entry->token)) {
         api_token_free(t);
         reply_unchanged(r, cmd);
@@ -324,6 +336,8 @@ struct problem *command_token_rotate(struct reconcile *r, struct command *cmd)
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     body_check_number(cmd->body, "grace_seconds", 0, GRACE_S, false, &faults);
     body_check_number(cmd->body, "expires_in_days", 1, DAYS_MAX, true, &faults);
+    if (!faults)
+        faults = token_precondition(cmd, entry->token);
     if (faults)
         return faults;
     struct api_token *t = rotated(r, entry->token, cmd->body, secret);
@@ -367,6 +381,9 @@ struct problem *command_token_delete(struct reconcile *r, struct command *cmd)
         return refusal;
     if (is_last_admin(r, entry->token))
         return last_admin(entry->token);
+    refusal = token_precondition(cmd, entry->token);
+    if (refusal)
+        return refusal;
     log_info("token revoked", "token", cmd->id, "by", cmd->caller.token_name);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     remove_token(save, entry);

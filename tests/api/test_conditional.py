@@ -67,3 +67,47 @@ def test_a_change_and_an_outage_change_the_tag(sim, d):
     assert d.cluster("dev-0000").json()["status"]["stale"] is True
     stale = settled(d, PATHS[0])
     assert int(stale.headers["Age"]) >= 0 and stale.headers["Observed-At"]
+
+
+def refused(answer):
+    assert answer.status_code == 412 and answer.json()["code"] == "precondition_failed", answer.text
+
+
+def test_a_token_changes_only_in_the_version_that_was_seen(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    token = d.http.post("/v1/tokens", json={"name": "ci", "role": "viewer", "projects": ["team-a"]}).json()
+    path = f"/v1/tokens/{token['id']}"
+    seen = d.http.get(path).headers["ETag"]
+    assert d.http.get("/v1/whoami", headers={"Authorization": f"Bearer {token['token']}"}).status_code == 200
+    wait_until(lambda: d.http.get(path).json()["last_used_at"], what="use of the token")
+    assert d.http.get(path, headers={"If-None-Match": seen}).status_code == 200, "its use is shown"
+    changed = d.http.patch(path, json={"description": "pipelines"}, headers={"If-Match": seen})
+    assert changed.status_code == 200, "its use is not a change"
+    assert changed.headers["ETag"] == d.http.get(path).headers["ETag"]
+    old = {"If-Match": seen}
+    refused(d.http.patch(path, json={"description": "lost"}, headers=old))
+    refused(d.http.patch(path, json={"description": "lost"}, headers={"If-None-Match": "*"}))
+    refused(d.http.post(path + "/rotate", headers=old))
+    refused(d.http.delete(path, headers=old))
+    assert d.http.get(path).json() == changed.json()
+    assert d.http.patch(path, json={"unknown": 1}, headers=old).status_code == 422, "preconditions are checked last"
+    assert d.http.delete(path, headers={"If-Match": f'"other", {changed.headers["ETag"]}'}).status_code == 204
+
+
+def test_freezes_change_only_in_the_version_that_was_seen(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    freeze = {"scope": "all", "reason": "year end"}
+
+    def put(**headers):
+        return d.http.put("/v1/freeze", json=freeze, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    none = d.http.get("/v1/freeze").headers["ETag"]
+    refused(put(If_Match="*"))
+    assert put(If_None_Match="*").status_code == 200
+    refused(put(If_None_Match="*"))
+    refused(put(If_Match=none))
+    refused(d.http.delete("/v1/freeze", headers={"If-Match": none}))
+    now = d.http.get("/v1/freeze")
+    assert len(now.json()["items"]) == 1
+    assert d.http.delete("/v1/freeze", headers={"If-Match": "W/" + now.headers["ETag"]}).status_code == 204
+    assert d.http.get("/v1/freeze").headers["ETag"] == none
+    assert put(If_Match=none).status_code == 200

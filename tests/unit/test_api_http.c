@@ -114,9 +114,8 @@ static void answer_command(struct command *cmd)
         break;
     case COMMAND_CLUSTER_PUT:
         cmd->reply.status = 200;
-        cmd->reply.text =
-            mem_printf("{\"any\":%s,\"if_match\":\"%s\"}", cmd->write.if_none_match ? "true" : "false",
-                       cmd->write.if_match ? "set" : "");
+        cmd->reply.text = mem_printf("{\"any\":%s,\"if_match\":\"%s\"}",
+                                     cmd->if_none_match ? "true" : "false", cmd->if_match ? "set" : "");
         break;
     case COMMAND_EVENTS:
         cmd->reply.status = 200;
