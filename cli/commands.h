@@ -13,10 +13,12 @@ struct cli;
 enum flag_kind {
     FLAG_SWITCH,   /* the flag has no value */
     FLAG_TEXT,     /* any text that is not empty */
-    FLAG_NUMBER,   /* a number from 0 to 1000000 */
+    FLAG_NUMBER,   /* a number from 0 to FLAG_NUMBER_MAX */
     FLAG_DURATION, /* a duration: 90s, 15m, 2h */
     FLAG_CHOICE,   /* one of `words` */
 };
+
+enum { FLAG_NUMBER_MAX = 100000 };
 
 struct flag {
     const char *name; /* the name without dashes; NULL ends an array of flags */

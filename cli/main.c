@@ -15,7 +15,7 @@ static void fill_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            _exit(END_REFUSED);
+            _exit(END_REFUSED); /* without /dev/null the output could go into a file of the user */
 }
 
 /* Returns the exit code of a command. Lost output is a failure, also of a diff that found differences. */

@@ -67,7 +67,7 @@ int64_t duration_ms(const char *text)
 static bool is_number(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
-    return digits && digits <= 7 && !text[digits] && strtol(text, NULL, 10) <= 1000000;
+    return digits && digits <= 6 && !text[digits] && strtol(text, NULL, 10) <= FLAG_NUMBER_MAX;
 }
 
 /* Whether the flag accepts the value; if not, `fault` has a message. */
@@ -101,7 +101,7 @@ static bool value_is_good(const struct flag *flag, const char *value, struct buf
         for (size_t i = 0; flag->words[i]; i++)
             (void)buffer_printf(fault, "%s %s", i ? "," : "", flag->words[i]);
     } else {
-        (void)buffer_add_str(fault, flag->kind == FLAG_NUMBER     ? "a number up to 1000000"
+        (void)buffer_add_str(fault, flag->kind == FLAG_NUMBER     ? "a number up to 100000"
                                     : flag->kind == FLAG_DURATION ? "a duration such as 90s, 15m or 2h"
                                                                   : "a value: it is empty");
     }

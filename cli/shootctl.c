@@ -39,7 +39,9 @@ int cli_fail(enum exit_code code, const char *format, ...)
 
 int cli_flush(void)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
+    if (ferror(stdout)) /* its errno is no longer known */
+        return cli_fail(END_REFUSED, "standard output cannot be written");
+    if (fflush(stdout) != 0)
         return cli_fail(END_REFUSED, "standard output cannot be written: %m");
     return END_OK;
 }

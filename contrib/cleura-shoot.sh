@@ -30,7 +30,8 @@ Exit codes:
   0  done
   1  shootd refused the request; standard error has the reason and the valid values
   2  wrong usage, or curl or jq is missing
-  3  shootd or Cleura cannot be reached now, so try again later; or the server at SHOOTD_URL is not shootd
+  3  shootd or Cleura cannot be reached now, so try again later; or another server answers at SHOOTD_URL as if it had
+     done the work
   4  the operation failed or was cancelled
   5  the time limit was reached; the operation goes on
 TEXT
@@ -57,7 +58,7 @@ request() {
         --config <(printf 'header = "Authorization: Bearer %s"\n' "$SHOOTD_TOKEN") \
         -w '\n%{http_code}|%{redirect_url}|%{content_type}' "$base$path") || die "$UNREACHABLE" "shootd does not answer at $base"
     IFS='|' read -r status location type <<<"${answer##*$'\n'}"
-    answer=${answer%$'\n'*}
+    answer=${answer%$'\n'*} type=${type//[^[:print:]]/?} location=${location//[^[:print:]]/?}
     if [ "$status" -lt 400 ]; then
         [ "$status" -ge 300 ] || ! jq -e 'type == "object"' <<<"$answer" >/dev/null 2>&1 || return 0
         die "$UNREACHABLE" "the answer of $base is not from shootd: HTTP status $status${type:+ with $type}${location:+, to $location}"
@@ -83,12 +84,17 @@ get() { # FILTER: of the last answer
     jq -r "$1" <<<"$answer"
 }
 
+need() { # MEMBER: of the last answer; each answer of shootd has it
+    jq -er "$1 // empty" <<<"$answer" 2>/dev/null || die "$UNREACHABLE" "the answer of $base is not from shootd: it has no $1"
+}
+
 # ---- verbs -----------------------------------------------------------------------------------------------------------
 
 list() {
     local cursor='' row='%-16s %-12s %-12s %-9s %s\n' names=(NAME PHASE HEALTH VERSION MESSAGE)
     while :; do
         request GET "$clusters?limit=200${cursor:+&cursor=$cursor}"
+        need .items >/dev/null || exit
         # shellcheck disable=SC2059 # the format is the constant above
         [ -n "$cursor" ] || printf "$row" "${names[@]}"
         get '.items[] | [.name, .status.phase, .status.health, .observed.kubernetes_version // .spec.kubernetes_version // "-",
@@ -102,28 +108,33 @@ list() {
 }
 
 create() {
-    local spec=${option[spec]:-'{}'} body
+    local spec=${option[spec]:-'{}'} body operation
     [ "${spec:0:1}" != @ ] || spec=$(cat -- "${spec:1}") || exit "$USAGE"
     body=$(jq -cn --arg name "$name" --arg version "${option[version]:-}" --argjson spec "$spec" \
         '{$name, spec: ($spec + if $version == "" then {} else {kubernetes_version: $version} end)}' 2>/dev/null) ||
         die "$USAGE" "--spec is not a JSON object: $spec"
     request POST "$clusters" "$body"
-    printf "%s: accepted as %s\n" "$name" "$(get .operation.id)"
-    [ -z "${option[wait]:-}" ] || follow "$(get .operation.id)"
+    operation=$(need .operation.id) || exit
+    printf "%s: accepted as %s\n" "$name" "$operation"
+    [ -z "${option[wait]:-}" ] || follow "$operation"
 }
 
 delete() {
+    local operation
     request DELETE "$clusters/$name"
-    printf "%s: deletion accepted as %s\n" "$name" "$(get .operation.id)"
-    [ -z "${option[wait]:-}" ] || follow "$(get .operation.id)"
+    operation=$(need .operation.id) || exit
+    printf "%s: deletion accepted as %s\n" "$name" "$operation"
+    [ -z "${option[wait]:-}" ] || follow "$operation"
 }
 
 kubeconfig() {
+    local text
     request GET "$clusters/$name/kubeconfig${option[ttl]:+?ttl_seconds=${option[ttl]}}"
+    text=$(need .kubeconfig) || exit
     if [ -n "${option[output]:-}" ]; then
-        (umask 077 && get .kubeconfig >"${option[output]}") || exit "$USAGE"
+        (umask 077 && printf '%s\n' "$text" >"${option[output]}") || exit "$USAGE"
     else
-        get .kubeconfig
+        printf '%s\n' "$text"
     fi
 }
 
@@ -138,7 +149,7 @@ wait_for() {
             ;;
         esac
         # shootd has no operation of its own: the phase decides.
-        phase=$(get .status.phase)
+        phase=$(need .status.phase) || exit
         case $phase in
         ready | hibernated | degraded)
             printf '%s: %s\n' "$name" "$phase"
@@ -157,7 +168,7 @@ follow() { # OPERATION
     while :; do
         left=$((deadline - SECONDS))
         request GET "/v1/operations/$1?wait=$((left < 0 ? 0 : left > 55 ? 55 : left))"
-        status=$(get .status)
+        status=$(need .status) || exit
         now=$(get '"\(.type) \(.progress)%: \(.message // .status)"')
         [ "$now" = "$told" ] || printf '%s: %s\n' "$name" "$now" >&2
         told=$now

@@ -58,8 +58,8 @@ stop_run() {
 
 run() {
     start_run
-    export SHOOTD_URL SHOOTD_TOKEN PATH=$PWD/build:$PATH
-    SHOOTD_URL=$(said 'shootd is running') SHOOTD_TOKEN=$(said token)
+    eval "$(grep -m 1 '^ *export SHOOTD_URL=' "$log")"
+    export PATH=$PWD/build:$PATH
     try_commands README < <(commands_of 'The first five commands')
     # One after the other, like a person: the printed commands need a ready cluster, and a name that is free again.
     local path=$SHOOTD_URL/v1/projects/team-a/clusters/dev

@@ -17,11 +17,14 @@ touch "$dir/cleura-sim.log" "$dir/shootd.log" # read before the programs have st
 trap 'exit 130' INT TERM
 build=${BUILD_DIR:-build}
 
-# Both programs are on loopback, where no proxy is of use. The commands below need the same setting.
+# Both programs are on this machine, where no proxy is of use. The commands below need the same setting.
 proxies='' direct=${no_proxy:-${NO_PROXY:-}}
 if [ -n "${http_proxy:-}${all_proxy:-}${ALL_PROXY:-}" ] && [ "$direct" != '*' ]; then
+    host=${SHOOTD_LISTEN:-}
+    host=${host%:*} host=${host#[} host=${host%]}
     export no_proxy=${direct:+$direct,}127.0.0.1
-    proxies=" no_proxy=$(printf %q "$no_proxy")"
+    [[ ,$no_proxy, == *,"${host:-127.0.0.1}",* ]] || no_proxy+=,$host
+    proxies=" no_proxy='${no_proxy//"'"/}'"
 fi
 
 # Both programs print their address, so an answer of another process is not mistaken for theirs.

@@ -96,7 +96,7 @@ def test_an_address_that_was_asked_for_is_used_without_a_proxy(start):
     assert run.said("shootd is running") == ("http://" + address, "")
     assert_pages_may_call("http://" + address)
     exports = re.search(r"^ +(export SHOOTD_URL=.*)$", run.text(), re.M)[1]
-    assert exports.endswith(" no_proxy=.example.com,127.0.0.1")
+    assert exports.endswith(" no_proxy='.example.com,127.0.0.1'")
     done = subprocess.run(["bash", "-c", exports + "; curl -q -sS -m 60 $SHOOTD_URL/livez"], env={"PATH": os.environ["PATH"], "http_proxy": proxy},
                           capture_output=True, text=True, timeout=90)
     assert done.stdout.strip() == "ok", done

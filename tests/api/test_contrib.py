@@ -114,6 +114,7 @@ FOREIGN = {
     "page": (raw(200, "<p>Welcome to the hotel's network", "text/html"), "HTTP status 200 with text/html"),
     "nothing": (raw(204, ""), "HTTP status 204"),
     "no object": (raw(200, "[1]"), "HTTP status 200 with application/json"),
+    "another object": (raw(200, '{"a": 1}'), "it has no ."),
 }
 
 

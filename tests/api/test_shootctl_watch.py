@@ -284,7 +284,7 @@ def test_the_last_events_may_have_several_pages(tmp_path):
         assert good(fake("-n", "5000")).split() == [str(n) for n in range(1, 1701)]
         del pages[:]
         assert good(fake("-n", "1000")).split()[0] == "701" and good(fake("-n", "0")) == "" and len(pages) == 2, "no page that is not needed"
-        fails(fake("-n", "100001"), USAGE, "at most 100000 events")
+        fails(fake("-n", "100001"), USAGE, "is not a number up to 100000")
 
 
 @pytest.mark.parametrize("status", [429, 503])

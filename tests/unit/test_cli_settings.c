@@ -26,6 +26,7 @@ static void loopback_is_what_never_leaves_the_machine(void **state)
         "http://127.0.0.1:8@evil.test",
         "http://[::1",
         "http://128.0.0.1",
+        "http://127.1",
         "http://evil.example/localhost",
         "http://",
         "http://:8080",
