@@ -243,7 +243,7 @@ static void answer(struct reconcile *r, struct command *cmd, const struct reload
         return;
     }
     reply_prepare(cmd, 200, outcome_document(o));
-    reply_unchanged(r, cmd);
+    reply_done(r, cmd);
 }
 
 static void report(struct reconcile *r, const struct reload_outcome *o)

@@ -196,16 +196,31 @@ static void on_kept(struct save *save)
     reply_saved(save, "the answer could not be kept for its key");
 }
 
-void reply_unchanged(struct reconcile *r, struct command *cmd)
+static void on_kept_or_not(struct save *save)
+{
+    reply_prepared(save->r, save->ctx);
+}
+
+static void keep_and_reply(struct reconcile *r, struct command *cmd, void (*on_saved)(struct save *save))
 {
     if (!*cmd->idempotency.key) {
         reply_prepared(r, cmd);
         return;
     }
     assert(!cmd->reply.problem && cmd->reply.status / 100 == 2);
-    struct save *save = save_answer(r, on_kept, cmd);
+    struct save *save = save_answer(r, on_saved, cmd);
     replay_keep(save, cmd);
     save_submit(save, true);
+}
+
+void reply_unchanged(struct reconcile *r, struct command *cmd)
+{
+    keep_and_reply(r, cmd, on_kept);
+}
+
+void reply_done(struct reconcile *r, struct command *cmd)
+{
+    keep_and_reply(r, cmd, on_kept_or_not);
 }
 
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op)

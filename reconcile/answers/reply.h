@@ -48,6 +48,9 @@ void replies_give_back(struct reconcile *r);
 /* Sends the prepared answer of a request that changed nothing. If the request has an Idempotency-Key, the
  * answer is first stored under the key (HT-48). */
 void reply_unchanged(struct reconcile *r, struct command *cmd);
+/* Does the same for a request whose effect is outside the store. The answer is sent also when it cannot be
+ * stored, because the effect has happened. */
+void reply_done(struct reconcile *r, struct command *cmd);
 /* Does the same as reply_unchanged, with the cluster as the body. `op` is the operation that the body shows;
  * NULL: the entity's own operation. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);

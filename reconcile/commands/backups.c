@@ -200,7 +200,7 @@ static void answer(struct backup_job *b)
         return;
     }
     reply_prepare(b->cmd, 201, store_copy_document(&b->copy, b->name, b->now));
-    reply_unchanged(b->r, b->cmd);
+    reply_done(b->r, b->cmd);
 }
 
 static void log_end(const struct backup_job *b)

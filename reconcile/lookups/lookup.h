@@ -26,7 +26,7 @@ struct problem *command_lookup(struct reconcile *r, struct command *cmd);
 
 /* The limits of the kubeconfigs in memory: of one caller and cluster, and of all. Beyond a limit, the one
  * that expires first is dropped. */
-enum { KUBECONFIGS_PER_CALLER = 8, KUBECONFIGS_MAX = 4096 };
+enum { KUBECONFIGS_PER_CALLER = 8, KUBECONFIGS_MAX = 16384 };
 
 /* Discards the cluster's kubeconfigs, because they are invalid: the next request reads a new kubeconfig.
  * Answers waiting commands. */

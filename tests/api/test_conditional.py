@@ -45,6 +45,7 @@ def test_looks_that_find_nothing_new_leave_the_tag(d, path):
 
 
 def test_a_cluster_that_cleura_has_not_reported_is_0_s_old(sim, d):
+    wait_until(lambda: d.http.get("/v1/projects/team-a/catalog").status_code == 200, what="the catalog")
     for call in ("create_shoot", "list_shoots", "get_shoot"):
         sim.fault(call, "status", status=503, count=0)
     d.create("new")

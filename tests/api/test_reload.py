@@ -222,7 +222,8 @@ def test_a_repeated_request_does_not_read_the_file_again(d):
     assert last_reload(d)["changed"] == ["log_level"]
     last = d.http.post("/v1/reload", headers={"X-Request-Id": "last-0123456789"})
     assert last.json()["changed"] == ["access_log"]
-    entries = wait_until(lambda: (found := audit(d, action="reloadConfiguration"))[0]["request_id"] == "last-0123456789" and found, what="the audit entries")
+    entries = wait_until(lambda: (found := audit(d, action="reloadConfiguration")) and found[0]["request_id"] == "last-0123456789" and found,
+                         what="the audit entries")
     assert len(entries) == 2 and len(audit(d, action="configuration.reloaded")) == 2
 
 

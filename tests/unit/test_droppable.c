@@ -140,31 +140,64 @@ static struct canned_answer never(void *ctx, const struct seen_request *request)
     return (struct canned_answer){HTTP_TIMEOUT, 0, NULL, NULL, request->timeout_us};
 }
 
+enum { TESTS_AT_ONCE = 100 };
+
+/* Requests this many tests of a webhook together. Returns how many were accepted, the others get 429. Copies
+ * the id of the last delivery that was made, if there is one. */
+static int post_tests(struct running *d, const char *id, char delivery[static 40])
+{
+    struct command *tests[TESTS_AT_ONCE];
+    int accepted = 0;
+    for (int i = 0; i < TESTS_AT_ONCE; i++)
+        tests[i] = post_about(d, id, COMMAND_WEBHOOK_TEST, NULL);
+    settle(d);
+    for (int i = 0; i < TESTS_AT_ONCE; i++) {
+        const struct problem *problem = tests[i]->reply.problem;
+        json_t *made CLEANUP_JSON = problem ? NULL : json_loads(tests[i]->reply.text, 0, NULL);
+        if (made)
+            (void)snprintf(delivery, 40, "%s", json_str(made, "id"));
+        accepted += !problem;
+        assert_int_equal(problem ? problem->retry_after_s : 60, 60);
+        expect_code(tests[i], problem ? PROBLEM_TOO_MANY_REQUESTS : -1);
+    }
+    return accepted;
+}
+
+static struct command *post_redeliver(struct running *d, const char *id, const char *delivery)
+{
+    struct command *cmd = running_command(d, COMMAND_REDELIVER, NULL, NULL, NULL);
+    memcpy(cmd->id, id, sizeof(cmd->id));
+    cmd->webhook.delivery = mem_strdup(delivery);
+    running_post(d, cmd);
+    settle(d);
+    return cmd;
+}
+
 /* A client requests one test after the other. The deliveries that wait stay in memory, so they have a bound.
  */
 static void tests_of_a_webhook_that_does_not_answer_have_a_bound(void **state)
 {
     (void)state;
-    enum { AT_ONCE = 100, ROUNDS = 12, MAX = 1000, ENDED_MEANWHILE = 50 };
+    enum { ROUNDS = 12, MAX = 1000, ENDED_MEANWHILE = 50 };
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
-    struct command *tests[AT_ONCE];
     int accepted = 0;
-    char id[40];
+    char id[40], ended[40], waiting[40], other[40];
     d->receivers->respond = never;
     make_webhook(d, id);
-    for (int i = 0; i < ROUNDS; i++) {
-        for (int j = 0; j < AT_ONCE; j++)
-            tests[j] = post_about(d, id, COMMAND_WEBHOOK_TEST, NULL);
-        settle(d);
-        for (int j = 0; j < AT_ONCE; j++) {
-            const struct problem *problem = tests[j]->reply.problem;
-            accepted += !problem;
-            assert_int_equal(problem ? problem->retry_after_s : 60, 60);
-            expect_code(tests[j], problem ? PROBLEM_TOO_MANY_REQUESTS : -1);
-        }
-    }
+    struct command *first = post_about(d, id, COMMAND_WEBHOOK_TEST, NULL);
+    settle(d);
+    json_t *made CLEANUP_JSON = json_loads(first->reply.text, 0, NULL);
+    (void)snprintf(ended, sizeof(ended), "%s", json_str(made, "id"));
+    expect_code(first, -1);
+    running_run(d, MINUTE); /* a test has one attempt */
+    accepted += post_tests(d, id, waiting);
+    for (int i = 1; i < ROUNDS; i++)
+        accepted += post_tests(d, id, other);
     assert_in_range(accepted, MAX, MAX + ENDED_MEANWHILE);
+    (void)post_tests(d, id, other);
+    expect_code(post_redeliver(d, id, waiting), -1);
+    expect_code(post_redeliver(d, id, ended), PROBLEM_TOO_MANY_REQUESTS);
     one_shoot_end(d);
 }
 

@@ -2,9 +2,11 @@
  * (AU-15). */
 #include "tests/support/check.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "oidc/issuer.h"
@@ -86,6 +88,13 @@ static int set_up(void **state)
     t->oidc = oidc_new(t->loop, &t->transport->transport, t->worker, -1, &t->config);
     *state = t;
     return 0;
+}
+
+/* Ends the part under test, and starts it with a directory for its keys. */
+static void start_again(struct test *t, int directory)
+{
+    oidc_free(t->oidc);
+    t->oidc = oidc_new(t->loop, &t->transport->transport, t->worker, directory, &t->config);
 }
 
 static int tear_down(void **state)
@@ -251,6 +260,28 @@ static void a_failed_read_leaves_half_a_day(void **state)
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
 }
 
+/* Stored keys are as old after a restart as they were before. */
+static void a_restart_makes_keys_no_younger(void **state)
+{
+    struct test *t = *state;
+    char directory[] = "/tmp/shootd-issuer-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    start_again(t, fd);
+    run(t, US_PER_S);
+    t->is_down = true;
+    run(t, 20 * HOUR);
+    start_again(t, fd);
+    run(t, 3 * HOUR);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
+    run(t, 2 * HOUR);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEYS_MISSING);
+    char *remove CLEANUP_FREE = mem_printf("rm -r %s", directory);
+    assert_int_equal(system(remove), 0);
+    (void)close(fd);
+}
+
 static void answers_that_are_not_taken(void **state)
 {
     struct test *t = *state;
@@ -374,6 +405,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_unknown_key_is_looked_for_once_in_a_minute, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_issuer_that_is_down_stops_nobody_for_a_day, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_failed_read_leaves_half_a_day, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_restart_makes_keys_no_younger, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_that_are_not_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(good_keys_stay_when_the_next_answer_is_bad, set_up, tear_down),
         cmocka_unit_test(places_of_keys),
