@@ -156,7 +156,7 @@ static void on_forgetting_stopped(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, place.confirmation);
     if (p->place.confirming)
-        reply_stopping(TAKE_PTR(p->place.confirming));
+        reply_problem(TAKE_PTR(p->place.confirming), problem_at_rest(p));
 }
 
 struct problem *command_location_confirm(struct reconcile *r, struct command *cmd)

@@ -117,8 +117,8 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
          * shootd's own */
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
             return false;
-        /* the shoot would be deleted */
-        const bool unproven = entity_is_leaving(e) && plan_is_foreign(e, seen);
+        /* a later answer may show more; and a foreign shoot would be deleted */
+        const bool unproven = plan_is_unclear(e, seen) || (entity_is_leaving(e) && plan_is_foreign(e, seen));
         /* nothing shows that the answer is about this cluster, so the known state becomes stale */
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
             return false;
@@ -168,6 +168,7 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
     bool was_open = entity_has_open_operation(e);
     /* Nothing shows that shootd has made the shoot. Therefore it belongs to somebody else. */
     if (is_foreign) {
+        queue_fail(e, save, "the cluster was never created");
         c->managed = false;
         json_doc_set(&c->spec, NULL);
         c->generation++;

@@ -133,6 +133,23 @@ void entity_cancel_operation(struct entity *e)
 
 /* ---- the next operation ---- */
 
+#define NEVER_CREATED "the cluster was never created"
+
+/* Ends the first waiting operation. */
+static void fail_first(struct entity *e, struct save *save, const char *why)
+{
+    struct operation *op = entity_queue_take(e, 0);
+    operation_finish(e, save, op, OPERATION_FAILED, problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
+    save_operation(save, op);
+    operation_free(op);
+}
+
+void queue_fail(struct entity *e, struct save *save, const char *why)
+{
+    while (e->queued)
+        fail_first(e, save, why);
+}
+
 bool queue_is_due(const struct entity *e)
 {
     return e->queued && (e->queue[0]->type == OPERATION_DELETE || !entity_has_open_operation(e));
@@ -179,7 +196,7 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     if (op->type == OPERATION_DELETE)
         return NULL;
     if (!e->cluster->upstream_exists)
-        return problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never created");
+        return problem_new(PROBLEM_CLUSTER_FAILED, "%s", NEVER_CREATED);
     if (entity_is_deleted_at_cleura(e) && op->type != OPERATION_RETRY)
         return problem_new(PROBLEM_CLUSTER_BUSY, "the cluster is being deleted at Cleura");
     if (op->type != OPERATION_UPDATE || !e->cluster->shoot)
@@ -198,6 +215,13 @@ void queue_promote(struct entity *e)
 {
     assert(queue_is_due(e));
     struct save *save = save_new(e->r, NULL, NULL);
+    if (e->op && !e->cluster->upstream_exists && e->queue[0]->type != OPERATION_DELETE) {
+        /* The body of the create still shows later whether a shoot with this name is shootd's own. */
+        fail_first(e, save, NEVER_CREATED);
+        save_entity(save, e);
+        save_submit(save, false);
+        return;
+    }
     struct operation *op = entity_queue_take(e, 0);
     /* The deletion was planned while another operation was open. Now the result of that operation is
      * known. */
@@ -237,6 +261,8 @@ static void on_gone_saved(struct save *save)
         e->cluster->deleted = false;
         e->cluster->departed_at = 0;
         e->saves.last = false;
+        entity_show(e);
+        entity_touch(e);
         schedule_soon(e, LOOK_AGAIN_S * US_PER_S);
         return;
     }
@@ -279,12 +305,7 @@ static void end_record(struct entity *e, bool deleting, const char *message)
     if (entity_has_open_operation(e))
         operation_finish(e, save, e->op, deleting ? OPERATION_SUCCEEDED : OPERATION_FAILED,
                          deleting ? NULL : problem_new(PROBLEM_CLUSTER_FAILED, "%s", message));
-    while (e->queued) {
-        struct operation *op = entity_queue_take(e, 0);
-        operation_finish(e, save, op, OPERATION_FAILED, problem_new(PROBLEM_CLUSTER_FAILED, "%s", message));
-        save_operation(save, op);
-        operation_free(op);
-    }
+    queue_fail(e, save, message);
     emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, message);
     save_entity(save, e);
     struct change *last = &save->set->changes[save->set->count - 1];

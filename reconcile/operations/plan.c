@@ -94,6 +94,12 @@ bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
     return plan_likeness(e, shoot) == LIKENESS_PROVEN;
 }
 
+bool plan_is_unclear(const struct entity *e, const struct shoot *shoot)
+{
+    return !e->cluster->upstream_exists && e->op && plan_may_have_been_made(e) &&
+           plan_likeness(e, shoot) == LIKENESS_UNPROVEN;
+}
+
 void plan_delete(struct entity *e, struct operation *op)
 {
     (void)operation_add_step(op, STEP_DELETE_SHOOT, "");

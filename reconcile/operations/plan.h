@@ -26,6 +26,8 @@ void plan_action(struct operation *op);
  * that shootd has made the shoot: Cleura has refused the create, or the create is not known any more, or the
  * shoot is not certainly its result. */
 bool plan_is_foreign(const struct entity *e, const struct shoot *shoot);
+/* Whether too little of the shoot can be read to know whose it is, although the create may have made it. */
+bool plan_is_unclear(const struct entity *e, const struct shoot *shoot);
 /* Whether this shoot can be the result of a create with a lost answer. Such a shoot was made just now, and
  * has the requested version and pools. */
 enum likeness {

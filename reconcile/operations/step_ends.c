@@ -39,18 +39,19 @@ static bool deletion_is_missing(const struct entity *e)
     return sent->uncertain || since > DELETE_AGAIN_S * US_PER_S;
 }
 
-/* Whether the deletion was requested often enough. The wall clock also counts the time before a restart. */
-static bool deletion_is_vain(const struct entity *e)
+/* Returns when the deletion was first requested, or when it began without a request, because Cleura then
+ * showed no shoot. The wall clock also counts the time before a restart. */
+static wall_us deletion_began(const struct entity *e)
 {
     const struct operation_step *sent = &e->op->steps[0];
-    return sent->attempts >= STEP_MAX_ATTEMPTS &&
-           env_wall(e->r->env) - sent->started_at > STEP_BUDGET_S * US_PER_S;
+    return sent->started_at ? sent->started_at : e->op->created_at;
 }
 
 static void give_up_deletion(struct entity *e, struct save *save)
 {
     e->cluster->guard_since = 0; /* the shoot shows its own state */
-    operation_finish(e, save, e->op, OPERATION_FAILED, step_had_no_effect(&e->op->steps[0]));
+    operation_finish(e, save, e->op, OPERATION_FAILED,
+                     step_had_no_effect(&e->op->steps[0], e->step.vain_deletions, deletion_began(e)));
 }
 
 static void delete_again(struct entity *e)
@@ -63,6 +64,16 @@ static void delete_again(struct entity *e)
     e->op->step_index = 0;
     step_move(e->op, &e->op->steps[0], STEP_PENDING);
     e->op->steps[0].uncertain = false;
+}
+
+/* Called when an accepted deletion is not visible. Requests it again, but not for ever. */
+static void deletion_missed(struct entity *e, struct save *save)
+{
+    const int64_t since = env_wall(e->r->env) - deletion_began(e);
+    if (++e->step.vain_deletions >= STEP_MAX_ATTEMPTS && since > STEP_BUDGET_S * US_PER_S)
+        give_up_deletion(e, save);
+    else
+        delete_again(e);
 }
 
 /* Whether the change was accepted, but the spec has not changed. The call then had no effect in spite of its
@@ -193,10 +204,7 @@ void steps_observed(struct entity *e, struct save *save, const struct decision *
     if (step_kind(step)->exclusive) {
         run_observed(e, save, d);
     } else if (step->type == STEP_WAIT_GONE && deletion_is_missing(e)) {
-        if (deletion_is_vain(e))
-            give_up_deletion(e, save);
-        else
-            delete_again(e);
+        deletion_missed(e, save);
     } else if (step->type == STEP_WAIT_READY && d->operation_finished) {
         operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
     } else if (d->operation_failed) {

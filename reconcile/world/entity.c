@@ -160,6 +160,7 @@ void entity_set_operation(struct entity *e, struct operation *op)
     e->step.tries = (struct step_tries){0};
     e->step.looked_at = 0;
     e->step.unread = false;
+    e->step.vain_deletions = 0;
     problem_free(e->step.refusal);
     e->step.refusal = NULL;
     life_end_pause(e);

@@ -78,6 +78,8 @@ void project_count(const struct project *p, int64_t *ret_clusters, int64_t *ret_
     *ret_clusters = *ret_open = 0;
     LIST_FOR_EACH (item, &p->clusters) {
         const struct entity *e = CONTAINER_OF(item, struct entity, in_project);
+        if (e->cluster->deleted) /* the end of the record is being stored */
+            continue;
         (*ret_clusters)++;
         *ret_open += (int64_t)e->queued + entity_has_open_operation(e);
     }

@@ -21,6 +21,7 @@ struct cleura {
     bool arrives;             /* the lost create makes the shoot */
     int64_t refuses_after_us; /* creates are refused after this time */
     const char *version;      /* the version of the shoot; NULL: there is no shoot */
+    bool is_blurred;          /* the answers have neither the version nor the pools */
     unsigned creates, deletes;
 };
 
@@ -31,6 +32,12 @@ static const char shoot_form[] =
     "{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":1,\"max_surge\":1,"
     "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"]}]},\"last_operation\":{\"type\":\"Create\","
     "\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\","
+    "\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false,"
+    "\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}%s";
+
+static const char blurred_form[] =
+    "%s{\"name\":\"web\",\"uid\":\"11111111-8888-4777-8666-555555555555\",\"last_operation\":"
+    "{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\","
     "\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false,"
     "\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}%s";
 
@@ -59,7 +66,11 @@ static struct canned_answer read_shoots(const struct cleura *cleura, bool is_lis
     static char text[1200];
     if (!cleura->version)
         return is_list ? answer_with(200, "[]") : answer_with(404, "{}");
-    (void)snprintf(text, sizeof(text), shoot_form, is_list ? "[" : "", cleura->version, is_list ? "]" : "");
+    if (cleura->is_blurred)
+        (void)snprintf(text, sizeof(text), blurred_form, is_list ? "[" : "", is_list ? "]" : "");
+    else
+        (void)snprintf(text, sizeof(text), shoot_form, is_list ? "[" : "", cleura->version,
+                       is_list ? "]" : "");
     return answer_with(200, text);
 }
 
@@ -228,6 +239,21 @@ static void a_lost_create_that_arrived_is_managed_after_a_cancelled_delete(void 
     end(d);
 }
 
+/* An answer that shows too little decides nothing. */
+static void a_lost_create_is_known_when_an_answer_shows_enough(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.arrives = true, .is_blurred = true};
+    struct running *d = start_with_cancelled_delete(&cleura);
+    cleura.away = false;
+    running_run(d, 10 * MINUTE);
+    expect_cluster(d->view, "p00/web", "failed managed");
+    cleura.is_blurred = false;
+    running_run(d, 10 * MINUTE);
+    expect_cluster(d->view, "p00/web", "ready managed");
+    end(d);
+}
+
 static void a_second_delete_knows_the_lost_create(void **state)
 {
     (void)state;
@@ -275,6 +301,27 @@ static void a_cancelled_delete_lets_the_create_continue(void **state)
     end(d);
 }
 
+/* The answer to the create is lost, then a change fails because the cluster was never created. The create
+ * still shows whose shoot it is that appears later. */
+static void a_lost_create_is_known_after_the_change_behind_it(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.refuses_after_us = 30 * US_PER_S};
+    struct running *d = start(&cleura);
+    cleura.loses = cleura.arrives = true;
+    char *created CLEANUP_FREE = post_create(d);
+    running_run(d, 3 * MINUTE);
+    char *changed CLEANUP_FREE = post_put(d, "1.34.3");
+    cancel(d, created);
+    running_run(d, 60 * MINUTE);
+    expect_operation(d, created, OPERATION_CANCELLED);
+    expect_operation(d, changed, OPERATION_FAILED);
+    cleura.away = false;
+    running_run(d, 10 * MINUTE);
+    expect_cluster(d->view, "p00/web", "ready managed");
+    end(d);
+}
+
 /* A change waits for the create, which Cleura refuses. Then somebody else makes the shoot that was
  * requested. */
 static void a_refused_create_is_known_after_the_change_behind_it(void **state)
@@ -301,9 +348,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_create_may_replace_a_record_whose_delete_was_cancelled),
         cmocka_unit_test(a_lost_create_that_arrived_is_managed_after_a_cancelled_delete),
+        cmocka_unit_test(a_lost_create_is_known_when_an_answer_shows_enough),
         cmocka_unit_test(a_second_delete_knows_the_lost_create),
         cmocka_unit_test(a_strange_shoot_is_not_managed_after_a_cancelled_delete),
         cmocka_unit_test(a_cancelled_delete_lets_the_create_continue),
+        cmocka_unit_test(a_lost_create_is_known_after_the_change_behind_it),
         cmocka_unit_test(a_refused_create_is_known_after_the_change_behind_it),
     };
     log_set_level(LOG_LEVEL_ERROR);

@@ -384,14 +384,13 @@ static void decide_all(struct many *m, struct decisions *decisions)
     }
 }
 
-/* A decision that a reload has stopped gets 503, like at a stop of shootd. */
+/* A decision that a reload has stopped gets 503. */
 static bool is_carried_out_or_refused(const struct command *cmd)
 {
     const struct problem *problem = cmd->reply.problem;
     if (!problem)
         return running_answered(cmd) && cmd->reply.status == 200;
-    return problem->code == PROBLEM_ACTION_NOT_POSSIBLE || problem->code == PROBLEM_UPSTREAM_UNAVAILABLE ||
-           problem->code == PROBLEM_SHUTTING_DOWN;
+    return problem->code == PROBLEM_ACTION_NOT_POSSIBLE || problem->code == PROBLEM_UPSTREAM_UNAVAILABLE;
 }
 
 /* Each reload moves all projects, whose clusters are then set aside. */
@@ -436,6 +435,45 @@ static void decisions_about_locations_are_refused_while_a_reload_moves_the_proje
     free(decisions);
 }
 
+/* The store is slow, so the records whose end it has not stored yet are still there at the second
+ * decision. */
+static void a_second_decision_passes_over_records_that_are_being_ended(void **state)
+{
+    static char second[] = "second", third[] = "third";
+    struct config_project at_second[1 + OTHERS], at_third[1 + OTHERS];
+    (void)state;
+    struct many *m = begin();
+    struct config to_second = m->d.config, to_third = m->d.config;
+    memcpy(at_second, m->d.config.projects, sizeof(at_second));
+    memcpy(at_third, m->d.config.projects, sizeof(at_third));
+    at_second[0].project_id = second;
+    at_third[0].project_id = third;
+    to_second.projects = at_second;
+    to_third.projects = at_third;
+    all_turn(m, any, SLICE);
+    put_into_force(m, &to_second);
+    running_hold_store(true);
+    struct command *decisions[2];
+    for (size_t i = 0; i < ARRAY_LEN(decisions); i++) {
+        decisions[i] = running_command(&m->d, COMMAND_LOCATION_CONFIRM, "p00", NULL,
+                                       json_pack("{ss}", "clusters", "forget"));
+        running_post(&m->d, decisions[i]); /* ends the first records */
+        if (!i)
+            put_into_force(m, &to_third); /* stops the first decision */
+    }
+    for (int i = 0; i < 100; i++)
+        running_turn(&m->d);
+    running_hold_store(false);
+    running_run(&m->d, US_PER_S);
+    assert_non_null(decisions[0]->reply.problem);
+    assert_int_equal(decisions[0]->reply.problem->code, PROBLEM_UPSTREAM_UNAVAILABLE);
+    assert_true(running_answered(decisions[1]));
+    assert_int_equal(decisions[1]->reply.status, 200);
+    command_free(decisions[0]);
+    command_free(decisions[1]);
+    end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +488,7 @@ int main(void)
         cmocka_unit_test(a_name_check_ends_with_its_project),
         cmocka_unit_test(a_search_for_the_owner_of_a_name_ends_with_its_project),
         cmocka_unit_test(decisions_about_locations_are_refused_while_a_reload_moves_the_projects),
+        cmocka_unit_test(a_second_decision_passes_over_records_that_are_being_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
