@@ -456,9 +456,9 @@ void render_api_token_version(const struct api_token *t, char version[static 64]
 
 void render_api_token_etag(const struct api_token *t, char etag[static 64])
 {
-    char version[64];
-    render_api_token_version(t, version);
-    (void)snprintf(etag, 64, "%.40s%" PRIx64 "\"", version, (uint64_t)t->used_at / (60 * US_PER_S));
+    render_api_token_version(t, etag);
+    const size_t len = strlen(etag);
+    (void)snprintf(etag + len, 64 - len, "%" PRIx64 "\"", (uint64_t)t->used_at / (60 * US_PER_S));
 }
 
 void render_text_etag(const char *text, char etag[static 64])
