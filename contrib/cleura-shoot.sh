@@ -60,7 +60,7 @@ request() {
     IFS='|' read -r status location type <<<"${answer##*$'\n'}"
     answer=${answer%$'\n'*} type=${type//[^[:print:]]/?} location=${location//[^[:print:]]/?}
     if [ "$status" -lt 400 ]; then
-        [ "$status" -ge 300 ] || ! jq -e 'type == "object"' <<<"$answer" >/dev/null 2>&1 || return 0
+        [ "$status" -ge 300 ] || [ "$(jq -r type <<<"$answer" 2>/dev/null)" != object ] || return 0
         die "$UNREACHABLE" "the answer of $base is not from shootd: HTTP status $status${type:+ with $type}${location:+, to $location}"
     fi
     explain "$status" >&2
@@ -85,7 +85,10 @@ get() { # FILTER: of the last answer
 }
 
 need() { # MEMBER: of the last answer; each answer of shootd has it
-    jq -er "$1 // empty" <<<"$answer" 2>/dev/null || die "$UNREACHABLE" "the answer of $base is not from shootd: it has no $1"
+    local value
+    value=$(jq -r "$1 // empty" <<<"$answer" 2>/dev/null)
+    [ -n "$value" ] || die "$UNREACHABLE" "the answer of $base is not from shootd: it has no $1"
+    printf '%s\n' "$value"
 }
 
 # ---- verbs -----------------------------------------------------------------------------------------------------------

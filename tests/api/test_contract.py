@@ -752,6 +752,25 @@ def test_types_of_problems_lead_to_their_meaning(client, pair, checker):
 
 # ---- every status ----------------------------------------------------------------------------------------------------
 
+def test_freezes(client, pair):
+    _, d = pair
+    d.wait_operation(d.create("frozen")["operation"]["id"])
+    assert client.put("/v1/freeze", json={"scope": "team-a", "reason": "Year end"}).status_code == 200
+    there = {"project": "team-a", "cluster": "frozen", "pool": "default", "action": "hibernate"}
+    for id, (method, path) in OPERATIONS.items():
+        if "423" in described(id)["responses"]:
+            kind = "application/merge-patch+json" if method == "patch" else "application/json"
+            body = {"name": "more"} if method == "post" else {"labels": {}}
+            answer = client.request(method.upper(), re.sub(r"\{(\w+)\}", lambda m: there[m[1]], path),
+                                    **({"json": body, "headers": {"Content-Type": kind}} if bodies(id) else {}))
+            assert answer.status_code == 423, (id, answer.text)
+    assert client.get("/v1/freeze").json()["items"][0]["scope"] == "team-a"
+    for method, more in (("PUT", {"json": {"scope": "team-a", "reason": "Another"}}), ("DELETE", {"params": {"scope": "team-a"}})):
+        assert client.request(method, "/v1/freeze", headers={"If-Match": '"other"'}, **more).status_code == 412
+    assert client.delete("/v1/freeze", params={"scope": "team-a"}).status_code == 204
+    assert client.delete("/v1/freeze").status_code == 404
+
+
 def test_answers_that_all_operations_share(checker, client, pair):
     """New operations are checked without a change here; statuses of their own need a test above."""
     sim, d = pair
@@ -818,23 +837,6 @@ def test_a_project_that_moved(directory, checker):
     finally:
         d.stop()
         sim.stop()
-
-
-def test_freezes(client, pair):
-    _, d = pair
-    d.wait_operation(d.create("frozen")["operation"]["id"])
-    assert client.put("/v1/freeze", json={"scope": "team-a", "reason": "Year end"}).status_code == 200
-    there = {"project": "team-a", "cluster": "frozen", "pool": "default", "action": "hibernate"}
-    for id, (method, path) in OPERATIONS.items():
-        if "423" in described(id)["responses"]:
-            kind = "application/merge-patch+json" if method == "patch" else "application/json"
-            body = {"name": "more"} if method == "post" else {"labels": {}}
-            answer = client.request(method.upper(), re.sub(r"\{(\w+)\}", lambda m: there[m[1]], path),
-                                    **({"json": body, "headers": {"Content-Type": kind}} if bodies(id) else {}))
-            assert answer.status_code == 423, (id, answer.text)
-    assert client.get("/v1/freeze").json()["items"][0]["scope"] == "team-a"
-    assert client.delete("/v1/freeze", params={"scope": "team-a"}).status_code == 204
-    assert client.delete("/v1/freeze").status_code == 404
 
 
 def test_backups(directory, checker, client):
