@@ -432,13 +432,14 @@ void render_cluster_version(const struct cluster *c, char version[static 64])
     (void)snprintf(version, 64, "\"%.10s-%" PRId64 "-", id_end(c->id), c->generation);
 }
 
-/* Hashes a text as 16 hex digits. The build is included, because another build may render different texts. */
-static void hash_text(const char *text, char hex[static 17])
+/* Hashes a text as 16 hex digits. `build`: the revision of the build, because another build may render
+ * different texts; or "". */
+static void hash_text(const char *text, const char *build, char hex[static 17])
 {
     unsigned char digest[crypto_generichash_BYTES_MIN];
     crypto_generichash_state h;
     (void)crypto_generichash_init(&h, NULL, 0, sizeof(digest));
-    (void)crypto_generichash_update(&h, (const unsigned char *)shootd_revision, strlen(shootd_revision));
+    (void)crypto_generichash_update(&h, (const unsigned char *)build, strlen(build));
     (void)crypto_generichash_update(&h, (const unsigned char *)text, strlen(text));
     (void)crypto_generichash_final(&h, digest, sizeof(digest));
     (void)sodium_bin2hex(hex, 17, digest, 8);
@@ -449,22 +450,25 @@ void render_api_token_version(const struct api_token *t, char version[static 64]
     json_t *doc CLEANUP_JSON = render_api_token(t);
     char hex[17];
     (void)json_object_del(doc, "last_used_at");
+    (void)json_object_del(doc, "old_secret_ends_at"); /* rotated_at shows a rotation */
     char *text CLEANUP_FREE = json_text(doc);
-    hash_text(text, hex);
+    hash_text(text, "", hex);
     (void)snprintf(version, 64, "\"%.10s-%s-", id_end(t->id), hex);
 }
 
-void render_api_token_etag(const struct api_token *t, char etag[static 64])
+void render_api_token_etag(const struct api_token *t, const char *text, char etag[static 64])
 {
+    char hex[17];
     render_api_token_version(t, etag);
     const size_t len = strlen(etag);
-    (void)snprintf(etag + len, 64 - len, "%" PRIx64 "\"", (uint64_t)t->used_at / (60 * US_PER_S));
+    hash_text(text, shootd_revision, hex);
+    (void)snprintf(etag + len, 64 - len, "%s\"", hex);
 }
 
 void render_text_etag(const char *text, char etag[static 64])
 {
     char hex[17];
-    hash_text(text, hex);
+    hash_text(text, shootd_revision, hex);
     (void)snprintf(etag, 64, "\"%s\"", hex);
 }
 

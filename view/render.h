@@ -26,9 +26,10 @@ void render_subscription_etag(const struct subscription *s, char etag[static 64]
 /* With `with_snippet`, the result includes the beginning of the receiver's answer. */
 json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
-/* The quoted ETag of a token: "<id>-<digest>-<minute of the last use>". If-Match compares only id and digest,
- * because the use of a token is not a change by another caller. */
-void render_api_token_etag(const struct api_token *t, char etag[static 64]);
+/* The quoted ETag of a token: "<id>-<digest>-<digest of the text>". If-Match compares only the id and the
+ * first digest. This digest leaves out the last use and the end of the old secret, because both change
+ * without a caller's write. `text`: the body of the answer. */
+void render_api_token_etag(const struct api_token *t, const char *text, char etag[static 64]);
 /* The beginning of the ETag that If-Match compares. */
 void render_api_token_version(const struct api_token *t, char version[static 64]);
 /* The quoted ETag of a text without a version. */

@@ -72,7 +72,7 @@ struct problem *handle_token(struct request *r)
             projects_cover(r->token->projects, tokens[i]->projects)) {
             json_t *doc CLEANUP_JSON = render_api_token(tokens[i]);
             found = json_text(doc);
-            render_api_token_etag(tokens[i], etag);
+            render_api_token_etag(tokens[i], found, etag);
         }
     view_leave(r->api->options.view);
     free(tokens);

@@ -75,8 +75,9 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
 
 bool create_is_leftover(const struct entity *e)
 {
-    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !entity_is_committing(e) &&
-           !upstream_call_is_active(&e->step.call) && e->cluster->phase == PHASE_FAILED;
+    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !e->queued &&
+           !entity_is_committing(e) && !upstream_call_is_active(&e->step.call) &&
+           e->cluster->phase == PHASE_FAILED;
 }
 
 struct problem *create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,

@@ -23,7 +23,7 @@
 
 enum {
     RECOVER_MAX = 500,  /* the limit of deliveries in one recovery */
-    PENDING_MAX = 1000, /* with so many pending deliveries, a webhook gets no tests and no repetitions: each
+    PENDING_MAX = 1000, /* with so many pending deliveries, a client may add none one by one: each
                          * delivery takes memory until it has ended, also after a restart */
     PENDING_WAIT_S = 60,
 };

@@ -186,6 +186,8 @@ static struct problem *token_of(struct reconcile *r, const struct command *cmd, 
 static struct problem *token_precondition(const struct command *cmd, const struct api_token *t)
 {
     char current[64];
+    if (!cmd->if_match && !cmd->if_none_match)
+        return NULL;
     render_api_token_version(t, current);
     return precondition_of(cmd, true, current);
 }
@@ -296,7 +298,7 @@ struct problem *command_token_patch(struct reconcile *r, struct command *cmd)
         return faults;
     }
     reply_prepare(cmd, 200, render_api_token(t));
-    render_api_token_etag(t, cmd->reply.etag);
+    render_api_token_etag(t, cmd->reply.text, cmd->reply.etag);
     if (is_equal(t, entry->token)) {
         api_token_free(t);
         reply_unchanged(r, cmd);

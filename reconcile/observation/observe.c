@@ -28,7 +28,10 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
 
-enum { STALE_GRACE_S = 5 };
+enum {
+    STALE_GRACE_S = 5,
+    UNCLEAR_S = 600, /* after this time, a shoot that shows too little is not shootd's own */
+};
 
 static bool same_shoot(const struct shoot *a, const struct shoot *b)
 {
@@ -118,7 +121,8 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
             return false;
         /* a later answer may show more; and a foreign shoot would be deleted */
-        const bool unproven = plan_is_unclear(e, seen) || (entity_is_leaving(e) && plan_is_foreign(e, seen));
+        const bool unproven = (plan_is_unclear(e, seen) && entity_doubt_us(e) < UNCLEAR_S * US_PER_S) ||
+                              (entity_is_leaving(e) && plan_is_foreign(e, seen));
         /* nothing shows that the answer is about this cluster, so the known state becomes stale */
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
             return false;

@@ -261,8 +261,6 @@ static void on_gone_saved(struct save *save)
         e->cluster->deleted = false;
         e->cluster->departed_at = 0;
         e->saves.last = false;
-        entity_show(e);
-        entity_touch(e);
         schedule_soon(e, LOOK_AGAIN_S * US_PER_S);
         return;
     }

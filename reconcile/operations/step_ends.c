@@ -51,7 +51,7 @@ static void give_up_deletion(struct entity *e, struct save *save)
 {
     e->cluster->guard_since = 0; /* the shoot shows its own state */
     operation_finish(e, save, e->op, OPERATION_FAILED,
-                     step_had_no_effect(&e->op->steps[0], e->step.vain_deletions, deletion_began(e)));
+                     step_had_no_effect(&e->op->steps[0], deletion_began(e)));
 }
 
 static void delete_again(struct entity *e)

@@ -103,8 +103,9 @@ typedef void step_answer(struct upstream_call *call, const struct upstream_resul
 void step_submit(struct entity *e, enum step_life life, enum upstream_op op, step_answer *on_done);
 /* Called when the call probably had no effect: the call is sent again, or the step fails. */
 void step_send_again(struct entity *e);
-/* Returns the problem of a step that was sent too often without effect; the caller owns it. */
-struct problem *step_had_no_effect(const struct operation_step *step, int attempts, wall_us since);
+/* Returns the problem of a step that was sent too often without effect; the caller owns it. `since`: when the
+ * step began. */
+struct problem *step_had_no_effect(const struct operation_step *step, wall_us since);
 /* Called when nothing was sent, or a read failed. The step is unchanged and continues later. */
 void step_not_sent(struct entity *e, const struct upstream_result *result);
 /* Ends the step as STEP_DONE or STEP_SKIPPED: it was accepted without a run, its run ended, its effect exists

@@ -122,11 +122,11 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     try_again(e, BUSY_WAIT_S * US_PER_S);
 }
 
-struct problem *step_had_no_effect(const struct operation_step *step, int attempts, wall_us since)
+struct problem *step_had_no_effect(const struct operation_step *step, wall_us since)
 {
     char text[TIME_TEXT_BYTES];
     return problem_new(PROBLEM_UPSTREAM_NO_EFFECT, "%d attempts of %s since %s had no effect at Cleura",
-                       attempts, step_type_name(step->type), time_rfc3339(since, false, text));
+                       step->attempts, step_type_name(step->type), time_rfc3339(since, false, text));
 }
 
 void step_send_again(struct entity *e)
@@ -138,7 +138,7 @@ void step_send_again(struct entity *e)
         return;
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
-        entity_fail_operation(e, step_had_no_effect(step, step->attempts, step->started_at));
+        entity_fail_operation(e, step_had_no_effect(step, step->started_at));
         return;
     }
     step_move(e->op, step, STEP_PENDING);

@@ -40,7 +40,8 @@ struct step_run {
     mono_us begun_at;  /* when the current step began; 0: it began before shootd started, or has not begun */
     bool unread;       /* the last operation failed because no read could show whether a step had an effect */
     mono_us looked_at; /* when the shoot was read for the step, with the right uid; 0: it must be read */
-    int vain_deletions;      /* how often an accepted deletion of the operation was not visible */
+    int vain_deletions;      /* how often an accepted deletion of the operation was not visible, since the
+                              * start of shootd */
     struct problem *refusal; /* the refusal of a repeated call whose earlier answer was lost; the operation
                               * fails with it if no read finds an effect of the earlier call */
 };

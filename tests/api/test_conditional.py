@@ -92,7 +92,12 @@ def test_a_token_changes_only_in_the_version_that_was_seen(sim, make_shootd):
     refused(d.http.delete(path, headers=old))
     assert d.http.get(path).json() == changed.json()
     assert d.http.patch(path, json={"unknown": 1}, headers=old).status_code == 422, "preconditions are checked last"
-    assert d.http.delete(path, headers={"If-Match": f'"other", {changed.headers["ETag"]}'}).status_code == 204
+    assert d.http.post(path + "/rotate", json={"grace_seconds": 1}, headers={"If-Match": changed.headers["ETag"]}).status_code == 200
+    rotated = d.http.get(path).headers["ETag"]
+    wait_until(lambda: not d.http.get(path).json()["old_secret_ends_at"], what="the end of the old secret")
+    assert d.http.patch(path, json={}, headers={"If-Match": rotated}).status_code == 200, "the end of the old secret is not a change"
+    refused(d.http.delete(path, headers={"If-Match": changed.headers["ETag"]}))
+    assert d.http.delete(path, headers={"If-Match": f'"other", {rotated}'}).status_code == 204
 
 
 def test_freezes_change_only_in_the_version_that_was_seen(sim, make_shootd):

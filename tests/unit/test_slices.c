@@ -435,6 +435,34 @@ static void decisions_about_locations_are_refused_while_a_reload_moves_the_proje
     free(decisions);
 }
 
+/* While a reload moves a project, a decision about it gets 503. */
+static void a_decision_about_a_project_that_is_being_moved_is_refused(void **state)
+{
+    static char other_id[] = "other";
+    struct config_project projects[1 + OTHERS];
+    unsigned ended = 0, refused = 0;
+    (void)state;
+    struct many *m = begin();
+    struct config moved = m->d.config;
+    memcpy(projects, m->d.config.projects, sizeof(projects));
+    projects[0].project_id = other_id;
+    moved.projects = projects;
+    reconcile_configure(m->d.reconcile, &moved, on_in_force, &ended);
+    loop_end_turn(m->d.loop);
+    for (unsigned turns = 0; !ended; turns++) {
+        assert_in_range(turns, 0, TURNS_MAX);
+        struct command *cmd = running_command(&m->d, COMMAND_LOCATION_CONFIRM, "p00", NULL,
+                                              json_pack("{ss}", "clusters", "keep"));
+        running_post(&m->d, cmd);
+        running_turn(&m->d);
+        assert_true(running_answered(cmd));
+        refused += cmd->reply.problem && cmd->reply.problem->code == PROBLEM_UPSTREAM_UNAVAILABLE;
+        command_free(cmd);
+    }
+    assert_true(refused > 0);
+    end(m);
+}
+
 /* The store is slow, so the records whose end it has not stored yet are still there at the second
  * decision. */
 static void a_second_decision_passes_over_records_that_are_being_ended(void **state)
@@ -488,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_name_check_ends_with_its_project),
         cmocka_unit_test(a_search_for_the_owner_of_a_name_ends_with_its_project),
         cmocka_unit_test(decisions_about_locations_are_refused_while_a_reload_moves_the_projects),
+        cmocka_unit_test(a_decision_about_a_project_that_is_being_moved_is_refused),
         cmocka_unit_test(a_second_decision_passes_over_records_that_are_being_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

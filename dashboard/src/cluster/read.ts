@@ -62,6 +62,7 @@ function make(project: string, name: string) {
   /** A part that cannot be read now stays due, so the next read of the cluster reads it again. */
   async function readBeside(part: Beside) {
     const results = await parts[part]();
+    if (!results) return;
     if (results.every((result) => result.ok || !isPassing(result.problem))) due.delete(part);
     else due.add(part);
   }
@@ -77,8 +78,8 @@ function make(project: string, name: string) {
     }
   }
 
-  /** Each returns the answers that it got. */
-  const parts: Record<Beside, () => Promise<Result<unknown>[]>> = { operation: readOperation, issues: readIssues, history: readHistory, usual: readUsual };
+  /** Each returns the answers that it got; `null`: a later read has replaced it, and decides. */
+  const parts: Record<Beside, () => Promise<Result<unknown>[] | null>> = { operation: readOperation, issues: readIssues, history: readHistory, usual: readUsual };
 
   async function readOperation() {
     const own = cluster.value?.operation ?? null;
@@ -104,7 +105,7 @@ function make(project: string, name: string) {
       ask(api.GET("/v1/projects/{project}/clusters/{cluster}/events", { params: { path, query: { order: "desc", limit: HISTORY } } })),
       ask(api.GET("/v1/projects/{project}/clusters/{cluster}/operations", { params: { path, query: { limit: HISTORY } } })),
     ]);
-    if (mine !== turn) return [];
+    if (mine !== turn) return null;
     batch(() => {
       if (some.ok) events.value = partOf(some.value as Page<Event>);
       if (others.ok) operations.value = partOf(others.value);
