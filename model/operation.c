@@ -167,25 +167,34 @@ void operation_clear_steps(struct operation *op)
     op->step_index = 0;
 }
 
+/* Returns a new list whose elements have only these members; NULL for NULL. */
+static json_t *list_of_members(const json_t *whole, const char *const *members)
+{
+    json_t *list = whole ? json_array() : NULL;
+    size_t i;
+    json_t *element;
+    json_array_foreach (whole, i, element) {
+        json_t *part = json_object();
+        for (size_t m = 0; members[m]; m++)
+            json_set_take(part, members[m], json_incref(json_object_get(element, members[m])));
+        (void)json_array_append_new(list, part);
+    }
+    return list;
+}
+
 void operation_trim(struct operation *op)
 {
-    static const char *const shown[] = {"rolls_nodes", "reason"};
-    const json_t *planned = json_arr(op->body, "steps");
-    if (!op->body || (planned && json_object_size(op->body) == 1))
-        return; /* the body was trimmed already */
-    json_t *steps = planned ? json_array() : NULL;
-    size_t i;
-    json_t *step;
-    json_array_foreach (planned, i, step) {
-        json_t *kept = json_object();
-        for (size_t j = 0; j < ARRAY_LEN(shown); j++)
-            json_set_take(kept, shown[j], json_incref(json_object_get(step, shown[j])));
-        (void)json_array_append_new(steps, kept);
-    }
+    static const char *const of_steps[] = {"rolls_nodes", "reason", NULL}, *const of_pools[] = {"name", NULL};
+    const bool is_open = !operation_status_is_final(op->status);
+    json_t *steps = list_of_members(json_arr(op->body, "steps"), of_steps);
+    /* the pools of a create are shown until Cleura shows them */
+    json_t *pools = is_open ? list_of_members(json_arr(op->body, "node_pools"), of_pools) : NULL;
     json_decref(op->body);
-    op->body = steps ? json_object() : NULL;
+    op->body = steps || pools ? json_object() : NULL;
     if (steps)
         json_set_take(op->body, "steps", steps);
+    if (pools)
+        json_set_take(op->body, "node_pools", pools);
 }
 
 struct operation_query operation_query_copy(const struct operation_query *q)
@@ -259,6 +268,7 @@ json_t *operation_to_json(const struct operation *op)
     json_set_str(doc, "requested_by", op->requested_by);
     json_set_str(doc, "request_id", op->request_id);
     json_set_str(doc, "cancelled_by", op->cancelled_by);
+    json_set_bool(doc, "restored", op->restored);
     char trace[TRACE_TEXT_BYTES];
     json_set_str(doc, "trace", trace_to_text(&op->trace, trace));
     json_set_take(doc, "body", json_incref(op->body));
@@ -347,6 +357,7 @@ struct operation *operation_from_json(const json_t *doc)
     op->requested_by = mem_strdup(json_str(doc, "requested_by"));
     op->request_id = mem_strdup(json_str(doc, "request_id"));
     op->cancelled_by = mem_strdup(json_str(doc, "cancelled_by"));
+    op->restored = json_bool(doc, "restored", false);
     trace_from_text(json_str(doc, "trace"), &op->trace);
     op->body = json_incref(json_obj(doc, "body"));
     op->error = json_incref(json_obj(doc, "error"));

@@ -50,6 +50,7 @@ struct operation {
     char *requested_by; /* the name of the token that requested the operation */
     char *request_id;
     char *cancelled_by; /* name of the token that requested the cancellation, or NULL */
+    bool restored;      /* the operation was open in a backup that was restored: it makes no more calls */
     struct trace trace; /* the trace of the request that made the operation */
     json_t *body;  /* for a create the resolved spec; for an update {"spec", "before"?, "steps"}: the wanted
                     * spec, the spec requested before, and the result of spec_plan; otherwise NULL */

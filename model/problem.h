@@ -135,6 +135,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Read status.errors of the cluster: each entry names the action to take.")                            \
     X(SUPERSEDED, "superseded", 409, "Superseded by a later request", FAULT_CALLER,                         \
       "Follow the operation that 'operation_id' names: it replaced the operation of your request.")         \
+    X(STORE_RESTORED, "store_restored", 503, "The store was restored", FAULT_SERVICE,                       \
+      "Read the cluster, and request the change again if it is still wanted.")                              \
     X(OVERLOADED, "overloaded", 503, "Overloaded", FAULT_SERVICE,                                           \
       "Repeat after the seconds in Retry-After.")                                                           \
     X(STORE_UNAVAILABLE, "store_unavailable", 503, "Storage unavailable", FAULT_SERVICE,                    \

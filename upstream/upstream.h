@@ -100,6 +100,7 @@ struct upstream_result {
                            * upstream/account/refused_rows.c */
     /* ---- payloads by operation; NULL or 0 when not applicable ---- */
     struct shoot *shoot;   /* GET; CREATE, PATCH and pools if the generation returns it */
+    uuid_t created_uid;    /* CREATE, if the generation returns the uid but no shoot; null: not known */
     size_t shoot_count;    /* LIST: number of shoots passed to on_shoots and on_known */
     size_t shoots_refused; /* LIST: rows that were not accepted; all other rows are used */
     json_t *catalog;       /* CATALOG, in shootd's format, for the project's region */

@@ -518,7 +518,8 @@ struct view_blob *render_operation_blob(const struct operation *op)
 {
     char etag[64];
     struct operation shown = *op;
-    shown.body = NULL; /* these are the largest parts, and no reader needs them */
+    /* These are the largest parts, and no reader needs them. Only the pools of an open create are read. */
+    shown.body = op->type == OPERATION_CREATE ? op->body : NULL;
     shown.notes = NULL;
     shown.note_count = 0;
     render_operation_etag(op, etag);

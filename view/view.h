@@ -69,7 +69,8 @@ void view_blob_unref(struct view_blob *b);
 
 enum view_section {
     VIEW_CLUSTERS,   /* key "project/name", subject struct cluster_facts */
-    VIEW_OPERATIONS, /* key id, subject struct operation without its body, so it cannot be rendered again */
+    VIEW_OPERATIONS, /* key id, subject struct operation without its notes, and without its body except for
+                      * the pools of an open create, so it cannot be rendered again */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
     VIEW_PROJECTS,   /* key name; body: the form of GET /v1/projects/{p}; subject NULL unless changes are

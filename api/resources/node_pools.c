@@ -21,24 +21,39 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-/* The pools in the body of a cluster. A member is NULL when the body does not have it. */
+/* The pools of a cluster. A member is NULL when there are no such pools. */
 struct pools {
     const json_t *wanted;
     const json_t *there;
+    json_t *coming; /* before the first read of the cluster: the pools that its create makes. Owned */
 };
 
-static struct pools pools_of(const json_t *cluster)
+/* Returns a copy of the pools that the open create of the cluster makes, only their names; or NULL. */
+static json_t *coming_pools(struct request *r, const json_t *cluster)
 {
-    return (struct pools){json_arr(json_obj(cluster, "spec"), "node_pools"),
-                          json_arr(json_obj(cluster, "observed"), "node_pools")};
+    const char *id = json_str(json_obj(cluster, "operation"), "id");
+    struct view_blob *blob = id ? read_blob(r, VIEW_OPERATIONS, id) : NULL;
+    const struct operation *op = blob ? blob->subject : NULL;
+    json_t *pools = op ? json_deep_copy(json_arr(op->body, "node_pools")) : NULL;
+    view_blob_unref(blob);
+    return pools;
 }
 
-/* Returns the desired pool with this name. A single desired pool without a name means the existing one. */
+static struct pools pools_of(struct request *r, const json_t *cluster)
+{
+    const json_t *observed = json_obj(cluster, "observed");
+    return (struct pools){json_arr(json_obj(cluster, "spec"), "node_pools"), json_arr(observed, "node_pools"),
+                          observed ? NULL : coming_pools(r, cluster)};
+}
+
+/* Returns the desired pool with this name. A single desired pool without a name means the only one that
+ * exists, or will exist. */
 static const json_t *wanted_pool(const struct pools *pools, const char *name)
 {
-    const json_t *only = json_array_get(pools->wanted, 0);
-    if (json_array_size(pools->wanted) == 1 && json_array_size(pools->there) == 1 && !json_str(only, "name"))
-        return only;
+    const json_t *only = json_array_get(pools->wanted, 0),
+                 *there = pools->there ? pools->there : pools->coming;
+    if (json_array_size(pools->wanted) == 1 && json_array_size(there) == 1 && !json_str(only, "name"))
+        return pool_named(there, name) ? only : NULL;
     return pool_named(pools->wanted, name);
 }
 
@@ -51,18 +66,22 @@ static json_t *render_pool(const struct pools *pools, const char *name)
     return doc;
 }
 
-/* Returns the names of all existing and desired pools. */
+static void add_names(json_t *names, const json_t *pools)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool)
+        if (json_str(pool, "name")) /* a pool whose name cannot be read is shown only in the cluster */
+            (void)json_object_set_new(names, json_str(pool, "name"), json_null());
+}
+
+/* Returns the names of all existing, coming and desired pools. */
 static json_t *names_of(const struct pools *pools)
 {
     json_t *names = json_object();
-    size_t i;
-    json_t *pool;
-    json_array_foreach (pools->there, i, pool)
-        if (json_str(pool, "name")) /* a pool whose name cannot be read is shown only in the cluster */
-            (void)json_object_set_new(names, json_str(pool, "name"), json_null());
-    json_array_foreach (pools->wanted, i, pool)
-        if (json_str(pool, "name"))
-            (void)json_object_set_new(names, json_str(pool, "name"), json_null());
+    add_names(names, pools->there);
+    add_names(names, pools->coming);
+    add_names(names, pools->wanted);
     return names;
 }
 
@@ -82,7 +101,7 @@ struct problem *handle_node_pools(struct request *r)
         return p;
     json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
     assert(json_is_object(body)); /* shootd rendered it */
-    const struct pools pools = pools_of(body);
+    const struct pools pools = pools_of(r, body);
     json_t *names CLEANUP_JSON = names_of(&pools);
     json_t *items = json_array();
     const char *name;
@@ -93,6 +112,7 @@ struct problem *handle_node_pools(struct request *r)
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);
     p = answer_pools(r, doc, blob);
+    json_decref(pools.coming);
     view_blob_unref(blob);
     return p;
 }
@@ -105,11 +125,12 @@ struct problem *handle_node_pool(struct request *r)
         return p;
     json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
     assert(json_is_object(body)); /* shootd rendered it */
-    const struct pools pools = pools_of(body);
-    if (pool_named(pools.there, r->item) || wanted_pool(&pools, r->item))
+    const struct pools pools = pools_of(r, body);
+    if (pool_named(pools.there, r->item) || pool_named(pools.coming, r->item) || wanted_pool(&pools, r->item))
         p = answer_pools(r, render_pool(&pools, r->item), blob);
     else
         p = problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "The cluster has no node pool of this name.");
+    json_decref(pools.coming);
     view_blob_unref(blob);
     return p;
 }

@@ -55,12 +55,7 @@ static const json_t *asked_before(const struct entity *e)
  * from `spec`, if the spec requested before has the same value. The caller owns it. */
 static json_t *present_state(const struct entity *e, const json_t *spec)
 {
-    const json_t *there = NULL;
-    if (e->cluster->shoot)
-        there = shoot_observed(e->cluster->shoot);
-    else if (entity_open_type(e) == OPERATION_CREATE)
-        there = e->op->body;
-    return spec_presumed(there, asked_before(e), spec);
+    return spec_presumed(plan_base(e), asked_before(e), spec);
 }
 
 /* Returns the spec that will be in effect when the running update has ended. */

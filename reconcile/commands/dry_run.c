@@ -7,6 +7,7 @@
 #include "reconcile/commands/commands.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/operations/action_kinds.h"
+#include "reconcile/operations/plan.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/walk.h"
@@ -120,11 +121,8 @@ static unsigned add_worst_case(struct walk *walk, struct entity *e)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     struct spec_context context;
-    const json_t *state = e->cluster->shoot                       ? shoot_observed(e->cluster->shoot)
-                          : entity_has_open_operation(e) && e->op ? e->op->body
-                                                                  : NULL;
     project_spec_context(w->p, &context);
-    spec_quota_add(&w->use, json_arr(state, "node_pools"), &context);
+    spec_quota_add(&w->use, json_arr(plan_base(e), "node_pools"), &context);
     return WALK_LOOKED_AT;
 }
 

@@ -12,14 +12,16 @@
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
+#include "reconcile/operations/plan.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/world.h"
 
-/* Returns a copy of the pools of the desired spec, each with its name. */
-static json_t *wanted_pools(const struct cluster *c)
+/* Returns a copy of the pools of the desired spec, each with its name. Before the first read of the cluster,
+ * the existing pools are those that its create requests. */
+static json_t *wanted_pools(const struct entity *e)
 {
-    const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");
-    json_t *pools = json_deep_copy(json_arr(json_doc_tree(c->spec), "node_pools"));
+    const json_t *there = json_arr(plan_base(e), "node_pools");
+    json_t *pools = json_deep_copy(json_arr(json_doc_tree(e->cluster->spec), "node_pools"));
     json_t *only = json_array_get(pools, 0);
     size_t i;
     json_t *pool;
@@ -38,10 +40,11 @@ static json_t *wanted_pools(const struct cluster *c)
 
 /* Whether the list of pools would be made from the existing pools, although not all existing pools are known.
  * A change with such a list would remove the unknown pools. */
-static bool pools_are_guesswork(const struct cluster *c)
+static bool pools_are_guesswork(const struct entity *e)
 {
-    return c->shoot && !json_arr(json_doc_tree(c->spec), "node_pools") &&
-           !spec_pools_are_known(json_arr(shoot_observed(c->shoot), "node_pools"));
+    const json_t *there = plan_base(e);
+    return there && !json_arr(json_doc_tree(e->cluster->spec), "node_pools") &&
+           !spec_pools_are_known(json_arr(there, "node_pools"));
 }
 
 /* Returns the index of the pool with this name, or the number of pools when no pool has the name. */
@@ -107,11 +110,11 @@ struct problem *command_node_pool(struct reconcile *r, struct command *cmd)
     struct problem *faults = cmd->body ? command_size_faults(cmd->body, SPEC_PART_POOL, NULL) : NULL;
     if (faults)
         return dry_run_faults(cmd, faults);
-    if (pools_are_guesswork(e->cluster))
+    if (pools_are_guesswork(e))
         return problem_passing(PROBLEM_CLUSTER_NOT_READY, 15,
                                "the names of the existing node pools cannot be read from Cleura's answer: "
                                "PUT a spec that lists all of them");
-    json_t *pools CLEANUP_JSON = wanted_pools(e->cluster);
+    json_t *pools CLEANUP_JSON = wanted_pools(e);
     refusal = edit_pools(pools, cmd);
     if (refusal)
         return refusal;

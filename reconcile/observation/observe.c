@@ -109,6 +109,43 @@ static void observe_another(struct entity *e, const struct shoot *seen)
     entity_gone(e);
 }
 
+/* Whether the deletion found no shoot, and now waits until a create with a lost answer can have no effect any
+ * more. */
+static bool deletion_found_nothing(const struct entity *e)
+{
+    return !e->cluster->upstream_exists && entity_open_type(e) == OPERATION_DELETE && e->op->step_count &&
+           e->op->steps[0].status == STEP_DONE;
+}
+
+/* Such a read shows, like a 404, that Cleura has no shoot of this cluster. */
+static void observe_in_place(struct entity *e)
+{
+    e->seen.other_uid_reads++;
+    entity_gone(e);
+}
+
+/* What the shoot in an answer is for the cluster with its name. */
+enum belonging {
+    BELONGS,
+    BELONGS_UNKNOWN,  /* too little can be read: a later answer may show more */
+    BELONGS_ANOTHER,  /* the cluster is gone, and somebody has made a new one with its name */
+    BELONGS_STRANGER, /* the shoot of somebody else; the cluster perhaps never existed */
+};
+
+static enum belonging belonging_of(struct entity *e, const struct shoot *seen)
+{
+    const struct cluster *c = e->cluster;
+    if (plan_is_unclear(e, seen) && entity_doubt_us(e) < UNCLEAR_S * US_PER_S)
+        return BELONGS_UNKNOWN;
+    const bool is_foreign = plan_is_foreign(e, seen);
+    if (c->upstream_exists && (is_foreign || shoot_is_another(c->shoot, seen)))
+        return BELONGS_ANOTHER;
+    if (shoot_has_uid(c->shoot) && !shoot_has_uid(seen))
+        return BELONGS_UNKNOWN;
+    /* a stranger's shoot is shown as such (observe), but not as the object of a deletion */
+    return is_foreign && entity_is_leaving(e) ? BELONGS_STRANGER : BELONGS;
+}
+
 /* Whether the answer is used: it must be about this cluster, and not older than the known state. */
 static bool answer_counts(struct entity *e, const struct shoot *seen)
 {
@@ -120,19 +157,19 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
          * shootd's own */
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
             return false;
-        /* a later answer may show more; and a foreign shoot would be deleted */
-        const bool unproven = (plan_is_unclear(e, seen) && entity_doubt_us(e) < UNCLEAR_S * US_PER_S) ||
-                              (entity_is_leaving(e) && plan_is_foreign(e, seen));
-        /* nothing shows that the answer is about this cluster, so the known state becomes stale */
-        if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
-            return false;
-        /* Somebody else deleted the cluster and created a new cluster with the same name. The new cluster is
-         * not the cluster of the record. */
-        bool another = c->upstream_exists && shoot_is_another(c->shoot, seen);
-        if (another)
-            observe_another(e, seen);
-        if (!another && !is_older(e, seen))
+        const enum belonging belonging = belonging_of(e, seen);
+        if (belonging == BELONGS && !is_older(e, seen))
             return true;
+        /* nothing shows that the answer is about this cluster, so the known state becomes stale */
+        if (belonging == BELONGS_UNKNOWN)
+            return false;
+        if (belonging == BELONGS_ANOTHER)
+            observe_another(e, seen);
+        if (belonging == BELONGS_STRANGER) {
+            if (deletion_found_nothing(e))
+                observe_in_place(e);
+            return false;
+        }
     }
     /* Cleura answered about the cluster, although the answer is ignored. */
     e->seen.passed_over_at = env_mono(e->r->env);

@@ -35,9 +35,20 @@ static bool plan_may_have_been_made(const struct entity *e)
     return !step || step->uncertain || step->status == STEP_SENDING || step->status == STEP_DONE;
 }
 
+/* Whether only the body of the create shows which shoot of this name is the cluster's: no uid is known. A
+ * deletion keeps that body (plan_delete_after_create). */
+static bool plan_lacks_uid(const struct entity *e)
+{
+    const struct operation *op = e->op;
+    if (!e->cluster->upstream_exists)
+        return true;
+    return !shoot_has_uid(e->cluster->shoot) && op && op->body &&
+           (op->type == OPERATION_CREATE || op->type == OPERATION_DELETE);
+}
+
 bool plan_is_foreign(const struct entity *e, const struct shoot *shoot)
 {
-    if (e->cluster->upstream_exists)
+    if (!plan_lacks_uid(e))
         return false;
     return !e->op || !plan_may_have_been_made(e) || !plan_may_be_ours(e, shoot);
 }
@@ -66,8 +77,16 @@ static bool same_pools(const json_t *wanted, const json_t *there, bool proven)
     return true;
 }
 
+/* Whether the shoot has the uid that Cleura's answer to the create named (API v1). */
+static bool has_uid_of_create(const struct shoot *shoot, const char *uid)
+{
+    uuid_t created;
+    return uuid_parse(uid, created) == 0 && uuid_compare(created, shoot->uid) == 0;
+}
+
 /*
- * A foreign shoot with the same name has an older history, or a different version, or different pools. A
+ * The uid of the create's answer decides, when both are known. Otherwise: a foreign shoot with the same name
+ * has an older history, or a different version, or different pools. A
  * shoot is certainly shootd's own when its history can be read, and its version or all its pools equal those
  * that were requested. Only such a shoot may be deleted.
  */
@@ -78,7 +97,9 @@ enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot)
     const json_t *version = json_object_get(there, "kubernetes_version"),
                  *wanted_version = json_object_get(wanted, "kubernetes_version");
     const json_t *pools = json_arr(there, "node_pools"), *wanted_pools = json_arr(wanted, "node_pools");
-    const char *type = shoot->operation_type;
+    const char *type = shoot->operation_type, *uid = json_str(wanted, "uid");
+    if (uid && shoot_has_uid(shoot))
+        return has_uid_of_create(shoot, uid) ? LIKENESS_PROVEN : LIKENESS_NONE;
     const bool has_history = shoot->has_operation && type && strcmp(type, "Create") != 0;
     if (!wanted || has_history || !is_same(wanted_version, version ? version : json_null(), false) ||
         (pools && !same_pools(wanted_pools, pools, false)))
@@ -96,7 +117,7 @@ bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
 
 bool plan_is_unclear(const struct entity *e, const struct shoot *shoot)
 {
-    return !e->cluster->upstream_exists && e->op && plan_may_have_been_made(e) &&
+    return plan_lacks_uid(e) && e->op && plan_may_have_been_made(e) &&
            plan_likeness(e, shoot) == LIKENESS_UNPROVEN;
 }
 
@@ -112,7 +133,7 @@ void plan_delete(struct entity *e, struct operation *op)
 void plan_delete_after_create(struct entity *e, struct operation *op)
 {
     assert(op->type == OPERATION_DELETE);
-    if (e->cluster->upstream_exists)
+    if (e->cluster->upstream_exists && shoot_has_uid(e->cluster->shoot))
         return;
     if (!plan_may_have_been_made(e)) {
         if (op->steps[0].status == STEP_PENDING)
@@ -122,19 +143,18 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     }
 }
 
-/* Returns the state from which a new plan starts. It includes the open operations, because Cleura shows the
- * spec that was requested last. */
-static const json_t *base_of(const struct entity *e)
+/* The state includes the open operations, because Cleura shows the spec that was requested last. */
+const json_t *plan_base(const struct entity *e)
 {
     if (e->cluster->shoot)
         return shoot_observed(e->cluster->shoot);
-    return e->op ? e->op->body : NULL;
+    return entity_open_type(e) == OPERATION_CREATE ? e->op->body : NULL;
 }
 
 json_t *plan_present(const struct entity *e, const struct operation *op)
 {
     assert(op->type == OPERATION_UPDATE);
-    return spec_presumed(base_of(e), json_obj(op->body, "before"), json_obj(op->body, "spec"));
+    return spec_presumed(plan_base(e), json_obj(op->body, "before"), json_obj(op->body, "spec"));
 }
 
 void plan_after_vain_change(struct operation *op, const struct operation *failed)

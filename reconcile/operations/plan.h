@@ -19,17 +19,20 @@ void plan_update(struct entity *e, struct operation *op);
 /* `failed` is an earlier change. It was open when `op` was accepted, and has failed. Its `before` becomes the
  * `before` of `op`. */
 void plan_after_vain_change(struct operation *op, const struct operation *failed);
+/* Returns the state from which a change starts, in the form of a spec: what Cleura shows, or, before the
+ * first read, what the open create requests. NULL: there is no shoot and no open create. Borrowed. */
+const json_t *plan_base(const struct entity *e);
 /* Returns the state from which the plan starts; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
-/* Whether a shoot that has the name of the cluster belongs to somebody else. This is so when nothing shows
- * that shootd has made the shoot: Cleura has refused the create, or the create is not known any more, or the
- * shoot is not certainly its result. */
+/* Whether a shoot that has the name of the cluster belongs to somebody else. While no uid of the cluster is
+ * known, this is so when nothing shows that shootd has made the shoot: Cleura has refused the create, or the
+ * create is not known any more, or the shoot is not certainly its result. */
 bool plan_is_foreign(const struct entity *e, const struct shoot *shoot);
 /* Whether too little of the shoot can be read to know whose it is, although the create may have made it. */
 bool plan_is_unclear(const struct entity *e, const struct shoot *shoot);
-/* Whether this shoot can be the result of a create with a lost answer. Such a shoot was made just now, and
- * has the requested version and pools. */
+/* Whether this shoot can be the result of the create, whose answer was lost or named no shoot. Such a shoot
+ * has the uid that the answer named, or it was made just now, and has the requested version and pools. */
 enum likeness {
     LIKENESS_NONE,     /* the shoot cannot be the result */
     LIKENESS_UNPROVEN, /* too little of the shoot can be read */

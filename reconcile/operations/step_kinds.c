@@ -38,7 +38,7 @@ static void bootstrap_accepted(struct entity *e, const struct upstream_result *r
 
 static bool bootstrap_is_needless(const struct entity *e)
 {
-    return e->project->state->bootstrapped_at != 0;
+    return e->project->state->bootstrapped_at != 0 || e->op->restored;
 }
 
 static void create_refused(struct entity *e, struct operation_step *step,
@@ -66,6 +66,11 @@ static void create_accepted(struct entity *e, const struct upstream_result *resu
 {
     struct cluster *c = e->cluster;
     c->upstream_exists = true;
+    if (!uuid_is_null(result->created_uid)) {
+        char uid[UUID_STR_LEN];
+        uuid_unparse_lower(result->created_uid, uid);
+        json_set_str(e->op->body, "uid", uid);
+    }
     if (result->shoot) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);

@@ -3,8 +3,8 @@
  * before the call. After a crash or a lost answer the shoot is read, and the call is never repeated before
  * that read. If the call had an effect, it counts as answered; if the call had no effect, it is sent again.
  * Before each call that changes or destroys a shoot, the shoot is read and its uid is compared. The call must
- * leave the account's lane (the queue of calls, upstream/upstream.h) at most LOOK_WINDOW_S after the answer
- * to that read; otherwise the shoot is read again. The lane waits for this call, so usually only the minimum
+ * leave the account's lane (the queue of calls, upstream/upstream.h) at most LOOK_WINDOW_S after that read
+ * was sent; otherwise the shoot is read again. The lane waits for this call, so usually only the minimum
  * spacing is between both. Changes and actions
  * are also exclusive: they are sent only while Cleura is idle, and wait again after a 409, which means that
  * Cleura is busy. Loop thread.
@@ -33,7 +33,8 @@
 
 enum {
     STEP_DEADLINE_S = 120, /* a call must leave the lane within this time */
-    LOOK_FRESH_S = 5,      /* maximum age of the read when the intent to make the call is stored */
+    LOOK_FRESH_S = 20,     /* maximum age of the read when the intent to make the call is stored. The age
+                            * counts from when the read was sent, because its content may be as old */
     LOOK_WINDOW_S = 30,    /* maximum age of that read when the call leaves the lane, in addition to
                             * min_spacing */
     BACK_OFF_BASE_MS = 500,
@@ -129,12 +130,23 @@ struct problem *step_had_no_effect(const struct operation_step *step, wall_us si
                        step->attempts, step_type_name(step->type), time_rfc3339(since, false, text));
 }
 
+/* An operation that is older than a restore of the store changes nothing at Cleura, because it may have been
+ * carried out, and undone, since the backup. It only ends: by an effect that a read shows, or here. */
+static void end_restored(struct entity *e)
+{
+    entity_fail_operation(e, problem_new(PROBLEM_STORE_RESTORED, "the store was restored: request it again"));
+}
+
 void step_send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     bool long_enough = entity_is_at_step_for(e, STEP_BUDGET_S);
     if (e->step.refusal) {
         entity_fail_operation(e, TAKE_PTR(e->step.refusal));
+        return;
+    }
+    if (e->op->restored) {
+        end_restored(e);
         return;
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
@@ -352,12 +364,17 @@ static void on_intent_saved(struct save *save)
     }
 }
 
-/* Stores the intent to send first; the call is made when the intent is durable. */
+/* Stores the intent to send first; the call is made when the intent is durable. Every call that changes
+ * something at Cleura passes here. */
 static void begin_call(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     struct cluster *c = e->cluster;
     assert(!entity_is_committing(e) && !e->r->stopping && !project_is_at_rest(e->project));
+    if (e->op->restored) {
+        end_restored(e);
+        return;
+    }
     struct save *save = save_new(e->r, on_intent_saved, NULL);
     step_move(e->op, step, STEP_SENDING);
     step->attempts++;
@@ -373,31 +390,40 @@ static void begin_call(struct entity *e)
 
 /* ---- reading the shoot before it is changed or destroyed ---- */
 
-/* When the answer was ignored (observe.c), nothing is sent, and the shoot is read again. */
+static bool look_is_fresh(const struct entity *e)
+{
+    return e->step.looked_at && env_mono(e->r->env) - e->step.looked_at <= LOOK_FRESH_S * US_PER_S;
+}
+
+/* When the answer was ignored (observe.c), or came too late, nothing is sent, and the shoot is read again. */
 void steps_looked(struct entity *e, bool counts, bool has_uid)
 {
     if (e->step.life != LIFE_LOOKED) /* the read was made for a lost answer, or the operation was replaced */
         return;
     life_move(e, LIFE_RESTING);
-    if (counts) {
-        e->step.looked_at = env_mono(e->r->env);
+    e->step.looked_at = counts ? e->step.call.started_at : 0;
+    const bool may_go_on = look_is_fresh(e);
+    if (may_go_on)
         entity_touch(e);
-    }
-    if (counts || e->cluster->deleted || !entity_has_open_operation(e) || entity_is_committing(e) ||
+    if (may_go_on || e->cluster->deleted || !entity_has_open_operation(e) || entity_is_committing(e) ||
         project_is_at_rest(e->project))
         return;
-    if (!has_uid)
+    if (counts)
+        step_reports(e,
+                     "Waiting: Cleura answers so slowly that its answer about the cluster is too old for a "
+                     "change");
+    else if (!has_uid)
         step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
     upstream_release(project_lane(e->project), &e->step.call);
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
 
 /*
- * Called when the create's answer was lost, and the shoot with its name cannot be the requested shoot. Either
- * the create had no effect, or somebody has changed the shoot that it made. shootd must not delete such a
- * shoot. The shoot may also be an earlier shoot that was deleted and is still visible. When too little of the
- * shoot can be read, the shoot may be shootd's own: in that case the shoot is read again, for the same time
- * as after a lost create.
+ * Called when no uid of the cluster is known, and the shoot with its name cannot be the requested shoot.
+ * Either the create had no effect, or somebody has changed the shoot that it made. shootd must not delete
+ * such a shoot. The shoot may also be an earlier shoot that was deleted and is still visible. When too little
+ * of the shoot can be read, the shoot may be shootd's own: in that case the shoot is read again, for the same
+ * time as after a lost create.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
@@ -415,8 +441,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK)
         e->step.tries.unexplained = 0;
-    if (result->class == UPSTREAM_OK && kind->destroys && !e->cluster->upstream_exists &&
-        !plan_may_be_ours(e, result->shoot)) {
+    if (result->class == UPSTREAM_OK && kind->destroys && plan_is_foreign(e, result->shoot)) {
         check_foreign(e, result->shoot);
     } else if (result->class == UPSTREAM_OK) {
         entity_sight(e, shoot_copy(result->shoot));
@@ -485,9 +510,7 @@ static void begin_exclusive(struct entity *e)
 
 static void begin_after_look(struct entity *e)
 {
-    const bool fresh =
-        e->step.looked_at && env_mono(e->r->env) - e->step.looked_at <= LOOK_FRESH_S * US_PER_S;
-    if (!fresh) {
+    if (!look_is_fresh(e)) {
         step_submit(e, LIFE_LOOKING, UPSTREAM_GET, on_looked);
     } else if (!shoot_has_uid(e->cluster->shoot)) {
         step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
@@ -495,6 +518,8 @@ static void begin_after_look(struct entity *e)
         e->step.looked_at = 0;
     } else if (step_kind(current_step(e))->exclusive) {
         begin_exclusive(e);
+    } else if (e->op->restored && shoot_is_being_deleted(e->cluster->shoot)) {
+        step_accepted(e, &(const struct upstream_result){.class = UPSTREAM_OK}); /* it ends by itself */
     } else {
         begin_call(e);
     }
@@ -606,6 +631,8 @@ void steps_advance(struct entity *e)
         begin_waiting(e, step);
     else if (step->status == STEP_PENDING && needs_look(kind))
         begin_after_look(e);
+    else if (step->status == STEP_PENDING && e->op->restored && kind->found)
+        step_read_back(e); /* a create may have been sent after the backup */
     else if (step->status == STEP_PENDING)
         begin_call(e);
     else if (step->status == STEP_SENDING && kind->idempotent)

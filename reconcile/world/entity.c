@@ -176,17 +176,18 @@ void entity_rest(struct entity *e)
     /* Readers of the operation get the notes from the stored copy (world/operation_table.h). */
     if (e->op && e->saves.operation_ended)
         operation_forget_notes(e->op);
-    /* The body of a create is needed while there is no shoot, because it can show whether a shoot is shootd's
-     * own. The body of a failed change is needed, because it has the spec that was requested before it
-     * (operations/plan.h). */
-    if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot && !entity_change_was_in_vain(e))
+    /* The body of a create is needed until the shoot's uid is known, because it can show whether a shoot is
+     * shootd's own. The body of a failed change is needed, because it has the spec that was requested before
+     * it (operations/plan.h). */
+    if (e->op && e->saves.operation_ended && c->upstream_exists && shoot_has_uid(c->shoot) &&
+        !entity_change_was_in_vain(e))
         operation_trim(e->op);
 }
 
 bool entity_forget_operation(struct entity *e, wall_us before)
 {
     if (!e->op || !e->saves.operation_ended || e->saves.under_way || e->op->finished_at >= before ||
-        !e->cluster->upstream_exists)
+        !e->cluster->upstream_exists || !shoot_has_uid(e->cluster->shoot))
         return false;
     assert(operation_status_is_final(e->op->status));
     operation_free(e->op);

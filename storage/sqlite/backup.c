@@ -274,10 +274,12 @@ static int64_t newest_event(const char *location)
 /*
  * Consumers may have received event numbers that the backup does not contain. None of these numbers may be
  * assigned again, so the numbers of the restored store jump ahead. The jump grows with the age of the
- * backup, so a second restore of the same backup begins at a different number. The draft needs no journal on
- * the disk, because it is useless before it gets its name.
+ * backup, so a second restore of the same backup begins at a different number. Operations that are open in
+ * the backup may have been carried out, and undone, since then, so they are marked: they make no call any
+ * more (model/operation.h). The draft needs no journal on the disk, because it is useless before it gets its
+ * name.
  */
-static bool jump_ahead(const char *draft, int64_t newest_before)
+static bool adapt_to_restore(const char *draft, int64_t newest_before)
 {
     enum { JUMP = 100000 };
     sqlite3 *db = NULL;
@@ -290,7 +292,9 @@ static bool jump_ahead(const char *draft, int64_t newest_before)
         "INSERT OR REPLACE INTO meta (key, value) SELECT 'event_gap', to_number - from_number + "
         "ifnull((SELECT value FROM meta WHERE key = 'event_gap'), 0) FROM jump;"
         "INSERT OR REPLACE INTO meta (key, value) SELECT 'event_base', to_number FROM jump;"
-        "UPDATE meta SET value = (SELECT to_number FROM jump) WHERE key = 'event_sequence'; COMMIT",
+        "UPDATE meta SET value = (SELECT to_number FROM jump) WHERE key = 'event_sequence';"
+        "UPDATE operations SET doc = json_set(doc, '$.restored', json('true'))"
+        " WHERE finished_at = 0 AND json_valid(doc); COMMIT",
         (long long)newest_before, JUMP, now, now);
     bool done = sqlite3_open_v2(draft, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
                 sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
@@ -311,7 +315,7 @@ static enum store_status put_in_place(const char *copy, const char *location, co
         struct store_copy copied;
         char *CLEANUP_FREE why = NULL;
         bool placed = copy_to(conn.db, draft, NULL, &copied, &why) &&
-                      jump_ahead(draft, newest_event(location)) && give_to_owner(draft, folder) &&
+                      adapt_to_restore(draft, newest_event(location)) && give_to_owner(draft, folder) &&
                       put_away(location, kept) && rename(draft, location) == 0 &&
                       sync_path(folder, O_DIRECTORY);
         if (!placed)

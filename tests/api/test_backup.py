@@ -252,6 +252,55 @@ def test_changes_after_the_backup(sim, busy, make_shootd, tmp_path):
     assert d.http.get("/v1/whoami", headers={"Authorization": f"Bearer {revoked['token']}"}).status_code == 200, "revoke it again"
 
 
+def test_a_restore_repeats_nothing_that_was_undone_since(sim, make_shootd, tmp_path, generation):
+    """Operations that are open in the backup were carried out since then, and undone. They are not carried out again."""
+    d = make_shootd(sim.url, api=generation).start()
+    pools = [{"name": "a", "maximum": 2}, {"name": "b"}]
+    for name in ("pools", "awake", "size"):
+        d.create(name, spec={"node_pools": pools})
+    for name in ("pools", "awake", "size"):
+        wait_until(lambda name=name: (s := d.cluster(name).json()["status"])["phase"] == "ready" and not s["settling"], what=name)
+
+    def accepted(answer):
+        assert answer.status_code == 202, answer.text
+        return answer.json()["operation"]["id"]
+
+    def change(name, **spec):
+        return accepted(d.http.patch(d.clusters_path(name), json={"spec": spec}, headers=MERGE_PATCH))
+
+    def power(verb):
+        return accepted(d.http.post(d.clusters_path("awake") + "/actions/" + verb))
+
+    sim.fault("create_shoot", "delay", delay_ms=60000)
+    again = d.create("again")["operation"]["id"]
+    wait_until(lambda: d.operation(again)["steps"][-2]["status"] == "sending", what="the create to be on its way")
+    # its answer keeps the lane, so the other calls are not sent yet
+    is_open = [change("pools", node_pools=pools[:1]), power("hibernate"), change("size", node_pools=[{"name": "a", "maximum": 5}, {"name": "b"}]),
+               accepted(d.http.delete(d.clusters_path("again")))]
+    copy = backup(d, tmp_path / "copy.db", "--with-seal-key")["backup"]
+    assert all(is_open_in(copy, id) for id in is_open)
+    sim.clear_faults()
+    for id in is_open:
+        assert d.wait_operation(id)["status"] == "succeeded", d.operation(id)
+    undone = [change("pools", node_pools=pools), power("wake"), change("size", node_pools=[{"name": "a", "maximum": 3}, {"name": "b"}]),
+              d.create("again")["operation"]["id"]]
+    for id in undone:
+        assert d.wait_operation(id)["status"] == "succeeded", d.operation(id)
+    before = sim.http.get("/_sim/state").json()["shoots"]
+    d.kill()
+    restore(d, copy)
+    sim.forget()
+    d.start()
+    ended = [d.wait_operation(id) for id in is_open]
+    assert [(op["status"], op["error"]["code"]) for op in ended] == [("failed", "store_restored")] * 4, ended
+    assert d.operation(again)["status"] in ("cancelled", "failed"), d.operation(again)
+    assert [r for r in sim.requests() if r["method"] != "GET" and "token" not in r["operation"]] == []
+    after = sim.http.get("/_sim/state").json()["shoots"]
+    assert [(s["name"], s["uid"], s["spec"]) for s in after] == [(s["name"], s["uid"], s["spec"]) for s in before]
+    for name in ("pools", "awake", "size", "again"):
+        wait_until(lambda name=name: d.cluster(name).json()["status"]["phase"] == "ready", what=f"{name} to be shown as it is")
+
+
 # SQL that takes a store back by one schema, as far as the rows allow: {newest schema: SQL}. A new migration needs a line here.
 TAKE_BACK = {10: "DROP INDEX audit_behind; DROP INDEX audit_latest; ALTER TABLE audit DROP COLUMN latest"}
 

@@ -151,3 +151,30 @@ def test_the_same_place_again_goes_on(sim, make_shootd):
     d.start()
     assert d.wait_operation(open_delete)["status"] == "succeeded"
     assert sim.counters()["deletes"] == {"dev": 1}
+
+
+@pytest.mark.parametrize("knows_uid", [True, False])
+def test_what_replaced_a_new_cluster_before_its_first_read_is_not_ours(sim, make_shootd, generation, knows_uid):
+    """Cleura answers the create. Before the first read the shoot is gone, and somebody else has made one with its name."""
+    d = make_shootd(sim.url, api=generation).start()
+    d.wait_upstream()
+    for operation in ("list_shoots", "get_shoot"):
+        sim.fault(operation, "status", status=502, count=0)
+    if not knows_uid:
+        body = '{"shoot": {"name": "dev"}}' if generation == "v1" else '{"name": "dev"}'
+        sim.fault("create_shoot", "status", status=200, body=body, effect=True)
+    op = d.create("dev")["operation"]["id"]
+    wait_until(lambda: [s for s in d.operation(op)["steps"] if s["type"] == "create_shoot"][0]["status"] == "done", what="the create")
+    state = sim.http.get("/_sim/state").json()
+    # with the uid of the answer, even the same spec does not make the stranger's cluster ours
+    spec = {s["name"]: s["spec"] for s in state["shoots"]}["dev"] if knows_uid else {"kubernetes_version": "1.32.11"}
+    sim.http.delete("/_sim/shoots/dev")
+    assert sim.http.put("/_sim/state", json={"bootstrapped": state["bootstrapped"], "shoots": [
+        {"name": "dev", "state": "ready", "uid": "12345678-1234-4234-8234-123456789012", "spec": spec}]}).status_code < 300
+    deleted = d.http.delete(d.clusters_path("dev"))
+    assert deleted.status_code == 202
+    sim.clear_faults()
+    d.wait_operation(deleted.json()["operation"]["id"])
+    other = wait_until(lambda: (c := d.cluster("dev")).status_code == 200 and not c.json()["managed"] and c.json(), what="the other one")
+    assert other["spec"] is None and other["observed"]["uid"].startswith("12345678")
+    assert sim.counters()["deletes"] == {}

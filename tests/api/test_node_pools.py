@@ -1,5 +1,7 @@
 """Node pools as a sub-resource of the same spec."""
 
+import pytest
+
 from harness import wait_until
 
 
@@ -56,3 +58,62 @@ def test_a_pool_without_a_name_gets_the_one_it_has(sim, make_shootd, generation)
     changed = d.http.patch(pool, json={"maximum": 3})
     assert changed.status_code == 202 and changed.json()["spec"]["node_pools"] == [{"maximum": 3, "name": name}]
     assert d.wait_operation(changed.json()["operation"]["id"])["status"] == "succeeded"
+
+
+@pytest.fixture
+def unread(sim, make_shootd, generation):
+    """A daemon that has created `dev` at Cleura and cannot read it yet."""
+    d = make_shootd(sim.url, api=generation).start()
+    d.wait_upstream()
+    for operation in ("list_shoots", "get_shoot"):
+        sim.fault(operation, "status", status=502, count=0)
+    d.create("dev")
+    wait_until(lambda: sim.counters()["creates"] == {"dev": 1}, what="the create")
+    assert d.cluster("dev").json()["observed"] is None or generation == "v2", "v2 answers a create with the cluster"
+    return d
+
+
+@pytest.fixture
+def unsent(sim, make_shootd, generation):
+    """A daemon that has accepted the create of `dev`, and cannot send it yet."""
+    d = make_shootd(sim.url, api=generation).start()
+    d.wait_upstream()
+    for operation in ("bootstrap", "create_shoot", "list_shoots", "get_shoot"):
+        sim.fault(operation, "forbidden_ip", count=0)
+    d.create("dev")
+    return d
+
+
+@pytest.mark.parametrize("moment", ["unsent", "unread"])
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_a_pool_is_added_before_the_first_read_and_none_is_removed(sim, generation, request, moment, method):
+    d = request.getfixturevalue(moment)
+    own = "pool1" if generation == "v1" else "default"
+    pools = d.clusters_path("dev") + "/node-pools"
+    assert [p["name"] for p in d.http.get(pools).json()["items"]] == [own]
+    assert d.http.get(pools + "/" + own).json()["spec"] is None
+    assert d.http.get(pools + "/none").status_code == 404
+    added = d.http.post(pools, json={"name": "p1"}) if method == "POST" else d.http.put(pools + "/p1", json={})
+    assert added.status_code == 202, added.text
+    assert [p["name"] for p in added.json()["spec"]["node_pools"]] == [own, "p1"]
+    sim.clear_faults()
+    assert d.wait_operation(added.json()["operation"]["id"])["status"] == "succeeded"
+    assert {p["name"] for p in d.cluster("dev").json()["observed"]["node_pools"]} == {own, "p1"}
+    assert not [r for r in sim.requests() if r["method"] == "DELETE"]
+
+
+@pytest.mark.parametrize("moment", ["unsent", "unread"])
+def test_the_own_pool_exists_before_the_first_read(sim, generation, request, moment):
+    d = request.getfixturevalue(moment)
+    own = "pool1" if generation == "v1" else "default"
+    pools = d.clusters_path("dev") + "/node-pools"
+    assert d.http.post(pools, json={"name": own}).json()["code"] == "node_pool_exists"
+    last = d.http.delete(pools + "/" + own)
+    assert last.status_code == 422 and last.json()["errors"][0]["code"] == "too_few"
+    assert d.http.delete(pools + "/none").json()["code"] == "node_pool_not_found"
+    changed = d.http.patch(pools + "/" + own, json={"maximum": 5})
+    assert changed.status_code == 202, changed.text
+    assert changed.json()["spec"]["node_pools"] == [{"maximum": 5, "name": own}]
+    sim.clear_faults()
+    assert d.wait_operation(changed.json()["operation"]["id"])["status"] == "succeeded"
+    assert [(p["name"], p["maximum"]) for p in d.cluster("dev").json()["observed"]["node_pools"]] == [(own, 5)]

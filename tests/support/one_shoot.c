@@ -68,6 +68,8 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     } else if (one) {
         cleura->reads++;
         answer = answer_shoot(cleura, false);
+        if (cleura->read_takes_us)
+            answer.latency_us = cleura->read_takes_us;
     } else if (strstr(request->url, "/shoots/") && cleura->next_list) {
         answer = *cleura->next_list;
         cleura->next_list = NULL;

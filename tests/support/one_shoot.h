@@ -15,9 +15,10 @@ struct one_shoot {
     const char *state;
     const char *type;
     bool away;
-    unsigned calls;  /* the number of calls about shoots */
-    unsigned reads;  /* the number of calls that read "dev" alone */
-    unsigned writes; /* the number of PUT, PATCH, POST and DELETE calls for "dev" */
+    unsigned calls;        /* the number of calls about shoots */
+    unsigned reads;        /* the number of calls that read "dev" alone */
+    int64_t read_takes_us; /* the time until the answer to a read of "dev" alone; 0: 10 ms */
+    unsigned writes;       /* the number of PUT, PATCH, POST and DELETE calls for "dev" */
     char last_write[300];
     const int *refusals; /* the statuses with which the next writes are refused, one for each write, ended by
                           * 0; NULL: none */

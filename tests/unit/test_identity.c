@@ -588,6 +588,31 @@ static void a_large_spacing_leaves_time_for_the_write(void **state)
     one_shoot_end(d);
 }
 
+/* The content of an answer may be as old as its request, however late it comes. */
+static void a_late_answer_allows_no_write(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t takes_s;
+        unsigned writes;
+    } rows[] = {{1, 1}, {10, 1}, {18, 1}, {25, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct one_shoot cleura = {.uid = UID_OURS};
+        struct running *d = one_shoot_start(&cleura);
+        cleura.read_takes_us = rows[i].takes_s * US_PER_S;
+        const unsigned reads = cleura.reads;
+        struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+        running_run(d, MINUTE);
+        assert_int_equal(cleura.writes, rows[i].writes);
+        assert_in_range(cleura.reads, reads + 1, reads + 20);
+        cleura.read_takes_us = 0;
+        running_run(d, MINUTE);
+        assert_int_equal(cleura.writes, 1);
+        command_free(cmd);
+        one_shoot_end(d);
+    }
+}
+
 /* When a row of a table of actions, or a member of a row, is missing, the call is sent twice after a lost
  * answer, or not at all. */
 static void every_action_is_complete(void **state)
@@ -623,6 +648,7 @@ int main(void)
         cmocka_unit_test(and_is_not_sent_to_what_replaced_the_shoot_meanwhile),
         cmocka_unit_test(a_write_is_not_overtaken_after_its_read),
         cmocka_unit_test(a_large_spacing_leaves_time_for_the_write),
+        cmocka_unit_test(a_late_answer_allows_no_write),
         cmocka_unit_test(another_region_account_or_url_is_another_place),
         cmocka_unit_test(a_moved_project_is_set_aside_with_its_open_operations),
         cmocka_unit_test(an_admin_says_that_they_are_not_there),

@@ -20,6 +20,7 @@ struct cleura {
     bool loses;               /* the next create gets no answer, then Cleura is away */
     bool arrives;             /* the lost create makes the shoot */
     int64_t refuses_after_us; /* creates are refused after this time */
+    unsigned stranger_after;  /* after so many single reads of the absent shoot, somebody else makes it */
     const char *version;      /* the version of the shoot; NULL: there is no shoot */
     bool is_blurred;          /* the answers have neither the version nor the pools */
     unsigned creates, deletes;
@@ -61,10 +62,13 @@ static struct canned_answer delete_shoot(struct cleura *cleura)
     return answer_with(202, "");
 }
 
-static struct canned_answer read_shoots(const struct cleura *cleura, bool is_list)
+static struct canned_answer read_shoots(struct cleura *cleura, bool is_list)
 {
     static char text[1200];
-    if (!cleura->version)
+    const bool was_there = cleura->version;
+    if (!was_there && !is_list && cleura->stranger_after && !--cleura->stranger_after)
+        cleura->version = "1.34.3";
+    if (!was_there)
         return is_list ? answer_with(200, "[]") : answer_with(404, "{}");
     if (cleura->is_blurred)
         (void)snprintf(text, sizeof(text), blurred_form, is_list ? "[" : "", is_list ? "]" : "");
@@ -285,6 +289,26 @@ static void a_strange_shoot_is_not_managed_after_a_cancelled_delete(void **state
     end(d);
 }
 
+/* The create had no effect, and its deletion finds nothing. While the deletion waits, in case the create
+ * still has its effect, somebody else makes a cluster with the name. */
+static void a_delete_ends_although_a_stranger_takes_the_name(void **state)
+{
+    (void)state;
+    for (unsigned reads = 1; reads <= 3; reads++) {
+        struct cleura cleura = {.loses = true, .stranger_after = reads};
+        struct running *d = start(&cleura);
+        char *created CLEANUP_FREE = post_create(d);
+        char *deleted CLEANUP_FREE = post_delete(d);
+        cleura.away = false;
+        running_run(d, 15 * MINUTE);
+        expect_operation(d, deleted, OPERATION_SUCCEEDED);
+        expect_cluster(d->view, "p00/web", "ready");
+        expect_not_managed(d);
+        assert_int_equal(cleura.deletes, 0);
+        end(d);
+    }
+}
+
 /* The create is on its way when its delete is cancelled. */
 static void a_cancelled_delete_lets_the_create_continue(void **state)
 {
@@ -354,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_lost_create_is_known_when_an_answer_shows_enough),
         cmocka_unit_test(a_second_delete_knows_the_lost_create),
         cmocka_unit_test(a_strange_shoot_is_not_managed_after_a_cancelled_delete),
+        cmocka_unit_test(a_delete_ends_although_a_stranger_takes_the_name),
         cmocka_unit_test(a_cancelled_delete_lets_the_create_continue),
         cmocka_unit_test(a_lost_create_is_known_after_the_change_behind_it),
         cmocka_unit_test(a_refused_create_is_known_after_the_change_behind_it),

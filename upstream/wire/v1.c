@@ -21,15 +21,17 @@ bool decode_one_v1(struct decoding *d, const struct answer_about *about, json_t 
     return result->shoot != NULL;
 }
 
-/* The answer to a create has a different form than the answer to a read. The uid in it is not used, because
- * the first read after the create returns the uid. */
+/* The answer to a create has a different form than the answer to a read. Of its members only the uid is used:
+ * it shows later which shoot of this name is the created one. */
 bool decode_created(struct decoding *d, const struct answer_about *about, json_t *doc,
                     struct upstream_result *result)
 {
-    (void)d;
+    const json_t *shoot = json_obj(doc, "shoot");
+    const char *uid = decode_word(d, shoot, "uid");
     (void)about;
-    (void)result;
-    return json_str(json_obj(doc, "shoot"), "name") != NULL;
+    if (!uid || uuid_parse(uid, result->created_uid) != 0)
+        uuid_clear(result->created_uid);
+    return json_str(shoot, "name") != NULL;
 }
 
 const struct generation generation_v1 = {
