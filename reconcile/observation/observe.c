@@ -124,7 +124,7 @@ static void observe_in_place(struct entity *e)
     entity_gone(e);
 }
 
-/* What the shoot in an answer is for the cluster with its name. */
+/* The relation of a shoot in an answer to the cluster with its name. */
 enum belonging {
     BELONGS,
     BELONGS_UNKNOWN,  /* too little can be read: a later answer may show more */

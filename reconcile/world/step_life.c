@@ -17,7 +17,10 @@ static const struct {
     [LIFE_LOOKED] = {.name = "looked"},
     [LIFE_STORING] = {.name = "storing", .statuses = 1U << STEP_SENDING},
     [LIFE_CALLING] = {.name = "calling", .calls = true, .statuses = 1U << STEP_SENDING},
-    [LIFE_READING_BACK] = {.name = "reading_back", .calls = true, .statuses = 1U << STEP_SENDING},
+    /* pending: the create of an operation that was restored (steps.c) */
+    [LIFE_READING_BACK] = {.name = "reading_back",
+                           .calls = true,
+                           .statuses = 1U << STEP_SENDING | 1U << STEP_PENDING},
     [LIFE_CONFIRMING] = {.name = "confirming", .calls = true, .statuses = 1U << STEP_WAITING},
     [LIFE_PAUSED] = {.name = "paused", .is_timed = true},
 };

@@ -49,6 +49,19 @@ static enum store_status fake_put_operation(struct fake_tables *t, struct change
     return put(t, FAKE_OPERATIONS, row);
 }
 
+void fake_mark_restored(struct fake_tables *t)
+{
+    struct fake_rows *rows = &t->table[FAKE_OPERATIONS];
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fake_row *old = rows->rows[i];
+        json_t *doc = old->number ? NULL : json_parse_lenient(old->doc, strlen(old->doc), NULL);
+        if (!doc)
+            continue;
+        json_set_bool(doc, "restored", true);
+        (void)put(t, FAKE_OPERATIONS, row_new(old->key, doc));
+    }
+}
+
 static bool finished_before(const struct fake_row *row, const void *before)
 {
     return row->number > 0 && row->number < *(const wall_us *)before;

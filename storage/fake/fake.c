@@ -235,6 +235,43 @@ void store_fake_fail_last_marked(void *arg, int times)
     unlock(conn);
 }
 
+/* ---- copies ---- */
+
+struct store_fake_copy {
+    struct fake_tables tables;
+};
+
+struct store_fake_copy *store_fake_backup(void *arg)
+{
+    struct fake_conn *conn = arg;
+    struct store_fake_copy *copy = MEM_NEW(struct store_fake_copy);
+    lock(conn);
+    fake_tables_copy(&copy->tables, &conn->state->committed);
+    unlock(conn);
+    return copy;
+}
+
+void store_fake_restore(void *arg, const struct store_fake_copy *copy)
+{
+    enum { JUMP = 100000 };
+    struct fake_conn *conn = arg;
+    lock(conn);
+    assert(!conn->state->transaction_of);
+    const int64_t newest = conn->state->committed.sequence;
+    fake_tables_done(&conn->state->committed);
+    fake_tables_copy(&conn->state->committed, &copy->tables);
+    conn->state->committed.sequence = newest + JUMP;
+    fake_mark_restored(&conn->state->committed);
+    unlock(conn);
+}
+
+void store_fake_copy_free(struct store_fake_copy *copy)
+{
+    if (copy)
+        fake_tables_done(&copy->tables);
+    free(copy);
+}
+
 /* ---- reads ---- */
 
 static enum store_status fake_load(void *arg, const struct store_visitor *visitor, char **ret_error)

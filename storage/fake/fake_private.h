@@ -64,6 +64,8 @@ size_t fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *r
 /* ---- apply.c, read.c ---- */
 
 enum store_status fake_apply_change(struct fake_tables *t, struct change *change);
+/* Marks the open operations as restored. */
+void fake_mark_restored(struct fake_tables *t);
 enum store_status fake_read_all(const struct fake_tables *t, const struct store_visitor *visitor);
 void fake_read_events(const struct fake_tables *t, const struct event_query *query,
                       struct event_page *ret_page);

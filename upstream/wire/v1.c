@@ -21,7 +21,7 @@ bool decode_one_v1(struct decoding *d, const struct answer_about *about, json_t 
     return result->shoot != NULL;
 }
 
-/* The answer to a create has a different form than the answer to a read. Of its members only the uid is used:
+/* The answer to a create has a different form than the answer to a read. Only the uid in it is used:
  * it shows later which shoot of this name is the created one. */
 bool decode_created(struct decoding *d, const struct answer_about *about, json_t *doc,
                     struct upstream_result *result)
