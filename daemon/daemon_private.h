@@ -51,4 +51,8 @@ bool state_dir_become_owner(int directory);
  */
 bool journal_setup(enum log_format format);
 
+/* Starts the thread that writes the log, after journal_setup. A regular file needs no reader, so its lines
+ * are written where they arise. */
+void journal_start_writer(void);
+
 #endif

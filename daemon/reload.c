@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-_Static_assert((int)RELOAD_OVER_SIGNAL == SIGUSR1, "the signal that main.c waits for");
+_Static_assert((int)WAKE_SIGNAL == SIGUSR1, "the signal that main.c waits for");
 
 /* One reload. The main thread makes and frees it; the loop thread applies and reports it. */
 struct reload_job {
@@ -31,7 +31,7 @@ static void job_over(struct reload_job *job)
     struct reloader *r = job->reloader;
     r->report(r->ctx, job->covers, &job->changes, job->faults);
     atomic_store(&r->job_is_over, true);
-    (void)pthread_kill(r->main, RELOAD_OVER_SIGNAL);
+    (void)pthread_kill(r->main, WAKE_SIGNAL);
 }
 
 static void on_applied(void *ctx)

@@ -34,8 +34,9 @@ struct reloader {
     bool again; /* SIGHUP arrived while a reload was running */
 };
 
-/* The loop thread wakes the main thread with this signal when a reload has ended. */
-enum { RELOAD_OVER_SIGNAL = 10 /* SIGUSR1 */ };
+/* Other threads wake the main thread with this signal: the loop thread when a reload has ended, and the
+ * thread of main.c that takes signals when shootd has to stop. */
+enum { WAKE_SIGNAL = 10 /* SIGUSR1 */ };
 
 /* Prepares the reloader. The caller sets all other members of *r first. Main thread. */
 void reloader_init(struct reloader *r);
