@@ -179,13 +179,14 @@ static bool parse(int argc, char **argv, struct arguments *args)
 
 /* ---- signals ---- */
 
+static atomic_bool has_work; /* there is something to finish before the end */
 /* The signal that asks to stop; 0: none came. */
 static atomic_int stop_signal;
 static sigset_t stopping_signals;
 static pthread_t main_thread;
 
-/* Takes the signals that ask to stop, whatever the main thread waits for. A second one ends the process at
- * once. */
+/* Takes the signals that ask to stop, whatever the main thread waits for. The first one ends the process at
+ * once while the configuration is being read, and the second one always. */
 static void *await_stop(void *arg)
 {
     (void)arg;
@@ -193,6 +194,8 @@ static void *await_stop(void *arg)
         int number;
         if (sigwait(&stopping_signals, &number))
             continue;
+        if (!atomic_load(&has_work))
+            _exit(EXIT_OK);
         if (atomic_exchange(&stop_signal, number))
             _exit(EXIT_RUNTIME);
         (void)pthread_kill(main_thread, WAKE_SIGNAL);
@@ -279,16 +282,20 @@ static int serve(struct config *config, const char *path, const sigset_t *signal
     return EXIT_OK;
 }
 
-/* Takes over the configuration. */
-static int serve_configured(struct config *config, const char *path)
+/* Reads the configuration and serves. Signals are blocked first: a SIGHUP during the start is a reload. */
+static int serve_configured(const char *path)
 {
     sigset_t signals;
+    take_signals(&signals);
+    struct config *config = config_load(path, CONFIG_TO_SERVE, stderr);
+    if (!config)
+        return EXIT_CONFIG;
+    atomic_store(&has_work, true);
     log_set_level(config->log_level);
     if (!journal_setup(config->log_format)) {
         config_free(config);
         return EXIT_CONFIG;
     }
-    take_signals(&signals);
     thread_answers(); /* the threads that this thread starts also get this priority, except background
                        * threads */
     journal_start_writer();
@@ -396,14 +403,12 @@ int main(int argc, char **argv)
     (void)journal_setup(LOG_FORMAT_AUTO);
     if (args.database)
         return check_copy(args.database);
-    const enum config_purpose purpose = args.command == SERVE          ? CONFIG_TO_SERVE
-                                        : args.command == CHECK_CONFIG ? CONFIG_TO_CHECK
-                                                                       : CONFIG_BESIDE_UNIT;
+    if (args.command == SERVE)
+        return serve_configured(args.config);
+    const enum config_purpose purpose = args.command == CHECK_CONFIG ? CONFIG_TO_CHECK : CONFIG_BESIDE_UNIT;
     struct config *config = config_load(args.config, purpose, stderr);
     if (!config)
         return EXIT_CONFIG;
-    if (args.command == SERVE)
-        return serve_configured(config, args.config);
     int exit_code = run(&args, config);
     config_free(config);
     return exit_code;
