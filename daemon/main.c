@@ -1,6 +1,7 @@
 /* Command line, signals, watchdog. All other parts are in daemon.c. */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -175,6 +176,15 @@ static bool parse(int argc, char **argv, struct arguments *args)
         return fits_command(args);
     (void)fprintf(stderr, "shootd: unexpected argument '%s'\n", argv[optind]);
     return false;
+}
+
+/* Opens closed descriptors of standard streams, so that no socket or file gets their numbers and then the
+ * output. Reading from descriptor 0 and writing to 1 and 2 fails as before. */
+static void fill_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_RUNTIME); /* without /dev/null the log could go into the store */
 }
 
 /* ---- signals ---- */
@@ -375,6 +385,7 @@ static int run(const struct arguments *args, const struct config *config)
 int main(int argc, char **argv)
 {
     struct arguments args = {0};
+    fill_closed_streams();
     if (!parse(argc, argv, &args)) {
         (void)fputs(usage, stderr);
         return EXIT_USAGE_;
