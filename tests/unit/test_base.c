@@ -972,6 +972,25 @@ static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(voi
         fail_msg("worked %lld us while another process worked %lld", (long long)own_us, (long long)rival_us);
 }
 
+/* A stored time has one monotonic time, whatever happens to the wall clock afterwards. */
+static void a_time_keeps_its_monotonic_time(void **state)
+{
+    (void)state;
+    struct virtual_world w;
+    virtual_init(&w, 1);
+    struct wall_mark until = {0}, since = {0}, wrong = {0};
+    const wall_us wall = env_wall(&w.env);
+    const mono_us mono = env_mono(&w.env);
+    assert_int_equal(wall_mark_mono(&until, &w.env, wall + 5 * US_PER_S, 10 * US_PER_S), mono + 5 * US_PER_S);
+    assert_int_equal(wall_mark_age_us(&since, &w.env, wall - US_PER_S), US_PER_S);
+    w.wall_offset -= 86400 * US_PER_S;
+    w.now += 3 * US_PER_S;
+    assert_int_equal(wall_mark_mono(&until, &w.env, wall + 5 * US_PER_S, 10 * US_PER_S), mono + 5 * US_PER_S);
+    assert_int_equal(wall_mark_age_us(&since, &w.env, wall - US_PER_S), 4 * US_PER_S);
+    assert_int_equal(wall_mark_mono(&wrong, &w.env, wall, 10 * US_PER_S), mono + 13 * US_PER_S);
+    assert_int_equal(wall_mark_age_us(&wrong, &w.env, wall + 1), 0);
+}
+
 /* Runs in the child: its stderr goes to `fd`. */
 static void fail_an_assertion(int fd)
 {
@@ -1031,6 +1050,7 @@ int main(void)
         cmocka_unit_test(log_lines_are_quoted_where_needed),
         cmocka_unit_test(a_log_line_can_be_json),
         cmocka_unit_test(held_lines_are_written_together),
+        cmocka_unit_test(a_time_keeps_its_monotonic_time),
         cmocka_unit_test(a_pipe_that_nobody_reads_stops_nobody),
         cmocka_unit_test(a_failed_assertion_is_logged_with_what_it_is_about),
         cmocka_unit_test(foreign_text_can_be_printed),
