@@ -781,6 +781,28 @@ static uint64_t network_of(const char *address)
     return ip_network(&ip);
 }
 
+static void expect_written(const char *address, const char *text)
+{
+    struct ip ip;
+    char written[IP_TEXT_BYTES];
+    assert_true(ip_parse(address, &ip));
+    ip_write(&ip, written);
+    assert_string_equal(written, text);
+}
+
+/* A socket for both families shows IPv4 clients as mapped addresses. */
+static void mapped_addresses_are_written_as_ipv4(void **state)
+{
+    (void)state;
+    expect_written("192.0.2.1", "192.0.2.1");
+    expect_written("::ffff:192.0.2.1", "192.0.2.1");
+    expect_written("::ffff:c000:201", "192.0.2.1");
+    expect_written("2001:DB8:0::1", "2001:db8::1");
+    expect_written("::1", "::1");
+    expect_written("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255",
+                   "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+}
+
 /* Limits for each client use the network, because a client with a /64 can use every address of the /64. */
 static void clients_of_one_network_are_one(void **state)
 {
@@ -1029,6 +1051,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_refuses_past_its_maximum),
+        cmocka_unit_test(mapped_addresses_are_written_as_ipv4),
         cmocka_unit_test(clients_of_one_network_are_one),
         cmocka_unit_test(metrics_have_their_text_form_OB_2),
         cmocka_unit_test(metrics_have_the_form_of_openmetrics),
