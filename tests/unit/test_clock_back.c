@@ -74,7 +74,7 @@ static void automatic_backups_go_on(void **state)
     struct running *d = one_shoot_start(&cleura);
     assert_non_null(mkdtemp(directory));
     log_set_sink(count_backups);
-    d->config.backups.directory = mem_strdup(directory);
+    d->config.backups.directory = directory;
     d->config.backups.every_us = DAY;
     d->config.backups.keep = 3;
     running_run(d, MINUTE);
@@ -84,6 +84,7 @@ static void automatic_backups_go_on(void **state)
     running_run(d, 2 * MINUTE);
     assert_int_equal(backups, 2);
     log_set_sink(NULL);
+    d->config.backups.directory = NULL;
     one_shoot_end(d);
     (void)rmdir(directory);
 }
