@@ -131,8 +131,10 @@ static void write_entry(const struct access_entry *e)
               "code", e->code, "client", or_null(e->client), "outcome", e->outcome, NULL);
 }
 
-/* Waits for entries and moves at most BATCH of them to `batch`; returns 0 at the end. */
-static unsigned take_batch(struct access_log *log, struct access_entry batch[static BATCH])
+/* Waits for entries and moves at most BATCH of them to `batch`; returns 0 at the end. *ret_may_wait is false
+ * when shootd stops: nothing waits for the log then. */
+static unsigned take_batch(struct access_log *log, struct access_entry batch[static BATCH],
+                           bool *ret_may_wait)
 {
     (void)pthread_mutex_lock(&log->lock);
     while (!log->count && !log->is_stopping)
@@ -146,6 +148,7 @@ static unsigned take_batch(struct access_log *log, struct access_entry batch[sta
         batch[i] = log->entries[(log->first + i) % ACCESS_LOG_ENTRIES];
     log->first = (log->first + taken) % ACCESS_LOG_ENTRIES;
     log->count -= taken;
+    *ret_may_wait = !log->is_stopping;
     (void)pthread_mutex_unlock(&log->lock);
     return taken;
 }
@@ -155,8 +158,9 @@ static void *write_lines(void *arg)
     struct access_log *log = arg;
     struct access_entry batch[BATCH];
     thread_in_background("access-log");
-    for (unsigned taken; (taken = take_batch(log, batch)) > 0;) {
-        log_hold();
+    bool may_wait;
+    for (unsigned taken; (taken = take_batch(log, batch, &may_wait)) > 0;) {
+        log_hold(may_wait);
         for (unsigned i = 0; i < taken; i++)
             write_entry(&batch[i]);
         log_release();

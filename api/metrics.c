@@ -207,6 +207,7 @@ static void write_logs(struct buffer *out)
     for (int level = 0; level < LOG_LEVEL_MAX_; level++)
         metric_of(out, "shootd_log_messages_total", "level", names[level],
                   (double)log_count((enum log_level)level));
+    metric_one(out, "shootd_log_lines_dropped_total", (double)log_writer_dropped());
 }
 
 static void write_access_log(const struct access_log *log, struct buffer *out)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/log.h"
 
 enum { ABOUT_BYTES = 160 };
@@ -43,7 +44,6 @@ _Noreturn void __assert_fail(const char *expression, const char *file, unsigned 
     (void)snprintf(place, sizeof(place), "%s:%u", file, line);
     log_error("assertion failed, the process is aborted", "expression", expression, "place", place,
               "function", function, "about", about[0] ? about : NULL);
-    if (log_is_held())
-        log_release();
+    log_writer_flush(US_PER_S);
     abort();
 }

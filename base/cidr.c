@@ -54,6 +54,14 @@ bool ip_from_sockaddr(const struct sockaddr *address, struct ip *ret_ip)
     return false;
 }
 
+void ip_write(const struct ip *ip, char text[static IP_TEXT_BYTES])
+{
+    const bool is_four = ip_is_ipv4(ip);
+    _Static_assert(IP_TEXT_BYTES == INET6_ADDRSTRLEN, "the longest address");
+    (void)inet_ntop(is_four ? AF_INET : AF_INET6, ip->bytes + (is_four ? sizeof(mapped_prefix) : 0), text,
+                    IP_TEXT_BYTES);
+}
+
 uint64_t ip_network(const struct ip *ip)
 {
     uint64_t network;

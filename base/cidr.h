@@ -21,6 +21,9 @@ struct cidr {
 
 /* Accepts "10.1.2.3" and "fd00::1"; false for any other text. */
 bool ip_parse(const char *text, struct ip *ret_ip);
+enum { IP_TEXT_BYTES = 46 };
+/* Writes the address in its usual form; a mapped address as IPv4. */
+void ip_write(const struct ip *ip, char text[static IP_TEXT_BYTES]);
 /* Whether the address is an IPv4 address; true also for mapped addresses. */
 bool ip_is_ipv4(const struct ip *ip);
 /* Reads the address of a socket; false for families other than IPv4 and IPv6. */

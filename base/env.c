@@ -103,6 +103,21 @@ int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_perce
     return base_us - spread + (int64_t)env_random_below(env, (uint64_t)(2 * spread + 1));
 }
 
+mono_us wall_mark_mono(struct wall_mark *mark, const struct env *env, wall_us wall, int64_t ahead_max_us)
+{
+    if (mark->wall != wall) {
+        const int64_t ahead_us = wall - env_wall(env);
+        mark->wall = wall;
+        mark->mono = env_mono(env) + (ahead_us < ahead_max_us ? ahead_us : ahead_max_us);
+    }
+    return mark->mono;
+}
+
+int64_t wall_mark_age_us(struct wall_mark *mark, const struct env *env, wall_us wall)
+{
+    return env_mono(env) - wall_mark_mono(mark, env, wall, 0);
+}
+
 void cond_init(pthread_cond_t *cond)
 {
     pthread_condattr_t attr;

@@ -49,6 +49,21 @@ uint64_t env_random_below(const struct env *env, uint64_t bound);
 /* Multiplies `base_us` by a uniformly random factor in [1 - spread, 1 + spread]. The spread is in percent. */
 int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent);
 
+/*
+ * A time of the wall clock that is stored or shown, and the monotonic time that belongs to it. Running waits
+ * compare the latter: setting the wall clock does not change how long they last. Zero: no time yet.
+ */
+struct wall_mark {
+    wall_us wall;
+    mono_us mono;
+};
+
+/* Returns the monotonic time of `wall`. The first call with this time determines it: at most `ahead_max_us`
+ * after now, whatever the wall clock says. */
+mono_us wall_mark_mono(struct wall_mark *mark, const struct env *env, wall_us wall, int64_t ahead_max_us);
+/* Returns how long ago `wall` was. A time in the future counts as the time of the first call. */
+int64_t wall_mark_age_us(struct wall_mark *mark, const struct env *env, wall_us wall);
+
 /* Initializes a condition on the real monotonic clock. Setting the wall clock therefore does not change how
  * long a wait lasts. The caller releases the condition with pthread_cond_destroy. Any thread. */
 void cond_init(pthread_cond_t *cond);

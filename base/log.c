@@ -2,14 +2,16 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/json.h"
@@ -19,18 +21,18 @@
 
 enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048, LOG_ROOM = 1024, LOG_MAX_LINE = 65536 };
 
+static const int64_t PATIENCE_US = 5 * US_PER_S;
+
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 static void sink_stderr(enum log_level level, const char *message, const char *const *keys,
                         const char *const *values, unsigned count);
-static void flush_stderr(void);
 
 static atomic_int max_level = LOG_LEVEL_INFO;
 static _Atomic uint64_t counts[LOG_LEVEL_MAX_];
 static log_sink current_sink = sink_stderr;
-static void (*current_flush)(void) = flush_stderr;
 static enum log_lines lines_form = LOG_LINES_TEXT;
-static _Thread_local bool is_held;
+static _Thread_local bool is_held, is_patient;
 
 void log_set_level(enum log_level level)
 {
@@ -47,10 +49,9 @@ uint64_t log_count(enum log_level level)
     return atomic_load(&counts[level]);
 }
 
-void log_set_sink(log_sink sink, void (*flush)(void))
+void log_set_sink(log_sink sink)
 {
     current_sink = sink ? sink : sink_stderr;
-    current_flush = sink ? flush : flush_stderr;
 }
 
 void log_set_lines(enum log_lines lines)
@@ -58,23 +59,25 @@ void log_set_lines(enum log_lines lines)
     lines_form = lines;
 }
 
-bool log_is_held(void)
-{
-    return is_held;
-}
-
-void log_hold(void)
+void log_hold(bool waits)
 {
     assert(!is_held);
     is_held = true;
+    is_patient = waits;
 }
 
 void log_release(void)
 {
     assert(is_held);
     is_held = false;
-    if (current_flush)
-        current_flush();
+    log_writer_wake();
+}
+
+void log_hand_over(log_send send, const void *line, size_t len)
+{
+    const int64_t patience_us = is_held && is_patient ? PATIENCE_US : 0;
+    if (!log_writer_add(send, line, len, is_held, patience_us))
+        is_patient = false; /* one wait is enough: the next lines find no room either */
 }
 
 const char *log_format_int(int64_t number, char text[static 24])
@@ -149,21 +152,22 @@ static void add_quoted(struct buffer *line, const char *value)
     (void)buffer_add(line, "\"", 1);
 }
 
-static _Thread_local struct buffer held_lines = {.max = LOG_MAX_LINE};
-
-static void write_stderr(const struct buffer *lines)
+/* Writes all the bytes. Another process may have made stderr non-blocking: this function waits all the same.
+ */
+static unsigned send_stderr(struct iovec *lines, unsigned count)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    (void)pthread_mutex_lock(&lock);
-    (void)fwrite(lines->data, 1, lines->len, stderr);
-    (void)pthread_mutex_unlock(&lock);
-}
-
-static void flush_stderr(void)
-{
-    if (held_lines.len)
-        write_stderr(&held_lines);
-    buffer_done(&held_lines);
+    while (count) {
+        ssize_t n = writev(STDERR_FILENO, lines, (int)count);
+        if (n < 0 && errno == EAGAIN)
+            (void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
+        else if (n < 0 && errno != EINTR)
+            return count;
+        for (; n > 0 && (size_t)n >= lines->iov_len; lines++, count--)
+            n -= (ssize_t)lines->iov_len;
+        if (n > 0)
+            *lines = (struct iovec){(char *)lines->iov_base + n, lines->iov_len - (size_t)n};
+    }
+    return 0;
 }
 
 /* The parts of a line; `when` is the time of writing. */
@@ -211,10 +215,7 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
     forms[lines_form](&line, &(struct line){when, level_names[level], message, keys, values, count});
     (void)buffer_add(&line, "\n", 1);
     assert(!line.overflow);
-    if (held_lines.len + line.len > LOG_MAX_LINE)
-        flush_stderr();
-    if (!is_held || !buffer_add(&held_lines, line.data, line.len))
-        write_stderr(&line);
+    log_hand_over(send_stderr, line.data, line.len);
 }
 
 /* ---- sentences ---- */

@@ -1,7 +1,8 @@
 /*
  * Structured logging: one line for each fact, with a message and key/value pairs. Any thread; lines do not
- * interleave. Values are escaped (AU-22), and text that has the form of a secret is masked (AU-21). This is
- * only the last protection against leaks: callers never pass secrets.
+ * interleave. No caller waits for a reader of the log while its writer runs (base/log_writer.h). Values are
+ * escaped (AU-22), and text that has the form of a secret is masked (AU-21). This is only the last protection
+ * against leaks: callers never pass secrets.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/attrs.h"
+#include "base/log_writer.h"
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX_ };
 
@@ -29,9 +31,10 @@ uint64_t log_count(enum log_level level);
  */
 typedef void (*log_sink)(enum log_level level, const char *message, const char *const *keys,
                          const char *const *values, unsigned count);
-/* `flush` writes the lines that the sink has kept for the calling thread while log_is_held(). NULL: the sink
- * keeps none. A NULL sink selects the default. */
-void log_set_sink(log_sink sink, void (*flush)(void));
+/* A NULL sink selects the default. */
+void log_set_sink(log_sink sink);
+/* For sinks: hands the formatted line over. `send` writes it, on this thread or on that of the writer. */
+void log_hand_over(log_send send, const void *line, size_t len);
 
 /* Sets the form of the lines of the default sink: logfmt for people and grep, or one JSON object per line.
  * The values of the object are all strings: `time`, `level`, `message`, and the keys. Default: text. Called
@@ -40,14 +43,12 @@ enum log_lines { LOG_LINES_TEXT, LOG_LINES_JSON };
 void log_set_lines(enum log_lines lines);
 
 /*
- * Between log_hold and log_release the lines of the calling thread are kept, as far as memory allows.
- * log_release writes them with few system calls. Used by threads that write many lines at a time. Calls must
- * not be nested.
+ * Between log_hold and log_release the lines of the calling thread are written together, with few system
+ * calls. Used by threads that write many lines at a time. With `waits`, when there is no room for them, the
+ * thread waits up to five seconds once. Calls must not be nested.
  */
-void log_hold(void);
+void log_hold(bool waits);
 void log_release(void);
-/* Whether the calling thread is between log_hold and log_release; for sinks. */
-bool log_is_held(void);
 
 /* Arguments: the message, then pairs of (const char *key, const char *value), then NULL. A pair with a NULL
  * value is omitted. */

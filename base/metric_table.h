@@ -33,6 +33,8 @@ METRIC(shootd_http_connections_refused_total, counter, "",
 METRIC(shootd_http_quota_refused_total, counter, "policy",
        "Requests over a quota: answered 429, or for fresh_reads from memory.")
 METRIC(shootd_http_requests_total, counter, "method route code", "Completed HTTP requests.")
+METRIC(shootd_log_lines_dropped_total, counter, "",
+       "Log lines that were not written: nobody read stderr or the journal fast enough, or writing failed.")
 METRIC(shootd_log_messages_total, counter, "level", "Log messages by level, dropped ones included.")
 METRIC(shootd_loop_stall_seconds, histogram, "", "Time for which single pieces of work occupied the loop.")
 METRIC(shootd_loop_longest_stall_seconds, gauge, "clock",

@@ -110,7 +110,7 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
         const yaml_node_t *at = find_node(l, node, "password_file");
         if (passes_unread(l, at ? at : node, "password_file", a->password_file))
             return;
-        (void)secret_file_read(a->password_file, PASSWORD_MAX, false, &a->password, &error);
+        (void)secret_file_read(a->password_file, PASSWORD_MAX, &a->password, &error);
         if (error)
             config_fault(l, at ? at : node, "password_file", "%s", error);
     } else if (a->password_env) {
@@ -131,7 +131,7 @@ static void check_token_file(struct loader *l, const yaml_node_t *node, const st
     char *error CLEANUP_FREE = NULL;
     if (!a->token_file || passes_unread(l, find_node(l, node, "token_file"), "token_file", a->token_file))
         return;
-    if (secret_file_read(a->token_file, TOKEN_MAX, true, &token, &error) == SECRET_REFUSED)
+    if (secret_file_read(a->token_file, TOKEN_MAX, &token, &error) == SECRET_REFUSED)
         config_fault(l, find_node(l, node, "token_file"), "token_file", "%s", error);
 }
 

@@ -1,6 +1,6 @@
 /*
  * Declarations that the files of this folder share: the table of keys, which the sample, the loader and the
- * checks use, and the state of the loader. Used before threads start.
+ * checks use, and the state of the loader. Used by one thread at a time.
  */
 #ifndef CONFIG_CONFIG_PRIVATE_H
 #define CONFIG_CONFIG_PRIVATE_H
@@ -61,6 +61,14 @@ extern const struct key_group config_account_group;
 extern const struct key_group config_project_group;
 extern const struct key_group config_issuer_group;
 extern const struct key_group config_client_group;
+
+/* ---- file.c ---- */
+
+/* Reads the whole file, which must be a regular one of at most 4 MiB. Returns its bytes (the caller frees
+ * them); NULL and *ret_error (not to be freed) on a failure. */
+char *config_file_read(const char *path, size_t *ret_len, const char **ret_error);
+/* Returns what of the YAML is too much for the loader, and its line; NULL when nothing is. */
+const char *config_file_excess(const char *text, size_t len, size_t *ret_line);
 
 /* ---- load.c, remarks.c, check.c ---- */
 

@@ -1,10 +1,9 @@
 /*
  * Loads a configuration: compares the YAML (libyaml keeps the line of every node) with the table of keys,
- * then makes the checks of check.c. All faults are printed, not only the first. The loader runs before
- * threads start.
+ * then makes the checks of check.c. All faults are printed, not only the first. The loader runs at the start
+ * and on the thread of a reload.
  */
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,7 +428,8 @@ static void refuse_second_document(struct loader *l, yaml_parser_t *parser)
     yaml_document_delete(&next);
 }
 
-static struct config *load_file(const char *path, FILE *file, enum config_purpose purpose, FILE *errors)
+static struct config *load_yaml(const char *path, const char *text, size_t len, enum config_purpose purpose,
+                                FILE *errors)
 {
     struct loader l = {.file = path, .purpose = purpose};
     yaml_parser_t parser;
@@ -437,7 +437,7 @@ static struct config *load_file(const char *path, FILE *file, enum config_purpos
     struct config *config = NULL;
     if (!yaml_parser_initialize(&parser))
         abort();
-    yaml_parser_set_input_file(&parser, file);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
     if (!yaml_parser_load(&parser, &doc)) {
         (void)fprintf(errors, "%s:%zu: not YAML: %s\n", path, parser.problem_mark.line + 1,
                       parser.problem ? parser.problem : "?");
@@ -459,14 +459,19 @@ static struct config *load_file(const char *path, FILE *file, enum config_purpos
 
 struct config *config_load(const char *path, enum config_purpose purpose, FILE *errors)
 {
+    size_t len = 0, line = 0;
+    const char *error = NULL;
     if (!path)
         return load_environment(errors);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        (void)fprintf(errors, "%s: %s\n", path, strerror(errno));
+    char *text CLEANUP_FREE = config_file_read(path, &len, &error);
+    if (!text) {
+        (void)fprintf(errors, "%s: %s\n", path, error);
         return NULL;
     }
-    struct config *config = load_file(path, file, purpose, errors);
-    (void)fclose(file);
-    return config;
+    const char *excess = config_file_excess(text, len, &line);
+    if (excess) {
+        (void)fprintf(errors, "%s:%zu: the configuration %s\n", path, line, excess);
+        return NULL;
+    }
+    return load_yaml(path, text, len, purpose, errors);
 }

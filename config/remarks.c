@@ -6,10 +6,12 @@
 #include "base/mem.h"
 #include "config/config_private.h"
 
-enum { REMARK_MAX = 4096 };
+enum { REMARK_MAX = 4096, REMARKS_MAX = 1000 };
 
 static void add(struct loader *l, size_t line, const char *text)
 {
+    if (l->remark_count == REMARKS_MAX)
+        return;
     l->remarks = mem_realloc_array(l->remarks, l->remark_count + 1, sizeof(*l->remarks));
     l->remarks[l->remark_count++] = (struct config_remark){line, mem_strdup(text)};
 }
@@ -65,6 +67,8 @@ void config_report(struct loader *l, FILE *out)
         free(first->text);
         first->text = NULL;
     }
+    if (l->remark_count == REMARKS_MAX)
+        (void)fprintf(out, "%s: at most %d faults are shown\n", l->file, REMARKS_MAX);
     free(l->remarks);
     l->remarks = NULL;
     l->remark_count = 0;

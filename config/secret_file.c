@@ -29,13 +29,12 @@ static enum secret_status cannot_read(const char *path, char **ret_error)
 }
 
 /* Reads the line of a file that is open; `text` has max + 2 bytes. */
-static enum secret_status read_line(int fd, const char *path, size_t max, bool only_regular, char *text,
-                                    char **ret_error)
+static enum secret_status read_line(int fd, const char *path, size_t max, char *text, char **ret_error)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
         return cannot_read(path, ret_error);
-    if (only_regular && !S_ISREG(st.st_mode)) {
+    if (!S_ISREG(st.st_mode)) {
         *ret_error = mem_printf("%s is not a regular file", path);
         return SECRET_REFUSED;
     }
@@ -54,15 +53,14 @@ static enum secret_status read_line(int fd, const char *path, size_t max, bool o
     return text[0] ? SECRET_REFUSED : SECRET_MISSING;
 }
 
-enum secret_status secret_file_read(const char *path, size_t max, bool only_regular, char **ret_secret,
-                                    char **ret_error)
+enum secret_status secret_file_read(const char *path, size_t max, char **ret_secret, char **ret_error)
 {
     char text[SECRET_FILE_MAX + 2];
     assert(max > 0 && max <= SECRET_FILE_MAX);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (only_regular ? O_NONBLOCK : 0));
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return cannot_read(path, ret_error);
-    enum secret_status status = read_line(fd, path, max, only_regular, text, ret_error);
+    enum secret_status status = read_line(fd, path, max, text, ret_error);
     (void)close(fd);
     if (status == SECRET_READ)
         *ret_secret = mem_strdup(text);

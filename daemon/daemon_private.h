@@ -6,6 +6,7 @@
 #define DAEMON_DAEMON_PRIVATE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "config/config.h"
 
@@ -16,6 +17,8 @@ struct listener {
     bool from_systemd; /* systemd passed the socket: it is never shut down (SD-8) and never closed */
     char *address;     /* the address for messages: "http://127.0.0.1:8080" or "unix:/path" */
     char *unix_path;   /* the path of the socket to remove at the end, or NULL */
+    dev_t device;      /* with unix_path: the identity of that socket; another file under the path stays */
+    ino_t inode;
 };
 
 /* Opens the socket. On a failure returns false and sets *ret_error (the caller frees it). `where` is an
@@ -50,5 +53,9 @@ bool state_dir_become_owner(int directory);
  * available, logs that and returns false. Called before threads start.
  */
 bool journal_setup(enum log_format format);
+
+/* Starts the thread that writes the log, after journal_setup. A regular file needs no reader, so its lines
+ * are written where they arise. */
+void journal_start_writer(void);
 
 #endif

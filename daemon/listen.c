@@ -48,7 +48,8 @@ static int bind_and_listen(const struct sockaddr *address, socklen_t len)
     return fd;
 }
 
-/* Removes a socket file that has no listener. A process that was killed leaves such a file. */
+/* Removes a socket that has no listener. A process that was killed leaves such a socket. The caller has
+ * checked that it is one, because connect() fails in the same way for other files. */
 static void remove_leftover(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -65,11 +66,18 @@ static int open_unix(const char *path, struct listener *l)
     if (strlen(path) >= sizeof(address.sun_path))
         return -ENAMETOOLONG;
     memcpy(address.sun_path, path, strlen(path));
+    struct stat st;
+    if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
+        return -EEXIST;
     remove_leftover(&address);
     mode_t mask = umask(0117);
     int fd = bind_and_listen((const struct sockaddr *)&address, sizeof(address));
     (void)umask(mask);
     if (fd >= 0) {
+        if (lstat(path, &st) == 0) {
+            l->device = st.st_dev;
+            l->inode = st.st_ino;
+        }
         l->unix_path = mem_strdup(path);
         l->address = mem_printf("unix:%s", path);
     }
@@ -144,7 +152,8 @@ void listener_close(struct listener *l)
     assert(l->fd >= 0 || (!l->unix_path && !l->address));
     if (l->fd >= 0 && !l->from_systemd)
         (void)close(l->fd);
-    if (l->unix_path)
+    struct stat st;
+    if (l->unix_path && lstat(l->unix_path, &st) == 0 && st.st_dev == l->device && st.st_ino == l->inode)
         (void)unlink(l->unix_path);
     free(l->unix_path);
     free(l->address);

@@ -1,10 +1,12 @@
 /* Command line, signals, watchdog. All other parts are in daemon.c. */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,9 @@ static const char usage[] =
     "                    --without-secrets, restore also when no key opens the secrets of the backup\n"
     "shootd rotate-seal-key [--config FILE]\n"
     "                    make a new seal key, and seal all secrets with it. shootd must not run\n";
+
+/* How long the end waits for a reader of the log. */
+static const int64_t LOG_PATIENCE_US = 5 * US_PER_S;
 
 /* The command that the process runs. */
 enum command_line {
@@ -173,17 +178,62 @@ static bool parse(int argc, char **argv, struct arguments *args)
     return false;
 }
 
-static void block_signals(sigset_t *set)
+/* Opens closed descriptors of standard streams, so that no socket or file gets their numbers and then the
+ * output. Reading from descriptor 0 and writing to 1 and 2 fails as before. */
+static void fill_closed_streams(void)
 {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_RUNTIME); /* without /dev/null the log could go into the store */
+}
+
+/* ---- signals ---- */
+
+static atomic_bool has_work; /* there is something to finish before the end */
+/* The signal that asks to stop; 0: none came. */
+static atomic_int stop_signal;
+static sigset_t stopping_signals;
+static pthread_t main_thread;
+
+/* Takes the signals that ask to stop, whatever the main thread waits for. The first one ends the process at
+ * once while the configuration is being read, and the second one always. */
+static void *await_stop(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        int number;
+        if (sigwait(&stopping_signals, &number))
+            continue;
+        if (!atomic_load(&has_work))
+            _exit(EXIT_OK);
+        if (atomic_exchange(&stop_signal, number))
+            _exit(EXIT_RUNTIME);
+        (void)pthread_kill(main_thread, WAKE_SIGNAL);
+    }
+    return NULL;
+}
+
+/* Blocks the signals that shootd takes itself, and starts the thread that takes those to stop. `main_signals`
+ * are the others. */
+static void take_signals(sigset_t *main_signals)
+{
+    pthread_t thread;
+    sigset_t all;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond a file size limit then fails like a write to a full
                                      * disk */
-    (void)sigemptyset(set);
-    (void)sigaddset(set, SIGTERM);
-    (void)sigaddset(set, SIGINT);
-    (void)sigaddset(set, SIGHUP);
-    (void)sigaddset(set, RELOAD_OVER_SIGNAL);
-    (void)pthread_sigmask(SIG_BLOCK, set, NULL);
+    (void)sigemptyset(&stopping_signals);
+    (void)sigaddset(&stopping_signals, SIGTERM);
+    (void)sigaddset(&stopping_signals, SIGINT);
+    (void)sigemptyset(main_signals);
+    (void)sigaddset(main_signals, SIGHUP);
+    (void)sigaddset(main_signals, WAKE_SIGNAL);
+    (void)sigorset(&all, &stopping_signals, main_signals);
+    (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+    main_thread = pthread_self();
+    if (pthread_create(&thread, NULL, await_stop, NULL) != 0)
+        abort();
+    (void)pthread_detach(thread);
 }
 
 /* Waits for a signal to stop; pings the watchdog only while the event loop makes progress (SD-4). */
@@ -195,13 +245,8 @@ static void wait_for_stop(struct daemon *d, const sigset_t *signals)
     const mono_us tick = interval < US_PER_S ? interval : US_PER_S;
     const struct timespec timeout = {.tv_sec = tick / US_PER_S, .tv_nsec = tick % US_PER_S * 1000};
     mono_us due = 0;
-    for (;;) {
-        int signal_number = sigtimedwait(signals, NULL, &timeout);
-        if (signal_number == SIGTERM || signal_number == SIGINT) {
-            log_info("stopping", "signal", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
-            return;
-        }
-        if (signal_number == SIGHUP)
+    while (!atomic_load(&stop_signal)) {
+        if (sigtimedwait(signals, NULL, &timeout) == SIGHUP)
             daemon_reload(d);
         daemon_poll(d);
         if (env_mono(env_real()) < due)
@@ -212,17 +257,7 @@ static void wait_for_stop(struct daemon *d, const sigset_t *signals)
         else if (watched)
             (void)sd_notify(0, "WATCHDOG=1");
     }
-}
-
-/* A second signal during the stop ends the process at once. */
-static void *force_exit(void *arg)
-{
-    const sigset_t *signals = arg;
-    int signal_number;
-    do
-        (void)sigwait(signals, &signal_number);
-    while (signal_number == SIGHUP || signal_number == RELOAD_OVER_SIGNAL);
-    _exit(EXIT_RUNTIME);
+    log_info("stopping", "signal", atomic_load(&stop_signal) == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
 /* Each connection needs a descriptor, so the soft limit is raised to the hard limit. The low soft limit
@@ -244,37 +279,39 @@ static void raise_descriptor_limit(const struct config *config)
 
 static int serve(struct config *config, const char *path, const sigset_t *signals)
 {
-    static sigset_t forced;
     enum exit_code exit_code;
     raise_descriptor_limit(config);
     struct daemon *d = daemon_start(config, path, &exit_code);
-    pthread_t thread;
     if (!d)
         return (int)exit_code;
     (void)sd_notify(0, "READY=1\nSTATUS=serving");
     wait_for_stop(d, signals);
     (void)sd_notify(0, "STOPPING=1\nSTATUS=finishing requests");
-    forced = *signals;
-    if (pthread_create(&thread, NULL, force_exit, &forced) == 0)
-        (void)pthread_detach(thread);
     daemon_stop(d);
     log_info("stopped");
     return EXIT_OK;
 }
 
-/* Takes over the configuration. */
-static int serve_configured(struct config *config, const char *path)
+/* Reads the configuration and serves. Signals are blocked first: a SIGHUP during the start is a reload. */
+static int serve_configured(const char *path)
 {
     sigset_t signals;
+    take_signals(&signals);
+    struct config *config = config_load(path, CONFIG_TO_SERVE, stderr);
+    if (!config)
+        return EXIT_CONFIG;
+    atomic_store(&has_work, true);
     log_set_level(config->log_level);
     if (!journal_setup(config->log_format)) {
         config_free(config);
         return EXIT_CONFIG;
     }
-    block_signals(&signals);
     thread_answers(); /* the threads that this thread starts also get this priority, except background
                        * threads */
-    return serve(config, path, &signals);
+    journal_start_writer();
+    const int exit_code = serve(config, path, &signals);
+    log_writer_stop(LOG_PATIENCE_US);
+    return exit_code;
 }
 
 /* Checks the database `path`. `key` is the path of the file with the seal key. */
@@ -348,6 +385,7 @@ static int run(const struct arguments *args, const struct config *config)
 int main(int argc, char **argv)
 {
     struct arguments args = {0};
+    fill_closed_streams();
     if (!parse(argc, argv, &args)) {
         (void)fputs(usage, stderr);
         return EXIT_USAGE_;
@@ -376,14 +414,12 @@ int main(int argc, char **argv)
     (void)journal_setup(LOG_FORMAT_AUTO);
     if (args.database)
         return check_copy(args.database);
-    const enum config_purpose purpose = args.command == SERVE          ? CONFIG_TO_SERVE
-                                        : args.command == CHECK_CONFIG ? CONFIG_TO_CHECK
-                                                                       : CONFIG_BESIDE_UNIT;
+    if (args.command == SERVE)
+        return serve_configured(args.config);
+    const enum config_purpose purpose = args.command == CHECK_CONFIG ? CONFIG_TO_CHECK : CONFIG_BESIDE_UNIT;
     struct config *config = config_load(args.config, purpose, stderr);
     if (!config)
         return EXIT_CONFIG;
-    if (args.command == SERVE)
-        return serve_configured(config, args.config);
     int exit_code = run(&args, config);
     config_free(config);
     return exit_code;

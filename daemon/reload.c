@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +12,87 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
-_Static_assert((int)RELOAD_OVER_SIGNAL == SIGUSR1, "the signal that main.c waits for");
+_Static_assert((int)WAKE_SIGNAL == SIGUSR1, "the signal that main.c waits for");
+
+/* How long a reload waits for the file, for example on a share that hangs. */
+static const mono_us READ_LIMIT_US = 10 * US_PER_S;
+
+enum reading_state { READING, READ, ABANDONED };
+
+/* The reading of a configuration, on a thread of its own. The one that comes second, the end of the thread or
+ * the main thread that does not wait any more, frees it. */
+struct reading {
+    const char *path;
+    pthread_t main;
+    atomic_int state; /* enum reading_state */
+    /* ---- for the main thread from READ on ---- */
+    struct config *config; /* NULL: it has faults */
+    char *lines;           /* the faults and notes */
+};
 
 /* One reload. The main thread makes and frees it; the loop thread applies and reports it. */
 struct reload_job {
     struct loop_task task;
     struct reloader *reloader;
+    struct reading *reading; /* NULL: no thread reads */
+    mono_us began_at;
+    bool is_read;          /* the loop thread has the job */
     struct config *config; /* NULL: the configuration has faults or no changes, or is already in use */
     struct config_changes changes;
     char *faults;
     uint64_t covers;
 };
+
+/* ---- the reading thread ---- */
+
+static void reading_free(struct reading *reading)
+{
+    config_free(reading->config);
+    free(reading->lines);
+    free(reading);
+}
+
+static void *read_configuration(void *arg)
+{
+    struct reading *reading = arg;
+    const pthread_t main_thread = reading->main;
+    size_t size = 0;
+    FILE *report = open_memstream(&reading->lines, &size);
+    if (!report)
+        abort();
+    thread_in_background("reload");
+    reading->config = config_load(reading->path, CONFIG_TO_SERVE, report);
+    (void)fclose(report);
+    if (atomic_exchange(&reading->state, READ) == ABANDONED)
+        reading_free(reading);
+    else
+        (void)pthread_kill(main_thread, WAKE_SIGNAL);
+    return NULL;
+}
+
+/* Returns NULL when there is no thread for it. */
+static struct reading *reading_start(const struct reloader *r)
+{
+    pthread_t thread;
+    struct reading *reading = MEM_NEW(struct reading);
+    reading->path = r->path;
+    reading->main = r->main;
+    atomic_init(&reading->state, READING);
+    if (pthread_create(&thread, NULL, read_configuration, reading) != 0) {
+        free(reading);
+        return NULL;
+    }
+    (void)pthread_detach(thread);
+    return reading;
+}
+
+static void reading_abandon(struct reading *reading)
+{
+    if (atomic_exchange(&reading->state, ABANDONED) == READ)
+        reading_free(reading);
+}
 
 /* ---- the loop thread ---- */
 
@@ -31,7 +101,7 @@ static void job_over(struct reload_job *job)
     struct reloader *r = job->reloader;
     r->report(r->ctx, job->covers, &job->changes, job->faults);
     atomic_store(&r->job_is_over, true);
-    (void)pthread_kill(r->main, RELOAD_OVER_SIGNAL);
+    (void)pthread_kill(r->main, WAKE_SIGNAL);
 }
 
 static void on_applied(void *ctx)
@@ -72,6 +142,8 @@ uint64_t reloader_ask(void *reloader)
 
 static void job_free(struct reload_job *job)
 {
+    if (job->reading)
+        reading_abandon(job->reading);
     config_free(job->config);
     config_changes_done(&job->changes);
     free(job->faults);
@@ -97,28 +169,41 @@ static char *without_path(const char *path, char *lines)
     return TAKE_PTR(out);
 }
 
-static void read_configuration(struct reload_job *job)
+/* Takes what was read. The loop thread replaces the current configuration only in this reload, so this thread
+ * may look at it without config_current_enter. */
+static void take_reading(struct reload_job *job)
 {
-    struct reloader *r = job->reloader;
-    char *lines = NULL;
-    size_t size = 0;
-    FILE *report = open_memstream(&lines, &size);
-    if (!report)
-        abort();
-    job->config = config_load(r->path, CONFIG_TO_SERVE, report);
-    (void)fclose(report);
-    if (!job->config) {
-        job->faults = without_path(r->path, lines);
-    } else {
-        /* The loop thread replaces the current configuration only in this reload, so this thread may read it
-         * without config_current_enter. */
-        config_compare(config_current_get(r->current), job->config, &job->changes);
-        if (!json_array_size(job->changes.applied)) {
-            config_free(job->config);
-            job->config = NULL;
-        }
+    const struct reloader *r = job->reloader;
+    struct reading *reading = TAKE_PTR(job->reading);
+    job->config = TAKE_PTR(reading->config);
+    if (!job->config)
+        job->faults = without_path(r->path, reading->lines);
+    reading_free(reading);
+    if (!job->config)
+        return;
+    config_compare(config_current_get(r->current), job->config, &job->changes);
+    if (!json_array_size(job->changes.applied)) {
+        config_free(job->config);
+        job->config = NULL;
     }
-    free(lines);
+}
+
+/* Hands the job to the loop when the configuration was read, or could not be read in time. */
+static void poll_reading(struct reload_job *job)
+{
+    const bool is_late = env_mono(env_real()) - job->began_at > READ_LIMIT_US;
+    if (job->reading && atomic_load(&job->reading->state) == READ) {
+        take_reading(job);
+    } else if (!job->reading || is_late) {
+        if (job->reading)
+            reading_abandon(TAKE_PTR(job->reading));
+        job->faults =
+            mem_printf("the configuration could not be read within %d s", (int)(READ_LIMIT_US / US_PER_S));
+    } else {
+        return;
+    }
+    job->is_read = true;
+    loop_post(job->reloader->loop, &job->task);
 }
 
 void reloader_init(struct reloader *r)
@@ -140,15 +225,18 @@ void reloader_begin(struct reloader *r)
     (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the configuration again",
                      (long long)env_mono(env_real()));
     struct reload_job *job = MEM_NEW(struct reload_job);
-    *job = (struct reload_job){
-        .task = {.run = run_job, .drop = drop_job}, .reloader = r, .covers = atomic_load(&r->asked)};
-    read_configuration(job);
+    *job = (struct reload_job){.task = {.run = run_job, .drop = drop_job},
+                               .reloader = r,
+                               .began_at = env_mono(env_real()),
+                               .covers = atomic_load(&r->asked)};
+    job->reading = reading_start(r);
     r->job = job;
-    loop_post(r->loop, &job->task);
 }
 
 void reloader_poll(struct reloader *r)
 {
+    if (r->job && !r->job->is_read)
+        poll_reading(r->job);
     if (!r->job || !atomic_exchange(&r->job_is_over, false))
         return;
     const bool failed = r->job->faults != NULL;

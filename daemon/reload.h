@@ -1,6 +1,7 @@
 /*
- * Reads the configuration again, after SIGHUP or POST /v1/reload. The main thread reads and checks it, the
- * loop thread applies all changes or none (reconcile/reload.h).
+ * Reads the configuration again, after SIGHUP or POST /v1/reload. A thread of its own reads and checks it,
+ * the main thread compares it, and the loop thread applies all changes or none (reconcile/reload.h). A file
+ * that cannot be read in ten seconds is a fault.
  */
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H
@@ -34,17 +35,19 @@ struct reloader {
     bool again; /* SIGHUP arrived while a reload was running */
 };
 
-/* The loop thread wakes the main thread with this signal when a reload has ended. */
-enum { RELOAD_OVER_SIGNAL = 10 /* SIGUSR1 */ };
+/* Other threads wake the main thread with this signal: the one that reads a configuration, the loop thread
+ * when a reload has ended, and the thread of main.c that takes signals when shootd has to stop. */
+enum { WAKE_SIGNAL = 10 /* SIGUSR1 */ };
 
 /* Prepares the reloader. The caller sets all other members of *r first. Main thread. */
 void reloader_init(struct reloader *r);
 /* Called after SIGHUP: begins a reload. While one is running, notes that another one is requested. Notifies
  * systemd (SD-2). */
 void reloader_begin(struct reloader *r);
-/* Frees an ended reload, and begins one that was requested meanwhile. Called after each signal. */
+/* Continues a reload whose file was read, frees an ended one, and begins one that was requested meanwhile.
+ * Called after each signal, and each second. */
 void reloader_poll(struct reloader *r);
-/* Called when the loop has ended: discards a running reload. */
+/* Called when the loop has ended: discards a running reload, and does not wait for its file. */
 void reloader_done(struct reloader *r);
 /* Requests a reload for a POST. Returns a number that is greater than all earlier ones. Loop thread. */
 uint64_t reloader_ask(void *reloader);

@@ -56,11 +56,31 @@ static char *make_head(const struct span_exporter_options *options)
         who, options->version);
 }
 
-static void batch_ended(struct span_exporter *x, enum export_outcome outcome)
+/* Counts the spans of the batch, of which `others` had another outcome, and forgets the batch. */
+static void batch_ended(struct span_exporter *x, enum export_outcome outcome, unsigned others)
 {
-    atomic_fetch_add(&exported[outcome], x->count);
+    assert(others <= x->count);
+    atomic_fetch_add(&exported[outcome], x->count - others);
     buffer_done(&x->body);
     x->count = x->tries = 0;
+}
+
+/* Returns how many spans the receiver has refused although it accepted the batch (partialSuccess), and its
+ * reason, which the caller frees. OTLP forbids to send them again. */
+static unsigned refused_spans(const struct span_exporter *x, const struct http_answer *answer,
+                              char **ret_reason)
+{
+    static const struct json_limits limits = {ANSWER_MAX_BYTES, 1000, 1000};
+    enum json_scan_end end;
+    json_t *doc CLEANUP_JSON = answer->coding || !answer->body_len
+                                   ? NULL
+                                   : json_parse_foreign(answer->body, answer->body_len, &limits, &end);
+    const json_t *partial = json_obj(doc, "partialSuccess");
+    const int64_t refused = json_int(partial, "rejectedSpans", 0);
+    if (refused <= 0)
+        return 0;
+    *ret_reason = mem_strdup(json_str_or(partial, "errorMessage", "the receiver gives no reason"));
+    return refused < x->count ? (unsigned)refused : x->count;
 }
 
 static bool may_be_sent_again(const struct http_answer *answer)
@@ -85,15 +105,24 @@ static int64_t pause_us(const struct span_exporter *x, const struct http_answer 
     return asked > own ? asked : own;
 }
 
-static void log_change(struct span_exporter *x, const struct http_answer *answer, bool went_well)
+/* `reason`: why spans were not accepted; NULL: all were. */
+static void log_change(struct span_exporter *x, int status, const char *reason)
 {
-    if (!went_well && !x->is_failing)
-        log_warning("trace receiver does not accept spans", "status",
-                    answer->status ? LOG_INT(answer->status) : NULL, "reason",
-                    answer->error ? answer->error : "the receiver refuses them");
-    else if (went_well && x->is_failing)
+    if (reason && !x->is_failing)
+        log_warning("trace receiver does not accept spans", "status", status ? LOG_INT(status) : NULL,
+                    "reason", reason);
+    else if (!reason && x->is_failing)
         log_info("trace receiver accepts spans again");
-    x->is_failing = !went_well;
+    x->is_failing = reason != NULL;
+}
+
+static void on_taken(struct span_exporter *x, const struct http_answer *answer)
+{
+    char *reason CLEANUP_FREE = NULL;
+    const unsigned refused = refused_spans(x, answer, &reason);
+    log_change(x, answer->status, reason);
+    atomic_fetch_add(&exported[EXPORT_REFUSED], refused);
+    batch_ended(x, EXPORT_TAKEN, refused);
 }
 
 static void on_answer(void *ctx, const struct http_answer *answer)
@@ -102,15 +131,16 @@ static void on_answer(void *ctx, const struct http_answer *answer)
     const bool went_well = answer->status >= 200 && answer->status < 300;
     int64_t wait = 0; /* the next batch follows at once, because more spans may wait */
     x->call = NULL;
-    log_change(x, answer, went_well);
+    if (!went_well)
+        log_change(x, answer->status, answer->error ? answer->error : "the receiver refuses them");
     if (went_well) {
-        batch_ended(x, EXPORT_TAKEN);
+        on_taken(x, answer);
     } else if (!may_be_sent_again(answer)) {
-        batch_ended(x, EXPORT_REFUSED);
+        batch_ended(x, EXPORT_REFUSED, 0);
     } else {
         wait = pause_us(x, answer);
         if (++x->tries == EXPORT_TRIES)
-            batch_ended(x, EXPORT_GIVEN_UP);
+            batch_ended(x, EXPORT_GIVEN_UP, 0);
     }
     loop_timer_set(x->loop, &x->timer, env_mono(x->env) + wait);
 }

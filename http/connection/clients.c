@@ -49,8 +49,9 @@ bool trust_has(const struct trust *trust, const char *address)
 
 /* Reads the last item of the list before *end, and sets *end to the start of the item; returns false when the
  * item is not an address. */
-static bool take_last(const char *list, const char **end, char text[static CLIENT_BYTES], struct ip *ret_ip)
+static bool take_last(const char *list, const char **end, struct ip *ret_ip)
 {
+    char text[CLIENT_BYTES];
     const char *stop = *end, *start = stop;
     while (start > list && start[-1] != ',')
         start--;
@@ -72,11 +73,11 @@ const char *trust_find_client(const struct trust *trust, const char *forwarded_f
                               char text[static CLIENT_BYTES])
 {
     const char *end = forwarded_for + strlen(forwarded_for), *found = NULL;
-    char item[CLIENT_BYTES];
     struct ip ip;
     bool trusted = true;
-    while (trusted && end > forwarded_for && take_last(forwarded_for, &end, item, &ip)) {
-        found = memcpy(text, item, sizeof(item));
+    while (trusted && end > forwarded_for && take_last(forwarded_for, &end, &ip)) {
+        ip_write(&ip, text);
+        found = text;
         trusted = has_address(trust, &ip);
     }
     return found;

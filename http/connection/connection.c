@@ -1,6 +1,5 @@
 #include "http/connection/connection.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cidr.h"
 #include "base/env.h"
 #include "base/ids.h"
 #include "base/json.h"
@@ -127,13 +127,10 @@ static void describe_peer(struct connection *c, struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *sa = info ? info->client_addr : NULL;
+    struct ip ip;
     (void)snprintf(c->address, sizeof(c->address), "%s", CLIENT_LOCAL);
-    if (sa && sa->sa_family == AF_INET)
-        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)sa)->sin_addr, c->address,
-                        sizeof(c->address));
-    else if (sa && sa->sa_family == AF_INET6)
-        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr, c->address,
-                        sizeof(c->address));
+    if (sa && ip_from_sockaddr(sa, &ip))
+        ip_write(&ip, c->address);
 }
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd)

@@ -219,6 +219,16 @@ static void log_end(const struct backup_job *b)
         log_error("no backup could be made (backups.directory)", "path", b->directory, "reason", b->error);
 }
 
+/* Returns how long the next automatic backup is not due. A newest backup in the future, after the wall clock
+ * was set back, delays it no longer than `every`. */
+static int64_t rest_us(const struct backup_job *b)
+{
+    const int64_t left = b->newest + b->every_us - b->now;
+    if (b->end == BACKUP_FAILED)
+        return AGAIN_AFTER_S * US_PER_S;
+    return left < b->every_us ? left : b->every_us;
+}
+
 static void on_done(struct worker_job *job)
 {
     struct backup_job *b = CONTAINER_OF(job, struct backup_job, job);
@@ -228,8 +238,7 @@ static void on_done(struct worker_job *job)
         answer(b);
     } else {
         r->backups.under_way = false;
-        r->backups.look_at =
-            b->end == BACKUP_FAILED ? b->now + AGAIN_AFTER_S * US_PER_S : b->newest + b->every_us;
+        r->backups.look_at = env_mono(r->env) + rest_us(b);
     }
     job_free(b);
 }
@@ -389,7 +398,7 @@ void backups_check(struct reconcile *r)
 {
     const struct config *config = r->o.config;
     if (!config->backups.directory || !config->backups.every_us || r->backups.under_way ||
-        env_wall(r->env) < r->backups.look_at)
+        env_mono(r->env) < r->backups.look_at)
         return;
     r->backups.under_way = submit(r, NULL);
 }

@@ -29,6 +29,7 @@ struct kubeconfig {
     int ttl_seconds;
     char *text; /* the kubeconfig, a secret; NULL until it was fetched */
     wall_us expires_at;
+    mono_us kept_until; /* expires_at by the monotonic clock */
     bool expiry_known;
     bool drop_answer; /* the answer of the running call is discarded, because its credentials may be
                        * invalid */
@@ -47,7 +48,7 @@ static bool kubeconfig_is_kept(struct fetch *f)
 {
     const struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     const wall_us now = env_wall(f->r->env);
-    return k->text && k->expires_at > now && caller_lives(f->r, k, now);
+    return k->text && k->kept_until > env_mono(f->r->env) && caller_lives(f->r, k, now);
 }
 
 static void kubeconfig_release(struct fetch *f)
@@ -165,6 +166,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     /* The answer has no expiry: assume the shortest lifetime. */
     k->expires_at =
         k->expiry_known ? result->expires_at : env_wall(k->fetch.r->env) + DEFAULT_LIFETIME_S * US_PER_S;
+    k->kept_until = env_mono(k->fetch.r->env) + (k->expires_at - env_wall(k->fetch.r->env));
     note_server(k, result->server);
     LIST_FOR_EACH_SAFE (it, next, &k->fetch.waiters)
         answer_kubeconfig(wait_take(CONTAINER_OF(it, struct waiting, link)), k, false);
@@ -197,8 +199,8 @@ struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd)
     memcpy(k->token_id, cmd->caller.token_id, sizeof(k->token_id));
     if (cmd->caller.expires_at > k->jwt_ends_at)
         k->jwt_ends_at = cmd->caller.expires_at;
-    wall_us wanted_until = env_wall(r->env) + cmd->kubeconfig.min_remaining_seconds * US_PER_S;
-    if (k->text && k->expires_at > wanted_until) {
+    const mono_us wanted_until = env_mono(r->env) + cmd->kubeconfig.min_remaining_seconds * US_PER_S;
+    if (k->text && k->kept_until > wanted_until) {
         answer_kubeconfig(cmd, k, true);
         return NULL;
     }

@@ -29,6 +29,7 @@ struct lookup {
                       * that */
     json_t *document;
     wall_us fetched_at;
+    mono_us kept_since; /* the same time, by the monotonic clock */
     /* Functions that continue a decision: `on_stage` gets the stage of a rotation, `on_quota` gets the quota.
      */
     stage_known *on_stage;
@@ -55,7 +56,7 @@ static void lookup_release(struct fetch *f)
 static bool lookup_is_kept(struct fetch *f)
 {
     const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
-    return l->document && env_wall(f->r->env) - l->fetched_at < l->rule->keep_s * US_PER_S;
+    return l->document && env_mono(f->r->env) - l->kept_since < l->rule->keep_s * US_PER_S;
 }
 
 /* A failed read fails the command, except when the quota is read for a decision: then the command is decided
@@ -177,6 +178,7 @@ static void next_call(struct lookup *l)
         forget_document(l);
         l->document = document;
         l->fetched_at = env_wall(l->fetch.r->env);
+        l->kept_since = env_mono(l->fetch.r->env);
         answer_all(l);
         return;
     }

@@ -250,7 +250,7 @@ bool observe(struct entity *e, struct shoot *shoot)
         seen_again(e);
         return true;
     }
-    wall_us now = env_wall(e->r->env);
+    const wall_us now = entity_guard_now(e);
     e->seen.other_uid_reads = 0;
     bool is_foreign = plan_is_foreign(e, shoot);
     enum phase before = c->phase;

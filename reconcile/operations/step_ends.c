@@ -27,11 +27,11 @@ enum {
  * create that had its effect late, or a lost delete. When Cleura's answer does not show whether the deletion
  * runs, the result is true after a time limit, because a second deletion of the same shoot does no harm.
  */
-static bool deletion_is_missing(const struct entity *e)
+static bool deletion_is_missing(struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
     const struct operation_step *sent = &e->op->steps[0];
-    const int64_t since = env_wall(e->r->env) - sent->finished_at;
+    const int64_t since = wall_mark_age_us(&e->step_done, e->r->env, sent->finished_at);
     if (sent->status != STEP_DONE || shoot_is_deletion(s))
         return false;
     if (shoot_may_be_deleting(s))
@@ -69,7 +69,7 @@ static void delete_again(struct entity *e)
 /* Called when an accepted deletion is not visible. Requests it again, but not for ever. */
 static void deletion_missed(struct entity *e, struct save *save)
 {
-    const int64_t since = env_wall(e->r->env) - deletion_began(e);
+    const int64_t since = wall_mark_age_us(&e->deletion_began, e->r->env, deletion_began(e));
     if (++e->step.vain_deletions >= STEP_MAX_ATTEMPTS && since > STEP_BUDGET_S * US_PER_S)
         give_up_deletion(e, save);
     else
@@ -78,11 +78,12 @@ static void deletion_missed(struct entity *e, struct save *save)
 
 /* Whether the change was accepted, but the spec has not changed. The call then had no effect in spite of its
  * 2xx, and no run will follow. */
-static bool change_is_missing(const struct entity *e)
+static bool change_is_missing(struct entity *e)
 {
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    bool overdue = env_wall(e->r->env) - step->accepted_at > EFFECT_AGAIN_S * US_PER_S;
+    const int64_t since = wall_mark_age_us(&e->step_accepted, e->r->env, step->accepted_at);
+    bool overdue = since > EFFECT_AGAIN_S * US_PER_S;
     return overdue && kind->shows_at_once && !step_is_met(e, step, e->cluster->shoot);
 }
 
@@ -185,7 +186,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     }
 }
 
-bool steps_want(const struct entity *e, const struct decision *d)
+bool steps_want(struct entity *e, const struct decision *d)
 {
     if (!entity_has_open_operation(e) || !e->op->step_count || current_step(e)->status != STEP_WAITING)
         return false;

@@ -468,12 +468,12 @@ static bool deletion_gave_up(const struct shoot *s)
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));
 }
 
-static bool cleura_is_busy(const struct entity *e)
+static bool cleura_is_busy(struct entity *e)
 {
     const struct cluster *c = e->cluster;
     const struct shoot *s = c->shoot;
     return !s->has_operation || shoot_run(s) == RUN_UNKNOWN || shoot_is_in_progress(s) ||
-           decide_guard_holds(c, s, env_wall(e->r->env)) ||
+           decide_guard_holds(c, s, entity_guard_now(e)) ||
            (shoot_is_deletion(s) && !(deletion_gave_up(s) && e->op->type == OPERATION_RETRY));
 }
 

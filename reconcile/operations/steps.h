@@ -14,7 +14,7 @@ void steps_looked(struct entity *e, bool counts, bool has_uid);
  * Adds its changes to the save. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
 /* Whether steps_observed must be called although the observation changed nothing. */
-bool steps_want(const struct entity *e, const struct decision *d);
+bool steps_want(struct entity *e, const struct decision *d);
 /* Returns the message for a step whose call was accepted but whose effect cannot be seen; NULL: there is no
  * such step. The caller owns the message. */
 char *steps_remark(const struct entity *e);

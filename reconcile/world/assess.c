@@ -165,7 +165,7 @@ bool assess_drift(struct entity *e, struct save *save)
 void assess_again(struct entity *e)
 {
     struct cluster *c = e->cluster;
-    struct decision d = decide(c, c->shoot, entity_open_type(e), env_wall(e->r->env));
+    struct decision d = decide(c, c->shoot, entity_open_type(e), entity_guard_now(e));
     (void)assess_apply(c, &d);
 }
 

@@ -195,6 +195,12 @@ bool entity_forget_operation(struct entity *e, wall_us before)
     return true;
 }
 
+wall_us entity_guard_now(struct entity *e)
+{
+    const wall_us since = e->cluster->guard_since;
+    return since ? since + wall_mark_age_us(&e->guard_since, e->r->env, since) : env_wall(e->r->env);
+}
+
 bool entity_has_open_operation(const struct entity *e)
 {
     return e->op && !operation_status_is_final(e->op->status);

@@ -98,6 +98,7 @@ struct entity {
     struct step_run step;
     struct sightings seen;
     struct absence absence;
+    struct wall_mark guard_since, deletion_began, step_done, step_accepted; /* for running waits */
     struct entity_saves saves;
 };
 
@@ -106,6 +107,9 @@ struct entity *entity_find(struct reconcile *r, const char *project, const char 
 struct entity *entity_by_key(struct reconcile *r, const char *key);
 /* Takes over the cluster. */
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
+/* Returns the time for the guard after a write (model/decide.h): guard_since plus the time that has passed.
+ */
+wall_us entity_guard_now(struct entity *e);
 /* Removes the cluster from memory and view, and frees it. No call may be active. */
 void entity_remove(struct entity *e);
 /* Called when something happened to the cluster. At the end of this turn its open operation continues, or its

@@ -107,7 +107,7 @@ struct reconcile {
     uint64_t open_operations;
     bool purge_again;
     struct {
-        wall_us look_at; /* when the next backup may be due */
+        mono_us look_at; /* when the next backup may be due */
         bool under_way;  /* a scheduled backup is running */
     } backups;
     mono_us started_at;

@@ -1,6 +1,7 @@
 """Behind proxies: the client address of a request, and contrib/nginx.conf with a real nginx."""
 
 import json
+import os
 import queue
 import re
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import threading
 import time
 
+import httpx
 import pytest
 
 import harness
@@ -38,6 +40,8 @@ CHAINS = [
     ([", ,"], "127.0.0.1"),
     (["1.2.3.4, " + "9" * 100], "127.0.0.1"),
     (["203.0.113.7:4711"], "127.0.0.1"),
+    (["::ffff:203.0.113.7"], "203.0.113.7"),
+    (["::FFFF:203.0.113.7, ::ffff:10.1.2.3"], "203.0.113.7"),
 ]
 
 
@@ -62,6 +66,24 @@ def test_through_a_unix_socket(sim, make_shootd, tmp_path):
         d.start_on(path)
         with Raw(path=path) as raw:
             assert client_of(d, raw, "X-Forwarded-For: 203.0.113.7") == client
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="there is no IPv6")
+def test_ipv4_clients_of_a_socket_for_both_families(sim, make_shootd):
+    """Logs, the audit log, limits and trusted_proxies see an IPv4 client as such."""
+    d = make_shootd(sim.url, extra="trusted_proxies: [127.0.0.2]\nlimits: {auth_failures_per_minute: 3}\n")
+    d.config.write_text(d.config.read_text().replace(f"listen: 127.0.0.1:{d.port}", f"listen: '[::]:{d.port}'"))
+    d.start()
+    with Raw(d.port) as raw:
+        assert client_of(d, raw, "X-Forwarded-For: 203.0.113.7") == "127.0.0.1"
+    assert d.http.post("/v1/tokens", json={"name": "x", "role": "viewer", "projects": ["*"]}).status_code == 201
+    assert d.http.get("/v1/audit?action=createToken").json()["items"][0]["address"] == "127.0.0.1"
+    proxied = web.Client(base_url=d.url, transport=httpx.HTTPTransport(local_address="127.0.0.2"), headers={"Authorization": "Bearer x"})
+    assert {proxied.get("/v1/whoami", headers={"X-Forwarded-For": "203.0.113.7"}).status_code for _ in range(8)} == {401, 429}
+    assert proxied.get("/v1/whoami", headers={"X-Forwarded-For": "::ffff:203.0.113.7"}).status_code == 429
+    assert proxied.get("/v1/whoami", headers={"X-Forwarded-For": "203.0.113.8"}).status_code == 401
+    proxied.close()
+    assert "::ffff:" not in d.log()
 
 
 def test_audit_and_quota_go_by_the_client(sim, make_shootd):

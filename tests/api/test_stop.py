@@ -253,6 +253,46 @@ def test_unix_socket(sim, make_shootd):
             assert not path.exists()
 
 
+@pytest.mark.parametrize("kind", ["file", "empty", "directory", "fifo", "link"])
+def test_what_is_no_socket_stays(sim, make_shootd, kind):
+    d = make_shootd(sim.url)
+    path = d.directory / "s"
+    other = d.directory / "other"
+    make = {"file": lambda: path.write_text("precious"), "empty": path.touch, "directory": path.mkdir, "fifo": lambda: os.mkfifo(path),
+            "link": lambda: (other.write_text("precious"), path.symlink_to(other))}
+    make[kind]()
+    before = path.lstat()
+    d.config.write_text(re.sub(r"^listen: .*$", f"listen: unix:{path}", d.config.read_text(), flags=re.M))
+    run = subprocess.run([BUILD / "shootd", "--config", d.config], capture_output=True, text=True, timeout=30, check=False)
+    assert run.returncode == 69 and f"cannot listen on unix:{path}: File exists" in run.stderr, run.stderr
+    after = path.lstat()
+    assert (before.st_ino, before.st_mode, before.st_size) == (after.st_ino, after.st_mode, after.st_size)
+    assert kind not in ("file", "link") or path.read_text() == "precious"
+
+
+def test_the_end_removes_only_the_own_socket(sim, make_shootd):
+    d = make_shootd(sim.url)
+    path = d.directory / "s"
+    d.start_on(path)
+    path.unlink()
+    path.write_text("precious")
+    d.stop()
+    assert path.read_text() == "precious"
+
+
+@pytest.mark.parametrize("closed", ["0", "1", "2", "012"])
+def test_closed_streams_are_no_files_of_the_store(sim, make_shootd, closed):
+    d = make_shootd(sim.url)
+    redirections = " ".join(f"{fd}>&-" for fd in closed)
+    d.process = harness.Process(["/bin/sh", "-c", f'exec "$0" --config "$1" {redirections}', BUILD / "shootd", d.config], d.log_path)
+    d.wait_ready()
+    for fd in closed:
+        assert os.readlink(f"/proc/{d.process.pid}/fd/{fd}") == "/dev/null"
+    d.process.stop()
+    files = [p for p in d.state.iterdir() if p.is_file() and b"shootd is ready" in p.read_bytes()]
+    assert not files, files
+
+
 # ---- systemd -----------------------------------------------------------------------------------------------------
 
 def test_notifications(sim, make_shootd, tmp_path):

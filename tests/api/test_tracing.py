@@ -51,11 +51,12 @@ def values(attributes):
 
 class Collector:
     """Receives OTLP and checks the form of each body. `answers` are used first, as (status, headers), then `then` for all others; each
-    comes after `delay_s`; with `hangs` none comes."""
+    comes after `delay_s`; with `hangs` none comes. `texts` are the bodies of the first answers with status 200."""
 
     def __init__(self, port=0):
         self.bodies, self.faults, self.answers, self.times = [], [], [], []
         self.then, self.delay_s, self.is_gone = (200, {}), 0, False
+        self.texts = []
         self.hangs = threading.Event()
         self.free = threading.Event()
         outer = self
@@ -75,7 +76,7 @@ class Collector:
                 status, fields = outer.answers.pop(0) if outer.answers else outer.then
                 if status == 200:
                     outer.bodies.append(body)
-                answer = b"{}"
+                answer = outer.texts.pop(0) if status == 200 and outer.texts else b"{}"
                 self.send_response(status)
                 for name, value in {"Content-Type": "application/json", "Content-Length": str(len(answer)), **fields}.items():
                     self.send_header(name, value)
@@ -394,6 +395,29 @@ def test_refused_spans_are_not_sent_again(make, collector):
     collector.wait("operation create", trace=TRACE)
     assert len({body for _, body in collector.times}) == len(collector.times)
     assert metric(d, 'shootd_spans_exported_total{outcome="taken"}') >= 4
+
+
+@pytest.mark.parametrize("text, refused", [
+    ('{"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too\\nold"}}', 1), ('{"partialSuccess": {"rejectedSpans": 1}}', 1),
+    ('{"partialSuccess": {"rejectedSpans": "99999999999"}}', None), ('{"partialSuccess": {"rejectedSpans": 0, "errorMessage": "hint"}}', 0),
+    ('{"partialSuccess": {"rejectedSpans": -5}}', 0), ('{"partialSuccess": {"rejectedSpans": true}}', 0), ('{"partialSuccess": 1}', 0),
+    ('{"partialSuccess": ' + "[" * 8000, 0), ("no JSON", 0), ("", 0)])
+def test_spans_that_are_refused_in_part_are_counted(make, collector, text, refused):
+    """A 200 with partialSuccess: the receiver has dropped spans. OTLP forbids to send them again."""
+    d = make()
+    collector.texts += [text.encode()]
+    assert d.http.post(d.clusters_path(), params={"dry_run": "true"}, json={"name": "dev"}).status_code == 200
+    wait_until(lambda: collector.bodies, what="the first batch")
+    create(d, "dev")
+    collector.wait("operation create", trace=TRACE)
+    first = sum(len(scope["spans"]) for scope in json.loads(collector.bodies[0])["resourceSpans"][0]["scopeSpans"])
+    counted = first if refused is None else refused
+    assert metric(d, 'shootd_spans_exported_total{outcome="refused"}') == counted
+    wait_until(lambda: metric(d, 'shootd_spans_exported_total{outcome="taken"}') >= len(collector.spans()) - counted, what="the rest")
+    assert len({body for _, body in collector.times}) == len(collector.times), "nothing is sent twice"
+    told = re.findall(r"trace receiver does not accept spans .*", d.log())
+    assert len(told) == bool(counted) and d.log().count("trace receiver accepts spans again") == bool(counted)
+    assert "errorMessage" not in text or not counted or "too old" in told[0]
 
 
 def test_a_receiver_that_is_away_is_no_harm(make, sim):

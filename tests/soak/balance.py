@@ -18,7 +18,7 @@ WRITES = {"create", "delete", "patch", "pool_create", "pool_update", "pool_delet
 AT_REST = ("ready", "hibernated", "degraded", "failed")
 ENDS = ("operation.succeeded", "operation.failed")
 NEVER = ("shootd_store_errors_total", "shootd_store_rows_put_aside", "shootd_projects_set_aside", "shootd_upstream_rows_refused_total",
-         "shootd_http_connections_refused_total", "shootd_access_log_dropped_total")
+         "shootd_http_connections_refused_total", "shootd_access_log_dropped_total", "shootd_log_lines_dropped_total")
 
 
 class Metrics:

@@ -322,6 +322,20 @@ static void sms_and_codes_are_guarded(void **state)
     assert_int_equal(f->checks, refused_codes);
 }
 
+/* The wall clock is set back by a day: the guards of codes and of logins open when they would have. */
+static void a_clock_that_is_set_back_closes_no_guard(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(login(f), LOGIN_OUTCOME_CODE_SENT);
+    assert_int_equal(verify(f, 1), LOGIN_OUTCOME_WRONG_CODE);
+    f->world.wall_offset -= 86400 * US_PER_S;
+    assert_int_equal(verify(f, 123456), LOGIN_OUTCOME_GUARDED);
+    assert_in_range(f->login_retry_s, 1, 11);
+    virtual_run(&f->world, f->loop, 11 * US_PER_S);
+    assert_int_equal(login(f), LOGIN_OUTCOME_CODE_SENT);
+    assert_int_equal(verify(f, 123456), LOGIN_OUTCOME_OK);
+}
+
 static void a_code_gets_old(void **state)
 {
     struct fixture *f = *state;
@@ -534,6 +548,7 @@ int main(void)
         WITH_ACCOUNT(nothing_is_begun_after_the_deadline),
         WITH_ACCOUNT(sms_and_codes_are_guarded),
         WITH_ACCOUNT(a_code_gets_old),
+        WITH_ACCOUNT(a_clock_that_is_set_back_closes_no_guard),
         WITH_ACCOUNT(a_good_token_is_kept_until_the_code_is_given),
         WITH_ACCOUNT(webauthn_alone_is_reported),
         WITH_ACCOUNT(an_sms_that_may_have_been_sent_can_be_used),

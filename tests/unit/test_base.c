@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -368,9 +370,9 @@ static void log_values_are_cleaned_AU_22(void **state)
     char longest[3001];
     memset(longest, 'l', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
-    log_set_sink(keep_line, NULL);
+    log_set_sink(keep_line);
     log_error("line", "a", "1\n2\x7f", "none", NULL, "long", longest, "b", "Bearer xyz", "c", "");
-    log_set_sink(NULL, NULL);
+    log_set_sink(NULL);
     assert_memory_equal(logged, "line|a=1 2 |long=lll", 20);
     const char *rest = strstr(logged, "|b=");
     assert_non_null(rest);
@@ -378,17 +380,39 @@ static void log_values_are_cleaned_AU_22(void **state)
     assert_int_equal(rest - strstr(logged, "=lll") - 1, 2048);
 }
 
+/* Catches what is written to the descriptor of stderr. */
+struct caught {
+    FILE *file;
+    int kept;
+};
+
+static void catch_stderr(struct caught *c)
+{
+    c->file = tmpfile();
+    c->kept = dup(STDERR_FILENO);
+    assert_non_null(c->file);
+    assert_true(c->kept >= 0 && dup2(fileno(c->file), STDERR_FILENO) >= 0);
+}
+
+/* Ends the catching; the caller frees the text. */
+static char *caught_text(struct caught *c)
+{
+    (void)dup2(c->kept, STDERR_FILENO);
+    (void)close(c->kept);
+    const off_t size = lseek(fileno(c->file), 0, SEEK_END);
+    char *text = mem_calloc((size_t)size + 1, 1);
+    assert_int_equal(pread(fileno(c->file), text, (size_t)size, 0), size);
+    (void)fclose(c->file);
+    return text;
+}
+
 static void log_lines_are_quoted_where_needed(void **state)
 {
     (void)state;
-    char *text = NULL;
-    size_t len = 0;
-    FILE *kept = stderr;
-    stderr = open_memstream(&text, &len);
-    assert_non_null(stderr);
+    struct caught caught;
+    catch_stderr(&caught);
     log_error("line", "q", "a \"b\" \\c", "edge", "\"", "empty", "", "eq", "a=b", "plain", "x-1/2");
-    (void)fclose(stderr);
-    stderr = kept;
+    char *text = caught_text(&caught);
     assert_non_null(strstr(text, " error   line q=\"a \\\"b\\\" \\\\c\" edge=\"\\\"\" empty=\"\" eq=\"a=b\" "
                                  "plain=x-1/2\n"));
     free(text);
@@ -397,13 +421,11 @@ static void log_lines_are_quoted_where_needed(void **state)
 static void a_log_line_can_be_json(void **state)
 {
     (void)state;
-    char *text = NULL, quotes[2100];
-    size_t len = 0;
+    struct caught caught;
+    char quotes[2100];
     memset(quotes, '"', sizeof(quotes) - 1);
     quotes[sizeof(quotes) - 1] = '\0';
-    FILE *kept = stderr;
-    stderr = open_memstream(&text, &len);
-    assert_non_null(stderr);
+    catch_stderr(&caught);
     log_set_lines(LOG_LINES_JSON);
     log_warning("not \"read\"", "project", "team-\u00e4", "reason", "a\nb \\", "left", NULL);
     log_info("long", "a", quotes, "b", quotes, "c", quotes, "d", quotes, "e", quotes, "f", quotes, "g",
@@ -411,8 +433,7 @@ static void a_log_line_can_be_json(void **state)
              quotes, "o", quotes, "p", quotes, "q", quotes, "r", quotes, "s", quotes, "t", quotes, "u",
              quotes, "v", quotes, "w", quotes, "x", quotes);
     log_set_lines(LOG_LINES_TEXT);
-    (void)fclose(stderr);
-    stderr = kept;
+    char *text = caught_text(&caught);
 
     char *end = strchr(text, '\n');
     assert_non_null(end);
@@ -431,59 +452,92 @@ static void a_log_line_can_be_json(void **state)
     free(text);
 }
 
-/* A stream that counts its writes. */
-struct counted {
-    char text[256 * 1024];
-    size_t len;
-    unsigned writes;
-};
-
-static ssize_t write_counted(void *cookie, const char *bytes, size_t len)
+/* Returns the number of writes that came through the socket, and adds their bytes to `text`. */
+static unsigned read_writes(int fd, struct buffer *text)
 {
-    struct counted *c = cookie;
-    assert_true(c->len + len < sizeof(c->text));
-    memcpy(c->text + c->len, bytes, len);
-    c->len += len;
-    c->writes++;
-    return (ssize_t)len;
+    static char one[128 * 1024];
+    unsigned writes = 0;
+    for (ssize_t n; (n = recv(fd, one, sizeof(one), MSG_DONTWAIT)) > 0; writes++)
+        assert_true(buffer_add(text, one, (size_t)n));
+    return writes;
 }
 
 static void held_lines_are_written_together(void **state)
 {
     (void)state;
-    static struct counted counted;
-    FILE *kept = stderr;
-    stderr = fopencookie(&counted, "w", (cookie_io_functions_t){.write = write_counted});
-    assert_non_null(stderr);
-    assert_int_equal(setvbuf(stderr, NULL, _IONBF, 0), 0);
-    log_hold();
+    int ends[2];
+    const int kept = dup(STDERR_FILENO);
+    struct buffer text CLEANUP_BUFFER;
+    buffer_init(&text, 512 * 1024);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends), 0);
+    assert_true(kept >= 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    log_hold(false);
     log_info("one");
     log_info("two");
-    const unsigned while_held = counted.writes;
+    const unsigned while_held = read_writes(ends[0], &text);
     log_release();
-    const unsigned after = counted.writes;
+    const unsigned after = read_writes(ends[0], &text);
     log_info("three");
-    const unsigned apart = counted.writes;
+    const unsigned apart = read_writes(ends[0], &text);
     char longest[2049];
     memset(longest, 'l', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
-    log_hold();
-    for (int i = 0; i < 100; i++)
+    unsigned many = 0;
+    log_hold(false);
+    for (int i = 0; i < 100; i++) {
         log_info("long", "number", LOG_INT(i), "text", longest);
+        many += read_writes(ends[0], &text);
+    }
     log_release();
-    (void)fclose(stderr);
-    stderr = kept;
+    many += read_writes(ends[0], &text);
+    (void)dup2(kept, STDERR_FILENO);
+    (void)close(kept);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
     assert_int_equal(while_held, 0);
     assert_int_equal(after, 1);
-    assert_int_equal(apart, 2);
-    assert_in_range(counted.writes - apart, 3, 6); /* 200 KiB, at most 64 KiB at a time */
-    const char *at = strstr(counted.text, "one\n");
+    assert_int_equal(apart, 1);
+    assert_in_range(many, 3, 7); /* 200 KiB, at most 64 KiB at a time */
+    const char *at = strstr(text.data, "one\n");
     for (int i = 0; at && i < 100; i++) {
         char number[32];
         (void)snprintf(number, sizeof(number), "number=%d ", i);
         at = strstr(at, number);
     }
     assert_non_null(at);
+}
+
+/* stderr is a pipe that nobody reads: the caller does not wait, the lines before the gap stay in order, and
+ * the log says how many are missing. */
+static void a_pipe_that_nobody_reads_stops_nobody(void **state)
+{
+    (void)state;
+    int ends[2];
+    const int kept = dup(STDERR_FILENO);
+    const uint64_t before = log_writer_dropped();
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(kept >= 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    log_writer_start();
+    unsigned wrote = 0;
+    for (; log_writer_dropped() < before + 100; wrote++)
+        log_info("line", "number", LOG_INT(wrote), "end", "");
+    const unsigned lost = (unsigned)(log_writer_dropped() - before);
+    log_writer_flush(0); /* does not wait */
+    FILE *lines = fdopen(ends[0], "r");
+    assert_non_null(lines);
+    char line[512], number[32];
+    unsigned next = 0;
+    while (next < wrote - lost) {
+        assert_non_null(fgets(line, sizeof(line), lines));
+        (void)snprintf(number, sizeof(number), " number=%u ", next++);
+        if (!strstr(line, number))
+            fail_msg("line %u is missing: %s", next - 1, line);
+    }
+    log_writer_stop(30 * US_PER_S);
+    (void)dup2(kept, STDERR_FILENO);
+    (void)close(kept);
+    (void)close(ends[1]);
+    (void)fclose(lines);
 }
 
 static const char *printable(const char *from, size_t size)
@@ -512,17 +566,14 @@ static void foreign_text_can_be_printed(void **state)
 
 static void logs_and_problems_hold_printable_text(void **state)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *kept = stderr;
+    struct caught caught;
     (void)state;
-    stderr = open_memstream(&text, &size);
+    catch_stderr(&caught);
     log_info("line", "value",
              "a\xc2\x9b"
              "31mb\xe2\x80\xae"
              "c\nd");
-    (void)fclose(stderr);
-    stderr = kept;
+    char *text = caught_text(&caught);
     assert_non_null(strstr(text, "value=\"a 31mb c d\""));
     free(text);
     struct problem *p = problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura says: %s",
@@ -555,7 +606,7 @@ static void keep_message(enum log_level level, const char *message, const char *
 static void messages_are_sentences(void **state)
 {
     (void)state;
-    log_set_sink(keep_message, NULL);
+    log_set_sink(keep_message);
     log_error("not listening", "error", "cannot listen on 127.0.0.1:1: Permission denied");
     assert_string_equal(last_message, "not listening: cannot listen on 127.0.0.1:1: Permission denied");
     log_warning("catalog cannot be read", "error", "Cleura answered 503", "project", "team-a", "request_id",
@@ -572,7 +623,7 @@ static void messages_are_sentences(void **state)
     assert_string_equal(last_message, "plain");
     log_info("kept", "cluster", "dev", "project", "team-a", "error", "shd_abcdefgh is wrong");
     assert_string_equal(last_message, "kept (project team-a, cluster dev): shd_******** is wrong");
-    log_set_sink(NULL, NULL);
+    log_set_sink(NULL);
 }
 
 static void sealed_values_open_only_in_their_context(void **state)
@@ -728,6 +779,28 @@ static uint64_t network_of(const char *address)
     struct ip ip;
     assert_true(ip_parse(address, &ip));
     return ip_network(&ip);
+}
+
+static void expect_written(const char *address, const char *text)
+{
+    struct ip ip;
+    char written[IP_TEXT_BYTES];
+    assert_true(ip_parse(address, &ip));
+    ip_write(&ip, written);
+    assert_string_equal(written, text);
+}
+
+/* A socket for both families shows IPv4 clients as mapped addresses. */
+static void mapped_addresses_are_written_as_ipv4(void **state)
+{
+    (void)state;
+    expect_written("192.0.2.1", "192.0.2.1");
+    expect_written("::ffff:192.0.2.1", "192.0.2.1");
+    expect_written("::ffff:c000:201", "192.0.2.1");
+    expect_written("2001:DB8:0::1", "2001:db8::1");
+    expect_written("::1", "::1");
+    expect_written("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255",
+                   "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
 }
 
 /* Limits for each client use the network, because a client with a /64 can use every address of the /64. */
@@ -921,14 +994,33 @@ static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(voi
         fail_msg("worked %lld us while another process worked %lld", (long long)own_us, (long long)rival_us);
 }
 
+/* A stored time has one monotonic time, whatever happens to the wall clock afterwards. */
+static void a_time_keeps_its_monotonic_time(void **state)
+{
+    (void)state;
+    struct virtual_world w;
+    virtual_init(&w, 1);
+    struct wall_mark until = {0}, since = {0}, wrong = {0};
+    const wall_us wall = env_wall(&w.env);
+    const mono_us mono = env_mono(&w.env);
+    assert_int_equal(wall_mark_mono(&until, &w.env, wall + 5 * US_PER_S, 10 * US_PER_S), mono + 5 * US_PER_S);
+    assert_int_equal(wall_mark_age_us(&since, &w.env, wall - US_PER_S), US_PER_S);
+    w.wall_offset -= 86400 * US_PER_S;
+    w.now += 3 * US_PER_S;
+    assert_int_equal(wall_mark_mono(&until, &w.env, wall + 5 * US_PER_S, 10 * US_PER_S), mono + 5 * US_PER_S);
+    assert_int_equal(wall_mark_age_us(&since, &w.env, wall - US_PER_S), 4 * US_PER_S);
+    assert_int_equal(wall_mark_mono(&wrong, &w.env, wall, 10 * US_PER_S), mono + 13 * US_PER_S);
+    assert_int_equal(wall_mark_age_us(&wrong, &w.env, wall + 1), 0);
+}
+
 /* Runs in the child: its stderr goes to `fd`. */
 static void fail_an_assertion(int fd)
 {
     (void)signal(SIGABRT, SIG_DFL);
     (void)dup2(fd, STDERR_FILENO);
-    log_set_sink(NULL, NULL);
+    log_set_sink(NULL);
     assertion_about("cluster", "team-a/dev");
-    log_hold();
+    log_hold(false);
     __assert_fail("count > 0", "somewhere.c", 7, "a_function");
 }
 
@@ -959,6 +1051,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_refuses_past_its_maximum),
+        cmocka_unit_test(mapped_addresses_are_written_as_ipv4),
         cmocka_unit_test(clients_of_one_network_are_one),
         cmocka_unit_test(metrics_have_their_text_form_OB_2),
         cmocka_unit_test(metrics_have_the_form_of_openmetrics),
@@ -980,6 +1073,8 @@ int main(void)
         cmocka_unit_test(log_lines_are_quoted_where_needed),
         cmocka_unit_test(a_log_line_can_be_json),
         cmocka_unit_test(held_lines_are_written_together),
+        cmocka_unit_test(a_time_keeps_its_monotonic_time),
+        cmocka_unit_test(a_pipe_that_nobody_reads_stops_nobody),
         cmocka_unit_test(a_failed_assertion_is_logged_with_what_it_is_about),
         cmocka_unit_test(foreign_text_can_be_printed),
         cmocka_unit_test(logs_and_problems_hold_printable_text),

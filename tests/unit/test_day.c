@@ -415,7 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_day_of_ten_thousand_clusters, setup, teardown),
     };
-    log_set_sink(silent, NULL);
+    log_set_sink(silent);
     if (getenv("FULL"))
         clusters = CLUSTERS_MAX;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,19 @@ static void a_new_one_is_kept(void **state)
     assert_true(is_kept(t, 1, 3600));
 }
 
+/* The wall clock is set back by a day: a kubeconfig is not kept longer than it is valid. */
+static void a_clock_that_is_set_back_keeps_none_longer(void **state)
+{
+    struct test *t = *state;
+    get(t, 1, 3600);
+    get(t, 1, DAY_S);
+    t->d->world.wall_offset -= DAY_S * US_PER_S;
+    running_run(t->d, 61 * MINUTE);
+    t->is_down = true;
+    assert_false(is_kept(t, 1, 3600));
+    assert_true(is_kept(t, 1, DAY_S));
+}
+
 static void all_callers_together_keep_a_limited_number(void **state)
 {
     enum { MORE = 100, IN_A_ROUND = 200, ASKED = KUBECONFIGS_MAX + MORE };
@@ -192,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_caller_keeps_few_of_a_cluster, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_is_in_use_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_new_one_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_clock_that_is_set_back_keeps_none_longer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_callers_together_keep_a_limited_number, set_up, tear_down),
     };
     log_set_level(LOG_LEVEL_ERROR);

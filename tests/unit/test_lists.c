@@ -473,7 +473,7 @@ static void pages_that_are_too_large_are_errors(void **state)
     (void)state;
     static const char whole[] = "{\"items\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"next_cursor\":null}";
     static struct request r;
-    log_set_sink(count_errors, NULL);
+    log_set_sink(count_errors);
     for (size_t room = 10; room < sizeof(whole) - 1; room++) {
         lines = 0;
         struct problem *p CLEANUP_PROBLEM = close_page(&r, room);

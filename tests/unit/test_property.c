@@ -593,6 +593,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted_values_are_the_spec),
     };
-    log_set_sink(silent, NULL);
+    log_set_sink(silent);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

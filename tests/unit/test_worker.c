@@ -140,10 +140,10 @@ static void a_stall_is_counted(void **state)
     struct test *t = *state;
     struct loop_timer timer = {.fire = burn, .name = "burning"};
     *logged = '\0';
-    log_set_sink(keep_line, NULL);
+    log_set_sink(keep_line);
     loop_timer_set(t->loop, &timer, 0);
     loop_turn(t->loop, 0);
-    log_set_sink(NULL, NULL);
+    log_set_sink(NULL);
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, 1 << 16);
     loop_metrics(t->loop, &out);

@@ -29,7 +29,7 @@ struct by_hand {
     /* ---- the code that was sent by SMS; it stays valid for several requests ---- */
     char *verification; /* a secret; NULL: there is none */
     mono_us verification_until;
-    wall_us next_check_at; /* after a wrong code, the next code is accepted only at this time or later */
+    mono_us next_check_at; /* after a wrong code, the next code is accepted only at this time or later */
 };
 
 /* The calls that wait or are in progress (lane.c). */
@@ -77,6 +77,8 @@ struct account_session {
     mono_us no_relogin_until;
     mono_us last_ok_at; /* when a call last succeeded; 0: never */
     struct account_state *remembered;
+    mono_us
+        guard_until;   /* when the next login is allowed: remembered->next_login_at by the monotonic clock */
     bool needs_person; /* Cleura required a second factor: the account no longer logs in automatically */
     bool sms, webauthn;
     struct by_hand by_hand;

@@ -107,6 +107,7 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
     if (plausible && remembered->credentials_mark && !strcmp(remembered->credentials_mark, mark)) {
         a->session.remembered->login_failures = remembered->login_failures;
         a->session.remembered->next_login_at = remembered->next_login_at;
+        a->session.guard_until = env_mono(a->env) + (remembered->next_login_at - env_wall(a->env));
         a->session.remembered->credentials_mark = mem_strdup(mark);
         a->session.remembered->two_factor = remembered->two_factor;
     }
@@ -134,6 +135,7 @@ static void begin_afresh(struct upstream_account *a, bool other_login)
     }
     r->login_failures = 0;
     r->next_login_at = 0;
+    a->session.guard_until = 0;
     r->two_factor = false;
     mem_set_str(&r->credentials_mark, NULL);
     a->session.needs_person = false;
@@ -186,6 +188,7 @@ static void token_confirmed(struct upstream_account *a)
     a->session.needs_person = false;
     r->login_failures = 0;
     r->next_login_at = 0;
+    a->session.guard_until = 0;
     r->two_factor = false;
     remember(a);
     set_login(a, LOGIN_OK, NULL);
@@ -223,7 +226,9 @@ void auth_close_guard(struct upstream_account *a)
     /* The jitter only lengthens delays, so the numbers of attempts at the head of this file are never
      * exceeded. */
     int64_t extra_us = (int64_t)env_random_below(a->env, (uint64_t)(delay_s * US_PER_S / 20));
-    r->next_login_at = env_wall(a->env) + delay_s * US_PER_S + extra_us;
+    const int64_t wait_us = delay_s * US_PER_S + extra_us;
+    r->next_login_at = env_wall(a->env) + wait_us;
+    a->session.guard_until = env_mono(a->env) + wait_us;
     free(r->credentials_mark);
     r->credentials_mark = credentials_mark(a);
     remember(a);
@@ -235,15 +240,14 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
     auth_close_guard(a);
     atomic_fetch_add(&logins[0], 1);
     log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state], "reason",
-                message, "next_attempt_s",
-                LOG_INT((a->session.remembered->next_login_at - env_wall(a->env)) / US_PER_S));
+                message, "next_attempt_s", LOG_INT((a->session.guard_until - env_mono(a->env)) / US_PER_S));
     auth_report(a, state, message);
 }
 
 /* Fills the result for calls that wait for a token, when no token is expected soon. */
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
-    wall_us wait = a->session.remembered->next_login_at - env_wall(a->env);
+    int64_t wait = a->session.guard_until - env_mono(a->env);
     /* A person must act first, so frequent retries are useless. */
     if ((a->session.needs_person || !a->config->password) && wait < PERSON_NEEDED_S * US_PER_S)
         wait = PERSON_NEEDED_S * US_PER_S;
@@ -415,7 +419,7 @@ enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result
     }
     if (!a->config->password)
         set_login(a, LOGIN_NO_PASSWORD, no_token_reason(a));
-    else if (!a->session.needs_person && env_wall(a->env) >= a->session.remembered->next_login_at) {
+    else if (!a->session.needs_person && env_mono(a->env) >= a->session.guard_until) {
         auth_log_in(a, false);
         return AUTH_STARTED;
     } else if (a->session.login == LOGIN_UNKNOWN) {

@@ -41,8 +41,8 @@ static void by_hand_end(struct upstream_account *a, enum login_outcome outcome, 
 {
     struct by_hand *h = &a->session.by_hand;
     assert(h->step != BY_HAND_NONE && h->on_done);
-    wall_us until = h->step == BY_HAND_CHECK_CODE ? h->next_check_at : a->session.remembered->next_login_at;
-    wall_us wait = until - env_wall(a->env);
+    mono_us until = h->step == BY_HAND_CHECK_CODE ? h->next_check_at : a->session.guard_until;
+    int64_t wait = until - env_mono(a->env);
     const struct upstream_login_end result = {
         .outcome = outcome, .message = message, .retry_after_s = wait > 0 ? (int)(wait / US_PER_S) + 1 : 0};
     upstream_login_done on_done = TAKE_PTR(h->on_done);
@@ -149,7 +149,7 @@ static void on_checked(void *ctx, struct exchange_end *answer)
         auth_note_login(a, answer);
     if (class == UPSTREAM_REFUSED) {
         auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused the code");
-        a->session.by_hand.next_check_at = a->session.remembered->next_login_at;
+        a->session.by_hand.next_check_at = a->session.guard_until;
         by_hand_end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
     } else if (answer->login.result == LOGIN_RESULT_TOKEN) {
         forget_verification(a);
@@ -168,8 +168,7 @@ static void on_checked(void *ctx, struct exchange_end *answer)
 /* Ends a manual login that needs no call, or for which no call is allowed. Returns whether it has ended. */
 static bool login_ends_here(struct upstream_account *a)
 {
-    wall_us now = env_wall(a->env);
-    wall_us age = now - a->session.remembered->token_at;
+    wall_us age = env_wall(a->env) - a->session.remembered->token_at;
     if (a->session.token && !a->session.token_checked)
         return false;
     if (a->session.token && (!a->config->password || (age >= 0 && age < FRESH_TOKEN_S * US_PER_S)))
@@ -178,7 +177,7 @@ static bool login_ends_here(struct upstream_account *a)
         by_hand_end(a, LOGIN_OUTCOME_NOTHING,
                     a->session.file_error ? a->session.file_error
                                           : "there is no password, and no new token in token_file");
-    else if (now < a->session.remembered->next_login_at)
+    else if (env_mono(a->env) < a->session.guard_until)
         by_hand_end(a, LOGIN_OUTCOME_GUARDED, "too many logins were refused or not completed");
     else
         return false;
@@ -190,7 +189,7 @@ static bool check_ends_here(struct upstream_account *a)
     if (!by_hand_is_pending(a))
         by_hand_end(a, LOGIN_OUTCOME_NO_CODE,
                     "no code is awaited: none was sent, or longer than 10 minutes ago");
-    else if (env_wall(a->env) < a->session.by_hand.next_check_at)
+    else if (env_mono(a->env) < a->session.by_hand.next_check_at)
         by_hand_end(a, LOGIN_OUTCOME_GUARDED, "too many wrong codes");
     else
         return false;

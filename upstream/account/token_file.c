@@ -26,7 +26,7 @@ static char *read_token(struct upstream_account *a)
     char *token = NULL;
     char *error CLEANUP_FREE = NULL;
     /* Reads a small local file. The read blocks the loop, but it happens only while there is no token. */
-    enum secret_status status = secret_file_read(a->config->token_file, TOKEN_MAX, true, &token, &error);
+    enum secret_status status = secret_file_read(a->config->token_file, TOKEN_MAX, &token, &error);
     if (status == SECRET_MISSING) {
         note_error(a, "token_file is missing or empty", error);
     } else if (status == SECRET_REFUSED) {
