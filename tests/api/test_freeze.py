@@ -83,6 +83,12 @@ def test_every_change_is_refused_with_the_reason(d, scope):
     assert elsewhere.status_code == (202 if scope == "team-a" else 423), elsewhere.text
 
 
+def test_a_freeze_that_outlives_us(d):
+    freeze(d, "all", until="2170-01-01T00:00:00Z")
+    answer = d.http.put(d.clusters_path("dev"), json={"labels": {"a": "b"}})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (423, str(2**31 - 1))
+
+
 def test_everything_else_goes_on(d):
     slow = d.create("slow")["operation"]["id"]
     freeze(d)
