@@ -168,7 +168,8 @@ def test_who_may(d):
 @pytest.mark.parametrize("body, pointer", [
     ({"scope": "team-a"}, "#/reason"), ({"reason": "x"}, "#/scope"), ({"scope": "team-a", "reason": ""}, "#/reason"),
     ({"scope": "team-a", "reason": "x" * 501}, "#/reason"), ({"scope": "team-a", "reason": "x", "until": "2020-01-01T00:00:00Z"}, "#/until"),
-    ({"scope": "team-a", "reason": "x", "until": "soon"}, "#/until"), ({"scope": "team-a", "reason": "x", "until": 5}, "#/until"),
+    ({"scope": "team-a", "reason": "x", "until": "soon"}, "#/until"),
+    ({"scope": "team-a", "reason": "x", "until": "2170-02-30T00:00:00Z"}, "#/until"), ({"scope": "team-a", "reason": "x", "until": 5}, "#/until"),
     ({"scope": 5, "reason": "x"}, "#/scope"), ({"scope": "project", "reason": "x"}, "#/scope"),
     ({"scope": "project", "project": "none", "reason": "x"}, "#/project"), ({"scope": "project", "project": "all", "reason": "x"}, "#/project"),
     ({"scope": "all", "project": "team-a", "reason": "x"}, "#/project"), ({"scope": "project", "project": 5, "reason": "x"}, "#/project"), ({"scope": "team-a", "reason": "x", "why": 1}, "#/why"),

@@ -188,10 +188,12 @@ def test_unknown_orders_are_refused(small):
 def test_malformed_filters_say_how_they_are_written(small):
     _, d = small
     for params, word in (({"label": "team!=web"}, "key=value"), ({"label": "=web"}, "key=value"), ({"label": "a,,b"}, "key=value"),
-                         ({"expiring_before": "soon"}, "30d"), ({"expiring_before": "2026-13-01"}, "30d")):
+                         ({"expiring_before": "soon"}, "30d"), ({"expiring_before": "2026-13-01"}, "30d"),
+                         ({"created_before": "2026-02-30"}, "7d"), ({"created_after": "2026-02-30T00:00:00Z"}, "7d")):
         refused = d.http.get("/v1/clusters", params=params)
         assert refused.status_code == 400 and word in refused.json()["errors"][0]["detail"], (params, refused.text)
     assert d.http.get("/v1/operations", params={"label": "a"}).status_code == 400, "it is of clusters only"
+    assert d.http.get("/v1/clusters", params={"created_after": "2026-02-28t00:00:00z"}).status_code == 200
 
 
 def test_short_form_is_the_long_one_in_short(small):
