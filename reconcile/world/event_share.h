@@ -9,10 +9,14 @@
 #include "model/command.h"
 #include "reconcile/world/world.h"
 
-/* Counts one event of the project; NULL, or the name of an unknown project, counts nothing. */
+/* Counts one event of the project. NULL: the event has no project; such events have one share together. The
+ * name of an unknown project counts nothing. */
 void event_share_spend(struct reconcile *r, const char *project);
-/* Returns the problem when the command would add events, and the share of its project is used up. A delete is
- * never refused: it ends a cluster, and with it the events. */
+/*
+ * Returns the problem when the command changes clusters or webhooks, and the share of its project is used up.
+ * A change of a webhook belongs to the first project of the caller, and counts as an event. A delete is never
+ * refused: it ends a cluster or webhook, and with it the events.
+ */
 struct problem *event_share_refusal(struct reconcile *r, const struct command *cmd);
 
 #endif

@@ -116,6 +116,7 @@ struct reconcile {
         struct list oldest_first; /* of lookups/kubeconfig.c: those whose text is in memory */
         size_t count, bytes;
     } kubeconfigs;
+    mono_us events_paid_until; /* the use of the share of events without a project (event_share.c) */
     mono_us started_at;
     struct settled_clock settled; /* the clock for purges: it does not follow wrong jumps in time */
     bool started;

@@ -153,6 +153,43 @@ static void a_project_waits_when_its_share_of_the_events_is_used_up(void **state
     assert_int_equal(answer(t, running_command(t->d, COMMAND_CLUSTER_DELETE, "p00", "dev", NULL), NULL), -1);
 }
 
+static struct command *hook(struct test *t, const char *project)
+{
+    return running_command(t->d, COMMAND_WEBHOOK_CREATE, NULL, NULL,
+                           json_pack("{sss[s]}", "url", "https://hooks.example.com/x", "projects", project));
+}
+
+static void webhooks_are_changed_within_the_share(void **state)
+{
+    enum { SHARE = 10000 }; /* the least one */
+    struct test *t = *state;
+    t->d->config.events.keep_count = 10;
+    struct command *made = hook(t, "p00");
+    running_post(t->d, made);
+    running_run(t->d, US_PER_S);
+    assert_true(running_answered(made) && !made->reply.problem);
+    for (int i = 0; i < SHARE + 10; i++)
+        event_share_spend(t->d->reconcile, "p00");
+    static const enum command_type types[] = {COMMAND_WEBHOOK_PATCH, COMMAND_WEBHOOK_TEST,
+                                              COMMAND_WEBHOOK_ENABLE};
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        for (int of_all = 0; of_all < 2; of_all++) {
+            struct command *cmd =
+                running_command(t->d, types[i], NULL, NULL, json_pack("{ss}", "description", "x"));
+            mem_set_str(&cmd->caller.projects[0], of_all ? "*" : "p00");
+            memcpy(cmd->id, made->id, sizeof(cmd->id));
+            assert_int_equal(answer(t, cmd, NULL), of_all ? -1 : (int)PROBLEM_TOO_MANY_REQUESTS);
+        }
+    struct command *removed = running_command(t->d, COMMAND_WEBHOOK_DELETE, NULL, NULL, NULL);
+    mem_set_str(&removed->caller.projects[0], "p00");
+    memcpy(removed->id, made->id, sizeof(removed->id));
+    assert_int_equal(answer(t, removed, NULL), -1);
+    for (int i = 0; i < SHARE + 10; i++)
+        event_share_spend(t->d->reconcile, NULL);
+    assert_int_equal(answer(t, hook(t, "*"), NULL), PROBLEM_TOO_MANY_REQUESTS);
+    command_free(made);
+}
+
 static void the_share_grows_back(void **state)
 {
     enum { SHARE = 10000 }; /* the least one */
@@ -167,12 +204,6 @@ static void the_share_grows_back(void **state)
 }
 
 /* ---- webhooks ---- */
-
-static struct command *hook(struct test *t, const char *project)
-{
-    return running_command(t->d, COMMAND_WEBHOOK_CREATE, NULL, NULL,
-                           json_pack("{sss[s]}", "url", "https://hooks.example.com/x", "projects", project));
-}
 
 static void a_project_has_a_share_of_the_webhooks(void **state)
 {
@@ -230,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SHARE_TEST(repeated_reads_of_a_secret_have_one_entry_a_minute),
         SHARE_TEST(a_project_waits_when_its_share_of_the_events_is_used_up),
+        SHARE_TEST(webhooks_are_changed_within_the_share),
         SHARE_TEST(the_share_grows_back),
         SHARE_TEST(a_project_has_a_share_of_the_webhooks),
         SHARE_TEST(a_maker_has_at_most_1000_valid_tokens),
