@@ -648,12 +648,36 @@ int fsync(int fd)
 """
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be loaded first")
-@pytest.mark.parametrize("failure", ["EIO", "EINVAL"])
-def test_a_directory_that_cannot_be_synced(busy, tmp_path, failure):
-    """Each failed sync leaves the old store with the old key, or the restored store with its key. The command says which."""
+@pytest.fixture
+def failing_syncs(tmp_path):
+    """The environment of a process whose syncs of directories fail after the first ones."""
     library = tmp_path / "failing_sync.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=FAILING_SYNC, text=True, check=True)
+    return lambda left, failure: {**os.environ, "LD_PRELOAD": str(library), "SYNCS_LEFT": str(left), "SYNC_ERROR": str(getattr(errno, failure))}
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be loaded first")
+def test_a_rotation_in_a_directory_that_cannot_be_synced(busy, failing_syncs):
+    """The key of the store is seal.key at every end, and a failure changes nothing."""
+    busy.stop()
+    seen, key = set(), busy.state / "seal.key"
+    for left in range(5):
+        before = key.read_bytes()
+        done = subprocess.run([BUILD / "shootd", "rotate-seal-key", "--config", busy.config], capture_output=True, text=True, timeout=60, check=False,
+                              env=failing_syncs(left, "EIO"))
+        code, said, _ = check_store("--config", busy.config)
+        assert code == 0 and re.search(r"^seal key +fits$", said, re.M), (left, done, said)
+        assert not (busy.state / "seal.key.next").exists(), (left, done)
+        assert done.returncode == (69 if key.read_bytes() == before else 0), (left, done)
+        assert ("nothing was changed" in done.stderr) == (done.returncode == 69), (left, done)
+        seen.add(done.returncode)
+    assert seen == {0, 69}
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be loaded first")
+@pytest.mark.parametrize("failure", ["EIO", "EINVAL"])
+def test_a_directory_that_cannot_be_synced(busy, tmp_path, failing_syncs, failure):
+    """Each failed sync leaves the old store with the old key, or the restored store with its key. The command says which."""
     path = tmp_path / "copy.db"
     backup(busy, path, "--with-seal-key")
     busy.create("later")
@@ -670,7 +694,7 @@ def test_a_directory_that_cannot_be_synced(busy, tmp_path, failure):
             (busy.state / name).chmod(0o600)
         (busy.state / "seal.key").write_bytes(good[::-1])
         done = subprocess.run([BUILD / "shootd", "restore", "--config", busy.config, "--from", path], capture_output=True, text=True, timeout=60, check=False,
-                              env={**os.environ, "LD_PRELOAD": str(library), "SYNCS_LEFT": str(left), "SYNC_ERROR": str(getattr(errno, failure))})
+                              env=failing_syncs(left, failure))
         with sqlite3.connect(busy.state / "shootd.db") as db:
             is_restored = db.execute("SELECT count(*) FROM clusters").fetchone() == (1,)
         db.close()
