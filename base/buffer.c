@@ -95,6 +95,8 @@ enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len)
         r = inflate(&z, Z_NO_FLUSH);
         if (!buffer_add(b, piece, PIECE - z.avail_out))
             end = GUNZIP_TOO_LARGE;
+        if (r == Z_STREAM_END && z.avail_in) /* a file may have several members (RFC 1952, 2.2) */
+            r = inflateReset(&z);
     }
     if (end == GUNZIP_OK && (r != Z_STREAM_END || z.avail_in))
         end = GUNZIP_MALFORMED;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/mem.h"
 
 static int check(int fd, enum private_mode mode)
@@ -57,9 +58,9 @@ int private_file_write(int directory, const char *name, const void *bytes, size_
     char *draft CLEANUP_FREE = mem_printf("%s.new", name);
     private_file_remove_draft(directory, name);
     int r = write_new(directory, draft, bytes, len);
-    if (!r && (renameat(directory, draft, directory, name) < 0 || fsync(directory) < 0))
+    if (!r && renameat(directory, draft, directory, name) < 0)
         r = -errno;
     if (r)
         private_file_remove_draft(directory, name);
-    return r;
+    return r ? r : directory_sync(directory);
 }

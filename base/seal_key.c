@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/mem.h"
 #include "base/private_file.h"
 
@@ -82,8 +83,10 @@ static int take_place(int state_dir)
 {
     /* The old file stays open during the rename, so that its bytes can be overwritten afterwards. */
     int old = openat(state_dir, KEY_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    int r = renameat(state_dir, NEXT_FILE, state_dir, KEY_FILE) < 0 || fsync(state_dir) < 0 ? -errno : 1;
-    if (r == 1 && old >= 0)
+    int r = renameat(state_dir, NEXT_FILE, state_dir, KEY_FILE) < 0 ? -errno : 1;
+    /* When the directory cannot be synced, a power failure may bring both old names back, and the next start
+     * repeats this step. The old key must not be overwritten then, because its file may still be seal.key. */
+    if (r == 1 && directory_sync(state_dir) == 0 && old >= 0)
         overwrite(old);
     if (old >= 0)
         (void)close(old);
@@ -105,5 +108,8 @@ int seal_key_settle(int state_dir, const char *store_key_id)
     explicit_bzero(&next, sizeof(next));
     if (*id && !strcmp(id, store_key_id))
         return take_place(state_dir);
-    return unlinkat(state_dir, NEXT_FILE, 0) < 0 || fsync(state_dir) < 0 ? -errno : 0;
+    if (unlinkat(state_dir, NEXT_FILE, 0) < 0)
+        return -errno;
+    (void)directory_sync(state_dir); /* if the name comes back, the next start removes it again */
+    return 0;
 }

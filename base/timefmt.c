@@ -71,12 +71,31 @@ static const char *parse_fraction(const char *p, long *us)
     return p;
 }
 
+/* Whether the month has this day: timegm would take 30 February as 2 March. */
+static bool day_exists(const struct tm *tm)
+{
+    struct tm day = {.tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday};
+    (void)timegm(&day);
+    return day.tm_mday == tm->tm_mday;
+}
+
+/* Reads a date and a time. Between them are `T` in either case, or a blank (RFC 3339, 5.6). */
+static const char *parse_date_and_time(const char *text, struct tm *ret)
+{
+    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dt%H:%M:%S", "%Y-%m-%d %H:%M:%S"};
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        *ret = (struct tm){0};
+        const char *behind = strptime(text, forms[i], ret);
+        if (behind)
+            return day_exists(ret) ? behind : NULL;
+    }
+    return NULL;
+}
+
 bool time_parse_rfc3339(const char *text, wall_us *ret_at)
 {
-    struct tm tm = {0};
-    const char *p = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-    if (!p)
-        p = strptime(text, "%Y-%m-%d %H:%M:%S", &tm);
+    struct tm tm;
+    const char *p = parse_date_and_time(text, &tm);
     if (!p)
         return false;
     long us;
@@ -119,7 +138,7 @@ bool time_parse_http(const char *text, wall_us *ret_at)
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         struct tm tm = {0};
         const char *end = strptime(text, forms[i], &tm);
-        if (end && !*end) {
+        if (end && !*end && day_exists(&tm)) {
             *ret_at = (int64_t)timegm(&tm) * US_PER_S;
             return true;
         }

@@ -230,6 +230,7 @@ static const struct key limit_keys[] = {
     {"connections_per_address", KEY_INTEGER, AT(config, limits.connections_per_address), .preset = "1024",
      .high = 100000,
      .help = "Number of client connections of one address (IPv6: of one /64) at the same time. "
+             "A further one takes the place of the one that was idle longest. "
              "trusted_proxies and Unix sockets are not counted. 0: no limit."},
     {"drain", KEY_DURATION, AT(config, limits.drain_us), .preset = "25s", .low = 1 * S, .high = 300 * S,
      .help = "Longest time for requests to end when the daemon stops."},

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -43,7 +44,8 @@ static void print_copy(const char *what, const char *path, const struct store_co
 
 /* ---- files beside a backup ---- */
 
-/* Writes a new file. A file that root makes gets the owner of the directory. */
+/* Writes a new file. A file that root makes gets the owner of the directory. After a failure there is no file
+ * with this name. */
 static int write_private(const char *folder, const char *name, const void *bytes, size_t len)
 {
     struct stat st;
@@ -55,6 +57,8 @@ static int write_private(const char *folder, const char *name, const void *bytes
         (fstat(directory, &st) < 0 ||
          fchownat(directory, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) < 0))
         r = -errno;
+    if (r)
+        (void)unlinkat(directory, name, 0);
     (void)close(directory);
     return r;
 }
@@ -226,22 +230,20 @@ static void print_loss(const struct restore *x)
  * not a key. */
 static int place_key(const struct restore *x)
 {
-    const struct config *config = x->config;
-    char *draft CLEANUP_FREE = mem_printf("%s/" KEY_DRAFT, config->state_dir);
-    char *place CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
+    char *draft CLEANUP_FREE = mem_printf("%s/" KEY_DRAFT, x->config->state_dir);
+    char *place CLEANUP_FREE = mem_printf("%s/seal.key", x->config->state_dir);
     bool kept = false;
     /* Between these steps a key exists at every moment. */
-    int end = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", x->now, keep_by_link, &kept);
-    if (end != EXIT_OK)
-        return end;
-    int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool placed = directory >= 0 && rename(draft, place) == 0 && fsync(directory) == 0;
-    if (!placed)
+    int end = same_key(draft, place) ? EXIT_OK : put_away(x->config, "seal.key", x->now, keep_by_link, &kept);
+    if (end == EXIT_OK && rename(draft, place) != 0)
         end = fail_with("cannot write the seal key", place, errno);
-    if (directory >= 0)
-        (void)close(directory);
-    if (!placed)
+    if (end != EXIT_OK) {
+        (void)fprintf(stderr,
+                      "to do      the store is that of the backup, but seal.key is the old key: rename\n"
+                      "           %s to seal.key before you start shootd\n",
+                      draft);
         return end;
+    }
     (void)printf("seal.key   %s", x->loss ? "the key beside the backup, which is not the key of the backup"
                                           : "the key of the backup");
     if (kept)
@@ -266,14 +268,32 @@ static void print_key_that_stays(const struct restore *x)
 static int restore_key(const struct restore *x)
 {
     bool kept = false;
-    /* The key of an interrupted rotation may belong to the old store, so it is kept under another name. */
+    /* The key of an interrupted rotation may belong to the old store, so it is kept under another name. The
+     * store is already replaced, so a failure of one step does not prevent the others. */
     int end = put_away(x->config, "seal.key.next", x->now, rename, &kept);
-    if (end != EXIT_OK)
+    if (!x->has_key) {
+        print_key_that_stays(x);
         return end;
-    if (x->has_key)
-        return place_key(x);
-    print_key_that_stays(x);
-    return EXIT_OK;
+    }
+    const int placed = place_key(x);
+    return placed != EXIT_OK ? placed : end;
+}
+
+/* Writes the names of the restored files to the disk. `unsynced`: the reason why the name of the store is
+ * perhaps not on the disk; NULL: it is. */
+static int sync_restored(const struct restore *x, const char *unsynced)
+{
+    const int directory = open(x->config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int r = directory < 0 ? -errno : directory_sync(directory);
+    if (directory >= 0)
+        (void)close(directory);
+    if (!r && !unsynced)
+        return EXIT_OK;
+    (void)fprintf(stderr,
+                  "shootd: the backup is restored, but a power failure may undo it: %s\n"
+                  "to do      check the disk, then run this again\n",
+                  unsynced ? unsynced : strerror(-r));
+    return EXIT_DEPENDENCY;
 }
 
 /* Examines the key that will be used after the restore. */
@@ -348,7 +368,9 @@ static int restore_store(struct restore *x)
     print_copy("restored", location, &copy);
     if (access(kept, F_OK) == 0)
         (void)printf("before     kept as %s\n", kept);
-    return restore_key(x);
+    const int end = restore_key(x);
+    const int synced = sync_restored(x, error);
+    return end != EXIT_OK ? end : synced;
 }
 
 int backup_restore(const struct config *config, const char *from, bool without_secrets)

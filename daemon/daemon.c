@@ -185,6 +185,21 @@ static void start_tracing(struct daemon *d)
 
 /* ---- the seal key ---- */
 
+/* A seal key is made after the store. When the key is older, the store was lost, moved or emptied. A key that
+ * is a credential may be older than the first start. */
+static void shout_about_a_lost_store(const struct daemon *d)
+{
+    struct seal_key key;
+    if (storage_is_new(d->storage) && !seal_key_is_credential() &&
+        seal_key_read(d->state_dir, &key) != -ENOENT)
+        log_error(
+            "there was no store beside seal.key, so a new one was made: all tokens, webhooks, specs and "
+            "operations of the earlier store are missing. If the earlier store was not removed on "
+            "purpose, stop shootd and restore a backup",
+            "path", config_of(d)->state_dir);
+    explicit_bzero(&key, sizeof(key));
+}
+
 static bool load_seal_key(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
@@ -195,6 +210,7 @@ static bool load_seal_key(struct daemon *d)
     }
     if (r > 0)
         log_info("the interrupted rotation of the seal key is finished: the new key is in use");
+    shout_about_a_lost_store(d);
     r = seal_key_load(d->state_dir, d->env, &d->key, &error);
     if (r < 0)
         log_error("seal key cannot be used", "error", error);

@@ -115,8 +115,11 @@ static int replace(struct rotation *x, int directory)
     seal_key_id(x->change.to, id);
     change_put_seal_key(x->set, id);
     int r = seal_key_write_next(directory, x->change.to);
-    if (r)
-        return fail("the new key cannot be written", strerror(-r));
+    if (r) {
+        (void)seal_key_settle(directory,
+                              ""); /* the key has its name when only the directory was not synced */
+        return fail("nothing was changed, because the new key cannot be written", strerror(-r));
+    }
     enum store_status status = apply_all(x, &error);
     if (status != STORE_OK) {
         store->rollback(x->conn);

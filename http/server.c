@@ -95,14 +95,15 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         return;
     }
     struct connection *peer = TAKE_PTR(*context);
+    bool gave_place = false;
     if (peer) {
         response_cache_free(peer->response_cache);
         if (peer->tls)
             handshakes_remove(peer);
-        connection_close(peer);
+        gave_place = connection_close(peer);
     }
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    acceptor_closed(&http->acceptor, info ? info->client_addr : NULL);
+    acceptor_closed(&http->acceptor, info ? info->client_addr : NULL, gave_place);
 }
 
 /* Called at the end of each library call before the body. `go_on`: no check has set the answer. */
@@ -317,6 +318,7 @@ static bool start_server(struct http *http, char **ret_error)
         .per_address = http->options.connections_per_address,
         .trust = &http->trust,
         .has_tls = http->options.tls != NULL,
+        .reaper = &http->reaper,
     };
     int r = acceptor_start(&http->acceptor, &accept);
     if (r < 0) {

@@ -1,11 +1,13 @@
 #include "model/problem.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/env.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -60,6 +62,12 @@ struct problem *problem_passing(enum problem_code code, int retry_after_s, const
     struct problem *p = problem_new(code, "%s", detail);
     p->retry_after_s = retry_after_s;
     return p;
+}
+
+void problem_retry_in(struct problem *p, int64_t us)
+{
+    const int64_t seconds = us < 0 ? 1 : us / US_PER_S + 1;
+    p->retry_after_s = seconds < INT_MAX ? (int)seconds : INT_MAX;
 }
 
 struct problem *problem_copy(const struct problem *p)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attrs.h"
 #include "base/json.h"
@@ -193,6 +194,9 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...) ATT
 /* Makes a temporary problem: the client may try again after this many seconds. The calling function owns it.
  */
 struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail);
+/* Sets Retry-After to the time `us` from now, in seconds, at least 1 and at most what an int holds (68
+ * years): times that callers choose may be later. */
+void problem_retry_in(struct problem *p, int64_t us);
 /* The caller owns the copy. The original must have neither faults nor a field: these concern one request, but
  * the copies answer several requests. */
 struct problem *problem_copy(const struct problem *p);

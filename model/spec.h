@@ -157,8 +157,8 @@ bool version_is_offered(const json_t *entry, wall_us now);
 bool version_is_within(const char *wanted, const char *version);
 /*
  * Returns `wanted` itself when it is listed, otherwise the newest supported version within `wanted`. When
- * `wanted` is NULL, returns the newest supported version of all entries. NULL: there is none. The catalog
- * owns the text.
+ * `wanted` is NULL, returns the newest supported version of all entries. Releases come before pre-releases.
+ * NULL: there is none. The catalog owns the text.
  */
 const char *version_newest(const json_t *versions, const char *wanted, wall_us now);
 enum { VERSION_LINE_BYTES = 32 };
@@ -166,7 +166,8 @@ enum { VERSION_LINE_BYTES = 32 };
  * ("1.34"). */
 void version_minor(const char *version, char line[static VERSION_LINE_BYTES]);
 void version_next_minor(const char *version, char line[static VERSION_LINE_BYTES]);
-/* Compares dotted version numbers; the result is negative, 0 or positive. */
+/* Compares dotted version numbers; the result is negative, 0 or positive. A pre-release ("1.34.0-rc.1") is
+ * older than its release. */
 int version_compare(const char *left, const char *right);
 
 #endif

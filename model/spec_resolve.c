@@ -1,5 +1,6 @@
 /* The default values that a create uses for absent members. */
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,19 @@
 #include "base/timefmt.h"
 #include "model/spec.h"
 
-int version_compare(const char *left, const char *right)
+/* Whether the numbers of a version end here: a pre-release ("-rc.1") or build metadata ("+…") may follow. */
+static bool numbers_end(const char *at)
 {
-    while (*left || *right) {
-        char *left_end, *right_end;
-        unsigned long a = strtoul(left, &left_end, 10), b = strtoul(right, &right_end, 10);
+    return !*at || *at == '-' || *at == '+';
+}
+
+/* Compares the numbers between dots. */
+static int compare_numbers(const char *left, const char *right)
+{
+    while (!numbers_end(left) || !numbers_end(right)) {
+        char *left_end = (char *)(uintptr_t)left, *right_end = (char *)(uintptr_t)right;
+        unsigned long a = numbers_end(left) ? 0 : strtoul(left, &left_end, 10);
+        unsigned long b = numbers_end(right) ? 0 : strtoul(right, &right_end, 10);
         if (a != b)
             return a < b ? -1 : 1;
         if (left_end == left && right_end == right)
@@ -21,6 +30,59 @@ int version_compare(const char *left, const char *right)
         right = *right_end == '.' ? right_end + 1 : right_end;
     }
     return 0;
+}
+
+/* Returns the pre-release of a version without its hyphen, or NULL when the version is a release. */
+static const char *prerelease_of(const char *version)
+{
+    const char *found = version + strcspn(version, "-+");
+    return *found == '-' ? found + 1 : NULL;
+}
+
+/* Compares one part of a pre-release: numbers as such, and below all other texts (semver.org, 11). */
+static int compare_parts(const char *left, size_t left_len, const char *right, size_t right_len)
+{
+    const bool left_number = strspn(left, "0123456789") >= left_len;
+    const bool right_number = strspn(right, "0123456789") >= right_len;
+    if (left_number && right_number) {
+        const unsigned long a = strtoul(left, NULL, 10), b = strtoul(right, NULL, 10);
+        return (a > b) - (a < b);
+    }
+    if (left_number != right_number)
+        return left_number ? -1 : 1;
+    const int order = strncmp(left, right, left_len < right_len ? left_len : right_len);
+    return order ? order : (left_len > right_len) - (left_len < right_len);
+}
+
+static int compare_prereleases(const char *left, const char *right)
+{
+    for (;; left++, right++) {
+        const size_t left_len = strcspn(left, ".+"), right_len = strcspn(right, ".+");
+        const int order = compare_parts(left, left_len, right, right_len);
+        left += left_len;
+        right += right_len;
+        if (order || *left != '.' || *right != '.')
+            return order ? order : (*left == '.') - (*right == '.');
+    }
+}
+
+int version_compare(const char *left, const char *right)
+{
+    const char *left_pre = prerelease_of(left), *right_pre = prerelease_of(right);
+    const int order = compare_numbers(left, right);
+    if (order || !left_pre || !right_pre)
+        return order ? order : !left_pre - !right_pre;
+    return compare_prereleases(left_pre, right_pre);
+}
+
+/* Whether `version` is the better choice of a version that nobody named: releases come before pre-releases,
+ * then the newer one. */
+static bool is_better(const char *version, const char *best)
+{
+    const bool is_release = !prerelease_of(version);
+    if (!best)
+        return true;
+    return is_release == !prerelease_of(best) ? version_compare(version, best) > 0 : is_release;
 }
 
 void version_minor(const char *version, char line[static VERSION_LINE_BYTES])
@@ -67,7 +129,7 @@ const char *version_newest(const json_t *versions, const char *wanted, wall_us n
             strcmp(json_str_or(entry, "state", "supported"), "supported") != 0 ||
             (wanted && !version_is_within(wanted, version)))
             continue;
-        if (!best || version_compare(version, best) > 0)
+        if (is_better(version, best))
             best = version;
     }
     return best;

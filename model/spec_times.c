@@ -10,13 +10,14 @@
 
 /*
  * Cron expressions that both Gardener and Cleura accept. Gardener reads them with the standard five-field
- * parser of robfig/cron (GA-12). Cleura accepts a text that its pattern P-CRON matches (CL-10).
+ * parser of robfig/cron (GA-12), to which Sunday is 0 and not 7. Cleura accepts a text that its pattern
+ * P-CRON matches (CL-10).
  */
 static const struct cron_field {
     const char *name;
     int low, high;
 } cron_fields[] = {
-    {"minute", 0, 59}, {"hour", 0, 23}, {"day of month", 1, 31}, {"month", 1, 12}, {"weekday", 0, 7},
+    {"minute", 0, 59}, {"hour", 0, 23}, {"day of month", 1, 31}, {"month", 1, 12}, {"weekday", 0, 6},
 };
 
 /*

@@ -17,6 +17,7 @@
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/fresh.h"
 #include "reconcile/reload.h"
+#include "reconcile/world/event_share.h"
 #include "reconcile/world/world.h"
 
 /* The deciders, one for each type of command. A decider returns the problem with which the command is
@@ -87,6 +88,8 @@ static struct problem *decide_command(struct reconcile *r, struct command *cmd)
     if (command_writes(cmd->type) && storage_is_broken(r->o.storage))
         return problem_of_broken_store(r);
     refusal = freeze_refusal(r, cmd);
+    if (!refusal)
+        refusal = event_share_refusal(r, cmd);
     return refusal ? refusal : deciders[cmd->type](r, cmd);
 }
 

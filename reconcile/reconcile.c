@@ -60,6 +60,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     turn_init(r);
     list_init(&r->name_checks);
     list_init(&r->walks);
+    list_init(&r->kubeconfigs.oldest_first);
     list_init(&r->reload_waiters);
     for (size_t i = 0; i < options->config->project_count; i++)
         (void)project_add(r, &options->config->projects[i]);

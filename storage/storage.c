@@ -61,6 +61,7 @@ enum store_status storage_open(const struct store_backend *backend, const char *
     reader_init(&s->reader, backend, reader);
     (void)backend->identity(writer, s->id);
     (void)backend->seal_key(writer, s->seal_key);
+    s->is_new = backend->is_new && backend->is_new(writer);
     s->location = mem_strdup(location);
     *ret_storage = s;
     return STORE_OK;
@@ -109,6 +110,12 @@ enum store_status storage_backup(struct storage *s, const char *target, struct s
     return STORE_NONE;
 }
 
+enum store_status storage_id_of_copy(struct storage *s, const char *path, char ret_id[static STORE_ID_BYTES])
+{
+    assert(s->writer.backend->id_of_copy);
+    return s->writer.backend->id_of_copy(path, ret_id);
+}
+
 void storage_end_backups(struct storage *s)
 {
     atomic_store(&s->backups_end, true);
@@ -117,6 +124,11 @@ void storage_end_backups(struct storage *s)
 const char *storage_id(const struct storage *s)
 {
     return s->id;
+}
+
+bool storage_is_new(const struct storage *s)
+{
+    return s->is_new;
 }
 
 const char *storage_seal_key(const struct storage *s)

@@ -253,6 +253,8 @@ struct store_backend {
     /* Opens the store, checks its integrity, migrates it. `writer`: this connection may write. */
     enum store_status (*open)(const char *location, bool writer, void **ret_conn, char **ret_error);
     void (*close)(void *conn);
+    /* Whether the opening made the store. NULL: unknown. */
+    bool (*is_new)(void *conn);
     /*
      * `is_unchecked` returns whether the opening left a part unchecked because the store is large. `check`
      * examines everything, on a connection that is used for nothing else; it returns STORE_BROKEN for a
@@ -307,6 +309,9 @@ struct store_backend {
     /* Makes a copy, see storage_backup; any thread. NULL: the store cannot make copies. */
     enum store_status (*backup)(const char *location, const char *target, const atomic_bool *end,
                                 struct store_copy *ret, char **ret_error);
+    /* Gets the id of the store that was copied, see storage_id_of_copy; any thread. Not NULL when `backup` is
+     * not. */
+    enum store_status (*id_of_copy)(const char *path, char ret_id[static STORE_ID_BYTES]);
 };
 
 extern const struct store_backend store_sqlite; /* its location is the path of the database file */
@@ -361,6 +366,8 @@ void storage_close(struct storage *s);
 
 /* Returns the store's id; valid as long as `s`. Any thread. */
 const char *storage_id(const struct storage *s);
+/* Whether storage_open made the store: there was none, or an empty file. Any thread. */
+bool storage_is_new(const struct storage *s);
 /* Returns the id of the seal key that was in the store when it was opened; "": there was none. Valid as long
  * as `s`. Any thread. */
 const char *storage_seal_key(const struct storage *s);
@@ -371,6 +378,12 @@ const char *storage_seal_key(const struct storage *s);
  */
 enum store_status storage_backup(struct storage *s, const char *target, struct store_copy *ret,
                                  char **ret_error);
+/*
+ * Gets the id of the store of which the file `path` is a copy; "" for a copy of a store without an id. Reads
+ * only the first pages: a whole file is checked by sqlite_examine. STORE_BROKEN when the file is no copy that
+ * this program can read. Blocks; any thread.
+ */
+enum store_status storage_id_of_copy(struct storage *s, const char *path, char ret_id[static STORE_ID_BYTES]);
 /* Ends running copies and copies that begin later; they leave no file and return an error. Any thread. */
 void storage_end_backups(struct storage *s);
 /* Returns the number of the schema that this program writes. The program upgrades stores of every lower
@@ -411,10 +424,11 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
                                 struct store_copy *ret, char **ret_error);
 /*
  * Replaces the store with a copy of the backup and renames the old store to `kept`. STORE_LOCKED: a daemon
- * has the store open. A damaged or incomplete backup leaves the store unchanged. Event numbers continue above
- * all numbers that the old store has assigned, so no number is used twice. When the old numbers cannot be
- * read, the numbers continue so far ahead that no event can have had them. *ret describes the backup, also
- * when the replacement failed; it is zeroed when the backup cannot be used.
+ * has the store open. Every status but STORE_OK leaves the old store unchanged. STORE_OK with an *ret_error:
+ * the backup is in place, but the directory could not be synced. Event numbers continue above all numbers
+ * that the old store has assigned, so no number is used twice. When the old numbers cannot be read, the
+ * numbers continue so far ahead that no event can have had them. *ret describes the backup, also when the
+ * replacement failed; it is zeroed when the backup cannot be used.
  */
 enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
                                  struct store_copy *ret, char **ret_error);

@@ -138,6 +138,7 @@ void checker_stop(struct checker *c);
 
 struct storage {
     char id[STORE_ID_BYTES];
+    bool is_new;
     char seal_key[SEAL_KEY_ID_BYTES];
     char *location;
     struct checker checker;

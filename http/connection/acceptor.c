@@ -38,14 +38,23 @@ static void complain(struct acceptor *a, enum acceptor_trouble trouble, const ch
 static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr *address)
 {
     char text[INET6_ADDRSTRLEN] = "";
-    struct problem *p CLEANUP_PROBLEM = problem_new(
-        PROBLEM_TOO_MANY_REQUESTS,
-        "This address has %u connections open; more are not taken (limits.connections_per_address).",
-        a->peers.limit);
+    struct problem *p CLEANUP_PROBLEM =
+        problem_new(PROBLEM_TOO_MANY_REQUESTS,
+                    "This address has %u connections open, each with a request; more are not taken "
+                    "(limits.connections_per_address).",
+                    a->peers.limit);
     p->retry_after_s = 1;
+    peers_refused(&a->peers);
     (void)getnameinfo(address, sizeof(struct sockaddr_in6), text, sizeof(text), NULL, 0, NI_NUMERICHOST);
     problem_send(a->env, a->has_tls ? -1 : fd, NULL, text, p);
     (void)close(fd);
+}
+
+/* Some clients leave one connection behind for each request. The one that was idle longest gives its place,
+ * and its count, to the new one. */
+static bool enters(struct acceptor *a, const struct sockaddr *address)
+{
+    return peers_enter(&a->peers, address) || reaper_close_idle(a->reaper, peers_network(&a->peers, address));
 }
 
 /*
@@ -55,7 +64,7 @@ static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr 
  */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
-    if (!peers_enter(&a->peers, address)) {
+    if (!enters(a, address)) {
         refuse_connection(a, fd, address);
         return;
     }
@@ -163,7 +172,8 @@ int acceptor_start(struct acceptor *a, const struct acceptor_options *options)
                            .daemon = options->daemon,
                            .listen_fd = options->listen_fd,
                            .limit = options->limit,
-                           .has_tls = options->has_tls};
+                           .has_tls = options->has_tls,
+                           .reaper = options->reaper};
     peers_init(&a->peers, options->trust, options->per_address);
     a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (a->wake_fd < 0)
@@ -199,9 +209,10 @@ void acceptor_seen(struct acceptor *a)
     (void)before;
 }
 
-void acceptor_closed(struct acceptor *a, const struct sockaddr *address)
+void acceptor_closed(struct acceptor *a, const struct sockaddr *address, bool gave_place)
 {
-    peers_leave(&a->peers, address);
+    if (!gave_place)
+        peers_leave(&a->peers, address);
     unsigned before = atomic_fetch_sub(&a->open, 1);
     assert(before > 0);
     if (before == a->limit)

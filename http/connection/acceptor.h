@@ -25,6 +25,7 @@ struct acceptor {
     int wake_fd;
     unsigned limit;
     bool has_tls;
+    struct reaper *reaper;
     struct peers peers; /* the number of connections of each address */
     pthread_t thread;
     int64_t complained[TROUBLE_MAX_]; /* when each kind of warning was last logged; used only on the
@@ -38,10 +39,12 @@ struct acceptor {
 struct acceptor_options {
     const struct env *env;
     struct MHD_Daemon *daemon;
-    int listen_fd;        /* the listening socket: non-blocking, owned by the caller */
-    unsigned limit;       /* the limit of connections; further connections wait in the kernel's queue */
-    bool has_tls;         /* with TLS a refused client gets no answer, because that would need a handshake */
-    unsigned per_address; /* the limit per client address; further connections are refused; 0: no limit */
+    int listen_fd;         /* the listening socket: non-blocking, owned by the caller */
+    unsigned limit;        /* the limit of connections; further connections wait in the kernel's queue */
+    bool has_tls;          /* with TLS a refused client gets no answer, because that would need a handshake */
+    unsigned per_address;  /* the limit per client address; 0: no limit. A further connection takes the place
+                            * of the one that was idle longest, and is refused when each one has a request */
+    struct reaper *reaper; /* knows the idle connections; must be valid until acceptor_stop has returned */
     const struct trust *trust;
 };
 
@@ -55,8 +58,9 @@ void acceptor_done(struct acceptor *a);
 
 /* Called when a worker has begun to read a connection. Any thread. */
 void acceptor_seen(struct acceptor *a);
-/* Called when a connection of this address was closed. Any thread. */
-void acceptor_closed(struct acceptor *a, const struct sockaddr *address);
+/* Called when a connection of this address was closed. `gave_place`: another connection has its place in the
+ * count of the address (reaper_close_idle). Any thread. */
+void acceptor_closed(struct acceptor *a, const struct sockaddr *address, bool gave_place);
 /* Returns the number of connections that no worker has read yet. Any thread. */
 unsigned acceptor_unseen(const struct acceptor *a);
 

@@ -107,8 +107,7 @@ void peers_done(struct peers *p)
     (void)pthread_mutex_destroy(&p->lock);
 }
 
-/* Returns the key of the address; 0 when the address is not counted. */
-static uint64_t counted_network(const struct peers *p, const struct sockaddr *address)
+uint64_t peers_network(const struct peers *p, const struct sockaddr *address)
 {
     struct ip ip;
     if (!p->limit || !address || !ip_from_sockaddr(address, &ip) || has_address(p->trust, &ip))
@@ -119,7 +118,7 @@ static uint64_t counted_network(const struct peers *p, const struct sockaddr *ad
 bool peers_enter(struct peers *p, const struct sockaddr *address)
 {
     struct peer *peer;
-    uint64_t network = counted_network(p, address);
+    uint64_t network = peers_network(p, address);
     if (!network)
         return true;
     (void)pthread_mutex_lock(&p->lock);
@@ -132,15 +131,18 @@ bool peers_enter(struct peers *p, const struct sockaddr *address)
     bool enters = peer->count < p->limit;
     peer->count += enters;
     (void)pthread_mutex_unlock(&p->lock);
-    if (!enters)
-        atomic_fetch_add(&p->refused, 1);
     return enters;
+}
+
+void peers_refused(struct peers *p)
+{
+    atomic_fetch_add(&p->refused, 1);
 }
 
 void peers_leave(struct peers *p, const struct sockaddr *address)
 {
     struct peer *peer;
-    uint64_t network = counted_network(p, address);
+    uint64_t network = peers_network(p, address);
     if (!network)
         return;
     (void)pthread_mutex_lock(&p->lock);

@@ -59,9 +59,12 @@ struct peers {
 /* `trust` must be valid while the struct is in use. */
 void peers_init(struct peers *p, const struct trust *trust, unsigned limit);
 void peers_done(struct peers *p);
-/* Counts one more connection of the address. When the address has reached its limit, counts a refusal instead
- * and returns false. */
+/* Returns the address as a number (client_network); 0: its connections are not counted. */
+uint64_t peers_network(const struct peers *p, const struct sockaddr *address);
+/* Counts one more connection of the address. Returns false when the address has reached its limit. */
 bool peers_enter(struct peers *p, const struct sockaddr *address);
+/* Counts a refused connection. */
+void peers_refused(struct peers *p);
 /* Called when a counted connection was closed. */
 void peers_leave(struct peers *p, const struct sockaddr *address);
 

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include <uthash.h>
 
 #include "base/cidr.h"
 #include "base/env.h"
@@ -128,9 +129,47 @@ static void describe_peer(struct connection *c, struct MHD_Connection *mhd)
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *sa = info ? info->client_addr : NULL;
     struct ip ip;
+    const bool has_ip = sa && ip_from_sockaddr(sa, &ip);
+    c->network = has_ip ? ip_network(&ip) : 0;
     (void)snprintf(c->address, sizeof(c->address), "%s", CLIENT_LOCAL);
-    if (sa && ip_from_sockaddr(sa, &ip))
+    if (has_ip)
         ip_write(&ip, c->address);
+}
+
+struct address_connections {
+    UT_hash_handle hh;
+    uint64_t network;
+    struct list connections;
+};
+
+/* The caller holds the reaper's lock, also in the next functions. */
+static struct address_connections *find_address(struct reaper *reaper, uint64_t network)
+{
+    struct address_connections *found;
+    HASH_FIND(hh, reaper->addresses, &network, sizeof(network), found);
+    return found;
+}
+
+static void add_to_address(struct reaper *reaper, struct connection *c)
+{
+    struct address_connections *address = find_address(reaper, c->network);
+    if (!address) {
+        address = MEM_NEW(struct address_connections);
+        address->network = c->network;
+        list_init(&address->connections);
+        HASH_ADD(hh, reaper->addresses, network, sizeof(address->network), address);
+    }
+    list_append(&address->connections, &c->of_address);
+}
+
+static void remove_from_address(struct reaper *reaper, struct connection *c)
+{
+    struct address_connections *address = find_address(reaper, c->network);
+    list_remove(&c->of_address);
+    if (!list_is_empty(&address->connections))
+        return;
+    HASH_DEL(reaper->addresses, address);
+    free(address);
 }
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd)
@@ -147,6 +186,7 @@ struct connection *connection_open(struct reaper *reaper, struct MHD_Connection 
     atomic_init(&c->due, due_in(reaper, PHASE_CONN_NEW, env_mono(reaper->env)));
     (void)pthread_mutex_lock(&reaper->lock);
     list_append(&reaper->connections, &c->link);
+    add_to_address(reaper, c);
     reaper->connection_count++;
     (void)pthread_mutex_unlock(&reaper->lock);
     return c;
@@ -162,18 +202,21 @@ const struct tls_client *connection_client(struct connection *c, struct tls *tls
     return &c->client;
 }
 
-void connection_close(struct connection *c)
+bool connection_close(struct connection *c)
 {
     struct reaper *reaper = c->reaper;
     (void)pthread_mutex_lock(&reaper->lock);
     assert(!list_is_detached(&c->link)); /* other members of the list may write into this link while they hold
                                           * the lock */
     list_remove(&c->link);
+    remove_from_address(reaper, c);
+    const bool gave_place = c->gave_place;
     reaper->connection_count--;
     (void)pthread_mutex_unlock(&reaper->lock);
     tls_client_done(&c->client);
     free(c->spare);
     free(c);
+    return gave_place;
 }
 
 static void write_at_once(int fd, gnutls_session_t tls, const char *message)
@@ -233,6 +276,41 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
     }
     (void)shutdown(c->fd, SHUT_RDWR);
     atomic_fetch_add(&reaper->reaped, 1);
+}
+
+/* All have the same time limit, so the one that is due first has waited longest. Sets *ret_due to its time;
+ * NULL: no connection of the address is idle. */
+static struct connection *longest_idle(struct reaper *reaper, uint64_t network, int64_t *ret_due)
+{
+    const struct address_connections *address = find_address(reaper, network);
+    struct connection *found = NULL;
+    if (!address)
+        return NULL;
+    LIST_FOR_EACH (it, &address->connections) {
+        struct connection *c = CONTAINER_OF(it, struct connection, of_address);
+        const int64_t due = atomic_load(&c->due);
+        if (atomic_load(&c->phase) != PHASE_CONN_IDLE || due == REAPED || (found && due >= *ret_due))
+            continue;
+        found = c;
+        *ret_due = due;
+    }
+    return found;
+}
+
+bool reaper_close_idle(struct reaper *reaper, uint64_t network)
+{
+    struct connection *c;
+    int64_t due = 0;
+    bool closes = false;
+    (void)pthread_mutex_lock(&reaper->lock);
+    while (!closes && (c = longest_idle(reaper, network, &due))) /* a new request may win the race */
+        closes = atomic_compare_exchange_strong(&c->due, &due, REAPED);
+    if (closes) {
+        c->gave_place = true;
+        (void)shutdown(c->fd, SHUT_RDWR);
+    }
+    (void)pthread_mutex_unlock(&reaper->lock);
+    return closes;
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/env.h"
 #include "base/list.h"
@@ -76,6 +77,9 @@ struct connection {
                    * worker */
     struct tls_client client; /* valid when knows_client is set */
     bool knows_client;
+    struct list of_address;     /* in the list of its address; protected by the reaper's lock */
+    bool gave_place;            /* reaper_close_idle has chosen it; protected by the reaper's lock */
+    uint64_t network;           /* the address as a number, as of peers_network */
     char address[CLIENT_BYTES]; /* the address of the peer; "unix" for a peer on a Unix socket */
     bool is_proxy;              /* the peer is a trusted proxy */
     size_t target_len;          /* the length of the target in the current request line */
@@ -88,6 +92,9 @@ struct connection {
     _Atomic int phase;
 };
 
+/* The connections of one address, in the order in which they were opened. */
+struct address_connections;
+
 struct reaper {
     const struct env *env;
     struct connection_limits limits;
@@ -99,6 +106,7 @@ struct reaper {
     pthread_mutex_t lock; /* protects all members below except `reaped` */
     pthread_cond_t wake;
     struct list connections;
+    struct address_connections *addresses; /* hash by network */
     size_t connection_count;
     struct lingering_closes lingering;
     bool stopping;
@@ -115,12 +123,17 @@ unsigned reaper_unread(struct reaper *reaper);
 /* Returns the number of closed connections whose clients still send. Any thread. */
 size_t reaper_lingering(struct reaper *reaper);
 
+/* Shuts down the connection of the address (peers_network) that has waited longest for its next request.
+ * Returns false when each one has a request. The connection is closed soon after. Any thread. */
+bool reaper_close_idle(struct reaper *reaper, uint64_t network);
+
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
 /* Returns the client certificate of the handshake. The certificate is verified once, and verified again when
  * the authorities have changed. The worker's thread, in a request. */
 const struct tls_client *connection_client(struct connection *c, struct tls *tls);
-/* Called when the connection is closed. The caller must have freed `response_cache`. */
-void connection_close(struct connection *c);
+/* Called when the connection is closed. The caller must have freed `response_cache`. Returns whether
+ * reaper_close_idle has chosen the connection. */
+bool connection_close(struct connection *c);
 /* Makes the time limit of an open connection end now. Any thread. */
 void connection_expire(struct connection *c);
 /* Called before a connection with an incomplete request is closed, so that its client can still read the

@@ -251,19 +251,34 @@ static void read_text(struct reading *in, unsigned id, const char *text)
         fault(in, rule->name, "wrong_form", valid, wrong);
 }
 
+static bool is_repeatable(const struct query_rule *rule)
+{
+    return rule->repeats || (rule->kind == QUERY_ENUM && !rule->single);
+}
+
+/* Reads a parameter that was given before. Many clients send a list in this form. */
+static void read_again(struct reading *in, unsigned id, const char *text)
+{
+    struct query_values *p = in->values;
+    if (!is_repeatable(&in->rules[id])) {
+        fault(in, in->rules[id].name, "duplicate", NULL, "is given more than once");
+        return;
+    }
+    char *joined = mem_printf("%s,%s", p->texts[id], text);
+    free(p->texts[id]);
+    p->texts[id] = joined;
+    if (in->rules[id].kind == QUERY_ENUM)
+        read_enum(in, id, text);
+    else
+        read_text(in, id, joined);
+}
+
 static void read_value(struct reading *in, unsigned id, char *text)
 {
     struct query_values *p = in->values;
     const char *name = in->rules[id].name;
-    if (p->given[id] && in->rules[id].repeats) {
-        char *joined = mem_printf("%s,%s", p->texts[id], text);
-        free(p->texts[id]);
-        p->texts[id] = joined;
-        read_text(in, id, joined);
-    } else if (p->given[id]) {
-        fault(in, name, "duplicate", NULL, "is given more than once");
-    }
     if (p->given[id]) {
+        read_again(in, id, text);
         free(text);
         return;
     }

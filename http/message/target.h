@@ -37,7 +37,7 @@ enum query_kind {
     QUERY_NUMBER,  /* a number; a value out of range is a fault */
     QUERY_CLAMPED, /* a number; a value above the maximum becomes the maximum */
     QUERY_BOOL,    /* true or false; an empty value means true */
-    QUERY_ENUM,    /* one or more names, separated by commas; see `single` */
+    QUERY_ENUM,    /* one or more names, separated by commas or given several times; see `single` */
     QUERY_FLAG,    /* a flag that is set by any value */
     QUERY_TIME,    /* a time (query_time) */
     QUERY_PAST,    /* a time in the past (query_past) */
@@ -52,7 +52,7 @@ struct query_rule {
     const char *(*to_name)(int value);
     /* For texts: returns NULL or the fault, a static text; may also return the valid values. */
     const char *(*check)(const char *text, json_t **ret_valid);
-    bool repeats; /* the parameter may be given several times */
+    bool repeats; /* for texts: the parameter may be given several times */
     bool single;  /* for enums: only one name is accepted, because several names have no meaning together */
 };
 

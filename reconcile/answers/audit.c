@@ -3,8 +3,9 @@
  * requests, failed writes, returned secrets and effects outside the store have no transaction. Their entries
  * get separate transactions. No request waits for these transactions, and while the store accepts no changes
  * the entries are left out. At most NOT_DONE_MAX refused and failed requests per token and minute get an
- * entry; one more entry counts the others. A request without effect gets no entry: a PUT that changes
- * nothing, a dry run, a retry with an Idempotency-Key that returns no secret. Loop thread.
+ * entry; one more entry counts the others. When a token reads the same secret again, one entry a minute
+ * counts these reads. A request without effect gets no entry: a PUT that changes nothing, a dry run, a retry
+ * with an Idempotency-Key that returns no secret. Loop thread.
  */
 #include "reconcile/answers/audit.h"
 
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -22,13 +24,14 @@
 #include "reconcile/world/world.h"
 
 enum {
-    MEMBERS_MAX = 50,  /* limit of member names in one entry */
-    TEXT_MAX = 128,    /* limit in bytes for one text of an entry, because callers may send long texts */
-    NOT_DONE_MAX = 120 /* the limit of entries for refusals and failures, per token and minute */
+    MEMBERS_MAX = 50,   /* limit of member names in one entry */
+    TEXT_MAX = 128,     /* limit in bytes for one text of an entry, because callers may send long texts */
+    NOT_DONE_MAX = 120, /* the limit of entries for refusals and failures, per token and minute */
+    READS_MAX = 1200,   /* the limit of different secrets and addresses, per token and minute */
 };
 #define MINUTE_US (60 * US_PER_S)
 
-/* Counts the refused and failed requests of a token in the current minute. */
+/* Counts the refused and failed requests of a token, and the secrets it read, in the current minute. */
 struct audit_limit {
     UT_hash_handle hh;
     char token_id[40];
@@ -36,6 +39,7 @@ struct audit_limit {
     char *issuer, *subject;
     mono_us since; /* when the minute began */
     unsigned noted;
+    unsigned reads;
     unsigned left_out;
 };
 
@@ -156,10 +160,10 @@ static struct audit_entry *audit_entry_new(wall_us now, const struct facts *f)
 }
 
 /* `code`: the code of the problem in the answer; -1 for a success. */
-static struct audit_entry *entry_of_command(const struct command *cmd, wall_us now, int status, int code)
+static struct facts facts_of_command(const struct command *cmd, int status, int code)
 {
     const bool denied = cmd->denied || code == PROBLEM_FORBIDDEN;
-    const struct facts facts = {
+    return (struct facts){
         .action = cmd->action_name,
         .token_id = cmd->caller.token_id,
         .token_name = cmd->caller.token_name,
@@ -179,6 +183,11 @@ static struct audit_entry *entry_of_command(const struct command *cmd, wall_us n
                    : code < 0 ? AUDIT_SUCCESS
                               : AUDIT_ERROR,
     };
+}
+
+static struct audit_entry *entry_of_command(const struct command *cmd, wall_us now, int status, int code)
+{
+    const struct facts facts = facts_of_command(cmd, status, code);
     return audit_entry_new(now, &facts);
 }
 
@@ -226,7 +235,23 @@ static void limit_end(struct reconcile *r, struct audit_limit *limit)
     free(limit);
 }
 
-void audit_tick(struct reconcile *r, bool all)
+static struct audit_limit *limit_of(struct reconcile *r, const struct command *cmd)
+{
+    struct audit_limit *limit;
+    HASH_FIND_STR(r->audit_limits, cmd->caller.token_id, limit);
+    if (limit)
+        return limit;
+    limit = MEM_NEW(struct audit_limit);
+    memcpy(limit->token_id, cmd->caller.token_id, sizeof(limit->token_id));
+    limit->token_name = mem_strdup(cmd->caller.token_name);
+    limit->issuer = mem_strdup(cmd->caller.issuer);
+    limit->subject = mem_strdup(cmd->caller.subject);
+    limit->since = env_mono(r->env);
+    HASH_ADD_STR(r->audit_limits, token_id, limit);
+    return limit;
+}
+
+static void tick_limits(struct reconcile *r, bool all)
 {
     struct audit_limit *limit, *next;
     HASH_ITER (hh, r->audit_limits, limit, next) {
@@ -238,27 +263,10 @@ void audit_tick(struct reconcile *r, bool all)
     }
 }
 
-void audit_free(struct reconcile *r)
-{
-    struct audit_limit *limit, *next;
-    HASH_ITER (hh, r->audit_limits, limit, next)
-        limit_end(r, limit);
-}
-
 static bool is_within_limit(struct reconcile *r, const struct command *cmd)
 {
-    struct audit_limit *limit;
+    struct audit_limit *limit = limit_of(r, cmd);
     assert(cmd->reply.problem);
-    HASH_FIND_STR(r->audit_limits, cmd->caller.token_id, limit);
-    if (!limit) {
-        limit = MEM_NEW(struct audit_limit);
-        memcpy(limit->token_id, cmd->caller.token_id, sizeof(limit->token_id));
-        limit->token_name = mem_strdup(cmd->caller.token_name);
-        limit->issuer = mem_strdup(cmd->caller.issuer);
-        limit->subject = mem_strdup(cmd->caller.subject);
-        limit->since = env_mono(r->env);
-        HASH_ADD_STR(r->audit_limits, token_id, limit);
-    }
     if (limit->noted < NOT_DONE_MAX) {
         limit->noted++;
         return true;
@@ -281,6 +289,102 @@ struct problem *command_audit_refused(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
+/* ---- repeated reads of a secret: a token that may read one kubeconfig must not fill the log ---- */
+
+/* The reads of one secret by one token from one address. The first read gets an entry at once. */
+struct audit_reads {
+    UT_hash_handle hh;
+    char *key;
+    mono_us since;    /* when the minute began */
+    unsigned repeats; /* reads of this minute without an entry */
+    char *texts[8];   /* owned; the borrowed texts of `facts` */
+    struct facts facts;
+};
+
+static void reads_end(struct reconcile *r, struct audit_reads *reads)
+{
+    HASH_DEL(r->audit_reads, reads);
+    for (size_t i = 0; i < ARRAY_LEN(reads->texts); i++)
+        free(reads->texts[i]);
+    free(reads->key);
+    free(reads);
+}
+
+/* Takes over `key`. */
+static void reads_begin(struct reconcile *r, const struct facts *f, char *key)
+{
+    struct audit_reads *reads = MEM_NEW(struct audit_reads);
+    reads->key = key;
+    reads->since = env_mono(r->env);
+    reads->facts = *f;
+    const char **const borrowed[ARRAY_LEN(reads->texts)] = {
+        &reads->facts.token_id, &reads->facts.token_name, &reads->facts.issuer,  &reads->facts.subject,
+        &reads->facts.address,  &reads->facts.project,    &reads->facts.cluster, &reads->facts.target};
+    for (size_t i = 0; i < ARRAY_LEN(borrowed); i++)
+        *borrowed[i] = reads->texts[i] = mem_strdup(*borrowed[i]);
+    reads->facts.operation_id = reads->facts.request_id = reads->facts.trace_id = NULL;
+    reads->facts.body = NULL;
+    HASH_ADD_KEYPTR(hh, r->audit_reads, key, strlen(key), reads);
+}
+
+/* While the reads go on, each minute ends with an entry, and a minute without reads ends the count. */
+static void tick_reads(struct reconcile *r, bool all)
+{
+    struct audit_reads *reads, *next;
+    HASH_ITER (hh, r->audit_reads, reads, next) {
+        if (!all && env_mono(r->env) - reads->since < MINUTE_US)
+            continue;
+        reads->facts.left_out = reads->repeats;
+        if (reads->repeats)
+            append_alone(r, audit_entry_new(env_wall(r->env), &reads->facts));
+        if (all || !reads->repeats) {
+            reads_end(r, reads);
+            continue;
+        }
+        reads->since = env_mono(r->env);
+        reads->repeats = 0;
+    }
+}
+
+static void note_read(struct reconcile *r, const struct command *cmd)
+{
+    const struct facts f = facts_of_command(cmd, cmd->reply.status, -1);
+    char *key = mem_printf("%s\n%s\n%s\n%s\n%s\n%s", f.token_id, f.address, f.action,
+                           f.project ? f.project : "", f.cluster ? f.cluster : "", f.target ? f.target : "");
+    struct audit_reads *reads;
+    HASH_FIND_STR(r->audit_reads, key, reads);
+    if (reads) {
+        reads->repeats++;
+        free(key);
+        return;
+    }
+    struct audit_limit *limit = limit_of(r, cmd);
+    if (limit->reads >= READS_MAX) {
+        limit->left_out++;
+        free(key);
+        return;
+    }
+    limit->reads++;
+    append_alone(r, audit_entry_new(env_wall(r->env), &f));
+    reads_begin(r, &f, key);
+}
+
+void audit_tick(struct reconcile *r, bool all)
+{
+    tick_limits(r, all);
+    tick_reads(r, all);
+}
+
+void audit_free(struct reconcile *r)
+{
+    struct audit_limit *limit, *next;
+    struct audit_reads *reads, *next_reads;
+    HASH_ITER (hh, r->audit_limits, limit, next)
+        limit_end(r, limit);
+    HASH_ITER (hh, r->audit_reads, reads, next_reads)
+        reads_end(r, reads);
+}
+
 /* ---- answers ---- */
 
 void audit_answered(struct command *cmd)
@@ -299,7 +403,9 @@ void audit_answered(struct command *cmd)
     if (r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_REFUSED)
         return;
-    if (!cmd->reply.problem && is_told)
+    if (!cmd->reply.problem && gives_secret)
+        note_read(r, cmd);
+    else if (!cmd->reply.problem && is_told)
         append_alone(r, entry_of_command(cmd, env_wall(r->env), cmd->reply.status, -1));
     else if (cmd->reply.problem && (is_told || cmd->denied || command_writes(cmd->type)))
         note_not_done(r, cmd);

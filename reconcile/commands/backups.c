@@ -2,7 +2,9 @@
  * Backups of the store into backups.directory, at scheduled times and when an admin requests a backup. The
  * long work (the copy, its check and the removal of old backups) runs on a separate thread (struct worker),
  * everything else on the loop thread. shootd finds the existing backups by the names of the files, also after
- * a restart. Another thread lists them, without waiting for a copy.
+ * a restart. Only backups of the own store count for the next time and for backups.keep: other daemons may
+ * use the same directory, and backups of a lost store are the last copies of it. Another thread lists all
+ * backups, without waiting for a copy.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -101,21 +103,36 @@ static void free_names(struct dirent **names, int count)
     free(names);
 }
 
+/* Whether the file is a backup of this store. */
+static bool is_own(const struct backup_job *b, const char *path)
+{
+    char id[STORE_ID_BYTES];
+    return storage_id_of_copy(b->storage, path, id) == STORE_OK && !strcmp(id, storage_id(b->storage));
+}
+
 /* The suffixes of the files that may belong to a backup. */
 static const char *const beside[] = {".seal.key", BACKUP_DESCRIPTION};
 
+static void remove_backup(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(beside); i++) {
+        char *other CLEANUP_FREE = mem_printf("%s%s", path, beside[i]);
+        (void)unlink(other);
+    }
+    if (unlink(path) < 0)
+        log_warning("an old backup cannot be removed", "path", path, "reason", strerror(errno));
+}
+
+/* Keeps the backup that was just made, whatever the dates of the others, and the newest others. */
 static void remove_old(const struct backup_job *b)
 {
     struct dirent **names = NULL;
+    size_t kept = 1;
     const int count = find_backups(b->directory, &names);
-    for (int i = 0; i + (int)b->keep < count; i++) {
+    for (int i = count - 1; i >= 0; i--) {
         char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[i]->d_name);
-        for (size_t j = 0; j < ARRAY_LEN(beside); j++) {
-            char *other CLEANUP_FREE = mem_printf("%s%s", path, beside[j]);
-            (void)unlink(other);
-        }
-        if (unlink(path) < 0)
-            log_warning("an old backup cannot be removed", "path", path, "reason", strerror(errno));
+        if (strcmp(names[i]->d_name, b->name) != 0 && is_own(b, path) && ++kept > b->keep)
+            remove_backup(path);
     }
     free_names(names, count);
 }
@@ -135,14 +152,19 @@ static void remove_drafts(const struct backup_job *b)
     free_names(names, count);
 }
 
+/* Finds the newest backup of this store that is not dated in the future: such a date is that of a wrong
+ * clock, and says nothing about the age. */
 static void find_newest(struct backup_job *b)
 {
     struct dirent **names = NULL;
     struct stat st;
+    wall_us at = 0;
     const int count = find_backups(b->directory, &names);
-    if (count > 0) {
-        char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[count - 1]->d_name);
-        (void)name_is_ours(names[count - 1]->d_name, SUFFIX, &b->newest);
+    for (int i = count - 1; i >= 0 && !b->newest; i--) {
+        char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[i]->d_name);
+        if (!name_is_ours(names[i]->d_name, SUFFIX, &at) || at > b->now || !is_own(b, path))
+            continue;
+        b->newest = at;
         b->newest_bytes = stat(path, &st) == 0 ? st.st_size : 0;
     }
     free_names(names, count);
@@ -150,7 +172,7 @@ static void find_newest(struct backup_job *b)
 
 static bool is_due(const struct backup_job *b)
 {
-    return b->cmd || !b->newest || b->now >= b->newest + b->every_us || b->newest > b->now;
+    return b->cmd || !b->newest || b->now >= b->newest + b->every_us;
 }
 
 /* A backup is valid also without its description, so a failure is only logged. */

@@ -36,14 +36,15 @@ struct problem *freeze_refusal(struct reconcile *r, const struct command *cmd)
     const struct freeze freeze = p ? project_freeze(p) : (struct freeze){NULL, NULL};
     if (!freeze.in_force)
         return NULL;
-    const wall_us until = json_int(freeze.in_force, "until", 0), left = until - env_wall(r->env);
+    const wall_us until = json_int(freeze.in_force, "until", 0);
     char text[TIME_TEXT_BYTES];
     struct problem *problem = problem_new(
         PROBLEM_FROZEN, "changes of %s are frozen by %s%s%s: %s",
         strcmp(freeze.scope, SCOPE_ALL) ? freeze.scope : "all projects",
         json_str_or(freeze.in_force, "by", "an admin"), until ? " until " : "",
         until ? time_rfc3339(until, false, text) : "", json_str_or(freeze.in_force, "reason", ""));
-    problem->retry_after_s = until ? (int)(left / US_PER_S) + 1 : 0;
+    if (until)
+        problem_retry_in(problem, until - env_wall(r->env));
     return problem;
 }
 

@@ -45,6 +45,7 @@ enum {
     DESCRIPTION_MAX = 500,
     DAYS = 90 /* AU-4 */,
     DAYS_MAX = 3650,
+    TOKENS_OF_A_MAKER = 1000, /* valid tokens that callers with one name have made */
     SHOWN_DAYS = 30 /* expired tokens are listed for this many days */,
     GRACE_S = 24 * 3600
 };
@@ -116,6 +117,24 @@ static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 
 /* ---- creating ---- */
 
+/* Returns the problem when the caller has made as many valid tokens as one caller may. Tokens that end by
+ * themselves make room again. */
+static struct problem *too_many_tokens(struct reconcile *r, const struct command *cmd)
+{
+    const wall_us now = env_wall(r->env);
+    size_t count = 0;
+    for (const struct token_entry *entry = r->tokens; entry; entry = entry->hh.next) {
+        const struct api_token *t = entry->token;
+        count += t->created_by && !strcmp(t->created_by, cmd->caller.token_name) && !t->revoked_at &&
+                 (!t->expires_at || t->expires_at > now);
+    }
+    return count < TOKENS_OF_A_MAKER
+               ? NULL
+               : problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                             "%s has made %d valid tokens, which is the limit; delete some",
+                             cmd->caller.token_name, TOKENS_OF_A_MAKER);
+}
+
 struct problem *command_token_create(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"name", "role", "projects", "description", "expires_in_days"};
@@ -124,6 +143,8 @@ struct problem *command_token_create(struct reconcile *r, struct command *cmd)
     check_name_and_projects(r, cmd, &faults);
     check_role(cmd->body, &faults);
     body_check_number(cmd->body, "expires_in_days", 1, DAYS_MAX, true, &faults);
+    if (!faults)
+        faults = too_many_tokens(r, cmd);
     if (faults)
         return faults;
     char *secret = NULL;

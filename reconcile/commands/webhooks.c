@@ -23,7 +23,12 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-enum { WEBHOOKS_MAX = 1000, GRACE_S = 24 * 3600 /* WH-6 */ };
+enum {
+    WEBHOOKS_MAX = 1000,
+    OF_A_PROJECT = 100,    /* webhooks that name one project */
+    OF_ALL_PROJECTS = 500, /* webhooks of all projects; the others are left to single projects */
+    GRACE_S = 24 * 3600    /* WH-6 */
+};
 
 struct problem *webhook_of(struct reconcile *r, const struct command *cmd, struct subscription_entry **ret)
 {
@@ -150,6 +155,37 @@ static struct subscription *subscription_new(struct reconcile *r, const struct c
     return s;
 }
 
+/* Counts the webhooks, other than `except`, that name the project; NULL: those of all projects. */
+static size_t webhooks_of(const struct reconcile *r, const char *project, const struct subscription *except)
+{
+    size_t count = 0;
+    for (const struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next) {
+        const struct subscription *s = entry->subscription;
+        const bool is_of_all = subscription_is_of_all_projects(s);
+        if (strcmp(s->id, except->id) != 0)
+            count += project ? !is_of_all && projects_include(s->projects, project) : is_of_all;
+    }
+    return count;
+}
+
+/* Returns the problem when a project would have more webhooks than its share, so that the callers of one
+ * project cannot take all webhooks. */
+static struct problem *beyond_share(const struct reconcile *r, const struct subscription *s)
+{
+    if (subscription_is_of_all_projects(s))
+        return webhooks_of(r, NULL, s) < OF_ALL_PROJECTS
+                   ? NULL
+                   : problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                 "there are %d webhooks of all projects, which is the limit; delete some",
+                                 OF_ALL_PROJECTS);
+    for (size_t i = 0; s->projects[i]; i++)
+        if (webhooks_of(r, s->projects[i], s) >= OF_A_PROJECT)
+            return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                               "project %s has %d webhooks, which is the limit; delete some", s->projects[i],
+                               OF_A_PROJECT);
+    return NULL;
+}
+
 struct problem *command_webhook_create(struct reconcile *r, struct command *cmd)
 {
     struct problem *faults = NULL;
@@ -162,6 +198,8 @@ struct problem *command_webhook_create(struct reconcile *r, struct command *cmd)
     webhook_apply(r, cmd, s, &faults);
     if (webhook_make_key(r, cmd, s->id, SIGNATURE_V1, &key, &secret, &faults))
         subscription_rotate(s, &key, s->created_at, 0);
+    if (!faults)
+        faults = beyond_share(r, s);
     if (faults) {
         mem_free_secret(secret);
         subscription_free(s);
@@ -229,6 +267,8 @@ struct problem *command_webhook_patch(struct reconcile *r, struct command *cmd)
         return faults;
     struct subscription *s = subscription_copy(entry->subscription);
     webhook_apply(r, cmd, s, &faults);
+    if (!faults && json_object_get(cmd->body, "projects"))
+        faults = beyond_share(r, s);
     if (!faults && !is_equal(s, entry->subscription)) {
         change_webhook(r, cmd, entry, s, false, NULL);
         return NULL;

@@ -27,13 +27,35 @@ struct kubeconfig {
     char token_id[40];
     wall_us jwt_ends_at; /* when the caller's JWT expires; 0: the caller has a token of shootd */
     int ttl_seconds;
-    char *text; /* the kubeconfig, a secret; NULL until it was fetched */
+    char *text;         /* the kubeconfig, a secret; NULL until it was fetched */
+    struct list by_age; /* in kubeconfigs.oldest_first of `struct reconcile` while there is a text */
     wall_us expires_at;
     mono_us kept_until; /* expires_at by the monotonic clock */
     bool expiry_known;
     bool drop_answer; /* the answer of the running call is discarded, because its credentials may be
                        * invalid */
 };
+
+static void forget_text(struct kubeconfig *k)
+{
+    struct reconcile *r = k->fetch.r;
+    if (!k->text)
+        return;
+    r->kubeconfigs.count--;
+    r->kubeconfigs.bytes -= strlen(k->text);
+    list_remove(&k->by_age);
+    mem_free_secret(TAKE_PTR(k->text));
+}
+
+static void keep_text(struct kubeconfig *k, const char *text)
+{
+    struct reconcile *r = k->fetch.r;
+    forget_text(k);
+    k->text = mem_strdup(text);
+    r->kubeconfigs.count++;
+    r->kubeconfigs.bytes += strlen(text);
+    list_append(&r->kubeconfigs.oldest_first, &k->by_age);
+}
 
 static bool caller_lives(struct reconcile *r, const struct kubeconfig *k, wall_us now)
 {
@@ -53,7 +75,7 @@ static bool kubeconfig_is_kept(struct fetch *f)
 
 static void kubeconfig_release(struct fetch *f)
 {
-    mem_free_secret(CONTAINER_OF(f, struct kubeconfig, fetch)->text);
+    forget_text(CONTAINER_OF(f, struct kubeconfig, fetch));
 }
 
 static const struct fetch_kind kubeconfigs = {.size = sizeof(struct kubeconfig),
@@ -67,7 +89,7 @@ static void drop_of_cluster(struct fetch *f, void *ctx)
     struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     if (strcmp(f->entity_key, e->key) != 0)
         return;
-    mem_free_secret(TAKE_PTR(k->text));
+    forget_text(k);
     k->drop_answer = upstream_call_is_active(&f->call);
 }
 
@@ -78,48 +100,56 @@ void kubeconfigs_drop(struct entity *e)
 
 /* ---- the limits ---- */
 
-struct kept {
+/* The kubeconfigs of the same caller and cluster as `newest`. */
+struct survey {
+    const struct kubeconfig *newest;
     unsigned count;
     struct kubeconfig *first; /* the first one that expires, of those that are not in use; or NULL */
 };
 
-struct survey {
-    const struct kubeconfig *newest;
-    struct kept all, alike; /* `alike`: those of the same caller and cluster */
-};
-
-static void count_kept(struct kept *kept, struct kubeconfig *k, bool in_use)
+static bool is_in_use(const struct kubeconfig *k, const struct kubeconfig *newest)
 {
-    kept->count++;
-    if (!in_use && (!kept->first || k->expires_at < kept->first->expires_at))
-        kept->first = k;
+    return k == newest || !list_is_empty(&k->fetch.waiters) || upstream_call_is_active(&k->fetch.call);
 }
 
 static void survey_one(struct fetch *f, void *ctx)
 {
     struct survey *s = ctx;
     struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
-    if (!k->text)
+    if (!k->text || strcmp(k->token_id, s->newest->token_id) != 0 ||
+        strcmp(f->entity_key, s->newest->fetch.entity_key) != 0)
         return;
-    const bool in_use = k == s->newest || !list_is_empty(&f->waiters) || upstream_call_is_active(&f->call);
-    count_kept(&s->all, k, in_use);
-    if (!strcmp(k->token_id, s->newest->token_id) && !strcmp(f->entity_key, s->newest->fetch.entity_key))
-        count_kept(&s->alike, k, in_use);
+    s->count++;
+    if (!is_in_use(k, s->newest) && (!s->first || k->expires_at < s->first->expires_at))
+        s->first = k;
 }
 
-/* Drops one kubeconfig if the newest one is one too many. The newest one itself is dropped only when all
- * others are in use, because it is the most likely to be requested again. The next sweep frees the fetch. */
+static struct kubeconfig *oldest_unused(struct reconcile *r, const struct kubeconfig *newest)
+{
+    LIST_FOR_EACH (it, &r->kubeconfigs.oldest_first) {
+        struct kubeconfig *k = CONTAINER_OF(it, struct kubeconfig, by_age);
+        if (!is_in_use(k, newest))
+            return k;
+    }
+    return NULL;
+}
+
+/* Drops kubeconfigs when the newest one is too many: of its caller and cluster the one that expires first, of
+ * all the oldest ones. The newest one itself is dropped only when all others are in use, because it is the
+ * most likely to be requested again. The next sweep frees the fetches. */
 static void limit_kept(struct kubeconfig *newest)
 {
+    struct reconcile *r = newest->fetch.r;
     struct survey s = {.newest = newest};
-    fetches_each(newest->fetch.r->fetches, &kubeconfigs, survey_one, &s);
-    const struct kept *over = s.alike.count > KUBECONFIGS_PER_CALLER ? &s.alike
-                              : s.all.count > KUBECONFIGS_MAX        ? &s.all
-                                                                     : NULL;
-    if (!over)
-        return;
-    struct kubeconfig *dropped = over->first ? over->first : newest;
-    mem_free_secret(TAKE_PTR(dropped->text));
+    fetches_each(r->fetches, &kubeconfigs, survey_one, &s);
+    if (s.count > KUBECONFIGS_PER_CALLER)
+        forget_text(s.first ? s.first : newest);
+    while (r->kubeconfigs.count > KUBECONFIGS_MAX || r->kubeconfigs.bytes > KUBECONFIGS_BYTES_MAX) {
+        struct kubeconfig *oldest = oldest_unused(r, newest);
+        if (!oldest && !newest->text)
+            return;
+        forget_text(oldest ? oldest : newest);
+    }
 }
 
 /* ---- answers ---- */
@@ -160,8 +190,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
         fetch_fail(&k->fetch, problem);
         return;
     }
-    mem_free_secret(k->text);
-    k->text = mem_strdup(result->kubeconfig);
+    keep_text(k, result->kubeconfig);
     k->expiry_known = result->expires_at != 0;
     /* The answer has no expiry: assume the shortest lifetime. */
     k->expires_at =
@@ -171,7 +200,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     LIST_FOR_EACH_SAFE (it, next, &k->fetch.waiters)
         answer_kubeconfig(wait_take(CONTAINER_OF(it, struct waiting, link)), k, false);
     if (k->drop_answer)
-        mem_free_secret(TAKE_PTR(k->text));
+        forget_text(k);
     k->drop_answer = false;
     limit_kept(k);
 }

@@ -24,9 +24,10 @@ struct problem *command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */
 
-/* The limits of the kubeconfigs in memory: of one caller and cluster, and of all. Beyond a limit, the one
- * that expires first is dropped. */
-enum { KUBECONFIGS_PER_CALLER = 8, KUBECONFIGS_MAX = 16384 };
+/* The limits of the kubeconfigs in memory: of one caller and cluster, and of all, in number and in bytes.
+ * Beyond the limit of a caller, the one that expires first is dropped; beyond those of all, the oldest ones.
+ */
+enum { KUBECONFIGS_PER_CALLER = 8, KUBECONFIGS_MAX = 16384, KUBECONFIGS_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* Discards the cluster's kubeconfigs, because they are invalid: the next request reads a new kubeconfig.
  * Answers waiting commands. */

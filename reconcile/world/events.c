@@ -12,6 +12,7 @@
 #include "base/timefmt.h"
 #include "model/error_meanings.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/event_share.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
@@ -50,6 +51,7 @@ static const struct event *append_event(struct save *save, enum event_type type,
     e->at = env_wall(save->r->env);
     e->body = render_event_body(e->id, type, e->at, data);
     json_decref(data);
+    event_share_spend(save->r, project);
     return change_append_event(save->set, e);
 }
 

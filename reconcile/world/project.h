@@ -92,6 +92,7 @@ struct project {
     bool unremembered;    /* the store contained no row of the project */
     struct list clusters; /* struct entity */
     size_t cluster_count;
+    mono_us events_paid_until;  /* its use of its share in the event log (event_share.c) */
     mono_us oldest_observation; /* the oldest observation of its clusters at the last walk; NOT_OBSERVED: no
                                  * cluster was observed */
     mono_us oldest_until_now;   /* the oldest observation that the current walk has found so far */

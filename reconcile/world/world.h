@@ -17,6 +17,7 @@
 
 struct account;
 struct audit_limit;
+struct audit_reads;
 struct command;
 struct departed;
 struct entity;
@@ -92,6 +93,7 @@ struct reconcile {
     struct list name_checks;
     struct departed *departed;              /* departed.c */
     struct audit_limit *audit_limits;       /* hash by token id */
+    struct audit_reads *audit_reads;        /* hash by token, address and secret */
     struct held_key *held_keys;             /* idempotency keys of requests that are being processed */
     struct account_state **absent_accounts; /* states of accounts that are not configured */
     size_t absent_account_count;
@@ -110,6 +112,11 @@ struct reconcile {
         mono_us look_at; /* when the next backup may be due */
         bool under_way;  /* a scheduled backup is running */
     } backups;
+    struct {
+        struct list oldest_first; /* of lookups/kubeconfig.c: those whose text is in memory */
+        size_t count, bytes;
+    } kubeconfigs;
+    mono_us events_paid_until; /* the use of the share of events without a project (event_share.c) */
     mono_us started_at;
     struct settled_clock settled; /* the clock for purges: it does not follow wrong jumps in time */
     bool started;

@@ -5,6 +5,7 @@
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/directory.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -152,14 +153,25 @@ static bool write_copy(sqlite3 *from, const char *path, const atomic_bool *end)
     return written;
 }
 
-static bool sync_path(const char *path, int flags)
+static bool sync_file(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     bool synced = fsync(fd) == 0;
     (void)close(fd);
     return synced;
+}
+
+static bool sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (fd < 0)
+        return false;
+    int r = directory_sync(fd);
+    (void)close(fd);
+    errno = -r;
+    return r == 0;
 }
 
 /* Returns the folder with its final slash. The caller frees it. */
@@ -169,8 +181,21 @@ static char *folder_of(const char *path)
     return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("./");
 }
 
+/* Gives the checked draft its name. When the name may not be durable, the file is removed again. */
+static bool give_name(const char *draft, const char *target, const char *folder)
+{
+    if (rename(draft, target) != 0)
+        return false;
+    if (sync_folder(folder))
+        return true;
+    int error = errno;
+    (void)unlink(target);
+    errno = error;
+    return false;
+}
+
 /* Writes the copy to a draft beside `target`. Renames the draft to `target` when it is complete and was
- * checked. The caller frees *ret_why. */
+ * checked. After a failure there is no file `target`. The caller frees *ret_why. */
 static bool copy_to(sqlite3 *from, const char *target, const atomic_bool *end, struct store_copy *ret,
                     char **ret_why)
 {
@@ -178,9 +203,8 @@ static bool copy_to(sqlite3 *from, const char *target, const atomic_bool *end, s
     char *CLEANUP_FREE draft = mem_printf("%s.tmp", target);
     *ret_why = NULL;
     errno = 0;
-    bool made = !is_to_end(end) && write_copy(from, draft, end) && sync_path(draft, 0) &&
-                look(draft, end, ret, ret_why) == STORE_OK && rename(draft, target) == 0 &&
-                sync_path(folder, O_DIRECTORY);
+    bool made = !is_to_end(end) && write_copy(from, draft, end) && sync_file(draft) &&
+                look(draft, end, ret, ret_why) == STORE_OK && give_name(draft, target, folder);
     if (!made && is_to_end(end))
         mem_set_str(ret_why, "shootd is stopping");
     if (!made && !*ret_why)
@@ -221,6 +245,21 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
     return status;
 }
 
+enum store_status sqlite_id_of_copy(const char *path, char ret_id[static STORE_ID_BYTES])
+{
+    struct stat st;
+    struct sqlite_conn conn;
+    int version = 0;
+    ret_id[0] = '\0';
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* an opened FIFO would block */
+        return STORE_BROKEN;
+    enum store_status status = open_existing(path, &conn, &version, NULL);
+    if (status == STORE_OK)
+        (void)sqlite_identity(&conn, ret_id);
+    close_existing(&conn);
+    return status;
+}
+
 /* ---- restore ---- */
 
 /* When root makes a file, the file gets the owner of its directory. */
@@ -240,23 +279,55 @@ static void settle(const char *location)
     (void)sqlite3_close(db);
 }
 
+/* Moves the files that SQLite has made beside a database. */
+static bool move_beside(const char *database, const char *to_database)
+{
+    static const char *const beside[] = {"-wal", "-shm"};
+    for (size_t i = 0; i < ARRAY_LEN(beside); i++) {
+        char *CLEANUP_FREE from = mem_printf("%s%s", database, beside[i]);
+        char *CLEANUP_FREE to = mem_printf("%s%s", to_database, beside[i]);
+        if (rename(from, to) != 0 && errno != ENOENT)
+            return false;
+    }
+    return true;
+}
+
+/* Takes put_away back: the old store stays the store. Leaves errno as it was. */
+static void put_back(const char *location, const char *kept)
+{
+    int error = errno;
+    if (access(kept, F_OK) == 0) {
+        (void)move_beside(kept, location);
+        (void)unlink(kept);
+    }
+    errno = error;
+}
+
 /* Gives the old store the second name `kept`. The old store also keeps its own name until the new store gets
  * that name. */
 static bool put_away(const char *location, const char *kept)
 {
-    static const char *const beside[] = {"-wal", "-shm"};
     if (access(location, F_OK) != 0)
         return true;
     settle(location);
     if (link(location, kept) != 0)
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(beside); i++) {
-        char *CLEANUP_FREE from = mem_printf("%s%s", location, beside[i]);
-        char *CLEANUP_FREE to = mem_printf("%s%s", kept, beside[i]);
-        if (rename(from, to) != 0 && errno != ENOENT)
-            return false;
-    }
-    return true;
+    if (move_beside(location, kept))
+        return true;
+    put_back(location, kept);
+    return false;
+}
+
+/* Replaces the store with the draft. Until the rename, a failure takes everything back. After it there is no
+ * way back: the store of before is only under its other name. */
+static bool replace(const char *draft, const char *location, const char *kept)
+{
+    if (!put_away(location, kept))
+        return false;
+    if (rename(draft, location) == 0)
+        return true;
+    put_back(location, kept);
+    return false;
 }
 
 /* Returns the newest event number that the store has assigned; 0: there is no store, or it cannot be read. */
@@ -298,7 +369,7 @@ static bool adapt_to_restore(const char *draft, int64_t newest_before)
         (long long)newest_before, JUMP, now, now);
     bool done = sqlite3_open_v2(draft, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
                 sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
-    return sqlite3_close(db) == SQLITE_OK && done && sync_path(draft, 0);
+    return sqlite3_close(db) == SQLITE_OK && done && sync_file(draft);
 }
 
 static enum store_status put_in_place(const char *copy, const char *location, const char *kept,
@@ -316,8 +387,9 @@ static enum store_status put_in_place(const char *copy, const char *location, co
         char *CLEANUP_FREE why = NULL;
         bool placed = copy_to(conn.db, draft, NULL, &copied, &why) &&
                       adapt_to_restore(draft, newest_event(location)) && give_to_owner(draft, folder) &&
-                      put_away(location, kept) && rename(draft, location) == 0 &&
-                      sync_path(folder, O_DIRECTORY);
+                      replace(draft, location, kept);
+        if (placed && !sync_folder(folder) && ret_error)
+            *ret_error = mem_printf("the directory %s cannot be synced: %s", folder, strerror(errno));
         if (!placed)
             status = refuse(ret_error, "cannot put the backup in the place of", location,
                             why ? why : strerror(errno));

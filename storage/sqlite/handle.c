@@ -5,6 +5,7 @@
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <assert.h>
@@ -247,6 +248,15 @@ static enum store_status check_identity(struct sqlite_conn *conn, char **ret_err
     return STORE_OK;
 }
 
+/* Until the first checkpoint, all of a new store is in the write-ahead log. A copy of the database file alone
+ * would be an empty file, with which a start makes another new store. A checkpoint that fails is made later.
+ */
+static void write_to_file(struct sqlite_conn *conn)
+{
+    if (sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
+        log_warning("no checkpoint after the migration", "error", sqlite3_errmsg(conn->db));
+}
+
 static enum store_status make_ready(struct sqlite_conn *conn, int version, char **ret_error)
 {
     if (!conn->writer)
@@ -261,6 +271,8 @@ static enum store_status make_ready(struct sqlite_conn *conn, int version, char 
         status = migrate_run(conn->db, version, migrate_newest(), ret_error);
     if (status == STORE_OK)
         status = give_identity(conn, ret_error);
+    if (status == STORE_OK && version < migrate_newest())
+        write_to_file(conn);
     return status;
 }
 
@@ -315,6 +327,7 @@ enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
     if (status != STORE_OK)
         return refused(conn, status);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, conn->writer ? 0 : 1, NULL);
+    conn->is_new |= version == 0;
     conn->suspect = false;
     conn->was_open = true;
     return STORE_OK;

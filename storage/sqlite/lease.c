@@ -2,7 +2,9 @@
  * Decides which process may write, with two means: the lock file beside a database, and the lease rows in the
  * database, whose fence grows with each change of the holder (DB-23). A lock of flock() belongs to the open
  * file. Therefore the lock always ends with its process, and also prevents a second opening inside the same
- * process. The file is never removed, because another process may be opening it at the same time.
+ * process. The file is never removed, because another process may be opening it at the same time. When
+ * somebody removes it all the same, the holder writes no more: it cannot know whether another process has
+ * locked a new file.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void lock_describe(char **ret_error, const char *what, const char *path, int error)
@@ -23,6 +26,14 @@ static void lock_describe(char **ret_error, const char *what, const char *path, 
     char reason[128];
     if (ret_error)
         *ret_error = mem_printf("%s %s: %s", what, path, strerror_r(error, reason, sizeof(reason)));
+}
+
+bool lock_in_place(const char *database, int fd)
+{
+    struct stat ours, named;
+    char *CLEANUP_FREE path = mem_printf("%s.lock", database);
+    return fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && ours.st_dev == named.st_dev &&
+           ours.st_ino == named.st_ino;
 }
 
 enum store_status lock_take(const char *database, int *ret_fd, char **ret_error)

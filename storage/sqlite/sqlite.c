@@ -46,11 +46,18 @@ static bool sqlite_is_unchecked(void *arg)
     return conn->unchecked;
 }
 
+static bool sqlite_is_new(void *arg)
+{
+    const struct sqlite_conn *conn = arg;
+    return conn->is_new;
+}
+
 const struct store_backend store_sqlite = {
     .name = "sqlite",
     .shared_by_replicas = false,
     .open = sqlite_open,
     .close = sqlite_close,
+    .is_new = sqlite_is_new,
     .is_unchecked = sqlite_is_unchecked,
     .check = sqlite_check,
     .interrupt = sqlite_stop_check,
@@ -62,6 +69,7 @@ const struct store_backend store_sqlite = {
     .rollback = sqlite_rollback,
     .identity = sqlite_identity,
     .backup = sqlite_backup,
+    .id_of_copy = sqlite_id_of_copy,
     .load = sqlite_load,
     .events = sqlite_events,
     .event_by_id = sqlite_event_by_id,

@@ -29,6 +29,7 @@ struct sqlite_conn {
                               * anywhere */
     char id[STORE_ID_BYTES]; /* the id of the store at the first opening; a later opening must find the same
                               * id */
+    bool is_new;             /* the first opening made the store */
     bool unchecked;          /* the store is large, and the opening checked only the tables that a start
                               * needs */
     bool needs_checkpoint;   /* the content of the write-ahead log may not be on the disk
@@ -58,11 +59,16 @@ void sqlite_stop_check(void *conn); /* may be called on any thread */
 char *handle_text(struct sqlite_conn *conn, const char *sql);
 enum store_status sqlite_identity(void *conn, char ret_id[static STORE_ID_BYTES]);
 
+/* See storage_id_of_copy. */
+enum store_status sqlite_id_of_copy(const char *path, char ret_id[static STORE_ID_BYTES]);
+
 /* ---- lease.c: one process per database (DB-15) ---- */
 
 /* Returns STORE_OK with an open descriptor, STORE_LOCKED, or STORE_BROKEN. */
 enum store_status lock_take(const char *database, int *ret_fd, char **ret_error);
 void lock_release(int fd);
+/* Whether the lock file still has its name. After it was removed, another process can lock a new file. */
+bool lock_in_place(const char *database, int fd);
 
 /* ---- packed_ids.c ---- */
 

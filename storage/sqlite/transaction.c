@@ -27,17 +27,22 @@ static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_err
     return STORE_BROKEN;
 }
 
-/* Checks that the file still has its name. After the file was removed, SQLite would continue to use it, and
- * all later writes would be lost when the process ends. */
+/* Checks that the database and its lock file still have their names. After the database was removed, SQLite
+ * would continue to use it, and all later writes would be lost when the process ends. After the lock file was
+ * removed, a second daemon could write the same database. */
 static enum store_status check_in_place(struct sqlite_conn *conn, char **ret_error)
 {
     int moved = 0;
-    if (sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && !moved)
+    const bool has_name =
+        sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && !moved;
+    if (has_name && lock_in_place(conn->path, conn->lock_fd))
         return STORE_OK;
     const bool is_denied = access(conn->path, F_OK) < 0 && errno == EACCES;
-    handle_explain(ret_error, is_denied
-                                  ? "permission denied: owner and mode of the state directory were changed"
-                                  : "the database file was moved or removed while shootd was running");
+    handle_explain(ret_error,
+                   is_denied  ? "permission denied: owner and mode of the state directory were changed"
+                   : has_name ? "the lock file was moved or removed while shootd was running: stop "
+                                "all shootd processes that use this database, then start one"
+                              : "the database file was moved or removed while shootd was running");
     return STORE_BROKEN;
 }
 

@@ -79,15 +79,39 @@ def another_address(d):
     return web.Client(base_url=d.url, transport=httpx.HTTPTransport(local_address="127.0.0.2"))
 
 
+def test_an_idle_connection_makes_room_for_another_one_of_its_address(sim, make_shootd):
+    """Some clients leave an idle connection behind for each request. The one that was idle longest is closed. With one thread,
+    a connection is idle before the next one gets its answer."""
+    d = make_shootd(sim.url, extra=f"limits: {{connections_per_address: {PER_ADDRESS}, http_threads: 1}}\n").start()
+    d.http.close()
+    with another_address(d) as other:
+        assert other.get("/livez").status_code == 200
+        raws = []
+        for n in range(5 * PER_ADDRESS):
+            raws.append(Raw(d.port))
+            assert served(raws[-1]), n
+            if len(raws) > PER_ADDRESS:
+                assert raws.pop(0).is_closed(), n
+        assert served(raws[0])  # now raws[1] is the one that was idle longest
+        with Raw(d.port) as more:
+            assert served(more) and raws[1].is_closed()
+            assert all(served(raw) for raw in (raws[0], *raws[2:], more))
+        assert other.get("/livez").status_code == 200, "the connection of another address stays"
+        assert "shootd_http_connections_refused_total 0\n" in other.get("/metrics").text
+    for raw in raws:
+        raw.socket.close()
+
+
 def test_an_address_has_so_many_connections_and_no_more(sim, make_shootd):
     d = make_shootd(sim.url, extra=FEW).start()
     d.http.close()
-    raws = []
+    token, raws = d.token(), []
 
-    def fill():  # connections of the start may not be closed yet
+    def fill():
+        """Each connection has a stream, so none of them is idle. Connections of the start may not be closed yet."""
         while len(raws) < PER_ADDRESS:
-            raw = Raw(d.port)
-            if not served(raw):
+            raw = Raw(d.port).send(request("GET", "/v1/events", "Accept: text/event-stream", token=token))
+            if not raw.socket.recv(1000).startswith(b"HTTP/1.1 200 "):
                 raw.socket.close()
                 return False
             raws.append(raw)
@@ -104,7 +128,6 @@ def test_an_address_has_so_many_connections_and_no_more(sim, make_shootd):
                 assert "limits.connections_per_address" in answer.json()["detail"] and int(answer["Retry-After"]) >= 1
                 assert answer.json()["request_id"] == answer["X-Request-Id"] and more.is_closed()
             assert count() == before + n
-        assert all(served(r) for r in raws)
         raws.pop().socket.close()
         wait_until(fill, what="the place of the closed one")
         assert other.get("/livez").status_code == 200

@@ -1,6 +1,7 @@
 """`shootd backup` beside a daemon that writes, and `shootd restore`: the restored store has every change that was acknowledged before
 the backup."""
 
+import errno
 import json
 import os
 import pathlib
@@ -646,6 +647,113 @@ def test_a_backup_that_cannot_be_made_is_reported(sim, make_shootd):
     assert 'shootd_backups_total{outcome="failed"} 1\n' in d.http.get("/metrics").text
     d.stop()
     assert "no backup could be made (backups.directory)" in d.log()
+
+
+def named(moment):
+    return time.strftime("shootd-%Y%m%dT%H%M%S.000Z.db", time.gmtime(moment))
+
+
+def test_other_stores_share_the_directory(sim, make_shootd):
+    """Backups of another store are not removed, and do not count for the next time."""
+    other = with_backups(make_shootd, sim, ", every: 0s").start()
+    theirs = other.directory / "backups" / other.http.post("/v1/backups").json()["name"]
+    other.stop()
+    d = make_shootd(sim.url, name="own")
+    d.config.write_text(d.config.read_text() + f"backups: {{directory: {d.directory}/backups, every: 24h, keep: 1}}\n")
+    directory = d.directory / "backups"
+    directory.mkdir(mode=0o700)
+    foreign = {named(time.time() + days * 86400) for days in (-400, -0.001, 400)}
+    for name in foreign:
+        shutil.copy(theirs, directory / name)
+        (directory / f"{name}.json").write_text("{}")
+        (directory / f"{name}.seal.key").write_text("key")
+    d.start()
+    first = wait_until(lambda: {n for n in names(d) if n.endswith(".db")} - foreign, what="an automatic backup")
+    future = directory / named(time.time() + 300 * 86400)
+    shutil.copy(directory / first.pop(), future)
+    made = d.http.post("/v1/backups")
+    assert made.status_code == 201
+    assert {n for n in names(d) if n.endswith(".db")} == foreign | {made.json()["name"]}
+    assert all((directory / f"{name}{suffix}").exists() for name in foreign for suffix in (".json", ".seal.key"))
+
+
+FAILING_SYNC = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int fsync(int fd)
+{
+    static int seen;
+    struct stat st;
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && ++seen > atoi(getenv("SYNCS_LEFT"))) {
+        errno = atoi(getenv("SYNC_ERROR"));
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+"""
+
+
+@pytest.fixture
+def failing_syncs(tmp_path):
+    """The environment of a process whose syncs of directories fail after the first ones."""
+    library = tmp_path / "failing_sync.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=FAILING_SYNC, text=True, check=True)
+    return lambda left, failure: {**os.environ, "LD_PRELOAD": str(library), "SYNCS_LEFT": str(left), "SYNC_ERROR": str(getattr(errno, failure))}
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be loaded first")
+def test_a_rotation_in_a_directory_that_cannot_be_synced(busy, failing_syncs):
+    """The key of the store is seal.key at every end, and a failure changes nothing."""
+    busy.stop()
+    seen, key = set(), busy.state / "seal.key"
+    for left in range(5):
+        before = key.read_bytes()
+        done = subprocess.run([BUILD / "shootd", "rotate-seal-key", "--config", busy.config], capture_output=True, text=True, timeout=60, check=False,
+                              env=failing_syncs(left, "EIO"))
+        code, said, _ = check_store("--config", busy.config)
+        assert code == 0 and re.search(r"^seal key +fits$", said, re.M), (left, done, said)
+        assert not (busy.state / "seal.key.next").exists(), (left, done)
+        assert done.returncode == (69 if key.read_bytes() == before else 0), (left, done)
+        assert ("nothing was changed" in done.stderr) == (done.returncode == 69), (left, done)
+        seen.add(done.returncode)
+    assert seen == {0, 69}
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be loaded first")
+@pytest.mark.parametrize("failure", ["EIO", "EINVAL"])
+def test_a_directory_that_cannot_be_synced(busy, tmp_path, failing_syncs, failure):
+    """Each failed sync leaves the old store with the old key, or the restored store with its key. The command says which."""
+    path = tmp_path / "copy.db"
+    backup(busy, path, "--with-seal-key")
+    busy.create("later")
+    busy.wait_phase("later", "ready")
+    busy.stop()
+    good = (busy.state / "seal.key").read_bytes()
+    kept = {p.name: p.read_bytes() for p in busy.state.iterdir() if p.suffix != ".lock"}
+    seen = set()
+    for left in range(5):
+        for p in busy.state.iterdir():
+            p.unlink()
+        for name, content in kept.items():
+            (busy.state / name).write_bytes(content)
+            (busy.state / name).chmod(0o600)
+        (busy.state / "seal.key").write_bytes(good[::-1])
+        done = subprocess.run([BUILD / "shootd", "restore", "--config", busy.config, "--from", path], capture_output=True, text=True, timeout=60, check=False,
+                              env=failing_syncs(left, failure))
+        with sqlite3.connect(busy.state / "shootd.db") as db:
+            is_restored = db.execute("SELECT count(*) FROM clusters").fetchone() == (1,)
+        db.close()
+        assert (busy.state / "seal.key").read_bytes() == (good if is_restored else good[::-1]), done
+        assert not (busy.state / "seal.key.restored").exists(), done
+        assert ("\nrestored" in f"\n{done.stdout}") == is_restored, done
+        assert done.returncode == (69 if "Input/output error" in done.stderr else 0), done
+        assert ("the backup is restored, but a power failure may undo it" in done.stderr) == (is_restored and done.returncode == 69), done
+        seen.add((is_restored, done.returncode))
+    assert seen == ({(True, 0)} if failure == "EINVAL" else {(False, 69), (True, 69), (True, 0)})
 
 
 def orphan(path):

@@ -150,6 +150,26 @@ def test_a_state_directory_that_is_lost(sim, make_shootd, what):
     recovered(d)
 
 
+def test_a_lock_file_that_is_removed(sim, make_shootd):
+    """A second daemon could lock a new file, so the first one writes no more."""
+    d = with_a_cluster(make_shootd(sim.url))
+    (d.state / "shootd.db.lock").unlink()
+    refused(d, "the lock file was moved or removed")
+    d.kill()
+    recovered(d.start())
+
+
+def test_a_store_that_is_lost_is_missed(sim, make_shootd):
+    """A start without a store makes one. The log says so when a key shows that there was a store."""
+    d, words = with_a_cluster(make_shootd(sim.url)), "there was no store beside seal.key"
+    d.stop()
+    assert words not in d.log()
+    for path in d.state.glob("shootd.db*"):
+        path.unlink()
+    d.start()
+    assert words in d.log()
+
+
 def test_a_state_directory_that_is_removed(sim, make_shootd):
     d = with_a_cluster(make_shootd(sim.url))
     token = d.token()

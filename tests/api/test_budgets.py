@@ -128,9 +128,20 @@ def test_an_answer_with_too_much_in_it_changes_nothing_and_holds_up_nobody(sim, 
     wait_until(lambda: list_class(d, "ok") > good, timeout=60, what="the next list")
 
 
-def test_an_answer_in_gzip_is_read(sim, between, make_shootd):
+MARK = b"\xef\xbb\xbf"
+FORMS = {
+    "gzip": lambda body: (gzip.compress(body), {"Content-Encoding": "gzip"}),
+    "x-gzip": lambda body: (gzip.compress(body), {"Content-Encoding": "X-Gzip"}),
+    "gzip of several members": lambda body: (b"".join(gzip.compress(body[i:i + 100]) for i in range(0, len(body), 100)), {"Content-Encoding": "gzip"}),
+    "a byte order mark": lambda body: MARK + body,
+    "a byte order mark in gzip": lambda body: (gzip.compress(MARK + body), {"Content-Encoding": "gzip"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_answer_in_a_legal_form_is_read(sim, between, make_shootd, form):
     sim.post("shoots", prefix="packed")
-    between.replace = lambda method, path, answer: (gzip.compress(answer.content), {"Content-Encoding": "gzip"})
+    between.replace = lambda method, path, answer: FORMS[form](answer.content)
     d = make_shootd(between.url).start()
     wait_until(lambda: d.cluster("packed-0000").status_code == 200, what="the cluster")
 

@@ -83,6 +83,12 @@ def test_every_change_is_refused_with_the_reason(d, scope):
     assert elsewhere.status_code == (202 if scope == "team-a" else 423), elsewhere.text
 
 
+def test_a_freeze_that_outlives_us(d):
+    freeze(d, "all", until="2170-01-01T00:00:00Z")
+    answer = d.http.put(d.clusters_path("dev"), json={"labels": {"a": "b"}})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (423, str(2**31 - 1))
+
+
 def test_everything_else_goes_on(d):
     slow = d.create("slow")["operation"]["id"]
     freeze(d)
@@ -162,7 +168,8 @@ def test_who_may(d):
 @pytest.mark.parametrize("body, pointer", [
     ({"scope": "team-a"}, "#/reason"), ({"reason": "x"}, "#/scope"), ({"scope": "team-a", "reason": ""}, "#/reason"),
     ({"scope": "team-a", "reason": "x" * 501}, "#/reason"), ({"scope": "team-a", "reason": "x", "until": "2020-01-01T00:00:00Z"}, "#/until"),
-    ({"scope": "team-a", "reason": "x", "until": "soon"}, "#/until"), ({"scope": "team-a", "reason": "x", "until": 5}, "#/until"),
+    ({"scope": "team-a", "reason": "x", "until": "soon"}, "#/until"),
+    ({"scope": "team-a", "reason": "x", "until": "2170-02-30T00:00:00Z"}, "#/until"), ({"scope": "team-a", "reason": "x", "until": 5}, "#/until"),
     ({"scope": 5, "reason": "x"}, "#/scope"), ({"scope": "project", "reason": "x"}, "#/scope"),
     ({"scope": "project", "project": "none", "reason": "x"}, "#/project"), ({"scope": "project", "project": "all", "reason": "x"}, "#/project"),
     ({"scope": "all", "project": "team-a", "reason": "x"}, "#/project"), ({"scope": "project", "project": 5, "reason": "x"}, "#/project"), ({"scope": "team-a", "reason": "x", "why": 1}, "#/why"),

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+import contract
 import harness
 import web
 from harness import PROJECT_ID, SANITIZED, size, wait_until
@@ -145,6 +146,35 @@ def test_ht38_orders(small, sort):
     between_polls(sim, d, is_in_order)
 
 
+def list_parameters():
+    """Each list among the query parameters of the contract: operation, name, values."""
+    for id, (method, path) in contract.OPERATIONS.items():
+        for parameter in map(contract.resolve, contract.described(id).get("parameters", [])):
+            if method == "get" and parameter["in"] == "query" and parameter["schema"].get("type") == "array":
+                yield id, path, parameter["name"], contract.resolve(parameter["schema"]["items"]).get("enum")
+
+
+def test_a_list_may_be_given_in_parts(small):
+    """Generators of clients send a list as repeated parameters, with commas, or both."""
+    _, d = small
+    seen = set()
+    for id, path, name, values in list_parameters():
+        seen.add(name)
+        one, other, third = (values * 3)[:3] if values else ("a=b", "c", "d")
+        where = path.format(project="team-a", cluster="asleep")
+        forms = [d.http.get(f"{where}?{query}") for query in
+                 (f"{name}={one},{other},{third}", f"{name}={one}&{name}={other}&{name}={third}", f"{name}={one},{other}&{name}={third}")]
+        assert [form.status_code for form in forms] == [200] * 3, (id, name, forms[1].text)
+        found = [[[item.get(key) for key in ("id", "sequence", "cluster", "code")] for item in form.json()["items"]] for form in forms]
+        assert found[0] == found[1] == found[2], (id, name)
+        if values:
+            refused = d.http.get(f"{where}?{name}={one}&{name}=odd")
+            assert refused.status_code == 400 and refused.json()["errors"][0]["code"] == "unknown_value", (id, name)
+    assert seen == {"phase", "health", "label", "status", "type", "severity", "source", "outcome"}
+    both = names(d, phase=["hibernated", "failed"])
+    assert sorted(both) == ["asleep", "broken"]
+
+
 def test_unknown_orders_are_refused(small):
     _, d = small
     refused = d.http.get("/v1/clusters", params={"sort": "colour"})
@@ -158,10 +188,12 @@ def test_unknown_orders_are_refused(small):
 def test_malformed_filters_say_how_they_are_written(small):
     _, d = small
     for params, word in (({"label": "team!=web"}, "key=value"), ({"label": "=web"}, "key=value"), ({"label": "a,,b"}, "key=value"),
-                         ({"expiring_before": "soon"}, "30d"), ({"expiring_before": "2026-13-01"}, "30d")):
+                         ({"expiring_before": "soon"}, "30d"), ({"expiring_before": "2026-13-01"}, "30d"),
+                         ({"created_before": "2026-02-30"}, "7d"), ({"created_after": "2026-02-30T00:00:00Z"}, "7d")):
         refused = d.http.get("/v1/clusters", params=params)
         assert refused.status_code == 400 and word in refused.json()["errors"][0]["detail"], (params, refused.text)
     assert d.http.get("/v1/operations", params={"label": "a"}).status_code == 400, "it is of clusters only"
+    assert d.http.get("/v1/clusters", params={"created_after": "2026-02-28t00:00:00z"}).status_code == 200
 
 
 def test_short_form_is_the_long_one_in_short(small):

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/buffer.h"
@@ -21,12 +22,27 @@ struct fixture {
 
 static const struct store_backend *const backend = &store_sqlite;
 
+/* The error of each sync of a directory, after `directory_syncs_left` further syncs; 0: none. */
+static int directory_sync_error, directory_syncs_left;
+
+/* Replaces the function of the library, also for SQLite. */
+int fsync(int fd)
+{
+    struct stat st;
+    if (directory_sync_error && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && directory_syncs_left-- <= 0) {
+        errno = directory_sync_error;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
 static int set_up(void **state)
 {
     struct fixture *f = MEM_NEW(struct fixture);
     make_temporary(f->dir, sizeof(f->dir));
     (void)snprintf(f->location, sizeof(f->location), "%s/store.db", f->dir);
     *state = f;
+    directory_sync_error = directory_syncs_left = 0;
     return 0;
 }
 
@@ -925,6 +941,142 @@ static void a_backup_ends_when_nobody_waits_for_it(void **state)
     assert_int_equal(access(draft, F_OK), -1);
 }
 
+/* ---- directories that cannot be synced ---- */
+
+static enum store_status copy_store(const struct fixture *f, const char *target, char **ret_error)
+{
+    struct store_copy copy;
+    return sqlite_backup(f->location, target, NULL, &copy, ret_error);
+}
+
+static void a_backup_whose_name_may_be_lost_is_removed(void **state)
+{
+    struct fixture *f = *state;
+    char target[400];
+    char *error = NULL;
+    backend->close(open_writer(f));
+    (void)snprintf(target, sizeof(target), "%s/copy.db", f->dir);
+    directory_sync_error = EIO;
+    assert_int_equal(copy_store(f, target, &error), STORE_BROKEN);
+    assert_non_null(strstr(error, strerror(EIO)));
+    free(error);
+    assert_int_equal(access(target, F_OK), -1);
+    directory_sync_error = EINVAL; /* the file system cannot sync directories */
+    assert_int_equal(copy_store(f, target, NULL), STORE_OK);
+    assert_int_equal(access(target, F_OK), 0);
+}
+
+/* The first sync is that of the draft, the second one is that of the store's new name. */
+static void a_restore_that_replaced_the_store_says_so(void **state)
+{
+    struct fixture *f = *state;
+    char target[400], kept[400];
+    (void)snprintf(target, sizeof(target), "%s/copy.db", f->dir);
+    (void)snprintf(kept, sizeof(kept), "%s/kept.db", f->dir);
+    backend->close(open_writer(f));
+    assert_int_equal(copy_store(f, target, NULL), STORE_OK);
+    execute(f->location, "INSERT INTO accounts VALUES ('acme', '{}')");
+    for (int synced = 0; synced < 2; synced++) {
+        struct store_copy copy;
+        char *error = NULL;
+        directory_sync_error = EIO;
+        directory_syncs_left = synced;
+        assert_int_equal(sqlite_restore(target, f->location, kept, &copy, &error),
+                         synced ? STORE_OK : STORE_BROKEN);
+        directory_sync_error = 0;
+        assert_non_null(strstr(error, strerror(EIO)));
+        free(error);
+        assert_int_equal(query_int(f->location, "SELECT count(*) FROM accounts"), !synced);
+        assert_int_equal(access(kept, F_OK), synced ? 0 : -1);
+    }
+}
+
+static void a_restore_that_cannot_put_all_away_puts_all_back(void **state)
+{
+    struct fixture *f = *state;
+    char target[400], kept[400], wal[420], shm[420], taken[420];
+    struct store_copy copy;
+    (void)snprintf(target, sizeof(target), "%s/copy.db", f->dir);
+    (void)snprintf(kept, sizeof(kept), "%s/kept.db", f->dir);
+    (void)snprintf(taken, sizeof(taken), "%s-shm", kept);
+    (void)snprintf(wal, sizeof(wal), "%s-wal", f->location);
+    (void)snprintf(shm, sizeof(shm), "%s-shm", f->location);
+    backend->close(open_writer(f));
+    assert_int_equal(copy_store(f, target, NULL), STORE_OK);
+    (void)unlink(wal);
+    (void)unlink(shm);
+    assert_int_equal(mkdir(wal, 0700), 0); /* SQLite does not remove directories */
+    assert_int_equal(mkdir(shm, 0700), 0);
+    write_whole(taken, "", 0); /* a directory cannot get the name of a file */
+    assert_int_equal(sqlite_restore(target, f->location, kept, &copy, NULL), STORE_BROKEN);
+    assert_int_equal(access(wal, F_OK), 0);
+    assert_int_equal(access(shm, F_OK), 0);
+    assert_int_equal(access(kept, F_OK), -1);
+    assert_int_equal(unlink(taken), 0);
+    assert_int_equal(sqlite_restore(target, f->location, kept, &copy, NULL), STORE_OK);
+    assert_int_equal(access(wal, F_OK), -1);
+}
+
+static void a_copy_names_its_store(void **state)
+{
+    struct fixture *f = *state;
+    char target[400], id[STORE_ID_BYTES], of_copy[STORE_ID_BYTES];
+    void *conn = open_writer(f);
+    assert_int_equal(backend->identity(conn, id), STORE_OK);
+    backend->close(conn);
+    (void)snprintf(target, sizeof(target), "%s/copy.db", f->dir);
+    assert_int_equal(copy_store(f, target, NULL), STORE_OK);
+    assert_int_equal(backend->id_of_copy(target, of_copy), STORE_OK);
+    assert_string_equal(of_copy, id);
+    write_whole(target, "something else", 14);
+    assert_int_equal(backend->id_of_copy(target, of_copy), STORE_BROKEN);
+    assert_int_equal(unlink(target), 0);
+    assert_int_equal(mkfifo(target, 0600), 0); /* must not block */
+    assert_int_equal(backend->id_of_copy(target, of_copy), STORE_BROKEN);
+}
+
+/* ---- new stores and the lock ---- */
+
+static void a_new_store_is_in_its_file(void **state)
+{
+    struct fixture *f = *state;
+    char id[STORE_ID_BYTES], of_copy[STORE_ID_BYTES], copy[400];
+    size_t len = 0;
+    void *conn = open_writer(f);
+    assert_true(backend->is_new(conn));
+    assert_int_equal(backend->identity(conn, id), STORE_OK);
+    char *bytes = read_whole(f->location, &len); /* while the store is open: without its write-ahead log */
+    (void)snprintf(copy, sizeof(copy), "%s/copy.db", f->dir);
+    write_whole(copy, bytes, len);
+    free(bytes);
+    backend->close(conn);
+    void *copied = NULL;
+    assert_int_equal(backend->open(copy, true, &copied, NULL), STORE_OK);
+    assert_false(backend->is_new(copied));
+    assert_int_equal(backend->identity(copied, of_copy), STORE_OK);
+    assert_string_equal(of_copy, id);
+    backend->close(copied);
+}
+
+static void a_writer_without_its_lock_file_writes_no_more(void **state)
+{
+    struct fixture *f = *state;
+    char lock[400];
+    void *first = open_writer(f);
+    (void)snprintf(lock, sizeof(lock), "%s.lock", f->location);
+    assert_int_equal(unlink(lock), 0);
+    char *error = NULL;
+    assert_int_equal(backend->begin(first, &error), STORE_BROKEN);
+    assert_non_null(strstr(error, "the lock file was moved or removed"));
+    free(error);
+    void *second = open_writer(f);
+    assert_int_equal(backend->begin(first, NULL), STORE_BROKEN);
+    assert_int_equal(backend->begin(second, NULL), STORE_OK);
+    backend->rollback(second);
+    backend->close(second);
+    backend->close(first);
+}
+
 #define SQLITE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -933,6 +1085,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_disk_is_called_so),
         SQLITE_TEST(a_backup_ends_when_nobody_waits_for_it),
+        SQLITE_TEST(a_backup_whose_name_may_be_lost_is_removed),
+        SQLITE_TEST(a_restore_that_replaced_the_store_says_so),
+        SQLITE_TEST(a_restore_that_cannot_put_all_away_puts_all_back),
+        SQLITE_TEST(a_copy_names_its_store),
+        SQLITE_TEST(a_new_store_is_in_its_file),
+        SQLITE_TEST(a_writer_without_its_lock_file_writes_no_more),
         SQLITE_TEST(an_empty_file_is_migrated),
         SQLITE_TEST(an_old_version_is_copied_and_migrated),
         SQLITE_TEST(rows_of_an_old_version_are_what_they_were),

@@ -709,6 +709,30 @@ static void only_known_members_are_taken_over(void **state)
 
 /* ---- lists ---- */
 
+/* Servers in Go write an empty list as null. */
+static void null_is_an_empty_list(void **state)
+{
+    (void)state;
+    static const char *const rows_of[] = {"null", " null\n", "[]"};
+    for (size_t i = 0; i < ARRAY_LEN(rows_of); i++) {
+        const char *why;
+        struct json_items rows;
+        struct list_part part;
+        assert_int_equal(list_begin(&rows, rows_of[i], strlen(rows_of[i]), &why), READ_OK);
+        assert_false(list_next(&generation_v2, NOW, &rows, NULL, &part));
+    }
+    static const enum upstream_op lists[] = {UPSTREAM_NODES, UPSTREAM_OWN_PROJECTS};
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        struct answer_about about = {.op = lists[i], .now = NOW};
+        struct upstream_result result = {0};
+        const char *why = NULL;
+        assert_int_equal(answer_read(&generation_v2, &about, "null", 4, &result, &why), READ_OK);
+        assert_int_equal(json_array_size(result.document), 0);
+        assert_true(json_is_array(result.document));
+        upstream_result_done(&result);
+    }
+}
+
 static void one_bad_row_does_not_take_the_others_along(void **state)
 {
     (void)state;
@@ -879,6 +903,7 @@ int main(void)
         cmocka_unit_test(cleuras_words_hold_no_controls_D4),
         cmocka_unit_test(decoded_values_can_be_stored_and_read_back_C1),
         cmocka_unit_test(only_known_members_are_taken_over),
+        cmocka_unit_test(null_is_an_empty_list),
         cmocka_unit_test(one_bad_row_does_not_take_the_others_along),
         cmocka_unit_test(known_rows_are_not_decoded),
         cmocka_unit_test(a_list_comes_in_parts),

@@ -520,6 +520,16 @@ static void ht37_lists_are_paged_and_filtered(void **state)
     assert_int_equal(get("/v1/clusters?phase=failed,deleting"), 200);
     has("\"name\":\"prod\"");
     lacks("\"name\":\"dev\"");
+    assert_int_equal(get("/v1/clusters?phase=failed&phase=deleting"), 200); /* the same in another form */
+    has("\"name\":\"prod\"");
+    lacks("\"name\":\"dev\"");
+    assert_int_equal(get("/v1/clusters?phase=ready&phase=failed,deleting&phase=ready"), 200);
+    has("\"name\":\"prod\"");
+    has("\"name\":\"dev\"");
+    assert_int_equal(get("/v1/clusters?phase=ready&phase=odd"), 400);
+    has("unknown_value");
+    assert_int_equal(get("/v1/clusters?q=a&q=b"), 400);
+    has("duplicate");
     assert_int_equal(get("/v1/clusters?region=Kna1&q=WE"), 200);
     has("\"name\":\"web\"");
     lacks("\"name\":\"dev\"");

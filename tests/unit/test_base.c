@@ -82,10 +82,9 @@ static void dates_round_trip(void **state)
     static const struct {
         const char *text;
         int64_t seconds;
-    } rows[] = {{"2026-03-01T12:05:00Z", 1772366700},
-                {"1970-01-01T00:00:00Z", 0},
-                {"2038-01-19T03:14:08Z", 2147483648},
-                {"2026-03-01T14:05:00+02:00", 1772366700},
+    } rows[] = {{"2026-03-01T12:05:00Z", 1772366700},  {"1970-01-01T00:00:00Z", 0},
+                {"2038-01-19T03:14:08Z", 2147483648},  {"2026-03-01T14:05:00+02:00", 1772366700},
+                {"2026-03-01t12:05:00z", 1772366700},  {"2028-02-29T00:00:00Z", 1835395200},
                 {"2026-03-01T12:05:00.5Z", 1772366700}};
     char text[TIME_TEXT_BYTES];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -109,11 +108,19 @@ static void dates_round_trip(void **state)
     last.text[0] = '?'; /* the text up to the second is used again */
     assert_string_equal(time_text(&last, 1772366700 * US_PER_S + 120), "?026-03-01T12:05:00.000120Z");
     assert_string_equal(time_http(784111777 * US_PER_S, text), "Sun, 06 Nov 1994 08:49:37 GMT");
-    static const char *const bad[] = {"", "2026-03-01", "2026-03-01T12:05:00", "2026-03-01T12:05:00Zx",
-                                      "yesterday"};
+    static const char *const bad[] = {"",
+                                      "2026-03-01",
+                                      "2026-03-01T12:05:00",
+                                      "2026-03-01T12:05:00Zx",
+                                      "yesterday",
+                                      "2026-02-30T00:00:00Z",
+                                      "2026-02-29t00:00:00Z",
+                                      "2026-04-31 00:00:00Z",
+                                      "2026-02-30T23:00:00+02:00"};
     wall_us at;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(time_parse_rfc3339(bad[i], &at));
+    assert_false(time_parse_http("Mon, 30 Feb 2026 00:00:00 GMT", &at));
 }
 
 static void http_dates_in_all_three_forms_HT(void **state)

@@ -19,12 +19,13 @@ struct test {
     struct running *d;
     struct fake_transport *transport;
     struct canned_answer (*others)(void *ctx, const struct seen_request *request);
-    bool is_down; /* Cleura answers no request for a kubeconfig */
+    const char *padding; /* a part of each kubeconfig, or NULL */
+    bool is_down;        /* Cleura answers no request for a kubeconfig */
 };
 
 static struct canned_answer respond(void *ctx, const struct seen_request *request)
 {
-    static char text[300];
+    static char text[300 * 1024];
     struct test *t = ctx;
     char at[TIME_TEXT_BYTES];
     if (!strstr(request->url, "kubeconfig"))
@@ -34,7 +35,8 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     const long ttl_s = strtol(request->body + strcspn(request->body, "0123456789"), NULL, 10);
     (void)time_rfc3339(env_wall(&t->d->world.env) + ttl_s * US_PER_S, false, at);
     (void)snprintf(text, sizeof(text),
-                   "{\"kubeconfig\":\"kind: Config\\nclusters: []\\n\",\"expires_at\":\"%s\"}", at);
+                   "{\"kubeconfig\":\"kind: Config\\nclusters: []\\n%s\",\"expires_at\":\"%s\"}",
+                   t->padding ? t->padding : "", at);
     return (struct canned_answer){HTTP_ANSWERED, 200, text, NULL, 10 * US_PER_MS};
 }
 
@@ -199,6 +201,22 @@ static void all_callers_together_keep_a_limited_number(void **state)
     assert_int_equal(kept, KUBECONFIGS_MAX);
 }
 
+static void all_together_keep_a_limited_number_of_bytes(void **state)
+{
+    enum { LARGE = 200 * 1024, FIT = KUBECONFIGS_BYTES_MAX / (LARGE + 30), ASKED = FIT + 20 };
+    struct test *t = *state;
+    char *padding CLEANUP_FREE = mem_calloc(LARGE + 1, 1);
+    padding[0] = '#';
+    memset(padding + 1, 'x', LARGE - 1);
+    t->padding = padding;
+    for (int i = 0; i < ASKED; i++)
+        get(t, i, DAY_S - i); /* the last ones expire first */
+    t->is_down = true;
+    assert_true(is_kept(t, ASKED - 1, DAY_S - ASKED + 1));
+    assert_true(is_kept(t, ASKED - FIT, DAY_S - ASKED + FIT));
+    assert_false(is_kept(t, ASKED - FIT - 1, DAY_S - ASKED + FIT + 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +225,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_one_is_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_is_set_back_keeps_none_longer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_callers_together_keep_a_limited_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_together_keep_a_limited_number_of_bytes, set_up, tear_down),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -350,6 +350,35 @@ static void versions_compare_as_numbers(void **state)
     assert_true(version_compare("1877.10.0", "1877.9.0") > 0);
 }
 
+/* From the oldest to the newest, as in semver.org, 11. */
+static void a_pre_release_is_older_than_its_release(void **state)
+{
+    (void)state;
+    static const char *const ordered[] = {
+        "1.33.9",        "1.34.0-alpha",   "1.34.0-alpha.1", "1.34.0-alpha.beta",
+        "1.34.0-beta.2", "1.34.0-beta.11", "1.34.0-rc.1",    "1.34.0-rc.2",
+        "1.34.0",        "1.34.1-rc.1",    "1.34.1"};
+    for (size_t i = 0; i < ARRAY_LEN(ordered); i++)
+        for (size_t j = 0; j < ARRAY_LEN(ordered); j++) {
+            const int order = version_compare(ordered[i], ordered[j]);
+            if ((order > 0) - (order < 0) != (i > j) - (i < j))
+                fail_msg("%s and %s: %d", ordered[i], ordered[j], order);
+        }
+    assert_int_equal(version_compare("1.34.0+build.1", "1.34.0"), 0);
+}
+
+static void a_release_is_the_default_before_pre_releases(void **state)
+{
+    (void)state;
+    json_t *versions CLEANUP_JSON =
+        parse("[{\"version\":\"1.35.0-rc.1\"},{\"version\":\"1.34.0-rc.2\"},{\"version\":\"1.34.0\"},"
+              "{\"version\":\"1.33.9\"}]");
+    assert_string_equal(version_newest(versions, NULL, 0), "1.34.0");
+    assert_string_equal(version_newest(versions, "1.34", 0), "1.34.0");
+    assert_string_equal(version_newest(versions, "1.35", 0), "1.35.0-rc.1");
+    assert_string_equal(version_newest(versions, "1.34.0-rc.2", 0), "1.34.0-rc.2");
+}
+
 static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
 {
     (void)state;
@@ -813,6 +842,8 @@ int main(void)
         cmocka_unit_test(defaults_fill_what_is_left_out),
         cmocka_unit_test(differences_ignore_what_is_not_asked),
         cmocka_unit_test(versions_compare_as_numbers),
+        cmocka_unit_test(a_pre_release_is_older_than_its_release),
+        cmocka_unit_test(a_release_is_the_default_before_pre_releases),
         cmocka_unit_test(error_codes_have_meaning_and_unknown_ones_pass),
         cmocka_unit_test(the_time_of_a_step_is_waiting_and_running),
         cmocka_unit_test(stored_forms_round_trip),

@@ -470,7 +470,7 @@ static void cron_strings(void **state)
 {
     (void)state;
     static const char *const good[] = {
-        "0 20 * * 1-5", "*/5 * * * *",     "0 8,10,12 * * *", "59 23 31 12 7",
+        "0 20 * * 1-5", "*/5 * * * *",     "0 8,10,12 * * *", "59 23 31 12 6",
         "0 0 1 1 0",    "0-30/10 8 * * *", "30 6 * * 1,3,5",  "0 20 * * 1-4,6",
         "@daily",       "@yearly",         "@annually",       "@monthly",
         "@weekly",      "@hourly",         "5/15 * * * *",    "0 8-18/2 * * *",
@@ -489,7 +489,8 @@ static void cron_strings(void **state)
         {"0 0 0 * *", "day of month '0' is not within 1 to 31"},
         {"0 0 32 * *", "day of month"},
         {"0 0 1 13 *", "month '13' is not within 1 to 12"},
-        {"0 0 * * 8", "weekday '8' is not within 0 to 7"},
+        {"0 18 * * 7", "weekday '7' is not within 0 to 6"},
+        {"0 18 * * 1-7", "weekday '1-7' is not within 0 to 6"},
         {"0 0 * * MON-FRI", "weekday 'MON-FRI': names"},
         {"0 0 * JAN *", "month 'JAN': names"},
         {"0 0 * * 5-1", "ends before"},

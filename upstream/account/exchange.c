@@ -71,10 +71,28 @@ static void exchange_free(struct exchange *x)
 
 /* ---- on the worker ---- */
 
+/* Removes a byte order mark, which some servers put before JSON (RFC 8259, 8.1). */
+static void drop_mark(struct exchange *x)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t len = sizeof(mark) - 1;
+    if (x->body_len < len || memcmp(x->body, mark, len) != 0)
+        return;
+    x->body_len -= len;
+    memmove(x->body, x->body + len, x->body_len + 1); /* with the NUL */
+    x->end.http.body_len = x->body_len;
+}
+
+/* `x-gzip` is another name of gzip (RFC 9110, 8.4.1.3). */
+static bool is_packed(const struct exchange *x)
+{
+    return x->coding && (!strcasecmp(x->coding, "gzip") || !strcasecmp(x->coding, "x-gzip"));
+}
+
 /* Decompresses the body. False when the content exceeds its limit, or is not in gzip form. */
 static bool exchange_unpack(struct exchange *x)
 {
-    if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
+    if (!is_packed(x))
         return true;
     struct buffer plain CLEANUP_BUFFER;
     buffer_init(&plain, x->is_call ? call_limits(x->about.op)->bytes : ANSWER_SMALL_BYTES);
@@ -111,6 +129,7 @@ static void read_answer(struct worker_job *job)
     struct exchange_end *end = &x->end;
     if (!x->in_list) {
         bool plain = exchange_unpack(x);
+        drop_mark(x);
         end->result.class =
             classify_answer(x->is_write, &end->http, &end->result.message, &end->token_rejected);
         if (end->result.class == UPSTREAM_OK && plain)

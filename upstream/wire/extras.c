@@ -47,6 +47,12 @@ bool decode_monitoring(struct decoding *d, const struct answer_about *about, jso
     return true;
 }
 
+/* Servers in Go write an empty list as null. */
+static bool decode_is_list(const json_t *doc)
+{
+    return json_is_array(doc) || json_is_null(doc);
+}
+
 bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *doc,
                   struct upstream_result *result)
 {
@@ -57,7 +63,7 @@ bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *
         {"memory_bytes_allocatable", "allocatable_memory"},
         {"pods", "pods"},
     };
-    if (!json_is_array(doc))
+    if (!decode_is_list(doc))
         return false;
     result->document = json_array();
     for (size_t i = 0; i < json_array_size(doc); i++) {
@@ -105,7 +111,7 @@ bool decode_own_projects(struct decoding *d, const struct answer_about *about, j
                          struct upstream_result *result)
 {
     (void)about;
-    if (!json_is_array(doc))
+    if (!decode_is_list(doc))
         return false;
     result->document = json_array();
     for (size_t i = 0; i < json_array_size(doc); i++) {
