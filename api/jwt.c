@@ -67,14 +67,21 @@ static struct problem *refuse_crowded(const struct request *r)
     uint32_t random;
     /* A random delay is added, so that clients that were refused together do not return together (HT-43). */
     env->random(env, &random, sizeof(random));
-    return problem_passing(
-        PROBLEM_TOO_MANY_REQUESTS, 1 + (int)(random % CROWDED_RETRY_S),
-        "Too many JWTs wait to be verified, in all or from this address; this JWT was not verified.");
+    return problem_passing(PROBLEM_TOO_MANY_REQUESTS, 1 + (int)(random % CROWDED_RETRY_S),
+                           "Too many JWTs wait to be verified, in all or from this address; this JWT was not "
+                           "verified. An address "
+                           "that has sent many wrong credentials may let few JWTs wait.");
 }
 
 static struct problem *stopping(void)
 {
     return problem_passing(PROBLEM_SHUTTING_DOWN, 5, "The server is being stopped.");
+}
+
+/* Returns how many wrong credentials the address may still send. */
+static int64_t wrong_left(struct request *r, uint64_t client)
+{
+    return rate_limit_left(&r->api->auth_failures, client, env_mono(r->api->options.env));
 }
 
 /* Takes over `v`. */
@@ -87,10 +94,11 @@ static struct problem *suspend(struct request *r, struct jwt_verification *v)
     };
     assert(!v->caller && !v->suspension && !r->awaits_jwt);
     struct problem *p = NULL;
-    if (!verifier_take_place(verifier, v->job.client)) {
+    v->job.place = verifier_take_place(verifier, v->job.client, wrong_left(r, v->job.client));
+    if (v->job.place == VERIFIER_NO_PLACE) {
         p = refuse_crowded(r);
     } else if (!(v->suspension = http_suspend(&r->http, &terms))) {
-        verifier_leave_place(verifier, v->job.client);
+        verifier_leave_place(verifier, v->job.client, v->job.place);
         p = stopping();
     }
     if (p) {

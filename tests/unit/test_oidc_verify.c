@@ -158,6 +158,26 @@ static void only_allowed_algorithms(void **state)
     expect_header(OIDC_ALGORITHM, "{\"kid\":\"key-RS256\"}");
 }
 
+/* A signature is checked only when nothing else is wrong, because its check takes longest. */
+static void cheap_refusals_come_first(void **state)
+{
+    (void)state;
+    static const struct {
+        enum oidc_end end;
+        const char *claims;
+    } rows[] = {
+        {OIDC_SIGNATURE, GOOD_CLAIMS},
+        {OIDC_EXPIRED, "{" GOOD_START ",\"iat\":1789990000,\"exp\":1789999000}"},
+        {OIDC_AUDIENCE, "{\"iss\":\"" ISSUER "\",\"sub\":\"a\",\"aud\":\"other\",\"exp\":1790003590}"},
+        {OIDC_CLAIMS, "{\"iss\":\"" ISSUER "\",\"aud\":\"shootd\",\"exp\":1790003590}"},
+        {OIDC_LIFETIME, "{" GOOD_START ",\"exp\":1890003590}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *forged CLEANUP_FREE = jwt_sign(strangers[OIDC_RS256], OIDC_RS256, RS_HEADER, rows[i].claims);
+        assert_int_equal(ask(forged), rows[i].end);
+    }
+}
+
 static void no_signature(void **state)
 {
     (void)state;
@@ -586,6 +606,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_tokens_of_each_algorithm),
         cmocka_unit_test(only_allowed_algorithms),
+        cmocka_unit_test(cheap_refusals_come_first),
         cmocka_unit_test(no_signature),
         cmocka_unit_test(the_public_key_is_no_secret),
         cmocka_unit_test(key_ids_only_choose),
