@@ -90,26 +90,57 @@ static struct verifier_job *take_job(struct verifier *v, enum verifier_place kin
     return CONTAINER_OF(item, struct verifier_job, link);
 }
 
+/* Takes a job that may begin now; NULL: there is none, and *ret_due is when one may begin. The caller holds
+ * the lock. */
+static struct verifier_job *take_due(struct verifier *v, mono_us *ret_due)
+{
+    const mono_us now = env_mono(v->env);
+    struct verifier_job *job = take_job(v, VERIFIER_USUAL);
+    *ret_due = INT64_MAX;
+    if (job)
+        return job;
+    if (!list_is_empty(&v->unfinished)) {
+        job = CONTAINER_OF(v->unfinished.next, struct verifier_job, link);
+        *ret_due = job->again_at;
+        if (job->again_at <= now) {
+            list_remove(&job->link);
+            return job;
+        }
+    }
+    if (list_is_empty(&v->turns[VERIFIER_OVER_LIMIT]))
+        return NULL;
+    if (v->next_over_limit <= now) {
+        v->next_over_limit = now + VERIFIER_GAP_US;
+        return take_job(v, VERIFIER_OVER_LIMIT);
+    }
+    *ret_due = v->next_over_limit < *ret_due ? v->next_over_limit : *ret_due;
+    return NULL;
+}
+
 /* Waits for the next job; NULL when the verifier stops. */
 static struct verifier_job *next_job(struct verifier *v)
 {
     struct verifier_job *job = NULL;
+    mono_us due;
     (void)pthread_mutex_lock(&v->lock);
-    while (!v->is_stopping && !(job = take_job(v, VERIFIER_USUAL))) {
-        const mono_us now = env_mono(v->env);
-        if (list_is_empty(&v->turns[VERIFIER_OVER_LIMIT])) {
+    while (!v->is_stopping && !(job = take_due(v, &due))) {
+        if (due == INT64_MAX) {
             (void)pthread_cond_wait(&v->wake, &v->lock);
-        } else if (now < v->next_over_limit) {
-            const struct timespec until = cond_until(v->next_over_limit - now);
-            (void)pthread_cond_timedwait(&v->wake, &v->lock, &until);
         } else {
-            v->next_over_limit = now + VERIFIER_GAP_US;
-            job = take_job(v, VERIFIER_OVER_LIMIT);
-            break;
+            const struct timespec until = cond_until(due - env_mono(v->env));
+            (void)pthread_cond_timedwait(&v->wake, &v->lock, &until);
         }
     }
     (void)pthread_mutex_unlock(&v->lock);
     return job;
+}
+
+static void continue_later(struct verifier *v, struct verifier_job *job)
+{
+    (void)pthread_mutex_lock(&v->lock);
+    job->again_at = env_mono(v->env) + VERIFIER_AGAIN_US;
+    list_append(&v->unfinished, &job->link);
+    (void)pthread_mutex_unlock(&v->lock);
 }
 
 static void *run(void *arg)
@@ -120,8 +151,10 @@ static void *run(void *arg)
     for (struct verifier_job *job = next_job(v); job; job = next_job(v)) {
         const uint64_t client = job->client;
         const enum verifier_place place = job->place;
-        job->work(job);
-        verifier_leave_place(v, client, place);
+        if (job->work(job))
+            verifier_leave_place(v, client, place);
+        else
+            continue_later(v, job);
     }
     return NULL;
 }
@@ -139,6 +172,7 @@ int verifier_start(struct verifier *v, const struct env *env)
     v->clients = mem_calloc((size_t)VERIFIER_CLIENT_COUNTERS * VERIFIER_PLACE_KINDS, sizeof(*v->clients));
     for (size_t i = 0; i < VERIFIER_PLACE_KINDS; i++)
         list_init(&v->turns[i]);
+    list_init(&v->unfinished);
     (void)pthread_mutex_init(&v->lock, NULL);
     cond_init(&v->wake);
     const int r = pthread_create(&v->thread, NULL, run, v);
@@ -147,14 +181,22 @@ int verifier_start(struct verifier *v, const struct env *env)
     return -r;
 }
 
-static void drop_all(struct verifier *v, enum verifier_place kind)
+static void drop(struct verifier *v, struct verifier_job *job)
 {
-    for (struct verifier_job *job = take_job(v, kind); job; job = take_job(v, kind)) {
-        const uint64_t client = job->client;
-        job->drop(job);
-        verifier_leave_place(v, client, kind);
-    }
-    assert(!v->taken[kind]);
+    const uint64_t client = job->client;
+    const enum verifier_place place = job->place;
+    job->drop(job);
+    verifier_leave_place(v, client, place);
+}
+
+static void drop_all(struct verifier *v)
+{
+    for (struct list *item = list_pop(&v->unfinished); item; item = list_pop(&v->unfinished))
+        drop(v, CONTAINER_OF(item, struct verifier_job, link));
+    for (enum verifier_place kind = 0; kind < VERIFIER_PLACE_KINDS; kind++)
+        for (struct verifier_job *job = take_job(v, kind); job; job = take_job(v, kind))
+            drop(v, job);
+    assert(!v->taken[VERIFIER_USUAL] && !v->taken[VERIFIER_OVER_LIMIT]);
 }
 
 void verifier_stop(struct verifier *v)
@@ -164,7 +206,6 @@ void verifier_stop(struct verifier *v)
     (void)pthread_cond_signal(&v->wake);
     (void)pthread_mutex_unlock(&v->lock);
     (void)pthread_join(v->thread, NULL);
-    drop_all(v, VERIFIER_USUAL);
-    drop_all(v, VERIFIER_OVER_LIMIT);
+    drop_all(v);
     release(v);
 }

@@ -25,6 +25,7 @@ enum {
                                       * limit */
     VERIFIER_PLACES_OVER_LIMIT = 4,  /* the limit for an address with too many wrong credentials */
     VERIFIER_ALL_OVER_LIMIT = 256,   /* the limit for all such addresses together */
+    VERIFIER_AGAIN_US = 100000,      /* the time until unfinished work is continued */
     VERIFIER_GAP_US = 10000,         /* the time from one job of such an address to the next such job */
 };
 
@@ -34,14 +35,16 @@ enum verifier_place { VERIFIER_USUAL, VERIFIER_OVER_LIMIT, VERIFIER_NO_PLACE };
 
 /* This struct is a member of the struct that describes the work. */
 struct verifier_job {
-    /* Called on the verifier's thread. Takes over the job. */
-    void (*work)(struct verifier_job *job);
-    /* Called in place of `work` when the verifier stops before the job has begun. Called on the thread of
+    /* Called on the verifier's thread. Takes over the job and returns true; or returns false, and is called
+     * again after VERIFIER_AGAIN_US. Meanwhile the job keeps its place. */
+    bool (*work)(struct verifier_job *job);
+    /* Called in place of `work` when the verifier stops before the job has ended. Called on the thread of
      * verifier_stop. */
     void (*drop)(struct verifier_job *job);
     uint64_t client;           /* the key of the client's address, whose bits are evenly distributed */
     enum verifier_place place; /* the place that verifier_take_place returned */
-    struct list link;          /* used only by the verifier */
+    struct list link;          /* used only by the verifier, as the next member */
+    mono_us again_at;
 };
 
 /* The jobs of one kind that belong to one counter. */
@@ -59,6 +62,7 @@ struct verifier {
     struct verifier_client *clients; /* VERIFIER_CLIENT_COUNTERS of each kind */
     struct list turns[VERIFIER_PLACE_KINDS];
     unsigned taken[VERIFIER_PLACE_KINDS]; /* the number of places in use */
+    struct list unfinished;               /* jobs that are continued later; the earliest first */
     mono_us next_over_limit;              /* when the next job of an address over its limit may begin */
     bool is_stopping;
     _Atomic uint64_t refused;

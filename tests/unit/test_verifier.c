@@ -20,18 +20,22 @@ static int order[8], worked, dropped;
 struct job {
     struct verifier_job job; /* first member */
     int number;
+    int times; /* how often the work is done before it ends */
 };
 
 /* The test reads the numbers when the semaphore, or the end of the thread, says that they are written. */
-static void work(struct verifier_job *job)
+static bool work(struct verifier_job *job)
 {
     struct job *j = CONTAINER_OF(job, struct job, job);
     if (worked < (int)ARRAY_LEN(order))
         order[worked] = j->number;
     worked++;
-    free(j);
+    const bool is_done = j->times-- <= 1;
+    if (is_done)
+        free(j);
     (void)sem_post(&begun);
     (void)sem_wait(&go_on);
+    return is_done;
 }
 
 static void drop(struct verifier_job *job)
@@ -41,15 +45,20 @@ static void drop(struct verifier_job *job)
 }
 
 /* `left`: as many wrong JWTs may the client still send. */
-static bool submit_with(uint64_t client, int number, int64_t left)
+static bool submit_times(uint64_t client, int number, int64_t left, int times)
 {
     const enum verifier_place place = verifier_take_place(&verifier, client, left);
     if (place == VERIFIER_NO_PLACE)
         return false;
     struct job *j = MEM_NEW(struct job);
-    *j = (struct job){{.work = work, .drop = drop, .client = client, .place = place}, number};
+    *j = (struct job){{.work = work, .drop = drop, .client = client, .place = place}, number, times};
     verifier_submit(&verifier, &j->job);
     return true;
+}
+
+static bool submit_with(uint64_t client, int number, int64_t left)
+{
+    return submit_times(client, number, left, 1);
 }
 
 static bool submit(uint64_t client, int number)
@@ -173,6 +182,26 @@ static void clients_over_their_limit_are_slow(void **state)
     assert_int_equal(dropped, 1);
 }
 
+/* Unfinished work keeps its place, and is continued after a time in which other jobs are done. */
+static void unfinished_work_is_continued(void **state)
+{
+    (void)state;
+    assert_true(submit_times(7, 70, INT64_MAX, 3));
+    (void)sem_wait(&begun);
+    assert_true(submit(8, 80));
+    assert_true(submit(8, 81));
+    assert_int_equal(next(), 80);
+    atomic_fetch_add(&world.now, VERIFIER_AGAIN_US);
+    assert_int_equal(next(), 81);
+    assert_int_equal(verifier_taken(&verifier), 2);
+    assert_int_equal(next(), 70);
+    assert_true(submit(8, 82));
+    assert_int_equal(next(), 82);
+    end();
+    assert_int_equal(worked, 6 - 1); /* the third time was still to come */
+    assert_int_equal(dropped, 1);
+}
+
 static void a_client_has_a_part_of_the_places(void **state)
 {
     (void)state;
@@ -260,6 +289,7 @@ int main(void)
         VERIFIER_TEST(clients_take_turns),
         VERIFIER_TEST(a_client_has_as_many_places_as_it_may_be_wrong),
         VERIFIER_TEST(clients_over_their_limit_are_slow),
+        VERIFIER_TEST(unfinished_work_is_continued),
         VERIFIER_TEST(a_client_has_a_part_of_the_places),
         VERIFIER_TEST(there_is_a_limit_for_all),
         VERIFIER_TEST(a_place_may_be_given_back),
