@@ -221,6 +221,8 @@ int verb_login(struct cli *cli)
     cli->http = cli_open(cli);
     if (!cli->http)
         return END_REFUSED;
+    if (!contexts_can_change(&fault)) /* nobody logs in for nothing */
+        return cli_fail(END_REFUSED, "%s", fault.data);
     struct login login = {.cli = cli,
                           .name = name ? name : label,
                           .url = url,
