@@ -337,6 +337,9 @@ static void look_at_body(struct exchange *x)
              answer->status, json_scan_text(end));
     else if (!json_is_object(answer->json))
         ends(x, HTTP_FOREIGN, "HTTP %ld with JSON that is no object", answer->status);
+    else if (x->request->is_api && answer->status >= 400 && !json_str(answer->json, "code"))
+        ends(x, HTTP_FOREIGN, "HTTP %ld with an error that is none of shootd: a proxy answered in its place",
+             answer->status);
     if (answer->json && !x->request->any_text)
         buffer_done(&answer->body);
 }

@@ -21,6 +21,7 @@ import { restAfter } from "../src/live/gather";
 import { now } from "../src/live/life";
 import { setLink } from "../src/live/link";
 import { StreamParser, type Block } from "../src/live/sse";
+import { readStream, Refused } from "../src/live/stream";
 import { filesOf, isOther } from "../src/live/version";
 import { readOf } from "../src/operations/read";
 import { readReturn } from "../src/sign_on/flow";
@@ -150,6 +151,20 @@ test("a refusal of a request that the end of the session overtook is not reporte
   await late;
   assert.deepEqual(reported, ["unauthorized"], "only the one with a token that is in use");
   whenRefused(() => {});
+});
+
+test("a 401 of a proxy ends no session", async () => {
+  const reported: Problem[] = [];
+  whenRefused((problem) => reported.push(problem));
+  keepToken("good");
+  for (const answer of [() => new Response("<html>sign in</html>", { status: 401, headers: { "Content-Type": "text/html" } }), () => Response.json({ message: "no" }, { status: 401 })]) {
+    Object.assign(globalThis, { serve: async () => answer(), window: globalThis });
+    assert.deepEqual(await ask(api.GET("/v1/whoami")), { ok: false, problem: null, isSame: false });
+    await assert.rejects(readStream(null, new AbortController().signal, () => {}), (error) => error instanceof Refused && error.status === 401 && error.problem === null);
+  }
+  assert.deepEqual([reported, token()], [[], "good"]);
+  whenRefused(() => {});
+  keepToken(null);
 });
 
 test("the first clusters are shown before all are there, with the totals of the server", async (t) => {
@@ -557,6 +572,11 @@ test("a token that ended while the machine slept is renewed before the next call
   present += 1_000;
   await fresh();
   assert.deepEqual([forms.length, token(), renewalFault()], [2, "back", null]);
+
+  begin();
+  answer = () => new Response("<html>", { status: 403, headers: { "Content-Type": "text/html" } });
+  for (const at of [90, 91]) await ((present = minutes(at)), fresh());
+  assert.deepEqual([forms.length, token()], [2, "first"], "a proxy refuses nothing for good");
 
   begin();
   answer = () => Response.json({ error: "invalid_grant" }, { status: 400 });

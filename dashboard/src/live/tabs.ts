@@ -111,7 +111,7 @@ async function lead(stop: AbortSignal, to: Listener, channel: BroadcastChannel |
     } catch (error) {
       if (stop.aborted) return null;
       if (isMoved) return 0;
-      if (error instanceof Refused && error.status === 401) return refuse(error.problem), null;
+      if (error instanceof Refused && error.status === 401 && error.problem) return refuse(error.problem), null;
       setLink(stateAfter(error, heard));
       pass();
       return Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** failures++) * (0.75 + Math.random() / 2);
