@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/private_file.h"
+#include "base/text.h"
 #include "cli/files.h"
 #include "cli/glyphs.h"
 #include "cli/parse.h"
@@ -325,8 +326,9 @@ static bool is_of_environment(const char *url)
 static void set_from_environment(struct settings *s)
 {
     set(&s->url, variable("SHOOTD_URL"), "SHOOTD_URL");
-    if (is_of_environment(s->url.value))
-        set(&s->token, variable("SHOOTD_TOKEN"), "SHOOTD_TOKEN");
+    char *token CLEANUP_SECRET = mem_strdup(variable("SHOOTD_TOKEN"));
+    if (token && is_of_environment(s->url.value))
+        set(&s->token, text_secret_line(token), "SHOOTD_TOKEN");
     set(&s->project, variable("SHOOTD_PROJECT"), "SHOOTD_PROJECT");
     set(&s->ca_file, variable("SHOOTD_CA_FILE"), "SHOOTD_CA_FILE");
 }
