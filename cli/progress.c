@@ -97,7 +97,7 @@ static char *elapsed_of(const struct item *item)
     wall_us since;
     if (!item->since || !time_parse_rfc3339(item->since, &since))
         return mem_strdup("");
-    return when_lasting((env_wall(env_real()) - since) / US_PER_S);
+    return when_lasting((when_now() - since) / US_PER_S);
 }
 
 static void add_bar(struct buffer *line, int percent, size_t cells)

@@ -2,6 +2,7 @@
 import createClient from "openapi-fetch";
 
 import type { paths } from "../types/openapi";
+import { hearDate } from "./clock";
 import { fresh } from "./sign_on/renew";
 import { token } from "./token";
 import type { Problem } from "./types";
@@ -16,6 +17,7 @@ api.use({
     if (token()) request.headers.set("Authorization", `Bearer ${token()}`);
     return request;
   },
+  onResponse: ({ response }) => hearDate(response),
 });
 
 /**

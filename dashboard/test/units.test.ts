@@ -8,7 +8,8 @@ import { effect, signal } from "@preact/signals";
 import { api, ask, whenRefused } from "../src/api";
 import { historyOf } from "../src/cluster/history";
 import { compare, say } from "../src/cluster/spec";
-import { byDay, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from "../src/cluster/times";
+import { present } from "../src/clock";
+import { byDay, dailySpans, minutesUtc, movedBy as movedByMinutes, offsetOf, readCron, sleepSpans } from "../src/cluster/times";
 import { fits, makeEvents, merged } from "../src/events/store";
 import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
 import { movedBy, order } from "../src/fleet/order";
@@ -151,6 +152,21 @@ test("a refusal of a request that the end of the session overtook is not reporte
   await late;
   assert.deepEqual(reported, ["unauthorized"], "only the one with a token that is in use");
   whenRefused(() => {});
+});
+
+test("ages are measured by the clock of the server", async (t) => {
+  const at = (ms: number, status = 200) => async () => new Response("{}", { status, headers: { Date: new Date(Date.now() + ms).toUTCString(), "Content-Type": "application/json" } });
+  const near = (ms: number) => assert.ok(Math.abs(present() - Date.now() - ms) < 2_500, `${present() - Date.now()} and not ${ms}`);
+  near(0);
+  for (const [serve, wanted] of [[at(500), 0], [at(3_600_000), 3_600_000], [at(0), 3_600_000], [at(3_600_000, 503), 3_600_000]] as const) {
+    Object.assign(globalThis, { serve });
+    await ask(api.GET("/v1/whoami"));
+    near(wanted);
+  }
+  t.mock.timers.enable({ apis: ["Date"], now: Date.now() + 3_600_000 }); // somebody sets the clock of the browser
+  Object.assign(globalThis, { serve: at(0) });
+  await ask(api.GET("/v1/whoami"));
+  near(0);
 });
 
 test("a 401 of a proxy ends no session", async () => {
@@ -298,6 +314,9 @@ test("the server begins with the clusters that the table begins with", () => {
 });
 
 test("the week of a cluster", () => {
+  assert.deepEqual(movedByMinutes({ hour: 23, minute: 0, days: [1, 6] }, 660), { hour: 10, minute: 0, days: [2, 0] }, "the next day in Sydney");
+  assert.deepEqual(movedByMinutes({ hour: 1, minute: 30, days: [0, 3] }, -120), { hour: 23, minute: 30, days: [6, 2] });
+  assert.deepEqual(movedByMinutes({ hour: 23, minute: 30, days: null }, 60), { hour: 0, minute: 30, days: null });
   assert.deepEqual(dailySpans(1380, 60).slice(0, 2), [{ from: 1380, to: 1500 }, { from: 2820, to: 2940 }]);
   assert.deepEqual([dailySpans(NaN, 60), dailySpans(60, 60)[0]], [[], { from: 60, to: 1500 }]);
   const winter = new Date("2026-01-15T12:00:30Z"), summer = new Date("2026-07-15T12:00:00Z");

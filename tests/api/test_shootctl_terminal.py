@@ -1,5 +1,6 @@
 """shootctl in its terminal, the programs that it starts, and the form of its documents."""
 
+import email.utils
 import functools
 import json
 import os
@@ -7,6 +8,7 @@ import re
 import signal
 import subprocess
 import termios
+import time
 
 import pytest
 import yaml
@@ -72,6 +74,17 @@ def test_a_narrower_terminal_has_no_leftovers(tmp_path):
     turn = next(i for i, (_, widths) in enumerate(frames) if max(widths[:3]) < 25)
     before = frames[turn - 1][1][:3]
     assert turn and min(before) > 25 and frames[turn][0] == sum(-(-width // 25) for width in before) - 1, frames
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1])
+def test_ages_are_measured_by_the_clock_of_the_server(tmp_path, hours):
+    clock = time.time() + hours * 3600
+    made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock - 330))
+    listed = {"items": [{"name": "dev", "project": "team-a", "phase": "ready", "health": "healthy", "created_at": made}], "next_cursor": None}
+    date = f"Date: {email.utils.formatdate(clock, usegmt=True)}\r\n"
+    with Answers({"*": answer(200, listed, fields=date)}) as server:
+        with Terminal([SHOOTCTL, "list"], environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), 120) as t:
+            assert t.end() == OK and re.search(r"\b5m[34]\ds ago", t.text), t.text
 
 
 def test_bars_begin_anew_after_a_stop(tmp_path):
