@@ -108,6 +108,7 @@ static struct problem *suspend(struct request *r, struct jwt_verification *v)
     };
     assert(!v->caller && !v->suspension && !r->awaits_jwt);
     struct problem *p = NULL;
+    v->end = JWT_NOT_CHECKED;
     v->waits_until = now + KEYS_WAIT_S * US_PER_S;
     v->job.place = verifier_take_place(verifier, v->job.client, wrong_left(r, v->job.client));
     if (v->job.place == VERIFIER_NO_PLACE) {

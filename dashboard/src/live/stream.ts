@@ -1,6 +1,5 @@
 // One event stream: `fetch` with the token in its header.
 import { base, isProblem } from "../api";
-import { hearDate } from "../clock";
 import { fresh } from "../sign_on/renew";
 import { token } from "../token";
 import type { Problem } from "../types";
@@ -51,7 +50,6 @@ export async function readStream(after: string | null, stop: AbortSignal, take: 
     const headers: Record<string, string> = { Accept: "text/event-stream", Authorization: `Bearer ${used}` };
     if (after !== null) headers["Last-Event-ID"] = after;
     const response = await fetch(`${base}/v1/events`, { headers, signal: watch.signal, cache: "no-store" });
-    hearDate(response);
     if (response.status === 401 && used !== token()) return 0; // the token was renewed meanwhile
     if (!response.ok || !response.body) {
       const body: unknown = await response.json().catch(() => null);
