@@ -120,7 +120,7 @@ static bool start_threads(struct api *api, char **ret_error)
     int r = access_log_start(&api->access_log, api_config(api)->access_log);
     if (r == 0 && (r = streams_start(&api->streams, api)) < 0)
         access_log_stop(&api->access_log);
-    if (r == 0 && (r = verifier_start(&api->verifier)) < 0) {
+    if (r == 0 && (r = verifier_start(&api->verifier, api->options.env)) < 0) {
         streams_stop(&api->streams);
         access_log_stop(&api->access_log);
     }

@@ -247,11 +247,12 @@ static struct problem *check_jwt(struct request *r, const char *token)
     struct view_blob *caller = jwt_caller_kept(r->api, digest);
     if (!caller && oidc_has_form(token, strlen(token)))
         return jwt_verify(r, token, digest, client_key(r));
-    if (!caller)
-        /* when the form is wrong, this call counts the reason and returns NULL */
-        caller = jwt_caller_check(r->api, token, digest);
-    if (!caller)
+    if (!caller) {
+        /* The form is wrong; the call counts the reason. */
+        (void)jwt_caller_check(r->api, token, digest, &caller);
+        assert(!caller);
         return refuse_token(r, AUTH_JWT);
+    }
     take_caller(r, caller);
     return NULL;
 }

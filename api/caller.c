@@ -182,24 +182,27 @@ struct view_blob *jwt_caller_kept(struct api *api, const uint8_t digest[static T
     return find_kept(api, digest, env_mono(api->options.env));
 }
 
-struct view_blob *jwt_caller_check(struct api *api, const char *token,
-                                   const uint8_t digest[static TOKEN_DIGEST_BYTES])
+enum jwt_end jwt_caller_check(struct api *api, const char *token,
+                              const uint8_t digest[static TOKEN_DIGEST_BYTES], struct view_blob **ret_caller)
 {
     const struct env *env = api->options.env;
     const mono_us now = env_mono(env);
     struct oidc_identity identity;
-    struct view_blob *caller = find_kept(api, digest, now);
-    if (caller) /* meanwhile another request with the same token has stored the caller */
-        return caller;
-    enum oidc_end end = oidc_check(api->options.oidc, token, strlen(token), &identity);
+    bool awaits_keys;
+    *ret_caller = find_kept(api, digest, now);
+    if (*ret_caller) /* meanwhile another request with the same token has stored the caller */
+        return JWT_VALID;
+    enum oidc_end end = oidc_check(api->options.oidc, token, strlen(token), &identity, &awaits_keys);
+    if (end == OIDC_KEYS_MISSING)
+        return awaits_keys ? JWT_KEYS_AWAITED : JWT_KEYS_MISSING;
     if (end != OIDC_OK && end != OIDC_NO_RULE)
-        return NULL;
+        return JWT_NOT_VALID;
     int64_t left = identity.expires_at - env_wall(env);
     left = left < JWT_KEPT_S * US_PER_S ? left : JWT_KEPT_S * US_PER_S;
-    caller = make_caller(&identity);
+    *ret_caller = make_caller(&identity);
     if (left > 0)
-        keep(api, digest, caller, now + left);
-    return caller;
+        keep(api, digest, *ret_caller, now + left);
+    return JWT_VALID;
 }
 
 /* ---- client certificates ---- */

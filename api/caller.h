@@ -41,13 +41,20 @@ bool jwt_is_one(const char *token);
  * no projects when no rule matches. `digest` is that of the JWT. NULL: not cached. Any thread.
  */
 struct view_blob *jwt_caller_kept(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
+enum jwt_end {
+    JWT_NOT_CHECKED,
+    JWT_VALID,
+    JWT_NOT_VALID,    /* oidc_check counts the reason */
+    JWT_KEYS_MISSING, /* nobody can say, because the keys of the issuer could not be read */
+    JWT_KEYS_AWAITED, /* nobody can say yet, because the first read of the keys has not ended */
+};
 /*
  * Does the same as jwt_caller_kept, but also checks a JWT that is not cached. The check takes long, except
- * when oidc_has_form is false. NULL when the JWT is not valid (oidc_check counts the reason). Any thread
- * between config_current_enter and leave.
+ * when oidc_has_form is false. *ret_caller is NULL unless the JWT is valid. Any thread between
+ * config_current_enter and leave.
  */
-struct view_blob *jwt_caller_check(struct api *api, const char *token,
-                                   const uint8_t digest[static TOKEN_DIGEST_BYTES]);
+enum jwt_end jwt_caller_check(struct api *api, const char *token,
+                              const uint8_t digest[static TOKEN_DIGEST_BYTES], struct view_blob **ret_caller);
 /* Returns a reference to the caller of a client certificate with a name. A worker between
  * config_current_enter and leave. */
 struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client);

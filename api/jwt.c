@@ -13,7 +13,7 @@
 #include "http/suspend.h"
 #include "view/view.h"
 
-enum { VERIFY_S = 10, CROWDED_RETRY_S = 3 };
+enum { VERIFY_S = 10, KEYS_WAIT_S = VERIFY_S / 2, CROWDED_RETRY_S = 3, KEYS_RETRY_S = 5 };
 
 /* The verification of one JWT. It belongs to the request, then to the verifier, then to the suspension, then
  * to the request again. */
@@ -21,7 +21,9 @@ struct jwt_verification {
     struct verifier_job job;
     struct api *api;
     struct suspension *suspension; /* a reference, until the result is passed to the request */
-    struct view_blob *caller;      /* the result; NULL: not valid */
+    mono_us waits_until;           /* how long it waits for the first read of the issuer's keys */
+    enum jwt_end end;              /* the result */
+    struct view_blob *caller;      /* the caller; NULL: not valid */
     uint8_t digest[TOKEN_DIGEST_BYTES];
     char *token;
 };
@@ -46,14 +48,17 @@ static void pass_result(struct jwt_verification *v)
 }
 
 /* Runs on the verifier's thread. */
-static void verify(struct verifier_job *job)
+static bool verify(struct verifier_job *job)
 {
     struct jwt_verification *v = CONTAINER_OF(job, struct jwt_verification, job);
     struct config_current *config = v->api->options.config;
     config_current_enter(config);
-    v->caller = jwt_caller_check(v->api, v->token, v->digest);
+    v->end = jwt_caller_check(v->api, v->token, v->digest, &v->caller);
     config_current_leave(config);
+    if (v->end == JWT_KEYS_AWAITED && env_mono(v->api->options.env) < v->waits_until)
+        return false;
     pass_result(v);
+    return true;
 }
 
 static void drop(struct verifier_job *job)
@@ -61,15 +66,24 @@ static void drop(struct verifier_job *job)
     pass_result(CONTAINER_OF(job, struct jwt_verification, job));
 }
 
+/* Returns a random time, so that clients that were refused together do not return together (HT-43). */
+static int retry_after(const struct request *r, int most_s)
+{
+    return 1 + (int)env_random_below(r->api->options.env, (uint64_t)most_s);
+}
+
 static struct problem *refuse_crowded(const struct request *r)
 {
-    const struct env *env = r->api->options.env;
-    uint32_t random;
-    /* A random delay is added, so that clients that were refused together do not return together (HT-43). */
-    env->random(env, &random, sizeof(random));
     return problem_passing(
-        PROBLEM_TOO_MANY_REQUESTS, 1 + (int)(random % CROWDED_RETRY_S),
-        "Too many JWTs wait to be verified, in all or from this address; this JWT was not verified.");
+        PROBLEM_TOO_MANY_REQUESTS, retry_after(r, CROWDED_RETRY_S),
+        "Too many JWTs wait to be verified, in all or from this address; this JWT was not "
+        "verified. An address that has sent many wrong credentials may let few JWTs wait.");
+}
+
+static struct problem *refuse_without_keys(const struct request *r)
+{
+    return problem_passing(PROBLEM_ISSUER_UNAVAILABLE, retry_after(r, KEYS_RETRY_S),
+                           "The keys of the issuer could not be read, so this JWT was not verified.");
 }
 
 static struct problem *stopping(void)
@@ -77,20 +91,30 @@ static struct problem *stopping(void)
     return problem_passing(PROBLEM_SHUTTING_DOWN, 5, "The server is being stopped.");
 }
 
+/* Returns how many wrong credentials the address may still send. */
+static int64_t wrong_left(struct request *r, uint64_t client)
+{
+    return rate_limit_left(&r->api->auth_failures, client, env_mono(r->api->options.env));
+}
+
 /* Takes over `v`. */
 static struct problem *suspend(struct request *r, struct jwt_verification *v)
 {
     struct verifier *verifier = &r->api->verifier;
+    const mono_us now = env_mono(r->api->options.env);
     const struct suspension_terms terms = {
-        .due = env_mono(r->api->options.env) + VERIFY_S * US_PER_S,
+        .due = now + VERIFY_S * US_PER_S,
         .discard = discard,
     };
     assert(!v->caller && !v->suspension && !r->awaits_jwt);
     struct problem *p = NULL;
-    if (!verifier_take_place(verifier, v->job.client)) {
+    v->end = JWT_NOT_CHECKED;
+    v->waits_until = now + KEYS_WAIT_S * US_PER_S;
+    v->job.place = verifier_take_place(verifier, v->job.client, wrong_left(r, v->job.client));
+    if (v->job.place == VERIFIER_NO_PLACE) {
         p = refuse_crowded(r);
     } else if (!(v->suspension = http_suspend(&r->http, &terms))) {
-        verifier_leave_place(verifier, v->job.client);
+        verifier_leave_place(verifier, v->job.client, v->job.place);
         p = stopping();
     }
     if (p) {
@@ -129,6 +153,9 @@ struct problem *jwt_verified(struct request *r, struct jwt_verification *v, stru
         return suspend(r, v);
     }
     *ret_caller = caller;
+    const enum jwt_end end = v->end;
     verification_free(v);
-    return NULL;
+    if (end == JWT_KEYS_MISSING || end == JWT_KEYS_AWAITED)
+        return refuse_without_keys(r);
+    return end == JWT_NOT_CHECKED ? stopping() : NULL;
 }

@@ -3,13 +3,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/directory.h"
 #include "base/mem.h"
+#include "base/replace_file.h"
 
 static int check(int fd, enum private_mode mode)
 {
@@ -35,18 +34,6 @@ int private_file_read(int directory, const char *name, enum private_mode mode, v
     return r ? r : (int)n;
 }
 
-static int write_new(int directory, const char *name, const void *bytes, size_t len)
-{
-    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -errno;
-    errno = EIO; /* a short write sets no errno */
-    int r = fchmod(fd, 0600) < 0 || write(fd, bytes, len) != (ssize_t)len || fsync(fd) < 0 ? -errno : 0;
-    if (close(fd) < 0 && !r)
-        r = -errno;
-    return r;
-}
-
 void private_file_remove_draft(int directory, const char *name)
 {
     char *draft CLEANUP_FREE = mem_printf("%s.new", name);
@@ -56,11 +43,5 @@ void private_file_remove_draft(int directory, const char *name)
 int private_file_write(int directory, const char *name, const void *bytes, size_t len)
 {
     char *draft CLEANUP_FREE = mem_printf("%s.new", name);
-    private_file_remove_draft(directory, name);
-    int r = write_new(directory, draft, bytes, len);
-    if (!r && renameat(directory, draft, directory, name) < 0)
-        r = -errno;
-    if (r)
-        private_file_remove_draft(directory, name);
-    return r ? r : directory_sync(directory);
+    return replace_file(directory, name, draft, 0600, bytes, len);
 }

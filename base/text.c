@@ -94,3 +94,17 @@ bool http_is_token(const char *text, size_t len)
     }
     return len > 0;
 }
+
+char *text_secret_line(char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf", blanks[] = " \t\r\n\v\f";
+    if (!strncmp(text, mark, sizeof(mark) - 1))
+        text += sizeof(mark) - 1;
+    text[strcspn(text, "\r\n")] = '\0';
+    text += strspn(text, blanks);
+    size_t len = strlen(text);
+    while (len && strchr(blanks, text[len - 1]))
+        len--;
+    text[len] = '\0';
+    return text;
+}

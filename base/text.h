@@ -27,4 +27,9 @@ size_t printable_write(char *to, size_t size, const char *from, size_t len);
  * signs. */
 bool http_is_token(const char *text, size_t len);
 
+/* Returns the secret in the text of a file or a variable, as editors and shells may have written it: the
+ * first line, without a byte order mark, and without blanks at both ends. The result points into `text`,
+ * which is changed. Pure. */
+char *text_secret_line(char *text);
+
 #endif

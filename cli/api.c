@@ -55,6 +55,7 @@ void api_call_raw(struct cli *cli, const struct api_target *target, const struct
                   struct http_answer *ret)
 {
     struct http_request rq = request ? *request : (struct http_request){0};
+    rq.is_api = true;
     rq.method = calls[target->call].method;
     rq.path = target->path.data;
     if (rq.body && !rq.content_type)

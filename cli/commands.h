@@ -13,6 +13,7 @@ struct cli;
 enum flag_kind {
     FLAG_SWITCH,   /* the flag has no value */
     FLAG_TEXT,     /* any text that is not empty */
+    FLAG_TEXTS,    /* the same, in a flag that may be repeated */
     FLAG_NUMBER,   /* a number from 0 to FLAG_NUMBER_MAX */
     FLAG_DURATION, /* a duration: 90s, 15m, 2h */
     FLAG_CHOICE,   /* one of `words` */

@@ -1,8 +1,10 @@
 #include "cli/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/mem.h"
@@ -29,6 +31,33 @@ int files_read(const char *path, struct buffer *bytes)
     return error;
 }
 
+int files_read_regular(const char *path, struct buffer *bytes)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return errno;
+    int error = fstat(fd, &st) < 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+    FILE *file = error ? NULL : fdopen(fd, "r");
+    if (!file) {
+        error = error ? error : errno;
+        (void)close(fd);
+        return error;
+    }
+    error = files_read_all(file, bytes);
+    (void)fclose(file);
+    return error;
+}
+
+/* Gives a new directory the owner of its parent. */
+static void give_to_owner_of_parent(const char *path)
+{
+    struct stat st;
+    char *parent CLEANUP_FREE = mem_printf("%s/..", path);
+    if (geteuid() == 0 && stat(parent, &st) == 0 && st.st_uid != 0 && lchown(path, st.st_uid, st.st_gid) < 0)
+        return; /* the file system has no owners */
+}
+
 int files_make_directory(const char *path)
 {
     char *copy CLEANUP_FREE = mem_strdup(path);
@@ -37,7 +66,9 @@ int files_make_directory(const char *path)
         slash = *slash ? strchr(slash + 1, '/') : NULL;
         if (slash)
             *slash = '\0';
-        if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+        if (mkdir(copy, 0700) == 0)
+            give_to_owner_of_parent(copy);
+        else if (errno != EEXIST)
             error = errno;
         if (slash)
             *slash = '/';

@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "cli/glyphs.h"
 #include "cli/settings.h"
+#include "cli/when.h"
 
 /* The limits of one answer (a list has one answer per page). A larger answer is refused. */
 enum {
@@ -152,7 +153,10 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
     take_field(&x->location, line, len, "Location");
     char *retry CLEANUP_FREE = field_value(line, len, "Retry-After");
     if (retry)
-        x->answer->retry_after_s = time_parse_retry_after(retry, env_wall(env_real()), 3600);
+        x->answer->retry_after_s = time_parse_retry_after(retry, when_now(), 3600);
+    char *date CLEANUP_FREE = x->request->is_api ? field_value(line, len, "Date") : NULL;
+    if (date)
+        when_hear(date);
     return len;
 }
 
@@ -337,6 +341,9 @@ static void look_at_body(struct exchange *x)
              answer->status, json_scan_text(end));
     else if (!json_is_object(answer->json))
         ends(x, HTTP_FOREIGN, "HTTP %ld with JSON that is no object", answer->status);
+    else if (x->request->is_api && answer->status >= 400 && !json_str(answer->json, "code"))
+        ends(x, HTTP_FOREIGN, "HTTP %ld with an error that is none of shootd: a proxy answered in its place",
+             answer->status);
     if (answer->json && !x->request->any_text)
         buffer_done(&answer->body);
 }

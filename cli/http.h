@@ -40,8 +40,9 @@ struct http_request {
     const char *last_event_id; /* the id of the event after which a stream continues; or NULL */
     int64_t timeout_ms;        /* the time limit of one attempt; 0: one minute */
     bool once;                 /* repeat_call does not repeat the request, and reports nothing */
-    bool any_text;             /* accepts a body that is not JSON */
-    bool is_stream;            /* the request asks for a stream of events */
+    bool is_api;    /* an operation of shootd: its errors are problems, others are not its errors */
+    bool any_text;  /* accepts a body that is not JSON */
+    bool is_stream; /* the request asks for a stream of events */
 };
 
 enum http_end {
@@ -50,7 +51,8 @@ enum http_end {
     HTTP_SLOW,        /* there was no answer in time */
     HTTP_MISTAKEN,    /* the address, the certificate or its authority is wrong: the same request would fail
                        * again */
-    HTTP_FOREIGN,     /* the answer is not from shootd: HTML, incomplete JSON, a redirection */
+    HTTP_FOREIGN,     /* the answer is not from shootd: HTML, incomplete JSON, an error that is no problem, a
+                       * redirection */
     HTTP_TOO_LARGE,
     HTTP_STOPPED, /* `tick` ended the request, or its stream was closed */
 };

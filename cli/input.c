@@ -107,6 +107,22 @@ static const char *const sent[] = {"name", "labels", "description", "deletion_pr
 static const char *const answered[] = {"id",        "project", "managed",    "observed",   "drift", "status",
                                        "operation", "version", "created_at", "updated_at", NULL};
 
+/* Whether the member is absent or a text. YAML reads 123 as a number and true as a truth value, unless they
+ * are in quotes. */
+static bool is_text(const struct document *document, const char *member)
+{
+    const json_t *value = json_object_get(document->value, member);
+    if (!value || json_is_null(value) || json_is_string(value))
+        return true;
+    char *text CLEANUP_FREE = json_text(value);
+    if (json_is_object(value) || json_is_array(value))
+        (void)cli_fail(END_USAGE, "%s: %s is no text", document->source, member);
+    else
+        (void)cli_fail(END_USAGE, "%s: %s: %s is no text: write it in quotes, \"%s\"", document->source,
+                       member, text, text);
+    return false;
+}
+
 json_t *document_body(const struct document *document, const char **ret_project)
 {
     json_t *body CLEANUP_JSON = json_object();
@@ -126,6 +142,8 @@ json_t *document_body(const struct document *document, const char **ret_project)
             return NULL;
         }
     }
+    if (!is_text(document, "name") || !is_text(document, "project"))
+        return NULL;
     if (!json_str(body, "name")) {
         (void)cli_fail(END_USAGE, "%s: has no name", document->source);
         return NULL;

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/replace_file.h"
 #include "cli/files.h"
 #include "cli/yaml_in.h"
 #include "cli/yaml_out.h"
@@ -318,15 +319,19 @@ json_t *kubefile_cluster(const char *text, size_t len)
     return json_str(cluster, "server") ? json_deep_copy(cluster) : NULL;
 }
 
-/* Returns the content of the file; NULL when it cannot be read. The caller owns it. */
-static json_t *content_of(const char *path)
+/* Returns the content of the file; NULL when it is absent, empty or cannot be read. The caller owns it.
+ * *ret_is_known: the file was read, or is absent. */
+static json_t *content_of(const char *path, bool *ret_is_known)
 {
     struct buffer bytes CLEANUP_BUFFER;
     struct yaml_fault fault;
     buffer_init(&bytes, FILE_MAX_BYTES);
-    if (files_read(path, &bytes) != 0 || !bytes.len)
+    const int error = files_read_regular(path, &bytes);
+    *ret_is_known = !error || error == ENOENT;
+    if (error || !bytes.len)
         return NULL;
     json_t *all CLEANUP_JSON = yaml_read(bytes.data, bytes.len, &fault);
+    *ret_is_known = all != NULL;
     return json_incref(json_array_get(all, 0));
 }
 
@@ -339,12 +344,17 @@ static bool has_entry(const json_t *file, const char *name)
 struct found {
     char *with_entry, *with_current, *first_there, *last;
     bool hidden;
+    bool may_set_current; /* a file could not be read, and may set a current context */
 };
 
 static void look_at_file(struct found *found, const char *path, const char *name)
 {
-    json_t *file CLEANUP_JSON = content_of(path);
-    bool is_there = access(path, F_OK) == 0, is_current = *json_str_or(file, "current-context", "") != '\0';
+    struct stat st;
+    bool is_known;
+    json_t *file CLEANUP_JSON = content_of(path, &is_known);
+    bool is_there = stat(path, &st) == 0 && S_ISREG(st.st_mode),
+         is_current = *json_str_or(file, "current-context", "") != '\0';
+    found->may_set_current = found->may_set_current || (is_there && !is_known);
     mem_set_str(&found->last, path);
     if (is_there && !found->first_there)
         mem_set_str(&found->first_there, path);
@@ -373,7 +383,8 @@ void kubefile_target(const char *path, const char *name, struct kube_target *ret
             look_at_file(&found, one, name);
     if (!found.last)
         look_at_file(&found, path ? path : usual, name);
-    *ret = (struct kube_target){.sets_none = !found.with_current, .hidden = found.hidden};
+    *ret = (struct kube_target){.sets_none = !found.with_current && !found.may_set_current,
+                                .hidden = found.hidden};
     ret->path = mem_strdup(first_of(found.with_entry, found.first_there, found.last));
     ret->current = mem_strdup(first_of(found.with_current, found.first_there, found.last));
     assert(ret->path && ret->current);
@@ -418,51 +429,20 @@ static bool take_lock(const char *lock, struct buffer *fault)
     return false;
 }
 
-/* Returns 0 or an errno. */
-static int write_whole(int fd, const struct buffer *text, mode_t mode)
-{
-    if (fchmod(fd, mode) < 0)
-        return errno;
-    for (size_t at = 0; at < text->len;) {
-        ssize_t n = write(fd, text->data + at, text->len - at);
-        if (n < 0 && errno != EINTR)
-            return errno;
-        at += n > 0 ? (size_t)n : 0;
-    }
-    return fsync(fd) < 0 ? errno : 0;
-}
-
-/* Syncs the directory, so that a new name in it survives a power failure. */
-static void sync_directory_of(const char *path)
+/* Replaces the file; `path` is absolute or relative, and no link. */
+static bool write_new(const char *path, const struct buffer *text, mode_t mode, struct buffer *fault)
 {
     char *copy CLEANUP_FREE = mem_strdup(path);
     char *slash = strrchr(copy, '/');
-    if (slash)
-        slash[1] = '\0';
-    int fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    (void)close(fd);
-}
-
-static bool write_new(const char *path, const struct buffer *text, mode_t mode, struct buffer *fault)
-{
-    char *draft CLEANUP_FREE = mem_printf("%s.shootctl-%ld", path, (long)getpid());
-    int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return says(fault, draft, "make", errno);
-    int error = write_whole(fd, text, mode);
-    if (close(fd) < 0 && !error)
-        error = errno;
-    if (!error && rename(draft, path) < 0)
-        error = errno;
-    if (error) {
-        (void)unlink(draft);
-        return says(fault, path, "write", error);
-    }
-    sync_directory_of(path);
-    return true;
+    const char *name = slash ? slash + 1 : copy;
+    char *draft CLEANUP_FREE = mem_printf("%s.new-shootctl", name);
+    char *parent CLEANUP_FREE = slash ? mem_strndup(path, (size_t)(slash + 1 - copy)) : mem_strdup(".");
+    int directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return says(fault, parent, "open", errno);
+    const int r = replace_file(directory, name, draft, mode, text->data, text->len);
+    (void)close(directory);
+    return r == 0 || says(fault, path, "write", -r);
 }
 
 static bool keep_old(const char *path, const struct buffer *old, mode_t mode, struct buffer *fault)
@@ -480,8 +460,12 @@ static bool change_locked(const char *path, const struct kube_entry *entry, bool
     buffer_init(&new, FILE_MAX_BYTES + 1024 * 1024);
     buffer_init(&wrong, 4096);
     bool is_there = stat(path, &st) == 0;
+    if (is_there && !S_ISREG(st.st_mode)) {
+        (void)buffer_printf(fault, "%s: is no regular file, so it is not changed", path);
+        return false;
+    }
     mode_t mode = is_there ? st.st_mode & 0777 : 0600;
-    int error = is_there ? files_read(path, &old) : 0;
+    int error = is_there ? files_read_regular(path, &old) : 0;
     if (error)
         return says(fault, path, "read", error);
     if (!change(old.data ? old.data : "", old.len, entry, puts_entry, &new, &wrong)) {

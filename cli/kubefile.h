@@ -44,7 +44,7 @@ struct kube_target {
     /* The file in which the current context is set, by kubectl's rule: the first file that sets a current
      * context, otherwise the first file that exists. */
     char *current;
-    bool sets_none; /* no file sets a current context */
+    bool sets_none; /* no file sets a current context; false also when a file could not be read */
     bool hidden;    /* another file of KUBECONFIG has an entry with this name, too */
 };
 /* Finds the files. `path` is the value of the flag, or NULL. The caller frees `ret` with kube_target_done. */
@@ -55,7 +55,8 @@ void kube_target_done(struct kube_target *target);
 /*
  * Merges the entry into its file, and sets the current context in `current`. During each change the function
  * holds the lock that kubectl uses, too. The function follows symbolic links, stores the old file as
- * FILE.before-shootctl, keeps the mode (0600 for a new file) and replaces the file by a rename. After a
+ * FILE.before-shootctl, keeps mode (0600 for a new file), owner and group, and changes regular files only
+ * (base/replace_file.h). After a
  * failure returns false with a message.
  */
 bool kubefile_merge(const struct kube_target *target, const struct kube_entry *entry, struct buffer *fault);

@@ -82,6 +82,7 @@ static bool value_is_good(const struct flag *flag, const char *value, struct buf
     switch (flag->kind) {
     case FLAG_SWITCH:
     case FLAG_TEXT:
+    case FLAG_TEXTS:
         break;
     case FLAG_NUMBER:
         good = is_number(value);
@@ -196,6 +197,14 @@ static bool unknown_flag(const struct line *line, const char *word)
     return false;
 }
 
+static bool is_given(const struct parsed *parsed, const struct flag *flag)
+{
+    for (size_t i = 0; i < parsed->given_count; i++)
+        if (strcmp(parsed->given[i].flag->name, flag->name) == 0)
+            return true;
+    return false;
+}
+
 /* Reads the flag at word i and its value, which may be the next word. Returns the index of the last word that
  * was read; -1 after a fault. */
 static int take_flag(const struct line *line, int i)
@@ -220,6 +229,10 @@ static int take_flag(const struct line *line, int i)
     }
     if (value && !value_is_good(flag, value, line->fault))
         return -1;
+    if (value && flag->kind != FLAG_TEXTS && is_given(parsed, flag)) {
+        (void)buffer_printf(line->fault, "--%s is given twice", flag->name);
+        return -1;
+    }
     assert(parsed->given_count < (size_t)line->argc); /* each word gives at most one flag */
     parsed->given[parsed->given_count++] = (struct given_flag){flag, value};
     return i;
@@ -330,10 +343,7 @@ const char *parsed_nth(const struct parsed *parsed, const char *name, size_t nth
 
 const char *parsed_text(const struct parsed *parsed, const char *name)
 {
-    const char *last = NULL, *one;
-    for (size_t n = 0; (one = parsed_nth(parsed, name, n)); n++)
-        last = one;
-    return last;
+    return parsed_nth(parsed, name, 0);
 }
 
 bool parsed_on(const struct parsed *parsed, const char *name)

@@ -43,14 +43,20 @@ struct progress {
     char *frame;    /* the text of the rows on the screen; NULL: no rows are shown */
     unsigned rows;  /* the number of these rows */
     size_t *widths; /* the width of each row */
-    struct sigaction before;
+    struct sigaction before, before_continue;
 };
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, continued;
 
 static void on_interrupt(int number)
 {
     interrupted = number;
+}
+
+/* After Ctrl-Z and fg other lines are below the bars, and the next frame begins below them. */
+static void on_continue(int number)
+{
+    continued = number;
 }
 
 static enum mode mode_of(const struct cli *cli)
@@ -69,14 +75,18 @@ void progress_begin(struct cli *cli, size_t count)
 {
     assert(!cli->progress && count); /* only one progress exists at a time */
     struct progress *p = MEM_NEW(struct progress);
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    const struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    const struct sigaction going_on = {.sa_handler = on_continue, .sa_flags = SA_RESTART};
     p->mode = mode_of(cli);
     p->items = mem_calloc(count, sizeof(*p->items));
     p->count = count;
     p->widths = mem_calloc(count + 1, sizeof(*p->widths)); /* one more row is needed for "and 7 more" */
     p->began = p->said_at = env_mono(env_real());
-    interrupted = 0;
-    (void)sigaction(SIGINT, &action, &p->before);
+    interrupted = continued = 0;
+    (void)sigaction(SIGINT, NULL, &p->before);
+    if (p->before.sa_handler != SIG_IGN) /* as nohup and background jobs of a script set it */
+        (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGCONT, &going_on, &p->before_continue);
     cli->progress = p;
 }
 
@@ -87,7 +97,7 @@ static char *elapsed_of(const struct item *item)
     wall_us since;
     if (!item->since || !time_parse_rfc3339(item->since, &since))
         return mem_strdup("");
-    return when_lasting((env_wall(env_real()) - since) / US_PER_S);
+    return when_lasting((when_now() - since) / US_PER_S);
 }
 
 static void add_bar(struct buffer *line, int percent, size_t cells)
@@ -135,6 +145,16 @@ static enum style style_of(const struct item *item)
 }
 
 /* ---- a frame of bars ---- */
+
+/* Forgets the frame when other lines may be below it. */
+static void look_for_others(struct progress *p)
+{
+    if (!continued)
+        return;
+    continued = 0;
+    mem_set_str(&p->frame, NULL);
+    p->rows = 0;
+}
 
 /* Moves the cursor to the beginning of the frame. If the terminal has become narrower, a line may fill
  * several rows now. */
@@ -184,6 +204,7 @@ static void draw(struct cli *cli)
     struct progress *p = cli->progress;
     struct buffer frame CLEANUP_BUFFER;
     unsigned rows = 0;
+    look_for_others(p);
     buffer_init(&frame, FRAME_MAX_BYTES);
     size_t *widths CLEANUP_FREE = mem_calloc(p->count + 1, sizeof(*widths));
     size_t left = compose(cli, &frame, widths, &rows);
@@ -205,6 +226,7 @@ static void draw(struct cli *cli)
 static void erase(struct cli *cli)
 {
     struct progress *p = cli->progress;
+    look_for_others(p);
     if (!p->frame)
         return;
     go_back(cli);
@@ -303,6 +325,7 @@ void progress_end(struct cli *cli)
     }
     (void)fflush(cli->err.file);
     (void)sigaction(SIGINT, &p->before, NULL);
+    (void)sigaction(SIGCONT, &p->before_continue, NULL);
     for (size_t i = 0; i < p->count; i++) {
         free(p->items[i].label);
         free(p->items[i].message);

@@ -76,11 +76,12 @@ static bool fetch(const json_t *login, struct issued *ret, struct buffer *fault)
 }
 
 /* Renews the token while the lock is held, unless another shootctl has renewed it already: a refresh token
- * can be used only once. */
-static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
+ * can be used only once. For the same reason the file is written before, with its old content: an issuer
+ * revokes the login of somebody who uses a refresh token again, because the next one could not be stored. */
+static bool renew(const struct contexts_edit *edit, struct settings *settings, struct buffer *fault)
 {
     struct issued issued CLEANUP_ISSUED = {0};
-    json_t *context = contexts_find(file, settings->context.value), *login = json_obj(context, "login");
+    json_t *context = contexts_find(edit->file, settings->context.value), *login = json_obj(context, "login");
     if (!login || !json_str(context, "token")) {
         (void)buffer_add_str(fault, "the context no longer has a login");
         return false;
@@ -89,7 +90,7 @@ static bool renew(json_t *file, struct settings *settings, struct buffer *fault)
         adopt(settings, context);
         return false; /* there is nothing to write */
     }
-    if (!fetch(login, &issued, fault))
+    if (!contexts_edit_try(edit, fault) || !fetch(login, &issued, fault))
         return false;
     json_set_str(context, "token", issued.token);
     if (issued.refresh_token)
@@ -107,7 +108,7 @@ const char *renew_token(struct cli *cli)
         return s->token.value;
     buffer_init(&fault, MESSAGE_BYTES);
     struct contexts_edit edit CLEANUP_CONTEXTS_EDIT;
-    if (contexts_edit_begin(&edit, &fault) && renew(edit.file, s, &fault))
+    if (contexts_edit_begin(&edit, &fault) && renew(&edit, s, &fault))
         (void)contexts_edit_store(&edit, &fault);
     if (fault.len) {
         cli_note("shootctl: the token could not be renewed at %s: %s", json_str_or(s->login, "issuer", "?"),

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/private_file.h"
+#include "base/text.h"
 #include "cli/files.h"
 #include "cli/glyphs.h"
 #include "cli/parse.h"
@@ -22,22 +23,23 @@
 #include "cli/yaml_out.h"
 
 #define FILE_NAME "config.yaml"
-enum { FILE_MAX_BYTES = 1024 * 1024 };
+enum { FILE_MAX_BYTES = 1024 * 1024, FAULT_MAX_BYTES = 64 * 1024 };
 
 /* ---- the file ---- */
 
+/* Returns NULL when no variable names a place for the file. */
 static char *directory_path(void)
 {
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     if (xdg && xdg[0] == '/')
         return mem_printf("%s/shootctl", xdg);
-    return mem_printf("%s/.config/shootctl", home && home[0] == '/' ? home : "");
+    return home && home[0] == '/' ? mem_printf("%s/.config/shootctl", home) : NULL;
 }
 
 char *contexts_path(void)
 {
     char *directory CLEANUP_FREE = directory_path();
-    return mem_printf("%s/" FILE_NAME, directory);
+    return directory ? mem_printf("%s/" FILE_NAME, directory) : mem_strdup("the file of contexts");
 }
 
 static bool fault_says(struct buffer *fault, int error, const char *doing)
@@ -48,6 +50,8 @@ static bool fault_says(struct buffer *fault, int error, const char *doing)
     else if (error == -ELOOP)
         (void)buffer_printf(fault, "%s: is a link: links are not followed, because the file holds tokens",
                             path);
+    else if (error == -EDESTADDRREQ)
+        (void)buffer_printf(fault, "%s has no place: set HOME or XDG_CONFIG_HOME to an absolute path", path);
     else
         (void)buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(-error));
     return false;
@@ -106,8 +110,8 @@ static json_t *read_at(int directory, struct buffer *fault)
 json_t *contexts_read(struct buffer *fault)
 {
     char *path CLEANUP_FREE = directory_path();
-    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0 && errno == ENOENT)
+    int directory = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (!path || (directory < 0 && errno == ENOENT))
         return empty_file();
     if (directory < 0) {
         (void)fault_says(fault, -errno, "open its directory");
@@ -133,7 +137,7 @@ json_t *contexts_find(const json_t *file, const char *name)
 static int open_directory(void)
 {
     char *path CLEANUP_FREE = directory_path();
-    int error = files_make_directory(path);
+    int error = path ? files_make_directory(path) : EDESTADDRREQ;
     if (error)
         return -error;
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -162,12 +166,32 @@ bool contexts_edit_store(const struct contexts_edit *edit, struct buffer *fault)
     return r == 0 || fault_says(fault, r, "write");
 }
 
+bool contexts_edit_try(const struct contexts_edit *edit, struct buffer *fault)
+{
+    const bool is_there = faccessat(edit->directory, FILE_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    const bool good = contexts_edit_store(edit, fault);
+    if (good && !is_there)
+        (void)unlinkat(edit->directory, FILE_NAME, 0);
+    return good;
+}
+
 void contexts_edit_end(struct contexts_edit *edit)
 {
     json_decref(edit->file);
     if (edit->directory >= 0)
         (void)close(edit->directory);
     *edit = (struct contexts_edit){.directory = -1};
+}
+
+bool contexts_can_change(struct buffer *fault)
+{
+    struct contexts_edit edit CLEANUP_CONTEXTS_EDIT = {.directory = -1};
+    char *path CLEANUP_FREE = directory_path();
+    if (!path)
+        return fault_says(fault, -EDESTADDRREQ, "write");
+    if (access(path, F_OK) < 0 && errno == ENOENT)
+        return true;
+    return contexts_edit_begin(&edit, fault) && contexts_edit_try(&edit, fault);
 }
 
 /* ---- addresses and tokens ---- */
@@ -302,8 +326,9 @@ static bool is_of_environment(const char *url)
 static void set_from_environment(struct settings *s)
 {
     set(&s->url, variable("SHOOTD_URL"), "SHOOTD_URL");
-    if (is_of_environment(s->url.value))
-        set(&s->token, variable("SHOOTD_TOKEN"), "SHOOTD_TOKEN");
+    char *token CLEANUP_SECRET = mem_strdup(variable("SHOOTD_TOKEN"));
+    if (token && is_of_environment(s->url.value))
+        set(&s->token, text_secret_line(token), "SHOOTD_TOKEN");
     set(&s->project, variable("SHOOTD_PROJECT"), "SHOOTD_PROJECT");
     set(&s->ca_file, variable("SHOOTD_CA_FILE"), "SHOOTD_CA_FILE");
 }
@@ -321,18 +346,32 @@ static void set_from_context(struct settings *s, const json_t *context)
     set(&s->ca_file, json_str(context, "ca_file"), source);
 }
 
+/* Reads the file of contexts. A run whose server and token are given otherwise does not need it, so a file
+ * that cannot be read is then as good as none. */
+static json_t *read_if_needed(const struct settings *settings, const char *name, struct buffer *fault)
+{
+    struct buffer own CLEANUP_BUFFER;
+    buffer_init(&own, FAULT_MAX_BYTES);
+    json_t *file = contexts_read(&own);
+    if (!file && !name && settings->url.value && settings->token.value)
+        return empty_file();
+    if (!file)
+        (void)buffer_add(fault, own.data, own.len);
+    return file;
+}
+
 bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault)
 {
     *settings = (struct settings){0};
-    json_t *file CLEANUP_JSON = contexts_read(fault);
-    if (!file)
-        return false;
     const char *name = parsed_text(parsed, "context");
     set(&settings->url, parsed_text(parsed, "url"), "--url");
     set(&settings->project, parsed_text(parsed, "project"), "--project");
     set(&settings->ca_file, parsed_text(parsed, "ca-file"), "--ca-file");
     if (!name)
         set_from_environment(settings);
+    json_t *file CLEANUP_JSON = read_if_needed(settings, name, fault);
+    if (!file)
+        return false;
     json_t *context = choose_context(file, name, settings->url.value);
     if (name && !context) {
         (void)buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);

@@ -47,8 +47,8 @@ json_t *contexts_find(const json_t *file, const char *name);
 /*
  * A change of the file of contexts. The file is locked during the change, so that the change of one login is
  * not lost when another login changes the file at the same time. The caller calls begin, changes `file`, and
- * calls store and end. After a failure, begin and store return false with a message. The function end frees
- * everything and unlocks the file; the caller must always call it.
+ * calls store and end. After a failure, begin, try and store return false with a message. The function end
+ * frees everything and unlocks the file; the caller must always call it.
  */
 struct contexts_edit {
     int directory;
@@ -56,6 +56,12 @@ struct contexts_edit {
 };
 bool contexts_edit_begin(struct contexts_edit *edit, struct buffer *fault);
 bool contexts_edit_store(const struct contexts_edit *edit, struct buffer *fault);
+/* Whether the file can be written: writes its old content. Called before a step that cannot be undone and
+ * whose result must be stored. */
+bool contexts_edit_try(const struct contexts_edit *edit, struct buffer *fault);
+/* Does the same in an edit of its own. When there is no directory yet, none is made, and the result is true.
+ */
+bool contexts_can_change(struct buffer *fault);
 void contexts_edit_end(struct contexts_edit *edit);
 #define CLEANUP_CONTEXTS_EDIT CLEANUP(contexts_edit_end)
 

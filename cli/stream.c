@@ -107,6 +107,7 @@ static void read_stream(struct cli *cli, struct stream *s, struct http_answer *a
                                          .token = renew_token(cli),
                                          .last_event_id = last,
                                          .timeout_ms = STREAM_MS,
+                                         .is_api = true,
                                          .is_stream = true};
     s->heard = false;
     s->heard_at = env_mono(env_real());

@@ -9,6 +9,8 @@
 #include "cli/glyphs.h"
 #include "cli/shootctl.h"
 
+enum { LEAST_S = 2 };
+
 static const struct {
     int64_t seconds;
     char letter;
@@ -30,9 +32,27 @@ char *when_lasting(int64_t seconds)
     return mem_printf("%" PRId64 "s", seconds > 0 ? seconds : 0);
 }
 
+/* How far the clock of the server is ahead. */
+static int64_t ahead_us;
+
+void when_hear(const char *date)
+{
+    wall_us at;
+    if (!time_parse_http(date, &at))
+        return;
+    const int64_t difference = at - env_wall(env_real());
+    /* A smaller difference is that of the way: the field has whole seconds. */
+    ahead_us = difference > -LEAST_S * US_PER_S && difference < LEAST_S * US_PER_S ? 0 : difference;
+}
+
+wall_us when_now(void)
+{
+    return env_wall(env_real()) + ahead_us;
+}
+
 static char *relative(wall_us at)
 {
-    int64_t ago = (env_wall(env_real()) - at) / US_PER_S;
+    int64_t ago = (when_now() - at) / US_PER_S;
     char *lasting CLEANUP_FREE = when_lasting(ago < 0 ? -ago : ago);
     return ago < 0 ? mem_printf("in %s", lasting) : mem_printf("%s ago", lasting);
 }

@@ -1,9 +1,9 @@
 /*
- * Reads YAML of users into JSON. JSON is YAML, too, so the same function reads a JSON file. The numbers of
+ * Reads YAML of users into JSON. A file with one JSON object is read as JSON. The numbers of
  * bytes, values, levels and copies by aliases are limited, and a duplicate key is refused. Pure; one thread.
  *
- * Plain scalars become null, true, false and whole numbers as in YAML 1.2. A number with a fraction stays
- * text: documents of the API have no such numbers, and `kubernetes_version: 1.30` must not become 1.3.
+ * In YAML, plain scalars become null, true, false and whole numbers as in YAML 1.2. A number with a fraction
+ * stays text: documents of the API have no such numbers, and `kubernetes_version: 1.30` must not become 1.3.
  */
 #ifndef CLI_YAML_IN_H
 #define CLI_YAML_IN_H

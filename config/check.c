@@ -6,6 +6,7 @@
 
 #include "base/cidr.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/config_private.h"
 #include "config/secret_file.h"
 #include "config/values.h"
@@ -114,8 +115,9 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
         if (error)
             config_fault(l, at ? at : node, "password_file", "%s", error);
     } else if (a->password_env) {
-        const char *value = getenv(a->password_env);
-        a->password = mem_strdup(value && *value ? value : NULL);
+        char *value CLEANUP_SECRET = mem_strdup(getenv(a->password_env));
+        const char *line = value ? text_secret_line(value) : "";
+        a->password = *line ? mem_strdup(line) : NULL;
         if (!a->password)
             config_fault(l, find_node(l, node, "password_env"), "password_env", "the environment has no %s",
                          a->password_env);

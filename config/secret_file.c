@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 /* Whether the file is a credential of systemd. systemd protects credentials by a separate directory; the
  * access lists of their files look like rights of the group. */
@@ -46,7 +47,8 @@ static enum secret_status read_line(int fd, const char *path, size_t max, char *
     if (n < 0)
         return cannot_read(path, ret_error);
     text[n] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
+    const char *line = text_secret_line(text);
+    memmove(text, line, strlen(line) + 1);
     if (text[0] && (size_t)n <= max)
         return SECRET_READ;
     *ret_error = mem_printf("%s must hold one line of 1 to %zu characters", path, max);

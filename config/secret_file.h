@@ -18,8 +18,8 @@ enum secret_status {
 };
 
 /*
- * Reads the first line of `path`, 1 to `max` characters (at most SECRET_FILE_MAX). Refuses everything
- * except a regular file, and does not wait (for example for the writer of a pipe).
+ * Reads the first line of `path` (text_secret_line), 1 to `max` characters (at most SECRET_FILE_MAX). Refuses
+ * everything except a regular file, and does not wait (for example for the writer of a pipe).
  * SECRET_READ: *ret_secret is the secret; the caller frees it with mem_free_secret. Otherwise *ret_error
  * describes the fault without any of the content; the caller frees it.
  */

@@ -1,4 +1,4 @@
-/* Key sets of issuers: each accepted key can be selected, and no invented signature is accepted. */
+/* Key sets of issuers: no invented signature is accepted. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -13,10 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct oidc_keys *keys = oidc_keys_read((const char *)bytes, len, &why);
     FUZZ_CHECK(!keys == !!why);
     FUZZ_CHECK(!keys || oidc_keys_count(keys) <= OIDC_KEYS_MAX);
-    for (int i = 0; keys && i < OIDC_ALGORITHM_MAX_; i++) {
-        const struct oidc_key *key = oidc_key_for(keys, NULL, (enum oidc_algorithm)i);
-        FUZZ_CHECK(!key || !oidc_key_signed(key, (enum oidc_algorithm)i, token, strlen(token)));
-    }
+    for (int i = 0; keys && i < OIDC_ALGORITHM_MAX_; i++)
+        FUZZ_CHECK(oidc_keys_signed(keys, NULL, (enum oidc_algorithm)i, token, strlen(token)) !=
+                   OIDC_SIGNED_BY_KEY);
     oidc_keys_free(keys);
     return 0;
 }

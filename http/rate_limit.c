@@ -87,3 +87,22 @@ struct rate_limit_state rate_limit_take(struct rate_limit *limit, uint64_t key, 
         atomic_fetch_add(&limit->refused, 1);
     return state;
 }
+
+int64_t rate_limit_left(struct rate_limit *limit, uint64_t key, mono_us now)
+{
+    const int64_t per_minute = atomic_load_explicit(&limit->per_minute, memory_order_relaxed);
+    const int64_t at = now * NS_PER_US;
+    assert(key);
+    if (!per_minute)
+        return INT64_MAX;
+    int64_t full_at = at;
+    pthread_mutex_t *lock = &limit->locks[key % RATE_LIMIT_STRIPES];
+    (void)pthread_mutex_lock(lock);
+    const struct rate_limit_cell *set = &limit->cells[key % SETS * WAYS];
+    for (int i = 0; i < WAYS; i++)
+        if (set[i].key == key && set[i].full_at > at)
+            full_at = set[i].full_at;
+    (void)pthread_mutex_unlock(lock);
+    const int64_t room = at + WINDOW_NS - full_at;
+    return room > 0 ? room / (WINDOW_NS / per_minute) : 0;
+}

@@ -43,5 +43,7 @@ void rate_limit_done(struct rate_limit *limit);
 void rate_limit_set(struct rate_limit *limit, int64_t per_minute);
 /* Takes one request of a key. The key is not 0, and its bits are evenly distributed. Any thread. */
 struct rate_limit_state rate_limit_take(struct rate_limit *limit, uint64_t key, mono_us now);
+/* Returns how many requests of a key are allowed at once; INT64_MAX: no limit. Takes none. Any thread. */
+int64_t rate_limit_left(struct rate_limit *limit, uint64_t key, mono_us now);
 
 #endif

@@ -142,6 +142,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Repeat after the seconds in Retry-After.")                                                           \
     X(STORE_UNAVAILABLE, "store_unavailable", 503, "Storage unavailable", FAULT_SERVICE,                    \
       "Nothing was accepted; repeat later. The operator of shootd should check the disk.")                  \
+    X(ISSUER_UNAVAILABLE, "issuer_unavailable", 503, "Keys of the issuer not available", FAULT_SERVICE,     \
+      "Repeat after the seconds in Retry-After. The operator of shootd should check the issuer.")           \
     X(OUTCOME_UNKNOWN, "outcome_unknown", 503, "Outcome not known yet", FAULT_SERVICE,                      \
       "Read the resource, or repeat with the same Idempotency-Key; a PUT or DELETE may be repeated.")       \
     X(SHUTTING_DOWN, "shutting_down", 503, "Shutting down", FAULT_SERVICE,                                  \

@@ -39,8 +39,8 @@ struct issuer {
     const struct config_issuer *config;
     struct oidc_keys *keys; /* NULL: there are none */
     mono_us read_at;        /* when the keys were read */
-    mono_us asked_for_at;   /* when keys were last read because of an unknown key; 0: never */
-    bool is_asked_for;      /* the reason of the next read is an unknown key */
+    mono_us asked_for_at;   /* when keys were last read because of a token; 0: never */
+    bool is_asked_for;      /* the reason of the next read is a token */
     unsigned failures;      /* failures since the last good answer */
     enum stage stage;
     struct http_call *call;
@@ -193,10 +193,13 @@ static void fail(struct issuer *issuer, const char *why, int status)
 {
     assert(issuer->stage == STAGE_DISCOVERY || issuer->stage == STAGE_KEYS);
     atomic_fetch_add(&reads[ISSUER_NOT_READ], 1);
+    const bool ends_first_read = issuer_awaits_keys(issuer);
     if (!issuer->failures++)
         log_warning("issuer keys cannot be read", "issuer", issuer->config->issuer, "step",
                     stage_names[issuer->stage], "error", why, "status", LOG_INT(status));
     read_in(issuer, retry_us(issuer));
+    if (ends_first_read)
+        issuer->o.changed(issuer->o.ctx);
 }
 
 static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
@@ -293,7 +296,9 @@ static void on_answer(void *ctx, const struct http_answer *answer)
 
 static void ask(struct issuer *issuer, enum stage stage, const char *url)
 {
-    static const struct http_header headers[] = {{"Accept", "application/json"}, {NULL, NULL}};
+    /* Some issuers offer keys only with the type of RFC 7517, and refuse requests that do not name it. */
+    static const struct http_header headers[] = {
+        {"Accept", "application/json, application/jwk-set+json, */*;q=0.1"}, {NULL, NULL}};
     const struct http_request request = {.method = "GET",
                                          .url = url,
                                          .headers = headers,
@@ -325,7 +330,7 @@ void issuer_wants_key(struct issuer *issuer)
 {
     const mono_us now = env_mono(loop_env(issuer->o.loop));
     const mono_us next = issuer->asked_for_at + ISSUER_ASKED_FOR_S * US_PER_S;
-    /* There is one call at a time. After failures, an unknown key does not cause additional calls. */
+    /* There is one call at a time. After failures, tokens do not cause additional calls. */
     if (issuer->stage != STAGE_REST || issuer->failures || issuer->is_asked_for)
         return;
     issuer->is_asked_for = true;
@@ -392,6 +397,11 @@ void issuer_rebind(struct issuer *issuer, const struct config_issuer *config)
 struct oidc_keys *issuer_keys(const struct issuer *issuer)
 {
     return issuer->keys;
+}
+
+bool issuer_awaits_keys(const struct issuer *issuer)
+{
+    return !issuer->keys && !issuer->failures;
 }
 
 mono_us issuer_read_at(const struct issuer *issuer)

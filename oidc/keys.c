@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-enum { RSA_EXPONENT_MAX_BYTES = 4, P256_BYTES = 32 };
+enum { RSA_EXPONENT_MAX_BYTES = 4, P256_BYTES = 32, NUMBER_MAX_BYTES = OIDC_RSA_BITS_MAX / 8 };
 
 enum key_kind { KIND_RSA, KIND_P256, KIND_ED25519 };
 
@@ -65,14 +65,30 @@ static size_t read_bytes(const json_t *jwk, const char *member, uint8_t *bytes, 
     return len;
 }
 
+/* Decodes a number and returns its length without zeros at the begin; 0 when it is absent, zero or longer
+ * than `size`. Issuers that write numbers with a sign, as Java does, begin a number with a zero byte. */
+static size_t read_number(const json_t *jwk, const char *member, uint8_t *bytes, size_t size)
+{
+    uint8_t all[NUMBER_MAX_BYTES + 1];
+    assert(size < sizeof(all));
+    const size_t len = read_bytes(jwk, member, all, size + 1);
+    size_t zeros = 0;
+    while (zeros < len && !all[zeros])
+        zeros++;
+    if (len - zeros > size)
+        return 0;
+    memcpy(bytes, all + zeros, len - zeros);
+    return len - zeros;
+}
+
 static bool is_rsa(const json_t *jwk)
 {
     uint8_t n[OIDC_RSA_BITS_MAX / 8], e[RSA_EXPONENT_MAX_BYTES];
-    const size_t n_len = read_bytes(jwk, "n", n, sizeof(n));
-    const size_t e_len = read_bytes(jwk, "e", e, sizeof(e));
+    const size_t n_len = read_number(jwk, "n", n, sizeof(n));
+    const size_t e_len = read_number(jwk, "e", e, sizeof(e));
     if (n_len < OIDC_RSA_BITS_MIN / 8 || !e_len)
         return false;
-    const bool has_all_bits = n_len > OIDC_RSA_BITS_MIN / 8 ? n[0] != 0 : n[0] & 0x80;
+    const bool has_all_bits = n_len > OIDC_RSA_BITS_MIN / 8 || n[0] & 0x80;
     const bool is_odd = n[n_len - 1] & 1 && e[e_len - 1] & 1;
     return has_all_bits && is_odd && (e_len > 1 || e[0] > 1);
 }
@@ -80,9 +96,8 @@ static bool is_rsa(const json_t *jwk)
 static bool is_p256(const json_t *jwk)
 {
     uint8_t x[P256_BYTES], y[P256_BYTES];
-    return !strcmp(json_str_or(jwk, "crv", ""), "P-256") &&
-           read_bytes(jwk, "x", x, sizeof(x)) == P256_BYTES &&
-           read_bytes(jwk, "y", y, sizeof(y)) == P256_BYTES;
+    return !strcmp(json_str_or(jwk, "crv", ""), "P-256") && read_number(jwk, "x", x, sizeof(x)) &&
+           read_number(jwk, "y", y, sizeof(y));
 }
 
 static bool is_ed25519(const json_t *jwk)
@@ -128,15 +143,39 @@ static bool is_public(const json_t *jwk)
     return !json_object_get(jwk, "d") && !json_object_get(jwk, "k");
 }
 
+/* Copies a number to `to`, with `size` bytes, or with as many as it needs (0), and returns its length.
+ * kind_of has checked that it can be read. */
+static size_t copy_number(json_t *to, const json_t *jwk, const char *member, size_t size)
+{
+    uint8_t number[NUMBER_MAX_BYTES], padded[NUMBER_MAX_BYTES] = {0};
+    char text[sodium_base64_ENCODED_LEN(NUMBER_MAX_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING)];
+    const size_t len = read_number(jwk, member, number, size ? size : sizeof(number));
+    assert(len && sizeof(padded) >= size);
+    size = size ? size : len;
+    memcpy(padded + size - len, number, len);
+    (void)sodium_bin2base64(text, sizeof(text), padded, size, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    json_set_str(to, member, text);
+    return size;
+}
+
+/* Makes the key for libcjose, with numbers of the lengths that RFC 7518 requires. */
 static bool import_key(const json_t *jwk, struct oidc_key *key)
 {
     cjose_err error;
-    uint8_t n[OIDC_RSA_BITS_MAX / 8];
-    key->signature_len = key->kind == KIND_RSA ? read_bytes(jwk, "n", n, sizeof(n)) : crypto_sign_BYTES;
-    assert(key->signature_len); /* not 0: for RSA, kind_of has checked that `n` can be read */
+    key->signature_len = crypto_sign_BYTES;
     if (key->kind == KIND_ED25519)
         return read_bytes(jwk, "x", key->ed25519, sizeof(key->ed25519)) == sizeof(key->ed25519);
-    char *text CLEANUP_FREE = json_text(jwk);
+    json_t *exact CLEANUP_JSON = json_object();
+    json_set_str(exact, "kty", kinds[key->kind].type);
+    if (key->kind == KIND_RSA) {
+        key->signature_len = copy_number(exact, jwk, "n", 0);
+        (void)copy_number(exact, jwk, "e", 0);
+    } else {
+        json_set_str(exact, "crv", "P-256");
+        (void)copy_number(exact, jwk, "x", P256_BYTES);
+        (void)copy_number(exact, jwk, "y", P256_BYTES);
+    }
+    char *text CLEANUP_FREE = json_text(exact);
     key->jwk = cjose_jwk_import(text, strlen(text), &error);
     return key->jwk != NULL;
 }
@@ -212,23 +251,6 @@ static bool suits(const struct oidc_key *key, enum oidc_algorithm algorithm)
     return key->kind == algorithms[algorithm].kind && (key->only < 0 || key->only == (int)algorithm);
 }
 
-const struct oidc_key *oidc_key_for(const struct oidc_keys *keys, const char *id,
-                                    enum oidc_algorithm algorithm)
-{
-    const struct oidc_key *found = NULL;
-    for (size_t i = 0; i < keys->count; i++) {
-        const struct oidc_key *key = &keys->keys[i];
-        if (!suits(key, algorithm) || (id && (!key->id || strcmp(key->id, id) != 0)))
-            continue;
-        if (id)
-            return key;
-        if (found)
-            return NULL; /* more than one key fits, so none is used */
-        found = key;
-    }
-    return found;
-}
-
 /* ---- signatures ---- */
 
 _Static_assert(crypto_sign_BYTES == 64 && P256_BYTES * 2 == 64, "signatures of both have the same length");
@@ -252,12 +274,12 @@ static bool cjose_signed(const struct oidc_key *key, const char *token, size_t l
 
 /* The length must be checked here, because libcjose uses the halves of the signature as r and s, whatever its
  * length (AU-14). */
-bool oidc_key_signed(const struct oidc_key *key, enum oidc_algorithm algorithm, const char *token, size_t len)
+static bool key_signed(const struct oidc_key *key, const char *token, size_t len)
 {
     uint8_t signature[OIDC_RSA_BITS_MAX / 8];
     const char *dot = memrchr(token, '.', len);
     size_t signature_len = 0;
-    assert(dot && suits(key, algorithm));
+    assert(dot);
     const size_t signed_len = (size_t)(dot - token);
     if (sodium_base642bin(signature, sizeof(signature), dot + 1, len - signed_len - 1, NULL, &signature_len,
                           NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
@@ -265,4 +287,17 @@ bool oidc_key_signed(const struct oidc_key *key, enum oidc_algorithm algorithm, 
         return false;
     return key->kind == KIND_ED25519 ? ed25519_signed(key, token, signed_len, signature)
                                      : cjose_signed(key, token, len);
+}
+
+enum oidc_signer oidc_keys_signed(const struct oidc_keys *keys, const char *id, enum oidc_algorithm algorithm,
+                                  const char *token, size_t len)
+{
+    enum oidc_signer signer = OIDC_NO_KEY_FITS;
+    for (size_t i = 0; i < keys->count && signer != OIDC_SIGNED_BY_KEY; i++) {
+        const struct oidc_key *key = &keys->keys[i];
+        if (!suits(key, algorithm) || (id && (!key->id || strcmp(key->id, id) != 0)))
+            continue;
+        signer = key_signed(key, token, len) ? OIDC_SIGNED_BY_KEY : OIDC_SIGNED_BY_NONE;
+    }
+    return signer;
 }

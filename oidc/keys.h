@@ -23,7 +23,6 @@ enum {
     OIDC_RSA_BITS_MAX = 8192,
 };
 
-struct oidc_key;
 struct oidc_keys;
 
 /*
@@ -38,15 +37,12 @@ struct oidc_keys *oidc_keys_ref(struct oidc_keys *keys);
 void oidc_keys_free(struct oidc_keys *keys);
 size_t oidc_keys_count(const struct oidc_keys *keys);
 
+enum oidc_signer { OIDC_NO_KEY_FITS, OIDC_SIGNED_BY_NONE, OIDC_SIGNED_BY_KEY };
 /*
- * Returns the key that a token names, if it fits the algorithm. For a token that names no key, returns the
- * only key for the algorithm. NULL: there is no such key.
+ * Whether one of the keys signed `token`: a JWS in compact form with three well-formed parts, whose `alg` is
+ * `algorithm`. Tries all keys for the algorithm that have this id; with NULL, all keys for the algorithm.
  */
-const struct oidc_key *oidc_key_for(const struct oidc_keys *keys, const char *id,
-                                    enum oidc_algorithm algorithm);
-/* Whether the key signed `token`: a JWS in compact form with three well-formed parts, whose `alg` is
- * `algorithm`. */
-bool oidc_key_signed(const struct oidc_key *key, enum oidc_algorithm algorithm, const char *token,
-                     size_t len);
+enum oidc_signer oidc_keys_signed(const struct oidc_keys *keys, const char *id, enum oidc_algorithm algorithm,
+                                  const char *token, size_t len);
 
 #endif

@@ -26,6 +26,7 @@ struct snapshot {
     uint64_t generations[CONFIG_MAX_ISSUERS];
     struct oidc_trust trusts[CONFIG_MAX_ISSUERS];
     struct oidc_keys *held[CONFIG_MAX_ISSUERS];
+    bool awaits_keys[CONFIG_MAX_ISSUERS];
     mono_us read_at[CONFIG_MAX_ISSUERS];
 };
 
@@ -79,6 +80,7 @@ static void publish(void *ctx)
         s->names[i] = mem_strdup(issuer_config(issuer)->issuer);
         s->generations[i] = o->issuers[i].generation;
         s->held[i] = keys ? oidc_keys_ref(keys) : NULL;
+        s->awaits_keys[i] = issuer_awaits_keys(issuer);
         s->read_at[i] = issuer_read_at(issuer);
         s->trusts[i] = (struct oidc_trust){issuer_config(issuer), s->held[i]};
     }
@@ -154,7 +156,7 @@ uint64_t oidc_generation(struct oidc *o, const char *issuer)
     return generation;
 }
 
-/* ---- requests for unknown keys ---- */
+/* ---- requests for new keys ---- */
 
 struct wish {
     struct loop_task task;
@@ -220,7 +222,8 @@ static void log_check(struct oidc *o, enum oidc_end end, const char *issuer, con
         log_info("JWT refused", "reason", oidc_end_name(end), "issuer", issuer, "subject", subject);
 }
 
-enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret)
+enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret,
+                         bool *ret_awaits_keys)
 {
     const struct env *env = loop_env(o->options.loop);
     const mono_us now = env_mono(env);
@@ -234,9 +237,11 @@ enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct o
         identify(s, &claims, ret);
     if (end == OIDC_OK && !ret->has_rule)
         end = OIDC_NO_RULE;
-    if (end == OIDC_KEY_UNKNOWN)
+    *ret_awaits_keys = end == OIDC_KEYS_MISSING && s->awaits_keys[claims.trust];
+    if (end == OIDC_KEY_UNKNOWN || end == OIDC_SIGNATURE)
         want_key(o, s, claims.trust, now);
-    log_check(o, end, is_known ? s->trusts[claims.trust].issuer->issuer : NULL, ret->subject, now);
+    if (!*ret_awaits_keys)
+        log_check(o, end, is_known ? s->trusts[claims.trust].issuer->issuer : NULL, ret->subject, now);
     epoch_leave(o->epoch);
     json_decref(claims.all);
     return end;

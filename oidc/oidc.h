@@ -40,11 +40,14 @@ struct oidc_identity {
 };
 
 /*
- * Checks a token, and counts and logs the result. An unknown key causes a new read of the issuer's keys. For
+ * Checks a token, and counts and logs the result. An unknown key or a wrong signature causes a new read of
+ * the issuer's keys. *ret_awaits_keys: the result is OIDC_KEYS_MISSING only because the first read of the
+ * keys has not ended; such a result is neither counted nor logged, because the caller repeats the check. For
  * OIDC_OK and OIDC_NO_RULE the caller frees the content of *ret; for other results it is empty. Any thread
  * between config_current_enter and config_current_leave.
  */
-enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret);
+enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret,
+                         bool *ret_awaits_keys);
 void oidc_identity_done(struct oidc_identity *identity);
 /* Returns a number that changes with the issuer's configuration; 0 when the issuer is not configured. An
  * identity of an older generation is no longer valid. Any thread, also outside config_current_enter. */

@@ -31,8 +31,14 @@ static const json_t *claim_at(const json_t *claims, const char *path)
     return claims;
 }
 
-/* Whether the text, a list of words separated by spaces, contains the word. `scope` has this form (RFC
- * 8693, 4.2). */
+/* Whether the claim may be a list of words separated by spaces: `scope` (RFC 8693, 4.2), or `scp`, its name
+ * at other issuers. */
+static bool has_words(const char *claim)
+{
+    return !strcmp(claim, "scope") || !strcmp(claim, "scp");
+}
+
+/* Whether the text, a list of words separated by spaces, contains the word. */
 static bool has_word(const char *text, const char *word)
 {
     const size_t len = strlen(word);
@@ -50,7 +56,7 @@ static bool fits(const struct config_rule *rule, const json_t *claims)
     assert(rule->claim && rule->contains); /* checked by the loader of the configuration */
     const json_t *value = claim_at(claims, rule->claim), *item;
     size_t i;
-    if (json_is_string(value) && !strcmp(rule->claim, "scope"))
+    if (json_is_string(value) && has_words(rule->claim))
         return has_word(json_string_value(value), rule->contains);
     if (json_is_string(value))
         return !strcmp(json_string_value(value), rule->contains);

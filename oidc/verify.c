@@ -147,14 +147,23 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* Whether the claims have a member that only ID tokens have (OpenID Connect Core 2, 3.1.3.6). */
-static bool is_id_token(const json_t *claims)
+/* Whether a claim of the issuer says what the token is: Keycloak's `typ` or Cognito's `token_use`. */
+static bool says(const json_t *claims, const char *typ, const char *use)
 {
-    static const char *const members[] = {"nonce", "at_hash", "c_hash", "s_hash"};
-    for (size_t i = 0; i < ARRAY_LEN(members); i++)
-        if (json_object_get(claims, members[i]))
-            return true;
-    return !strcmp(json_str_or(claims, "typ", ""), "ID");
+    return !strcasecmp(json_str_or(claims, "typ", ""), typ) ||
+           !strcasecmp(json_str_or(claims, "token_use", ""), use);
+}
+
+/* Whether the token is an ID token by positive evidence. `nonce` and `at_hash` are none: Keycloak before 25
+ * and Dex write them into access tokens, too. Only an ID token comes together with a code, whose hash it has
+ * (OpenID Connect Core 3.3.2.11). */
+static bool is_id_token(const json_t *header, const json_t *claims)
+{
+    if (says(claims, "ID", "id"))
+        return true;
+    if (says(claims, "Bearer", "access") || is_access_token_type(json_str_or(header, "typ", "")))
+        return false;
+    return json_object_get(claims, "c_hash") || json_object_get(claims, "s_hash");
 }
 
 static enum oidc_end check_times(const json_t *claims, const struct config_issuer *issuer, wall_us now,
@@ -173,8 +182,8 @@ static enum oidc_end check_times(const json_t *claims, const struct config_issue
     return ret->expires_at - issued > issuer->max_lifetime_us ? OIDC_LIFETIME : OIDC_OK;
 }
 
-static enum oidc_end check_claims(const json_t *claims, const struct config_issuer *issuer, wall_us now,
-                                  struct oidc_claims *ret)
+static enum oidc_end check_claims(const json_t *header, const json_t *claims,
+                                  const struct config_issuer *issuer, wall_us now, struct oidc_claims *ret)
 {
     ret->subject = json_str(claims, "sub");
     if (!ret->subject || !is_printable(ret->subject))
@@ -182,7 +191,7 @@ static enum oidc_end check_claims(const json_t *claims, const struct config_issu
     if (!is_text_or_list_with(json_object_get(claims, "aud"), issuer->audience))
         return OIDC_AUDIENCE;
     enum oidc_end end = check_times(claims, issuer, now, ret);
-    return end == OIDC_OK && is_id_token(claims) ? OIDC_ID_TOKEN : end;
+    return end == OIDC_OK && is_id_token(header, claims) ? OIDC_ID_TOKEN : end;
 }
 
 /* ---- the whole token ---- */
@@ -198,23 +207,26 @@ static bool find_trust(const json_t *claims, const struct oidc_trust *trusts, si
     return false;
 }
 
+/* Whether the issuer allows the algorithm and the type of the token. */
+static enum oidc_end check_header(const json_t *header, const struct config_issuer *issuer)
+{
+    if (!is_allowed(issuer, oidc_algorithm_from_name(json_str(header, "alg"))))
+        return OIDC_ALGORITHM;
+    return issuer->at_jwt_only && !is_access_token_type(json_str_or(header, "typ", "")) ? OIDC_TYPE : OIDC_OK;
+}
+
 static enum oidc_end check_signature(const char *token, size_t len, const json_t *header,
                                      const struct oidc_trust *trust)
 {
     const int algorithm = oidc_algorithm_from_name(json_str(header, "alg"));
-    if (!is_allowed(trust->issuer, algorithm))
-        return OIDC_ALGORITHM;
-    if (trust->issuer->at_jwt_only && !is_access_token_type(json_str_or(header, "typ", "")))
-        return OIDC_TYPE;
     if (!trust->keys)
         return OIDC_KEYS_MISSING;
-    assert(algorithm >= 0 && algorithm < OIDC_ALGORITHM_MAX_); /* the configuration allows only these
-                                                                * algorithms */
-    const struct oidc_key *key =
-        oidc_key_for(trust->keys, json_str(header, "kid"), (enum oidc_algorithm)algorithm);
-    if (!key)
-        return OIDC_KEY_UNKNOWN;
-    return oidc_key_signed(key, (enum oidc_algorithm)algorithm, token, len) ? OIDC_OK : OIDC_SIGNATURE;
+    assert(algorithm >= 0 && algorithm < OIDC_ALGORITHM_MAX_); /* checked by check_header */
+    static const enum oidc_end ends[] = {[OIDC_NO_KEY_FITS] = OIDC_KEY_UNKNOWN,
+                                         [OIDC_SIGNED_BY_NONE] = OIDC_SIGNATURE,
+                                         [OIDC_SIGNED_BY_KEY] = OIDC_OK};
+    return ends[oidc_keys_signed(trust->keys, json_str(header, "kid"), (enum oidc_algorithm)algorithm, token,
+                                 len)];
 }
 
 bool oidc_has_form(const char *token, size_t len)
@@ -242,9 +254,12 @@ enum oidc_end oidc_verify(const char *token, size_t len, const struct oidc_trust
     if (!find_trust(claims, trusts, count, &ret->trust))
         return OIDC_ISSUER;
     const struct oidc_trust *trust = &trusts[ret->trust];
-    enum oidc_end end = check_signature(token, len, header, trust);
+    /* The signature comes last, because its check takes longer than all others. */
+    enum oidc_end end = check_header(header, trust->issuer);
     if (end == OIDC_OK)
-        end = check_claims(claims, trust->issuer, now, ret);
+        end = check_claims(header, claims, trust->issuer, now, ret);
+    if (end == OIDC_OK)
+        end = check_signature(token, len, header, trust);
     if (end == OIDC_OK)
         ret->all = json_incref(claims);
     assert(end != OIDC_OK ||

@@ -26,7 +26,7 @@ enum oidc_end {
     OIDC_ALGORITHM,    /* the algorithm is not allowed */
     OIDC_KEYS_MISSING, /* the keys of the issuer were not read yet, or were read too long ago */
     OIDC_KEY_UNKNOWN,  /* no key of the issuer fits the key id and the algorithm of the token */
-    OIDC_SIGNATURE,    /* the token was not signed by the key */
+    OIDC_SIGNATURE,    /* the token was not signed by any key that fits */
     OIDC_AUDIENCE,     /* the token is for a different audience */
     OIDC_EXPIRED,
     OIDC_NOT_YET,  /* the token was issued in the future, or is not valid yet */

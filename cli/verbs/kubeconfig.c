@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +46,23 @@ static void add_words(json_t *array, const char *flag, const char *value)
  * a context. The arguments contain the address in addition to the context: if the context later names another
  * server, the token of that server is not sent to this address.
  */
+/* Returns the command by which kubectl finds shootctl: its name, or its path when it was called by a path
+ * that PATH does not have. */
+static char *own_command(void)
+{
+    static const char name[] = "shootctl";
+    const char *list = getenv("PATH");
+    char *copy CLEANUP_FREE = mem_strdup(list ? list : ""), *rest = copy, *directory;
+    while ((directory = strsep(&rest, ":"))) {
+        struct stat st;
+        char *path CLEANUP_FREE = mem_printf("%s/%s", *directory ? directory : ".", name);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0)
+            return mem_strdup(name);
+    }
+    char *path = realpath("/proc/self/exe", NULL);
+    return path ? path : mem_strdup(name);
+}
+
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
     const struct settings *s = &cli->settings;
@@ -61,8 +79,9 @@ static json_t *exec_user(const struct cli *cli, const char *project, const char 
         add_words(args, "--ca-file", ca_path);
     if (xdg && xdg[0] == '/')
         (void)json_array_append_new(env, json_pack("{s:s,s:s}", "name", "XDG_CONFIG_HOME", "value", xdg));
-    json_t *exec = json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:b}", "apiVersion", EXEC_VERSION, "command",
-                             "shootctl", "args", args, "env", env, "interactiveMode", "Never", "installHint",
+    char *command CLEANUP_FREE = own_command();
+    json_t *exec = json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:b}", "apiVersion", EXEC_VERSION, "command", command,
+                             "args", args, "env", env, "interactiveMode", "Never", "installHint",
                              INSTALL_HINT, "provideClusterInfo", 0);
     return json_pack("{s:o}", "exec", exec);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/api.h"
 #include "cli/device.h"
 #include "cli/files.h"
@@ -18,16 +19,6 @@ enum { TOKEN_MAX_BYTES = 64 * 1024, MESSAGE_BYTES = 64 * 1024 };
 
 /* ---- a token that the user gives ---- */
 
-/* Returns the first line, without blanks at the beginning and the end. */
-static char *first_line(const char *text)
-{
-    const char *begin = text + strspn(text, " \t");
-    size_t len = strcspn(begin, "\r\n");
-    while (len && (begin[len - 1] == ' ' || begin[len - 1] == '\t'))
-        len--;
-    return mem_strndup(begin, len);
-}
-
 /* Reads the token from a file; with NULL, reads it from standard input. After a failure reports the reason
  * and returns NULL. */
 static char *token_from_file(const char *path)
@@ -35,7 +26,7 @@ static char *token_from_file(const char *path)
     struct buffer bytes;
     buffer_init(&bytes, TOKEN_MAX_BYTES);
     int error = path ? files_read(path, &bytes) : files_read_all(stdin, &bytes);
-    char *token = error ? NULL : first_line(bytes.data ? bytes.data : "");
+    char *token = error ? NULL : mem_strdup(bytes.data ? text_secret_line(bytes.data) : "");
     if (bytes.data)
         explicit_bzero(bytes.data, bytes.len);
     buffer_done(&bytes);
@@ -221,6 +212,8 @@ int verb_login(struct cli *cli)
     cli->http = cli_open(cli);
     if (!cli->http)
         return END_REFUSED;
+    if (!contexts_can_change(&fault)) /* nobody logs in for nothing */
+        return cli_fail(END_REFUSED, "%s", fault.data);
     struct login login = {.cli = cli,
                           .name = name ? name : label,
                           .url = url,

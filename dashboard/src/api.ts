@@ -2,6 +2,7 @@
 import createClient from "openapi-fetch";
 
 import type { paths } from "../types/openapi";
+import { hearDate } from "./clock";
 import { fresh } from "./sign_on/renew";
 import { token } from "./token";
 import type { Problem } from "./types";
@@ -16,6 +17,7 @@ api.use({
     if (token()) request.headers.set("Authorization", `Bearer ${token()}`);
     return request;
   },
+  onResponse: ({ response }) => hearDate(response),
 });
 
 /**
@@ -26,17 +28,17 @@ export type Result<T> = { ok: true; value: T; response: Response } | { ok: false
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
-function isProblem(body: unknown): body is Problem {
+export function isProblem(body: unknown): body is Problem {
   return typeof body === "object" && body !== null && "code" in body && "title" in body;
 }
 
 /** Whether the same request may succeed later: there was no answer, the server starts or ends or has a fault, or it has too many requests. */
 export const isPassing = (problem: Problem | null) => problem === null || problem.status >= 500 || problem.status === 429;
 
-let refused: (problem: Problem | null) => void = () => {};
+let refused: (problem: Problem) => void = () => {};
 
-/** Sets the function that is called for each 401, with the problem of the server. */
-export function whenRefused(hear: (problem: Problem | null) => void) {
+/** Sets the function that is called for each 401 of the server. A 401 that is no problem is one of a proxy, which knows nothing about the token. */
+export function whenRefused(hear: (problem: Problem) => void) {
   refused = hear;
 }
 
@@ -48,7 +50,7 @@ export async function ask<T>(call: Promise<Answer<T>>): Promise<Result<T>> {
     if (data !== undefined && response.ok) return { ok: true, value: data, response };
     const problem = isProblem(error) ? error : null;
     // The end of the session may have overtaken a request: the server refuses it, because it has no token any more.
-    if (response.status === 401 && asked !== null && asked === token()) refused(problem);
+    if (problem && response.status === 401 && asked !== null && asked === token()) refused(problem);
     return { ok: false, problem, isSame: response.status === 304 };
   } catch {
     return { ok: false, problem: null, isSame: false };

@@ -41,8 +41,8 @@ export const logOut = () => end(null);
 export const fail = (reason: string | null) => end(reason);
 
 /** The server does not accept the token, or no longer accepts it. */
-export function refuse(problem: Problem | null) {
-  const reason = problem?.detail ?? problem?.title ?? "";
+export function refuse(problem: Problem) {
+  const reason = problem.detail ?? problem.title;
   const now = session.peek();
   if (now.kind === "in") end(`${texts.login.refused(reason)} ${renewalFault() ?? ""}`.trim());
   else end(now.kind === "checking" && now.issuer ? texts.signOn.refused(now.issuer, reason) : texts.login.wrong(reason));

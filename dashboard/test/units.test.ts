@@ -8,7 +8,8 @@ import { effect, signal } from "@preact/signals";
 import { api, ask, whenRefused } from "../src/api";
 import { historyOf } from "../src/cluster/history";
 import { compare, say } from "../src/cluster/spec";
-import { byDay, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from "../src/cluster/times";
+import { present } from "../src/clock";
+import { byDay, dailySpans, minutesUtc, movedBy as movedByMinutes, offsetOf, readCron, sleepSpans } from "../src/cluster/times";
 import { fits, makeEvents, merged } from "../src/events/store";
 import { counted, firstOf, forgetFirst, readFirst } from "../src/fleet/first";
 import { movedBy, order } from "../src/fleet/order";
@@ -21,6 +22,7 @@ import { restAfter } from "../src/live/gather";
 import { now } from "../src/live/life";
 import { setLink } from "../src/live/link";
 import { StreamParser, type Block } from "../src/live/sse";
+import { readStream, Refused } from "../src/live/stream";
 import { filesOf, isOther } from "../src/live/version";
 import { readOf } from "../src/operations/read";
 import { readReturn } from "../src/sign_on/flow";
@@ -150,6 +152,35 @@ test("a refusal of a request that the end of the session overtook is not reporte
   await late;
   assert.deepEqual(reported, ["unauthorized"], "only the one with a token that is in use");
   whenRefused(() => {});
+});
+
+test("ages are measured by the clock of the server", async (t) => {
+  const at = (ms: number, status = 200) => async () => new Response("{}", { status, headers: { Date: new Date(Date.now() + ms).toUTCString(), "Content-Type": "application/json" } });
+  const near = (ms: number) => assert.ok(Math.abs(present() - Date.now() - ms) < 2_500, `${present() - Date.now()} and not ${ms}`);
+  near(0);
+  for (const [serve, wanted] of [[at(500), 0], [at(3_600_000), 3_600_000], [at(0), 3_600_000], [at(3_600_000, 503), 3_600_000]] as const) {
+    Object.assign(globalThis, { serve });
+    await ask(api.GET("/v1/whoami"));
+    near(wanted);
+  }
+  t.mock.timers.enable({ apis: ["Date"], now: Date.now() + 3_600_000 }); // somebody sets the clock of the browser
+  Object.assign(globalThis, { serve: at(0) });
+  await ask(api.GET("/v1/whoami"));
+  near(0);
+});
+
+test("a 401 of a proxy ends no session", async () => {
+  const reported: Problem[] = [];
+  whenRefused((problem) => reported.push(problem));
+  keepToken("good");
+  for (const answer of [() => new Response("<html>sign in</html>", { status: 401, headers: { "Content-Type": "text/html" } }), () => Response.json({ message: "no" }, { status: 401 })]) {
+    Object.assign(globalThis, { serve: async () => answer(), window: globalThis });
+    assert.deepEqual(await ask(api.GET("/v1/whoami")), { ok: false, problem: null, isSame: false });
+    await assert.rejects(readStream(null, new AbortController().signal, () => {}), (error) => error instanceof Refused && error.status === 401 && error.problem === null);
+  }
+  assert.deepEqual([reported, token()], [[], "good"]);
+  whenRefused(() => {});
+  keepToken(null);
 });
 
 test("the first clusters are shown before all are there, with the totals of the server", async (t) => {
@@ -283,6 +314,9 @@ test("the server begins with the clusters that the table begins with", () => {
 });
 
 test("the week of a cluster", () => {
+  assert.deepEqual(movedByMinutes({ hour: 23, minute: 0, days: [1, 6] }, 660), { hour: 10, minute: 0, days: [2, 0] }, "the next day in Sydney");
+  assert.deepEqual(movedByMinutes({ hour: 1, minute: 30, days: [0, 3] }, -120), { hour: 23, minute: 30, days: [6, 2] });
+  assert.deepEqual(movedByMinutes({ hour: 23, minute: 30, days: null }, 60), { hour: 0, minute: 30, days: null });
   assert.deepEqual(dailySpans(1380, 60).slice(0, 2), [{ from: 1380, to: 1500 }, { from: 2820, to: 2940 }]);
   assert.deepEqual([dailySpans(NaN, 60), dailySpans(60, 60)[0]], [[], { from: 60, to: 1500 }]);
   const winter = new Date("2026-01-15T12:00:30Z"), summer = new Date("2026-07-15T12:00:00Z");
@@ -557,6 +591,11 @@ test("a token that ended while the machine slept is renewed before the next call
   present += 1_000;
   await fresh();
   assert.deepEqual([forms.length, token(), renewalFault()], [2, "back", null]);
+
+  begin();
+  answer = () => new Response("<html>", { status: 403, headers: { "Content-Type": "text/html" } });
+  for (const at of [90, 91]) await ((present = minutes(at)), fresh());
+  assert.deepEqual([forms.length, token()], [2, "first"], "a proxy refuses nothing for good");
 
   begin();
   answer = () => Response.json({ error: "invalid_grant" }, { status: 400 });

@@ -41,12 +41,12 @@ class Key:
     those that were taken right before it."""
 
     def __init__(self, kid, alg="RS256"):
-        self.kid, self.alg = kid, alg
+        self.kid, self.alg, self.zeros = kid, alg, 0  # as many zero bytes begin the modulus
         self.private = rsa_key(next(turn) % RSA_KEYS) if alg == "RS256" else ec.generate_private_key(ec.SECP256R1())
 
     def public(self):
         numbers = self.private.public_key().public_numbers()
-        form = ({"kty": "RSA", "n": number(numbers.n), "e": number(numbers.e)} if self.alg == "RS256" else
+        form = ({"kty": "RSA", "n": number(numbers.n, self.zeros + 256), "e": number(numbers.e)} if self.alg == "RS256" else
                 {"kty": "EC", "crv": "P-256", "x": number(numbers.x, 32), "y": number(numbers.y, 32)})
         return {"use": "sig", "alg": self.alg, "kid": self.kid, **form}
 
@@ -68,6 +68,7 @@ class Issuer:
         self.may_answer = threading.Event()
         self.may_answer.set()
         self.discovery = {"issuer": self.url, "jwks_uri": self.url + "/jwks"}
+        self.offers = {}  # the only type of a path
         self.posts = {}  # answers to forms by path, as (status, document or bytes)
         self.forms = []  # (path, form) of each request
         self.pages = {}  # pages by path: a function of the query that returns the address to which the browser is sent
@@ -96,7 +97,8 @@ class Issuer:
                     return self.fields({"Location": outer.pages[path](dict(urllib.parse.parse_qsl(query))), "Content-Length": "0", "Connection": "close"})
                 answers = {"/.well-known/openid-configuration": outer.discovery, "/jwks": {"keys": [k.public() for k in outer.keys], "padding": outer.padding}}
                 body = json.dumps(answers.get(self.path, {})).encode()
-                self.send_response(200 if self.path in answers else 404)
+                offered = outer.offers.get(self.path)
+                self.send_response(404 if self.path not in answers else 406 if offered and offered not in self.headers["Accept"] else 200)
                 self.fields({**outer.headers, "Content-Length": str(len(body)), "Connection": "close"})
                 self.wfile.write(body)
 

@@ -387,6 +387,15 @@ def test_the_exact_time_under_the_pointer_follows_its_value(world):
     assert after[0].endswith(f" {after[1]} UTC"), after
 
 
+# The page measures by the clock of the server, so that clock follows the one that the test sets.
+SERVER_IS_AS_LATE = """
+      await page.addInitScript(() => {
+        const get = Headers.prototype.get;
+        Headers.prototype.get = function (name) { return name === "Date" ? new Date(Date.now()).toUTCString() : get.call(this, name); };
+      });
+"""
+
+
 def test_clusters_in_trouble_for_some_time(world):
     """They appear by themselves when their trouble has lasted for so long."""
     d = world.d
@@ -397,7 +406,7 @@ def test_clusters_in_trouble_for_some_time(world):
         window.late = 0;
         Date.now = () => Date.parse(since) + 59 * 60_000 + window.late;
       }, args.since);
-    """ + LOGIN + ALL_READ + """
+    """ + SERVER_IS_AS_LATE + LOGIN + ALL_READ + """
       const choose = (what) => page.getByLabel("In trouble").selectOption({ label: what });
       const count = (text) => page.locator("main").getByText(text).waitFor();
       await choose("Over 10 min");
@@ -415,6 +424,19 @@ def test_clusters_in_trouble_for_some_time(world):
     assert seen["first"].startswith("broken") and seen["url"].endswith("#/?trouble=1h") and "trouble" not in seen["cleared"]
 
 
+def test_a_browser_with_a_wrong_clock_shows_true_ages(world):
+    """An hour behind: nothing is older than it is, and nothing happens in the future."""
+    shown = world.run("behind", """
+      await page.addInitScript(() => {
+        const real = Date.now;
+        Date.now = () => real() - 3_600_000;
+      });
+    """ + LOGIN + ALL_READ + """
+      return page.locator(".tbody .changed time").allInnerTexts();
+    """)
+    assert shown and all(text.endswith(" ago") for text in shown), shown
+
+
 def test_a_version_that_expires_is_counted_and_found_without_a_change(world):
     seen = world.run("expires", """
       await page.addInitScript(() => {
@@ -422,6 +444,7 @@ def test_a_version_that_expires_is_counted_and_found_without_a_change(world):
         window.late = 0;
         Date.now = () => real() + window.late;
       });
+    """ + SERVER_IS_AS_LATE + """
       const at = new Date(Date.now() + 3_600_000).toISOString();
       await page.route(/v1\\/clusters\\?/, async (route) => {
         const response = await route.fetch();

@@ -101,4 +101,4 @@ def test_parts_that_need_no_browser(tmp_path):
                     "--jsx=automatic", "--jsx-import-source=preact", '--banner:js=globalThis.document={hidden:false,baseURI:"http://shootd.test/"};globalThis.fetch=(request)=>globalThis.serve(request);'],
                    cwd=ROOT / "dashboard", check=True, timeout=60)
     done = subprocess.run(["node", "--test", bundle], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and "pass 23" in done.stdout.replace("# ", ""), done.stdout + done.stderr
+    assert done.returncode == 0 and "pass 25" in done.stdout.replace("# ", ""), done.stdout + done.stderr

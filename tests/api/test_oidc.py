@@ -69,6 +69,18 @@ def test_a_jwt_is_a_token(d, issuer):
     assert own["issuer"] is None and own["subject"] is None
 
 
+def test_tokens_of_real_issuers(make_sim, make_shootd, issuer):
+    """The keys have only the type of RFC 7517, and a modulus with a sign; access tokens have members of ID tokens; `scp` has several words."""
+    issuer.keys[0].zeros = 1
+    issuer.offers = {"/jwks": "application/jwk-set+json"}
+    rules = [{"claim": "scp", "contains": "clusters", "role": "operator", "projects": ["team-a"]}]
+    d = make_shootd(make_sim().url, extra=configuration(issuer.url, rules)).start()
+    wait_keys(d)
+    for members in ({"nonce": "n", "at_hash": "h"}, {"typ": "Bearer", "nonce": "n"}):
+        answer = ask(d, issuer.token(header={"typ": "JWT"}, scp="openid clusters", groups=None, **members))
+        assert (answer.status_code, answer.json().get("role")) == (200, "operator"), answer.text
+
+
 def test_rights_of_a_jwt(d, issuer):
     admin, operator, reader = (issuer.token(groups=[g], sub=g) for g in ("admins", "platform", "readers"))
     cluster = "/v1/projects/{}/clusters/web"
@@ -263,7 +275,8 @@ def hostile(issuer):
     yield "claims", issuer.token(exp=None)
     yield "claims", issuer.token(sub=None)
     yield "claims", issuer.token(sub="a\nb")
-    yield "id_token", issuer.token(nonce="n")
+    yield "id_token", issuer.token(typ="ID")
+    yield "id_token", issuer.token(header={"typ": "JWT"}, c_hash="n")
 
 
 def pem_format():
@@ -309,9 +322,13 @@ def test_an_issuer_that_is_down_at_the_start(make_sim, make_shootd):
     issuer = Issuer()
     d = make_shootd(make_sim().url, extra=configuration(issuer.url)).start()
     assert d.http.get("/v1/whoami").status_code == 200
-    assert ask(d, issuer.token()).status_code == 401
+    failures = metric(d, 'shootd_auth_failures_total{reason="jwt"}')
+    refused = ask(d, issuer.token())
+    assert (refused.status_code, refused.json()["code"]) == (503, "issuer_unavailable") and 1 <= int(refused.headers["Retry-After"]) <= 5
+    assert ask(d, issuer.token(aud="another")).status_code == 401, "it would be refused in any case"
     assert (metric(d, "shootd_oidc_keys"), metric(d, "shootd_oidc_issuers_without_keys")) == (0, 1)
     assert metric(d, 'shootd_oidc_tokens_total{result="keys_missing"}') == 1
+    assert metric(d, 'shootd_auth_failures_total{reason="jwt"}') == failures + 1
     wait_until(lambda: "issuer keys cannot be read" in d.log(), what="the warning")
     issuer.start()
     try:
@@ -323,6 +340,30 @@ def test_an_issuer_that_is_down_at_the_start(make_sim, make_shootd):
         issuer.stop()
 
 
+def test_a_jwt_right_after_the_first_start(make_sim, make_shootd, issuer):
+    """A request waits for the first read of the keys, for a limited time; then shootd cannot say whether the JWT is valid."""
+    issuer.may_answer.clear()
+    d = make_shootd(make_sim().url, extra=configuration(issuer.url)).start()
+    wait_until(lambda: issuer.asked, what="the first read")
+    began, statuses = time.monotonic(), []
+    refused = ask(d, issuer.token())
+    assert (refused.status_code, refused.json()["code"]) == (503, "issuer_unavailable") and int(refused.headers["Retry-After"]) >= 1
+    assert 4 < time.monotonic() - began < 30 * harness.PATIENCE
+    assert d.http.get("/readyz").status_code == 200 and d.http.get("/v1/whoami").status_code == 200
+    waiting = threading.Thread(target=lambda: statuses.append(ask(d, issuer.token(sub="bob")).status_code))
+    waiting.start()
+    wait_until(lambda: metric(d, "shootd_oidc_tokens_waiting") == 1, what="the request")
+    issuer.may_answer.set()
+    waiting.join(60)
+    assert statuses == [200] and metric(d, 'shootd_oidc_tokens_total{result="keys_missing"}') == 0
+
+
+def test_a_key_that_changes_under_its_kid(d, issuer):
+    issuer.keys = [Key("one"), issuer.keys[1]]
+    new = issuer.token()
+    wait_until(lambda: ask(d, new).status_code == 200, what="the new key")
+
+
 def test_a_start_while_the_issuer_is_away(d, issuer):
     """shootd uses the stored keys, for as long as they would count without the restart."""
     token = issuer.token()
@@ -331,8 +372,8 @@ def test_a_start_while_the_issuer_is_away(d, issuer):
     issuer.stop()
     text = json.loads(kept.read_text())
     assert text["issuer"] == issuer.url and abs(text["read_at"] / 1e6 - time.time()) < 600
-    for change, status, keys in (({}, 200, 2), ({"read_at": text["read_at"] - 25 * 3600 * 10**6}, 401, 0), ({"read_at": text["read_at"] + 3600 * 10**6}, 401, 0),
-                                 ({"issuer": "https://other.example.com"}, 401, 0), ({"jwks": {"keys": []}}, 401, 0), (None, 401, 0)):
+    for change, status, keys in (({}, 200, 2), ({"read_at": text["read_at"] - 25 * 3600 * 10**6}, 503, 0), ({"read_at": text["read_at"] + 3600 * 10**6}, 503, 0),
+                                 ({"issuer": "https://other.example.com"}, 503, 0), ({"jwks": {"keys": []}}, 503, 0), (None, 503, 0)):
         d.stop()
         kept.write_text("{" if change is None else json.dumps({**text, **change}))
         d.start()

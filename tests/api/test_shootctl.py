@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import ssl
+import stat
 import subprocess
 import threading
 import time
@@ -492,12 +493,13 @@ BAD = {
     "noise": (b"SSH-2.0-OpenSSH_9.2\r\n", UNREACHABLE, "the server is not shootd"),
     "elsewhere": (raw(302, "", fields="Location: https://login.example.com/\r\n"), UNREACHABLE, "https://login.example.com/"),
     "401": (problem(401, "invalid_token"), NOT_ALLOWED, "does not accept the token"),
+    "401 of a proxy": (answer(401, {"error": "sign in"}), UNREACHABLE, "none of shootd"),
     "403": (problem(403, "forbidden"), NOT_ALLOWED, "may not do this"),
     "429": (problem(429, "quota_exceeded"), REFUSED, "Title of it"),
     "503": (problem(503, "store_unavailable"), REFUSED, "Title of it"),
     "proxy": (raw(502, "<html>Bad gateway</html>", "text/html"), UNREACHABLE, "HTTP 502"),
     "wrong types": (raw(200, '{"items": {"a": 1}, "status": 5, "operation": [], "kubernetes_versions": 7, "observed": "x", "name": 3, "role": []}'), None, ""),
-    "escape": (answer(409, {"title": "\x1b[2JTitle", "detail": "\x1b[2J\u202eX", "advice": "\x1b]0;x\x07", "errors": [{"pointer": "\x1b[1m", "valid": ["\x1b[1m"]}]}),
+    "escape": (answer(409, {"code": "conflict", "title": "\x1b[2JTitle", "detail": "\x1b[2J\u202eX", "advice": "\x1b]0;x\x07", "errors": [{"pointer": "\x1b[1m", "valid": ["\x1b[1m"]}]}),
                CONFLICT, "\\x1b[2JTitle"),
     "204": (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", UNREACHABLE, "the server is not shootd"),
     "304": (b"HTTP/1.1 304 Not Modified\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n", UNREACHABLE, "the server is not shootd"),
@@ -848,6 +850,55 @@ def test_a_kubeconfig_is_merged_and_nothing_is_lost(pair, reachable, tmp_path):
     assert "client-key-data" in str(whole)
     assert yaml.safe_load(good(ctl("kubeconfig", "kube", "--stdout", "--exec")))["users"] == made["users"]
     fails(ctl("kubeconfig", "nothing"), NOT_FOUND, "Cluster not found")
+
+
+def test_only_regular_kubeconfigs_are_changed(reachable, tmp_path):
+    ctl, fifo, null = reachable[1], tmp_path / "fifo", "/dev/null"
+    os.mkfifo(fifo)
+    assert "is no regular file" in fails(ctl("kubeconfig", "kube", KUBECONFIG=str(fifo), timeout=20), REFUSED) and stat.S_ISFIFO(fifo.stat().st_mode)
+    assert "is no regular file" in fails(ctl("kubeconfig", "kube", KUBECONFIG=null), REFUSED) and stat.S_ISCHR(os.stat(null).st_mode)
+    assert not list(tmp_path.glob("*shootctl*")) and not os.path.exists("/dev/null.lock")
+    mine = tmp_path / "mine"
+    good(ctl("kubeconfig", "kube", KUBECONFIG=f"{null}:{mine}"))
+    assert names_of(yaml.safe_load(mine.read_text()))
+    if os.geteuid() == 0:
+        os.chown(mine, 12345, 12346)
+        good(ctl("kubeconfig", "kube", "--use", KUBECONFIG=str(mine)))
+        assert (mine.stat().st_uid, mine.stat().st_gid) == (12345, 12346)
+
+
+def test_a_file_that_cannot_be_read_moves_no_context(reachable, tmp_path):
+    """It may set the current context, so another file does not."""
+    ctl, first, odd = reachable[1], tmp_path / "first", tmp_path / "odd"
+    first.write_text("users: []\n")
+    for text in ("current-context: [\n", "a: 1\na: 2\ncurrent-context: mine\n"):
+        odd.write_text(text)
+        good(ctl("kubeconfig", "kube", KUBECONFIG=f"{first}:{odd}"))
+        assert "current-context" not in yaml.safe_load(first.read_text()) and odd.read_text() == text
+
+
+def test_what_cannot_be_read_stops_only_who_needs_it(shootd, tmp_path):
+    """A foreign or missing home, and a foreign directory of the session."""
+    ci = of_ci(shootd)
+    blocked = tmp_path / "blocked"
+    (blocked / "shootctl").mkdir(parents=True)
+    (blocked / "shootctl/config.yaml").write_text("contexts: [\n")
+    good(run(tmp_path, "list", XDG_CONFIG_HOME=str(blocked), **ci))
+    fails(run(tmp_path, "list", XDG_CONFIG_HOME=str(blocked), **{**ci, "SHOOTD_TOKEN": None}), USAGE, "config.yaml")
+    good(run(tmp_path, "list", HOME=None, XDG_CONFIG_HOME=None, **ci))
+    refused = run(tmp_path, "login", shootd.url, "--token-stdin", input=shootd.token(), HOME=None, XDG_CONFIG_HOME=None)
+    fails(refused, REFUSED, "set HOME or XDG_CONFIG_HOME")
+    assert not os.path.exists("/.config/shootctl")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user's directory")
+def test_root_leaves_nothing_of_its_own_in_a_home(shootd, tmp_path):
+    home = tmp_path / "home"
+    (home / ".config").mkdir(parents=True)
+    for path in (home, home / ".config"):
+        os.chown(path, 12345, 12345)
+    good(run(home, "login", shootd.url, "--token-stdin", input=shootd.token(), XDG_CONFIG_HOME=None))
+    assert (home / ".config/shootctl").stat().st_uid == 12345
 
 
 def test_the_current_context_of_several_files(pair, reachable, tmp_path):

@@ -154,3 +154,4 @@ def test_the_real_bash(tmp_path):
         assert bash("shootctl desc dev --utc", 13) == ["describe"], "up to the cursor"
         assert bash("shootctl get $(touch y) ; touch y ") == ["dev", "deploy", "web"] and not list(tmp_path.glob("[xy]")), "nothing of the line is run"
         assert bash("shootctl apply -f ") == []
+        assert bash("~/bin/shootctl hib") == ["hibernate"] and bash(f"{tmp_path}/bin/shootctl hib") == ["hibernate"]

@@ -159,6 +159,23 @@ def test_a_token_is_renewed_before_it_ends(d, issuer, tmp_path):
     assert len(issuer.forms) == 2, "one of them renews it, for a refresh token is good once"
 
 
+def test_no_refresh_token_is_spent_that_could_not_be_stored(d, issuer, tmp_path):
+    issuers.DeviceFlow(issuer)
+    good(run(tmp_path, "login", d.url, "--device", "--project", "team-a"))
+    before, blocker = kept(tmp_path), tmp_path / "config/shootctl/config.yaml.new"
+    issuer.forms.clear()
+    ages(tmp_path, 30)
+    blocker.mkdir()
+    done = run(tmp_path, "list")
+    assert "could not be renewed" in done.stderr and "cannot write" in done.stderr and not issuer.forms
+    assert kept(tmp_path)["login"]["refresh_token"] == before["login"]["refresh_token"]
+    fails(run(tmp_path, "login", d.url, "--device"), REFUSED, "cannot write")
+    assert not issuer.forms, "nobody logs in for nothing"
+    blocker.rmdir()
+    good(run(tmp_path, "list"))
+    assert kept(tmp_path)["login"]["refresh_token"] != before["login"]["refresh_token"]
+
+
 def test_a_renewal_that_fails_is_said(d, issuer, tmp_path):
     flow = issuers.DeviceFlow(issuer)
     ctl = functools.partial(run, tmp_path)

@@ -1,5 +1,6 @@
 """shootctl in its terminal, the programs that it starts, and the form of its documents."""
 
+import email.utils
 import functools
 import json
 import os
@@ -7,11 +8,12 @@ import re
 import signal
 import subprocess
 import termios
+import time
 
 import pytest
 import yaml
 
-from ctl import (Answers, DIFFERENT, NOT_ALLOWED, NOT_FOUND, OK, REFUSED, SHOOTCTL, TIMED_OUT, USAGE, answer, environment, fields_of, good, operation, problem, raw,
+from ctl import (Answers, DIFFERENT, NOT_ALLOWED, NOT_FOUND, OK, REFUSED, SHOOTCTL, TIMED_OUT, USAGE, answer, environment, fails, fields_of, good, operation, problem, raw,
                  run)
 from harness import wait_until
 from terminal import Terminal
@@ -72,6 +74,39 @@ def test_a_narrower_terminal_has_no_leftovers(tmp_path):
     turn = next(i for i, (_, widths) in enumerate(frames) if max(widths[:3]) < 25)
     before = frames[turn - 1][1][:3]
     assert turn and min(before) > 25 and frames[turn][0] == sum(-(-width // 25) for width in before) - 1, frames
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1])
+def test_ages_are_measured_by_the_clock_of_the_server(tmp_path, hours):
+    clock = time.time() + hours * 3600
+    made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock - 330))
+    listed = {"items": [{"name": "dev", "project": "team-a", "phase": "ready", "health": "healthy", "created_at": made}], "next_cursor": None}
+    date = f"Date: {email.utils.formatdate(clock, usegmt=True)}\r\n"
+    with Answers({"*": answer(200, listed, fields=date)}) as server:
+        with Terminal([SHOOTCTL, "list"], environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), 120) as t:
+            assert t.end() == OK and re.search(r"\b5m[34]\ds ago", t.text), t.text
+
+
+def test_bars_begin_anew_after_a_stop(tmp_path):
+    """After Ctrl-Z and fg other lines are below the bars: they are not erased."""
+    with Answers({"*": operation("running")}) as server:
+        with Terminal([SHOOTCTL, "wait", "op_1", "op_2", "op_3"], environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x"), 90) as t:
+            t.expect("op_3 create")
+            t.popen.send_signal(signal.SIGSTOP)
+            before, t.text = t.text, ""
+            t.popen.send_signal(signal.SIGCONT)
+            t.expect("op_3 create")
+            assert before and not re.search(r"\x1b\[\d+A", t.text), t.text
+
+
+def test_an_ignored_interrupt_stays_ignored(tmp_path):
+    with Answers({"*": operation("running")}) as server:
+        one = subprocess.Popen([SHOOTCTL, "wait", "op_1", "--timeout", "3s"], env=environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x"), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        line = one.stderr.readline()  # the first line of the progress
+        one.send_signal(signal.SIGINT)
+        _, said = one.communicate(timeout=60)
+    assert "Waiting" in line and one.returncode == TIMED_OUT, said
 
 
 # ---- the form of documents ---------------------------------------------------------------------------------------------
@@ -159,6 +194,39 @@ def test_two_logins_to_one_server_have_entries_of_their_own(tmp_path):
             good(ctl("login", server.url + base, "--token-stdin", input="x"))
         host = server.url.removeprefix("http://")
         assert [c["name"] for c in json.loads(good(ctl("context", "-o", "json")))] == ["alice", "bob", host + "/one", host + "/two"], "two paths are two servers"
+
+
+def test_kubectl_finds_a_shootctl_that_was_called_by_its_path(tmp_path):
+    with Answers({"*": KUBECONFIG}) as server:
+        def command(path):
+            done = run(tmp_path, "kubeconfig", "dev", "--stdout", "--exec", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a", PATH=path)
+            return yaml.safe_load(good(done))["users"][0]["user"]["exec"]["command"]
+        (tmp_path / "bin").mkdir()
+        assert command(f"{tmp_path}/bin") == str(SHOOTCTL.resolve())
+        (tmp_path / "bin/shootctl").symlink_to(SHOOTCTL)
+        assert command(f"/nowhere:{tmp_path}/bin") == "shootctl"
+
+
+@pytest.mark.parametrize("written", ["x", " x \t", "x\r\n", "\ufeffx\n", "\ufeff \tx \r\nmore\n"])
+def test_tokens_are_read_alike(tmp_path, written):
+    """From a variable, a file and standard input, whatever the editor or shell has added."""
+    with Answers({"*": lambda request: answer(200, {"name": fields_of(request)["Authorization"], "role": "admin", "items": [], "next_cursor": None})}) as server:
+        file = tmp_path / "token"
+        file.write_text(written)
+        for arguments, more in ((["--token-file", file], {}), (["--token-stdin"], {"input": written})):
+            assert " as Bearer x (" in run(tmp_path, "login", server.url, *arguments, **more).stderr
+        if "more" not in written:
+            good(run(tmp_path, "list", SHOOTD_URL=server.url, SHOOTD_TOKEN=written, SHOOTD_PROJECT="team-a"))
+
+
+@pytest.mark.parametrize("text, words", [
+    ("name: 123\n", 'name: 123 is no text: write it in quotes, "123"'), ("name: true\n", 'name: true is no text: write it in quotes, "true"'),
+    ("name: a\nproject: 5\n", 'project: 5 is no text: write it in quotes, "5"'), ("name: [a]\n", "name is no text"), ("labels: {}\n", "has no name"),
+])
+def test_a_name_needs_quotes(tmp_path, text, words):
+    (tmp_path / "it.yaml").write_text(text)
+    with Answers({"*": problem(404, "cluster_not_found")}) as server:
+        assert words in fails(run(tmp_path, "diff", "-f", tmp_path / "it.yaml", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), USAGE)
 
 
 def test_an_entry_names_what_it_was_made_with(tmp_path):

@@ -139,6 +139,14 @@ def test_password_file_readable_by_others(written):
     assert checked.returncode == 78 and "chmod 600" in checked.stderr and "demo" not in checked.stderr.split("\n")[0].split("password")[-1]
 
 
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbfdemo\r\n", b" demo\t\n", b"demo"])
+def test_what_editors_add_to_a_password_is_not_part_of_it(written, content):
+    (written.directory / "password").write_bytes(content)
+    assert run("--config", written(), "--check-config").returncode == 0
+    (written.directory / "password").write_bytes(content.replace(b"demo", b""))
+    assert run("--config", written(), "--check-config").returncode == 78
+
+
 def test_missing_file_and_bad_usage(tmp_path):
     missing = run("--config", tmp_path / "none.yaml")
     assert missing.returncode == 78 and "No such file" in missing.stderr

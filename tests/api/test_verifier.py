@@ -46,9 +46,9 @@ def issuer():
         yield one
 
 
-def begin(make_sim, make_shootd, issuer, limits=""):
+def begin(make_sim, make_shootd, issuer, limits="", failures=1000000):
     """A daemon with one HTTP thread: a check on that thread would delay all requests."""
-    extra = f"limits: {{http_threads: 1, auth_failures_per_minute: 1000000{limits}}}\n"
+    extra = f"limits: {{http_threads: 1, auth_failures_per_minute: {failures}{limits}}}\n"
     d = make_shootd(make_sim().url, extra=issuers.configuration(issuer.url) + extra).start()
     wait_until(lambda: metric(d, "shootd_oidc_keys") == 3, what="the keys of the issuer")
     return d
@@ -94,10 +94,10 @@ def dial(d, source="127.0.0.1"):
     return raw
 
 
-def flood(d, issuer, count):
+def flood(d, issuer, count, source="127.0.0.1"):
     """Connections, each of which has sent a wrong JWT."""
     header, claims, _ = issuer.token(issuer.keys[-1]).split(".")
-    raws = [dial(d) for _ in range(count)]
+    raws = [dial(d, source) for _ in range(count)]
     for raw in raws:
         raw.send(request("GET", WHOAMI, token=f"{header}.{claims}.{base64url(issuer.keys[-1].sign(None))}"))
     return raws
@@ -183,6 +183,31 @@ def test_an_address_has_a_part_of_the_queue(d, issuer):
         assert len(raws) - turned_away >= OF_AN_ADDRESS
         wait_until(lambda: waiting(d) == 0, what="places")
         assert asked(near, issuer.token(sub="carol")).read().status == 200, "who repeats has their turn"
+
+
+def test_wrong_signatures_of_six_addresses_lock_out_nobody(make_sim, make_shootd, issuer):
+    """An address has as many checks as it may send wrong credentials, and then few and slow ones. The addresses take turns."""
+    limit, each, few, gap = 60, 180, 4, 0.01
+    d = begin(make_sim, make_shootd, issuer, failures=limit)
+    sources = [f"127.0.0.{n}" for n in range(2, 8)]
+    checked, turned_away = 'shootd_oidc_tokens_total{result="signature"}', "shootd_oidc_tokens_turned_away_total"
+    users = [dial(d, "127.0.0.8") for _ in range(10)]
+    began = time.monotonic()
+    with held_up(d):
+        raws = [raw for source in sources for raw in flood(d, issuer, each, source)]
+        wait_until(lambda: metric(d, turned_away) + metric(d, checked) + waiting(d) >= len(raws), what="the whole flood")
+        assert waiting(d) <= len(sources) * (limit + few)
+        asked(users[0], issuer.token(issuer.keys[1], sub="in time"))
+        assert users[0].read().status == 200
+        assert waiting(d) > limit, "its turn came before most of the flood"
+        for n, raw in enumerate(users):
+            asked(raw, issuer.token(issuer.keys[1], sub=f"user{n}"))
+    assert statuses(users) == {200: len(users)}
+    assert set(statuses(raws)) == {401, 429}
+    seconds = time.monotonic() - began
+    assert metric(d, checked) <= len(sources) * (limit * (1 + seconds / 60) + few) + seconds / gap
+    with dial(d, sources[0]) as raw:  # it may be the address of a proxy
+        assert asked(raw, issuer.token(issuer.keys[1], sub="behind the same address")).read().status == 200
 
 
 # ---- what else a request may bring ---------------------------------------------------------------------------------

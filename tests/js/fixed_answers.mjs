@@ -55,6 +55,7 @@ async function pass(page, route) {
   const response = await route.fetch();
   const { "content-length": length, "content-encoding": encoding, ...headers } = response.headers();
   if (!/json/.test(headers["content-type"] ?? "")) return route.fulfill({ response });
+  headers.date = new Date(NOW).toUTCString();
   if (headers["observed-at"]) headers["observed-at"] = at(4);
   await route.fulfill({ status: response.status(), headers, body: JSON.stringify(fixed(await response.json(), "", null)) });
 }

@@ -37,6 +37,21 @@ static void assert_refused(const char *line, const char *says)
     parsed_done(&parsed);
 }
 
+static void a_single_value_is_given_once(void **state)
+{
+    (void)state;
+    assert_refused("diff -f a -f b", "--file is given twice");
+    assert_refused("-p a get dev --project=b", "--project is given twice");
+    assert_refused("list -o json -ojson", "--output is given twice");
+    assert_refused("wait dev --timeout 1s --timeout 2s", "--timeout is given twice");
+    struct parsed parsed;
+    struct buffer fault CLEANUP_BUFFER;
+    assert_true(parsed_from("list -l a=1 -l b=2 --phase ready --phase failed --utc --utc", &parsed, &fault));
+    assert_string_equal(parsed_nth(&parsed, "label", 1), "b=2");
+    assert_string_equal(parsed_nth(&parsed, "phase", 1), "failed");
+    parsed_done(&parsed);
+}
+
 static void flags_stand_anywhere(void **state)
 {
     static const char *const lines[] = {
@@ -163,6 +178,7 @@ static void flags_of_the_same_name_are_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_single_value_is_given_once),
         cmocka_unit_test(flags_stand_anywhere),
         cmocka_unit_test(no_name_is_abbreviated),
         cmocka_unit_test(values_are_checked),

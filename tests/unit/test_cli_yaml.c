@@ -45,6 +45,25 @@ static void plain_words(void **state)
                  "[{\"name\":\"dev\",\"spec\":{\"n\":[1,true,null]}}]");
 }
 
+/* JSON has escapes and numbers that YAML reads in another way. */
+static void json_is_read_as_json(void **state)
+{
+    (void)state;
+    assert_reads("{\"a\": \"\\ud83d\\ude00\", \"n\": 3.0}", "[{\"a\":\"\xf0\x9f\x98\x80\",\"n\":3}]");
+    assert_reads("\xef\xbb\xbf\n {\"a\": \"\\/\"}\n", "[{\"a\":\"/\"}]");
+    assert_reads("{a: 1.30}", "[{\"a\":\"1.30\"}]"); /* this is YAML */
+    assert_refuses("{\"a\": 1,\n \"a\": 2}", "2: duplicate key 'a'");
+    assert_refuses("{\"a\": \"\\u0000\"}", "NUL");
+    assert_refuses("{\"\\u202e\": 1}", "cannot be shown");
+    char deep[2 * 6 * (YAML_MAX_DEPTH + 2) + 8] = "";
+    for (int i = 0; i < YAML_MAX_DEPTH + 2; i++)
+        (void)strcat(deep, "{\"a\":");
+    (void)strcat(deep, "1");
+    for (int i = 0; i < YAML_MAX_DEPTH + 2; i++)
+        (void)strcat(deep, "}");
+    assert_refuses(deep, "levels");
+}
+
 static void several_documents(void **state)
 {
     (void)state;
@@ -146,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_words),
+        cmocka_unit_test(json_is_read_as_json),
         cmocka_unit_test(several_documents),
         cmocka_unit_test(aliases_are_copies),
         cmocka_unit_test(faults_have_their_line),

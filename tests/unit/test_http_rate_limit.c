@@ -29,6 +29,12 @@ static void ht45_a_bucket_holds_a_minute_and_fills_evenly(void **state)
     assert_int_equal(rate_limit_take(&q, 8, begin).remaining, 59); /* each key has its own bucket */
     assert_int_equal(rate_limit_take(&q, 7, begin + 61 * US_PER_S).remaining, 59);
     assert_int_equal(q.refused, 4);
+    assert_int_equal(rate_limit_left(&q, 9, begin), 60); /* looking takes nothing */
+    assert_int_equal(rate_limit_left(&q, 7, begin + 61 * US_PER_S), 59);
+    while (!rate_limit_take(&q, 7, begin + 61 * US_PER_S).is_refused)
+        ;
+    assert_int_equal(rate_limit_left(&q, 7, begin + 61 * US_PER_S), 0);
+    assert_int_equal(rate_limit_left(&q, 7, begin + 64 * US_PER_S), 3);
     rate_limit_done(&q);
 }
 
@@ -39,6 +45,7 @@ static void ht45_no_bound_and_the_extremes(void **state)
     rate_limit_init(&q, "requests", 0);
     for (int i = 0; i < 1000; i++)
         assert_null(rate_limit_take(&q, 1, 1).limit);
+    assert_true(rate_limit_left(&q, 1, 1) == INT64_MAX);
     rate_limit_done(&q);
     rate_limit_init(&q, "requests", 1);
     assert_false(rate_limit_take(&q, 1, 1).is_refused);

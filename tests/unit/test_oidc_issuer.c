@@ -28,7 +28,8 @@ struct test {
     bool is_down;
     const char *discovery;
     char *jwks;
-    EVP_PKEY *key; /* the newest key; kid "key-ES256" */
+    EVP_PKEY *key;    /* the newest key; kid "key-ES256" */
+    bool awaits_keys; /* told by the last check */
 };
 
 static char issuer_text[] = ISSUER, another_text[] = "https://login.example.org", audience[] = "shootd",
@@ -110,16 +111,17 @@ static int tear_down(void **state)
     return 0;
 }
 
-static enum oidc_end show(struct test *t, EVP_PKEY *key, const char *id, const char *groups)
+/* `header`: the header of the token. */
+static enum oidc_end show_with(struct test *t, EVP_PKEY *key, const char *header, const char *groups)
 {
     struct oidc_identity identity;
     const long long now = env_wall(&t->world.env) / US_PER_S;
-    char *header CLEANUP_FREE = mem_printf("{\"alg\":\"ES256\",\"kid\":\"%s\"}", id);
     char *claims CLEANUP_FREE = mem_printf(
         "{\"iss\":\"" ISSUER "\",\"aud\":\"shootd\",\"sub\":\"alice\",\"exp\":%lld,\"groups\":[\"%s\"]}",
         now + 600, groups);
     char *token CLEANUP_FREE = jwt_sign(key, OIDC_ES256, header, claims);
-    enum oidc_end end = oidc_check(t->oidc, token, strlen(token), &identity);
+    enum oidc_end end = oidc_check(t->oidc, token, strlen(token), &identity, &t->awaits_keys);
+    assert_true(end == OIDC_KEYS_MISSING || !t->awaits_keys);
     if (end == OIDC_OK) {
         assert_string_equal(identity.issuer, ISSUER);
         assert_string_equal(identity.subject, "alice");
@@ -129,6 +131,12 @@ static enum oidc_end show(struct test *t, EVP_PKEY *key, const char *id, const c
     }
     oidc_identity_done(&identity);
     return end;
+}
+
+static enum oidc_end show(struct test *t, EVP_PKEY *key, const char *id, const char *groups)
+{
+    char *header CLEANUP_FREE = mem_printf("{\"alg\":\"ES256\",\"kid\":\"%s\"}", id);
+    return show_with(t, key, header, groups);
 }
 
 static void run(struct test *t, int64_t us)
@@ -213,6 +221,50 @@ static void an_unknown_key_is_looked_for_once_in_a_minute(void **state)
     }
     assert_int_equal(calls(t), 2);
     EVP_PKEY_free(next);
+}
+
+/* The issuer replaces the key without a new kid, or its keys have no kid. */
+static void a_wrong_signature_looks_for_new_keys_once_in_a_minute(void **state)
+{
+    struct test *t = *state;
+    static const char without_id[] = "{\"alg\":\"ES256\"}";
+    EVP_PKEY *next = jwt_new_key(OIDC_ES256);
+    run(t, US_PER_S);
+    (void)calls(t);
+    publish_key(t, next, "one");
+    assert_int_equal(show(t, next, "one", "ops"), OIDC_SIGNATURE);
+    run(t, US_PER_S);
+    assert_int_equal(calls(t), 2);
+    assert_int_equal(show(t, next, "one", "ops"), OIDC_OK);
+    assert_int_equal(show_with(t, next, without_id, "ops"), OIDC_OK);
+    for (int i = 0; i < 290; i++) {
+        (void)show(t, t->key, "one", "ops");
+        run(t, US_PER_S / 5);
+    }
+    assert_int_equal(calls(t), 0);
+    publish_key(t, t->key, "one");
+    assert_int_equal(show_with(t, t->key, without_id, "ops"), OIDC_SIGNATURE);
+    run(t, 3 * US_PER_S);
+    assert_int_equal(calls(t), 2);
+    assert_int_equal(show_with(t, t->key, without_id, "ops"), OIDC_OK);
+    EVP_PKEY_free(next);
+}
+
+/* Before the end of the first read, nobody can say whether a token is valid. */
+static void the_first_read_is_awaited(void **state)
+{
+    struct test *t = *state;
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEYS_MISSING);
+    assert_true(t->awaits_keys);
+    run(t, US_PER_S);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
+    t->is_down = true;
+    start_again(t, -1);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEYS_MISSING);
+    assert_true(t->awaits_keys);
+    run(t, US_PER_S / 2);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_KEYS_MISSING);
+    assert_false(t->awaits_keys);
 }
 
 static void an_issuer_that_is_down_stops_nobody_for_a_day(void **state)
@@ -403,6 +455,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(keys_are_read_again_when_they_are_old, set_up, tear_down),
         cmocka_unit_test(how_long_answers_are_new),
         cmocka_unit_test_setup_teardown(an_unknown_key_is_looked_for_once_in_a_minute, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_wrong_signature_looks_for_new_keys_once_in_a_minute, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_first_read_is_awaited, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_issuer_that_is_down_stops_nobody_for_a_day, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_failed_read_leaves_half_a_day, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_restart_makes_keys_no_younger, set_up, tear_down),

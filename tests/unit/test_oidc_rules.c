@@ -7,13 +7,13 @@
 #include "oidc/rules.h"
 
 static char claim_groups[] = "groups", claim_roles[] = "/realm_access/roles", claim_scope[] = "scope",
-            claim_odd[] = "/a~1b/c~0d", claim_name[] = "https://example.com/team", any[] = "admins",
-            other[] = "ops";
+            claim_scp[] = "scp", claim_odd[] = "/a~1b/c~0d", claim_name[] = "https://example.com/team",
+            any[] = "admins", other[] = "ops";
 
 static struct config_rule rules[] = {
     {claim_groups, any, ROLE_ADMIN, NULL},   {claim_roles, any, ROLE_OPERATOR, NULL},
     {claim_scope, other, ROLE_VIEWER, NULL}, {claim_odd, any, ROLE_KUBECONFIG, NULL},
-    {claim_name, other, ROLE_VIEWER, NULL},
+    {claim_name, other, ROLE_VIEWER, NULL},  {claim_scp, other, ROLE_VIEWER, NULL},
 };
 static const struct config_issuer issuer = {.rules = rules, .rule_count = ARRAY_LEN(rules)};
 
@@ -34,6 +34,9 @@ static void rules_that_fit(void **state)
     assert_int_equal(rule_for("{\"realm_access\":{\"roles\":[\"admins\"]}}"), 1);
     assert_int_equal(rule_for("{\"scope\":\"openid ops email\"}"), 2);
     assert_int_equal(rule_for("{\"scope\":[\"ops\"]}"), 2);
+    assert_int_equal(rule_for("{\"scp\":\"access_as_user ops\"}"), 5);
+    assert_int_equal(rule_for("{\"scp\":[\"access_as_user\",\"ops\"]}"), 5);
+    assert_int_equal(rule_for("{\"scp\":\"opsx xops\"}"), -1);
     assert_int_equal(rule_for("{\"a/b\":{\"c~d\":\"admins\"}}"), 3);
     assert_int_equal(rule_for("{\"https://example.com/team\":\"ops\"}"), 4);
 }

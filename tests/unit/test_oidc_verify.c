@@ -158,6 +158,26 @@ static void only_allowed_algorithms(void **state)
     expect_header(OIDC_ALGORITHM, "{\"kid\":\"key-RS256\"}");
 }
 
+/* A signature is checked only when nothing else is wrong, because its check takes longest. */
+static void cheap_refusals_come_first(void **state)
+{
+    (void)state;
+    static const struct {
+        enum oidc_end end;
+        const char *claims;
+    } rows[] = {
+        {OIDC_SIGNATURE, GOOD_CLAIMS},
+        {OIDC_EXPIRED, "{" GOOD_START ",\"iat\":1789990000,\"exp\":1789999000}"},
+        {OIDC_AUDIENCE, "{\"iss\":\"" ISSUER "\",\"sub\":\"a\",\"aud\":\"other\",\"exp\":1790003590}"},
+        {OIDC_CLAIMS, "{\"iss\":\"" ISSUER "\",\"aud\":\"shootd\",\"exp\":1790003590}"},
+        {OIDC_LIFETIME, "{" GOOD_START ",\"exp\":1890003590}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *forged CLEANUP_FREE = jwt_sign(strangers[OIDC_RS256], OIDC_RS256, RS_HEADER, rows[i].claims);
+        assert_int_equal(ask(forged), rows[i].end);
+    }
+}
+
 static void no_signature(void **state)
 {
     (void)state;
@@ -214,6 +234,39 @@ static void key_ids_only_choose(void **state)
     memset(long_id, 'k', sizeof(long_id) - 1);
     char *header CLEANUP_FREE = mem_printf("{\"alg\":\"RS256\",\"kid\":\"%s\"}", long_id);
     expect_header(OIDC_TYPE, header);
+}
+
+/* An issuer may have several keys for an algorithm without a kid, or with the same kid. */
+static void all_keys_that_fit_are_tried(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"same", NULL};
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        const char *why = NULL;
+        json_t *set CLEANUP_JSON = json_pack("{s:[]}", "keys");
+        EVP_PKEY *const both[] = {keys[OIDC_ES256], keys[OIDC_RS256], strangers[OIDC_RS256]};
+        for (size_t k = 0; k < ARRAY_LEN(both); k++) {
+            json_t *jwk = jwt_public_key(both[k], k ? OIDC_RS256 : OIDC_ES256);
+            (void)(ids[i] ? json_object_set_new(jwk, "kid", json_string(ids[i]))
+                          : json_object_del(jwk, "kid"));
+            (void)json_array_append_new(json_object_get(set, "keys"), jwk);
+        }
+        char *text CLEANUP_FREE = json_text(set);
+        struct oidc_keys *before = published;
+        published = oidc_keys_read(text, strlen(text), &why);
+        assert_int_equal(oidc_keys_count(published), 3);
+        const char *header = ids[i] ? "{\"alg\":\"RS256\",\"kid\":\"same\"}" : "{\"alg\":\"RS256\"}";
+        for (size_t k = 1; k < ARRAY_LEN(both); k++) {
+            char *token CLEANUP_FREE = jwt_sign(both[k], OIDC_RS256, header, GOOD_CLAIMS);
+            assert_int_equal(ask(token), OIDC_OK);
+        }
+        EVP_PKEY *nobody = jwt_new_key(OIDC_RS256);
+        char *forged CLEANUP_FREE = jwt_sign(nobody, OIDC_RS256, header, GOOD_CLAIMS);
+        assert_int_equal(ask(forged), OIDC_SIGNATURE);
+        EVP_PKEY_free(nobody);
+        oidc_keys_free(published);
+        published = before;
+    }
 }
 
 static void keys_in_the_header_are_not_looked_at(void **state)
@@ -304,8 +357,15 @@ static void claims(void **state)
         {OIDC_CLAIMS, "\"iss\":\"" ISSUER "\",\"sub\":7,\"aud\":\"shootd\""},
         {OIDC_CLAIMS, "\"iss\":\"" ISSUER "\",\"sub\":\"a\\nb\",\"aud\":\"shootd\""},
         {OIDC_MALFORMED, "\"iss\":\"" ISSUER "\",\"sub\":\"a\\u0000b\",\"aud\":\"shootd\""},
-        {OIDC_ID_TOKEN, "\"iss\":\"" ISSUER "\",\"sub\":\"a\",\"aud\":\"shootd\",\"nonce\":\"n\""},
-        {OIDC_ID_TOKEN, "\"iss\":\"" ISSUER "\",\"sub\":\"a\",\"aud\":\"shootd\",\"at_hash\":\"n\""},
+        {OIDC_ID_TOKEN, GOOD_START ",\"typ\":\"ID\""},
+        {OIDC_ID_TOKEN, GOOD_START ",\"token_use\":\"id\""},
+        {OIDC_ID_TOKEN, GOOD_START ",\"c_hash\":\"n\""},
+        {OIDC_ID_TOKEN, GOOD_START ",\"s_hash\":\"n\",\"nonce\":\"n\""},
+        {OIDC_ID_TOKEN, GOOD_START ",\"typ\":\"ID\",\"token_use\":\"access\""},
+        {OIDC_OK, GOOD_START ",\"nonce\":\"n\",\"at_hash\":\"n\""},  /* Dex */
+        {OIDC_OK, GOOD_START ",\"typ\":\"Bearer\",\"nonce\":\"n\""}, /* Keycloak before 25 */
+        {OIDC_OK, GOOD_START ",\"typ\":\"Bearer\",\"c_hash\":\"n\""},
+        {OIDC_OK, GOOD_START ",\"token_use\":\"access\",\"at_hash\":\"n\""},
         {OIDC_ID_TOKEN, "\"iss\":\"" ISSUER "\",\"sub\":\"a\",\"aud\":\"shootd\",\"typ\":\"ID\""},
         {OIDC_OK, "\"iss\":\"" ISSUER "\",\"sub\":\"a\",\"aud\":\"shootd\",\"typ\":\"Bearer\""},
     };
@@ -408,6 +468,56 @@ static void refuses_key(int algorithm, const char *member, const char *value)
     assert_string_equal(why, "it has no usable key");
 }
 
+/* Puts a byte 0 before a number, or takes away the zeros at its begin, as some issuers do. */
+static void set_zeros(json_t *jwk, const char *member, bool has_zero)
+{
+    unsigned char bytes[OIDC_RSA_BITS_MIN / 8 + 2] = {0};
+    const char *text = json_string_value(json_object_get(jwk, member));
+    size_t len = 0, zeros = 0;
+    assert_int_equal(sodium_base642bin(bytes + 1, sizeof(bytes) - 1, text, strlen(text), NULL, &len, NULL,
+                                       sodium_base64_VARIANT_URLSAFE_NO_PADDING),
+                     0);
+    while (!has_zero && !bytes[1 + zeros])
+        zeros++;
+    char *other CLEANUP_FREE =
+        has_zero ? jwt_base64(bytes, len + 1) : jwt_base64(bytes + 1 + zeros, len - zeros);
+    json_set_str(jwk, member, other);
+}
+
+static void numbers_may_have_another_length(void **state)
+{
+    (void)state;
+    static const char *const members[OIDC_ALGORITHM_MAX_][2] = {
+        [OIDC_RS256] = {"n", "e"}, [OIDC_PS256] = {"n", "e"}, [OIDC_ES256] = {"x", "y"}};
+    for (int i = 0; i < OIDC_EDDSA; i++) {
+        for (int has_zero = 0; has_zero < 2; has_zero++) {
+            EVP_PKEY *key = jwt_new_key(i);
+            json_t *jwk = jwt_public_key(key, i);
+            /* One key of 256 has a coordinate that begins with a zero. */
+            for (int tries = 0; i == OIDC_ES256 && !has_zero && tries < 100000; tries++) {
+                if (!strncmp(json_str(jwk, "x"), "AA", 2))
+                    break;
+                json_decref(jwk);
+                EVP_PKEY_free(key);
+                key = jwt_new_key(i);
+                jwk = jwt_public_key(key, i);
+            }
+            for (size_t k = 0; k < 2; k++)
+                set_zeros(jwk, members[i][k], has_zero);
+            struct oidc_keys *before = published;
+            const char *why = NULL;
+            published = read_one(jwk, &why);
+            assert_non_null(published);
+            char *header CLEANUP_FREE = header_of(i);
+            char *token CLEANUP_FREE = jwt_sign(key, i, header, GOOD_CLAIMS);
+            assert_int_equal(ask(token), OIDC_OK);
+            oidc_keys_free(published);
+            published = before;
+            EVP_PKEY_free(key);
+        }
+    }
+}
+
 static void keys_of_no_use(void **state)
 {
     (void)state;
@@ -425,6 +535,7 @@ static void keys_of_no_use(void **state)
     refuses_key(OIDC_RS256, "n", "AQAB");
     refuses_key(OIDC_RS256, "e", "AQ"); /* with exponent 1 each text is its own signature */
     refuses_key(OIDC_RS256, "e", "AA");
+    refuses_key(OIDC_RS256, "e", "AAAB");
     refuses_key(OIDC_RS256, "d", "AQAB"); /* a private key */
     refuses_key(OIDC_RS256, "k", "AQAB");
     refuses_key(OIDC_ES256, "crv", "P-384");
@@ -586,9 +697,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_tokens_of_each_algorithm),
         cmocka_unit_test(only_allowed_algorithms),
+        cmocka_unit_test(cheap_refusals_come_first),
         cmocka_unit_test(no_signature),
         cmocka_unit_test(the_public_key_is_no_secret),
         cmocka_unit_test(key_ids_only_choose),
+        cmocka_unit_test(all_keys_that_fit_are_tried),
         cmocka_unit_test(keys_in_the_header_are_not_looked_at),
         cmocka_unit_test(types_and_extensions),
         cmocka_unit_test(duplicate_members),
@@ -599,6 +712,7 @@ int main(void)
         cmocka_unit_test(large_and_deep),
         cmocka_unit_test(signatures_have_one_length),
         cmocka_unit_test(keys_that_are_missing),
+        cmocka_unit_test(numbers_may_have_another_length),
         cmocka_unit_test(keys_of_no_use),
         cmocka_unit_test(mutated_tokens_never_pass),
     };

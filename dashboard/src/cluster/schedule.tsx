@@ -3,7 +3,7 @@ import { texts } from "../texts";
 import type { Cluster, Schedule } from "../types";
 import { Foreign } from "../ui/foreign";
 import { dateFormat, zoneName } from "../ui/time";
-import { DAY, dailySpans, minutesUtc, offsetOf, readCron, sleepSpans } from "./times";
+import { dailySpans, minutesUtc, movedBy, offsetOf, readCron, sleepSpans, type Cron } from "./times";
 import { Week } from "./week";
 
 const two = (n: number) => String(n).padStart(2, "0");
@@ -27,18 +27,27 @@ function Window({ begin, end }: { begin: string | null | undefined; end: string 
   );
 }
 
+const timeOf = ({ hour, minute }: Cron) => `${two(hour)}:${two(minute)}`;
+
+const daysOf = ({ days }: Cron) => (days === null || days.length === 7 ? texts.schedule.everyDay : days.map((day) => texts.schedule.day[day]).join(", "));
+
+/** The moments in another zone, with their days when these are others. */
+function sameTime(of: Cron, cron: Cron, zone: string): string {
+  const text = texts.schedule.local(timeOf(of), zone);
+  return daysOf(of) === daysOf(cron) ? text : texts.schedule.at(daysOf(of), text);
+}
+
 function Moment({ text, location }: { text: string | null | undefined; location: string }) {
   if (!text) return <span class="quiet">{texts.never}</span>;
   const cron = readCron(text);
   if (!cron) return <Foreign mono text={`${text} ${location}`} />;
-  const days = cron.days === null || cron.days.length === 7 ? texts.schedule.everyDay : cron.days.map((day) => texts.schedule.day[day]).join(", ");
-  const minutes = cron.hour * 60 + cron.minute, ahead = offsetOf(location, new Date());
-  const inUtc = ahead === null ? null : (minutes - ahead + 2 * DAY) % DAY;
+  const at = new Date(), ahead = offsetOf(location, at);
+  const inUtc = ahead === null ? null : movedBy(cron, -ahead), own = inUtc && movedBy(inUtc, -at.getTimezoneOffset());
   return (
     <span>
-      {texts.schedule.at(days, utc(minutes))} <Foreign text={location} />{" "}
-      {inUtc !== null && <span class="quiet">{texts.schedule.local(local(inUtc), zoneName(new Date()))}</span>}
-      {inUtc !== null && location !== "UTC" && <span class="quiet"> {texts.schedule.local(utc(inUtc), texts.schedule.utcName)}</span>}
+      {texts.schedule.at(daysOf(cron), timeOf(cron))} <Foreign text={location} />{" "}
+      {own && <span class="quiet">{sameTime(own, cron, zoneName(at))}</span>}
+      {inUtc && location !== "UTC" && <span class="quiet"> {sameTime(inUtc, cron, texts.schedule.utcName)}</span>}
     </span>
   );
 }

@@ -29,6 +29,12 @@ export function readCron(text: string | null | undefined): Cron | null {
   return { minute: Number(match[1]), hour: Number(match[2]), days };
 }
 
+/** The same moments by a clock that is `minutes` ahead: they may be on other days of the week. */
+export function movedBy({ minute, hour, days }: Cron, minutes: number): Cron {
+  const at = hour * 60 + minute + minutes, shift = Math.floor(at / DAY), left = at - shift * DAY;
+  return { minute: left % 60, hour: Math.floor(left / 60), days: days && days.map((day) => (((day + shift) % 7) + 7) % 7) };
+}
+
 /** The minutes that a zone is ahead of UTC at that time; null for a zone that the browser does not know. */
 export function offsetOf(zone: string, at: Date): number | null {
   const minute = Math.floor(at.getTime() / 60_000) * 60_000;

@@ -2,6 +2,7 @@
 // does not read changes for nobody, and resumes when it is visible again.
 import { computed, effect, signal, untracked } from "@preact/signals";
 
+import { present } from "../clock";
 import { onEnd, session } from "../session";
 import type { Event } from "../types";
 import { startStream, stopStream, type Listener } from "./tabs";
@@ -30,8 +31,8 @@ function each(work: (to: Listener) => void) {
 
 const all: Listener = { events: (events: Event[]) => each((to) => to.events(events)), reset: () => each((to) => to.reset()) };
 
-/** The current time in ms, updated once a second while the page is visible. Ages and durations depend on it. */
-export const now = signal(Date.now());
+/** The current time of the server in ms, updated once a second while the page is visible. Ages and durations depend on it. */
+export const now = signal(present());
 /** Whether the page is visible. */
 export const seen = signal(!document.hidden);
 /** Whether the user has paused the page. It then shows its present data, and gets the missed events afterwards. */
@@ -45,11 +46,11 @@ const left = signal(false);
 export function startLife() {
   let hiding = 0;
   setInterval(() => {
-    if (!document.hidden) now.value = Date.now();
+    if (!document.hidden) now.value = present();
   }, TICK_MS);
   document.addEventListener("visibilitychange", () => {
     seen.value = !document.hidden;
-    now.value = Date.now();
+    now.value = present();
   });
   addEventListener("pagehide", () => (left.value = true));
   addEventListener("pageshow", () => (left.value = false));

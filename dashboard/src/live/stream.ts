@@ -1,5 +1,5 @@
 // One event stream: `fetch` with the token in its header.
-import { base } from "../api";
+import { base, isProblem } from "../api";
 import { fresh } from "../sign_on/renew";
 import { token } from "../token";
 import type { Problem } from "../types";
@@ -9,7 +9,7 @@ import { StreamParser, type Block } from "./sse";
 const SILENCE_MS = 45_000;
 export const RETRY_FIRST_MS = 500;
 
-/** The server gave an answer that is not a stream. */
+/** The server, or a proxy in its place (no problem), gave an answer that is not a stream. */
 export class Refused extends Error {
   constructor(readonly status: number, readonly problem: Problem | null) {
     super(problem?.detail ?? `status ${status}`);
@@ -51,7 +51,10 @@ export async function readStream(after: string | null, stop: AbortSignal, take: 
     if (after !== null) headers["Last-Event-ID"] = after;
     const response = await fetch(`${base}/v1/events`, { headers, signal: watch.signal, cache: "no-store" });
     if (response.status === 401 && used !== token()) return 0; // the token was renewed meanwhile
-    if (!response.ok || !response.body) throw new Refused(response.status, (await response.json().catch(() => null)) as Problem | null);
+    if (!response.ok || !response.body) {
+      const body: unknown = await response.json().catch(() => null);
+      throw new Refused(response.status, isProblem(body) ? body : null);
+    }
     const parser = new StreamParser();
     const reader = response.body.getReader();
     const decoder = new TextDecoder();

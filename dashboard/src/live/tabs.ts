@@ -2,6 +2,7 @@
 // each piece of it on; when that tab is closed or hidden, the browser gives the lock to the next one. Every tab has a position of its own
 // and takes only events that follow it, so no event is missed or shown twice. Over plain http a browser has no locks, and each tab reads a
 // stream of its own.
+import { present } from "../clock";
 import { base } from "../api";
 import { refuse } from "../session";
 import type { Event, Whoami } from "../types";
@@ -72,12 +73,12 @@ function apply({ log: of, after, blocks }: Omit<Piece, "link">, to: Listener) {
 
 /** The state after a failure; `heard`: the time of the last data. */
 function stateAfter(error: unknown, heard: number): Link {
-  return error instanceof Refused ? { state: "blocked", since: Date.now(), why: error.message } : { state: "away", since: heard };
+  return error instanceof Refused ? { state: "blocked", since: present(), why: error.message } : { state: "away", since: heard };
 }
 
 /** Reads one stream after the other until `stop`. */
 async function lead(stop: AbortSignal, to: Listener, channel: BroadcastChannel | null) {
-  let of = log || newLog(), from = position, heard = Date.now(), failures = 0, isMoved = false, cut = () => {};
+  let of = log || newLog(), from = position, heard = present(), failures = 0, isMoved = false, cut = () => {};
   const pass = (blocks: Block[] = [], after = from) => {
     if (!stop.aborted) channel?.postMessage({ log: of, after, blocks, link: link.peek() } satisfies Piece);
   };
@@ -85,7 +86,7 @@ async function lead(stop: AbortSignal, to: Listener, channel: BroadcastChannel |
   function take(blocks: Block[]) {
     if (isMoved) return;
     failures = 0;
-    heard = Date.now();
+    heard = present();
     setLink({ state: "live", since: heard });
     const after = from;
     for (const { id } of blocks) from = id ?? from;
@@ -111,7 +112,7 @@ async function lead(stop: AbortSignal, to: Listener, channel: BroadcastChannel |
     } catch (error) {
       if (stop.aborted) return null;
       if (isMoved) return 0;
-      if (error instanceof Refused && error.status === 401) return refuse(error.problem), null;
+      if (error instanceof Refused && error.status === 401 && error.problem) return refuse(error.problem), null;
       setLink(stateAfter(error, heard));
       pass();
       return Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** failures++) * (0.75 + Math.random() / 2);
@@ -119,7 +120,7 @@ async function lead(stop: AbortSignal, to: Listener, channel: BroadcastChannel |
   }
 
   if (channel) channel.onmessage = ({ data }: MessageEvent<Piece | Joined>) => "joined" in data && join(data.joined, data.log);
-  if (link.peek().state === "live") setLink({ state: "connecting", since: Date.now() });
+  if (link.peek().state === "live") setLink({ state: "connecting", since: present() });
   const beat = setInterval(() => pass(), BEAT_MS);
   try {
     pass();
@@ -199,7 +200,7 @@ async function share(stop: AbortSignal, to: Listener, name: string) {
 export function startStream(to: Listener, { id, role, projects }: Whoami) {
   if (running) return;
   running = new AbortController();
-  setLink({ state: "connecting", since: Date.now() });
+  setLink({ state: "connecting", since: present() });
   const { signal } = running;
   // Tabs with other rights, or of another shootd behind the same proxy, get other events. 1: the form of the messages.
   if ("locks" in navigator) void share(signal, to, `shootd events 1 ${base} ${JSON.stringify([id, role, projects])}`);
@@ -214,5 +215,5 @@ export function stopStream(forget: boolean) {
     position = null;
     log = "";
   }
-  setLink({ state: "off", since: Date.now() });
+  setLink({ state: "off", since: present() });
 }

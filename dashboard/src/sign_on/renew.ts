@@ -53,7 +53,11 @@ async function renewOnce(of: Login) {
   if (login !== of || token() !== of.access) return;
   if (typeof answer === "string") return fail(of, texts.signOn.notReached[answer](of.name), false);
   const issued = answer.status === 200 ? readIssued(answer.document) : null;
-  if (!issued) return fail(of, reasonOf(answer.document) ?? texts.signOn.status(answer.status), answer.status >= 400 && answer.status < 500 && answer.status !== 429);
+  if (!issued) {
+    // Only the issuer says why it refuses (RFC 6749, 5.2); a proxy that answers in its place does not.
+    const reason = reasonOf(answer.document), isFinal = reason !== null && answer.status >= 400 && answer.status < 500 && answer.status !== 429;
+    return fail(of, reason ?? texts.signOn.status(answer.status), isFinal);
+  }
   keepToken(issued.access);
   keepRenewing(of, { ...issued, refresh: issued.refresh ?? of.refresh }, Date.now());
 }
