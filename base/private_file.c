@@ -43,5 +43,8 @@ void private_file_remove_draft(int directory, const char *name)
 int private_file_write(int directory, const char *name, const void *bytes, size_t len)
 {
     char *draft CLEANUP_FREE = mem_printf("%s.new", name);
+    struct stat st;
+    if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+        (void)unlinkat(directory, name, 0); /* nobody but shootd writes here: the file takes its place */
     return replace_file(directory, name, draft, 0600, bytes, len);
 }
