@@ -115,6 +115,14 @@ static void *write_lines(void *arg)
 
 /* ---- callers ---- */
 
+/* Sends the waiting lines, when there is no thread that does. The lines behind which an abandoned thread
+ * still waits stay where they are: their sender would wait like the thread. Called with the lock. */
+static void send_without_thread(void)
+{
+    if (!writer.is_running && !writer.is_abandoned)
+        (void)send_all(&writer.waiting);
+}
+
 /* Waits until the thread has no more than `left` bytes of lines, and with `left` 0 has sent all. Called with
  * the lock. Returns whether it came to that in time. */
 static bool wait_for_thread(size_t left, int64_t patience_us)
@@ -145,8 +153,8 @@ bool log_writer_add(log_send send, const void *line, size_t len, bool is_held, i
     }
     if (writer.is_running && !is_held)
         (void)pthread_cond_signal(&writer.added);
-    else if (!writer.is_running && (!is_held || writer.waiting.len > SEND_BYTES))
-        (void)send_all(&writer.waiting);
+    else if (!is_held || writer.waiting.len > SEND_BYTES)
+        send_without_thread();
     (void)pthread_mutex_unlock(&writer.lock);
     return fits;
 }
@@ -157,7 +165,7 @@ void log_writer_wake(void)
     if (writer.is_running)
         (void)pthread_cond_signal(&writer.added);
     else
-        (void)send_all(&writer.waiting);
+        send_without_thread();
     (void)pthread_mutex_unlock(&writer.lock);
 }
 
@@ -165,7 +173,7 @@ void log_writer_flush(int64_t patience_us)
 {
     (void)pthread_mutex_lock(&writer.lock);
     if (!writer.is_running)
-        (void)send_all(&writer.waiting);
+        send_without_thread();
     else if (!pthread_equal(pthread_self(), writer.thread))
         (void)wait_for_thread(0, patience_us);
     (void)pthread_mutex_unlock(&writer.lock);

@@ -326,12 +326,12 @@ void store_fake_failed_commits_have_effect(void *conn, bool have);
 void store_fake_fail_last_marked(void *conn, int times);
 
 /* Copies the committed state, and replaces it with such a copy, as sqlite_restore does: open operations are
- * marked, and the numbers of events continue. A copy may be used again. The store is closed, except for
- * `conn`. Used only by tests. */
+ * marked, and the numbers of events continue. A copy may be used again. The store is closed during a restore,
+ * except for `conn`. Used only by tests. */
 struct store_fake_copy;
 struct store_fake_copy *store_fake_backup(void *conn);
 void store_fake_restore(void *conn, const struct store_fake_copy *copy);
-void store_fake_copy_free(struct store_fake_copy *copy);
+void store_fake_copy_free(void *conn, struct store_fake_copy *copy);
 
 /* ---- the running store ---- */
 

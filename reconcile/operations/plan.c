@@ -35,20 +35,22 @@ static bool plan_may_have_been_made(const struct entity *e)
     return !step || step->uncertain || step->status == STEP_SENDING || step->status == STEP_DONE;
 }
 
-/* Whether only the body of the create shows which shoot of this name is the cluster's: no uid is known. A
- * deletion keeps that body (plan_delete_after_create). */
-static bool plan_lacks_uid(const struct entity *e)
+/* Whether only the body of the create shows whether this shoot is the cluster's: no uid is known. A deletion
+ * keeps that body (plan_delete_after_create). A shoot without a uid is compared only once, because later runs
+ * change what is compared; without a uid nothing is deleted. */
+static bool plan_lacks_uid(const struct entity *e, const struct shoot *shoot)
 {
     const struct operation *op = e->op;
     if (!e->cluster->upstream_exists)
         return true;
-    return !shoot_has_uid(e->cluster->shoot) && op && op->body &&
-           (op->type == OPERATION_CREATE || op->type == OPERATION_DELETE);
+    if (shoot_has_uid(e->cluster->shoot) || (e->cluster->shoot && !shoot_has_uid(shoot)))
+        return false;
+    return op && op->body && (op->type == OPERATION_CREATE || op->type == OPERATION_DELETE);
 }
 
 bool plan_is_foreign(const struct entity *e, const struct shoot *shoot)
 {
-    if (!plan_lacks_uid(e))
+    if (!plan_lacks_uid(e, shoot))
         return false;
     return !e->op || !plan_may_have_been_made(e) || !plan_may_be_ours(e, shoot);
 }
@@ -86,9 +88,9 @@ static bool has_uid_of_create(const struct shoot *shoot, const char *uid)
 
 /*
  * The uid of the create's answer decides, when both are known. Otherwise: a foreign shoot with the same name
- * has an older history, or a different version, or different pools. A
- * shoot is certainly shootd's own when its history can be read, and its version or all its pools equal those
- * that were requested. Only such a shoot may be deleted.
+ * has an older history, or a different version, or different pools. A shoot is certainly shootd's own when
+ * its history can be read, and its version or all its pools equal those that were requested. Only such a
+ * shoot may be deleted.
  */
 enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot)
 {
@@ -117,7 +119,7 @@ bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
 
 bool plan_is_unclear(const struct entity *e, const struct shoot *shoot)
 {
-    return plan_lacks_uid(e) && e->op && plan_may_have_been_made(e) &&
+    return plan_lacks_uid(e, shoot) && e->op && plan_may_have_been_made(e) &&
            plan_likeness(e, shoot) == LIKENESS_UNPROVEN;
 }
 
@@ -138,7 +140,8 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     if (!plan_may_have_been_made(e)) {
         if (op->steps[0].status == STEP_PENDING)
             step_move(op, &op->steps[0], STEP_SKIPPED);
-    } else if (!op->body && (create_step(e) || (e->op && e->op->type == OPERATION_DELETE))) {
+    } else if (create_step(e) || (e->op && e->op->type == OPERATION_DELETE)) {
+        json_decref(op->body); /* the answer to the create may have added the uid since the delete was made */
         op->body = json_deep_copy(e->op->body);
     }
 }

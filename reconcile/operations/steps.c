@@ -145,7 +145,9 @@ void step_send_again(struct entity *e)
         entity_fail_operation(e, TAKE_PTR(e->step.refusal));
         return;
     }
-    if (e->op->restored) {
+    /* a step that is needless now is skipped, because the create behind it may have been sent after the
+     * backup */
+    if (e->op->restored && !step_kind(step)->is_needless) {
         end_restored(e);
         return;
     }

@@ -265,10 +265,14 @@ void store_fake_restore(void *arg, const struct store_fake_copy *copy)
     unlock(conn);
 }
 
-void store_fake_copy_free(struct store_fake_copy *copy)
+void store_fake_copy_free(void *arg, struct store_fake_copy *copy)
 {
-    if (copy)
-        fake_tables_done(&copy->tables);
+    struct fake_conn *conn = arg;
+    if (!copy)
+        return;
+    lock(conn); /* the store counts references to the same rows */
+    fake_tables_done(&copy->tables);
+    unlock(conn);
     free(copy);
 }
 

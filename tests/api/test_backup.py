@@ -131,6 +131,25 @@ def test_backups_under_writes_are_whole_and_operations_go_on(sim, busy, make_sho
     assert not sim.requests("create_shoot"), "nothing is sent a second time"
 
 
+def test_a_create_that_prepared_its_project_in_the_backup_is_found(sim, make_shootd, tmp_path):
+    """The call that prepares the project is under way in the backup; the cluster is made after it."""
+    d = make_shootd(sim.url).start()
+    d.wait_upstream()
+    sim.fault("bootstrap", "delay", delay_ms=60000)
+    id = d.create("dev")["operation"]["id"]
+    wait_until(lambda: d.operation(id)["steps"][0]["status"] == "sending", what="the project to be prepared")
+    copy = backup(d, tmp_path / "copy.db", "--with-seal-key")["backup"]
+    sim.clear_faults()
+    assert d.wait_operation(id)["status"] == "succeeded"
+    d.kill()
+    restore(d, copy)
+    sim.forget()
+    d.start()
+    ended = d.wait_operation(id)
+    assert ended["status"] == "succeeded", ended
+    assert d.cluster("dev").json()["managed"] and not sim.requests("create_shoot") and not sim.requests("bootstrap")
+
+
 def with_many_events(path):
     """Adds about 50 MiB, so that a backup takes time."""
     with sqlite3.connect(path) as db:

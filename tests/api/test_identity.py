@@ -178,3 +178,27 @@ def test_what_replaced_a_new_cluster_before_its_first_read_is_not_ours(sim, make
     other = wait_until(lambda: (c := d.cluster("dev")).status_code == 200 and not c.json()["managed"] and c.json(), what="the other one")
     assert other["spec"] is None and other["observed"]["uid"].startswith("12345678")
     assert sim.counters()["deletes"] == {}
+
+
+def test_a_delete_that_came_before_the_answer_to_its_create_knows_the_uid(sim, make_shootd):
+    """v1 names the uid only in that answer. Before the first read somebody else has made the same cluster anew."""
+    d = make_shootd(sim.url, api="v1").start()
+    d.wait_upstream()
+    for operation in ("list_shoots", "get_shoot"):
+        sim.fault(operation, "status", status=502, count=0)
+    sim.fault("create_shoot", "delay", delay_ms=3000)
+    created = d.create("dev")["operation"]["id"]
+    wait_until(lambda: d.operation(created)["status"] == "running", what="the create to be sent")
+    deleted = d.http.delete(d.clusters_path("dev"))
+    assert deleted.status_code == 202
+    assert d.operation(created)["status"] == "running", "its answer is still missing"
+    wait_until(lambda: d.operation(created)["status"] == "cancelled", what="the answer, after which the delete begins")
+    state = sim.http.get("/_sim/state").json()
+    spec = {s["name"]: s["spec"] for s in state["shoots"]}["dev"]
+    sim.http.delete("/_sim/shoots/dev")
+    assert sim.http.put("/_sim/state", json={"bootstrapped": state["bootstrapped"], "shoots": [
+        {"name": "dev", "state": "ready", "uid": "12345678-1234-4234-8234-123456789012", "spec": spec}]}).status_code < 300
+    sim.clear_faults()
+    d.wait_operation(deleted.json()["operation"]["id"])
+    wait_until(lambda: (c := d.cluster("dev")).status_code == 200 and not c.json()["managed"], what="the other one")
+    assert sim.counters()["deletes"] == {}

@@ -547,6 +547,42 @@ static void a_pipe_that_nobody_reads_stops_nobody(void **state)
     (void)fclose(lines);
 }
 
+/* Runs in a child process. The writer still waits for a reader when it is stopped, and more lines wait. */
+_Noreturn static void log_after_the_stop(void)
+{
+    enum { SOME = 4000 }; /* more than a pipe and one turn of the writer take, less than the queue */
+    int ends[2];
+    (void)alarm(20);
+    if (pipe(ends) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
+        _exit(1);
+    log_writer_start();
+    for (int i = 0; i < 2 * SOME; i++) {
+        log_info("line", "number", LOG_INT(i), "end", "");
+        if (i == SOME)
+            log_writer_flush(50 * US_PER_MS); /* by now the writer waits for the reader */
+    }
+    log_writer_stop(0);
+    const uint64_t before = log_writer_dropped();
+    log_info("late");
+    log_hold(false);
+    log_info("late, with others");
+    log_release();
+    log_writer_flush(US_PER_S);
+    _exit(log_writer_dropped() == before + 2 ? 0 : 2);
+}
+
+static void nobody_waits_after_the_stop_of_a_writer_that_waits(void **state)
+{
+    (void)state;
+    int status;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child)
+        log_after_the_stop();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static const char *printable(const char *from, size_t size)
 {
     static char to[256];
@@ -1082,6 +1118,7 @@ int main(void)
         cmocka_unit_test(held_lines_are_written_together),
         cmocka_unit_test(a_time_keeps_its_monotonic_time),
         cmocka_unit_test(a_pipe_that_nobody_reads_stops_nobody),
+        cmocka_unit_test(nobody_waits_after_the_stop_of_a_writer_that_waits),
         cmocka_unit_test(a_failed_assertion_is_logged_with_what_it_is_about),
         cmocka_unit_test(foreign_text_can_be_printed),
         cmocka_unit_test(logs_and_problems_hold_printable_text),

@@ -19,6 +19,9 @@ struct cleura {
     bool away;
     bool loses;               /* the next create gets no answer, then Cleura is away */
     bool arrives;             /* the lost create makes the shoot */
+    bool accepts;             /* the next create makes the shoot, and is answered */
+    bool hides_uid;           /* the answers have no uid */
+    bool is_reconciled;       /* the last operation of the shoot is not the create any more */
     int64_t refuses_after_us; /* creates are refused after this time */
     unsigned stranger_after;  /* after so many single reads of the absent shoot, somebody else makes it */
     const char *version;      /* the version of the shoot; NULL: there is no shoot */
@@ -27,11 +30,11 @@ struct cleura {
 };
 
 static const char shoot_form[] =
-    "%s{\"name\":\"web\",\"uid\":\"11111111-8888-4777-8666-555555555555\","
+    "%s{\"name\":\"web\",\"uid\":\"%s\","
     "\"kubernetes\":{\"version\":\"%s\"},"
     "\"shoot_provider\":{\"workers\":[{\"name\":\"a\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":"
     "{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":1,\"max_surge\":1,"
-    "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"]}]},\"last_operation\":{\"type\":\"Create\","
+    "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"]}]},\"last_operation\":{\"type\":\"%s\","
     "\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\","
     "\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false,"
     "\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}%s";
@@ -41,19 +44,6 @@ static const char blurred_form[] =
     "{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\","
     "\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false,"
     "\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}%s";
-
-static struct canned_answer create_shoot(struct cleura *cleura, const struct seen_request *request)
-{
-    struct canned_answer answer = answer_with(400, "{}");
-    cleura->creates++;
-    answer.latency_us = cleura->refuses_after_us;
-    if (!cleura->loses)
-        return answer;
-    cleura->loses = false;
-    cleura->away = true;
-    cleura->version = cleura->arrives ? "1.33.7" : NULL;
-    return (struct canned_answer){HTTP_TIMEOUT, 0, NULL, NULL, request->timeout_us};
-}
 
 static struct canned_answer delete_shoot(struct cleura *cleura)
 {
@@ -73,9 +63,27 @@ static struct canned_answer read_shoots(struct cleura *cleura, bool is_list)
     if (cleura->is_blurred)
         (void)snprintf(text, sizeof(text), blurred_form, is_list ? "[" : "", is_list ? "]" : "");
     else
-        (void)snprintf(text, sizeof(text), shoot_form, is_list ? "[" : "", cleura->version,
-                       is_list ? "]" : "");
+        (void)snprintf(text, sizeof(text), shoot_form, is_list ? "[" : "",
+                       cleura->hides_uid ? "" : "11111111-8888-4777-8666-555555555555", cleura->version,
+                       cleura->is_reconciled ? "Reconcile" : "Create", is_list ? "]" : "");
     return answer_with(200, text);
+}
+
+static struct canned_answer create_shoot(struct cleura *cleura, const struct seen_request *request)
+{
+    struct canned_answer answer = answer_with(400, "{}");
+    cleura->creates++;
+    if (cleura->accepts) {
+        cleura->version = "1.33.7";
+        return read_shoots(cleura, false);
+    }
+    answer.latency_us = cleura->refuses_after_us;
+    if (!cleura->loses)
+        return answer;
+    cleura->loses = false;
+    cleura->away = true;
+    cleura->version = cleura->arrives ? "1.33.7" : NULL;
+    return (struct canned_answer){HTTP_TIMEOUT, 0, NULL, NULL, request->timeout_us};
 }
 
 static struct canned_answer respond(void *ctx, const struct seen_request *request)
@@ -370,6 +378,23 @@ static void a_refused_create_is_known_after_the_change_behind_it(void **state)
     end(d);
 }
 
+/* Cleura accepts the create, and never shows the uid. A later run changes what the create requested. */
+static void a_cluster_whose_uid_is_never_shown_stays(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.accepts = true, .hides_uid = true};
+    struct running *d = start(&cleura);
+    char *created CLEANUP_FREE = post_create(d);
+    running_run(d, 10 * MINUTE);
+    expect_operation(d, created, OPERATION_SUCCEEDED);
+    expect_cluster(d->view, "p00/web", "ready managed");
+    cleura.is_reconciled = true;
+    cleura.version = "1.33.8";
+    running_run(d, 30 * MINUTE);
+    expect_cluster(d->view, "p00/web", "ready managed");
+    end(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_delete_lets_the_create_continue),
         cmocka_unit_test(a_lost_create_is_known_after_the_change_behind_it),
         cmocka_unit_test(a_refused_create_is_known_after_the_change_behind_it),
+        cmocka_unit_test(a_cluster_whose_uid_is_never_shown_stays),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

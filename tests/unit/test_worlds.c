@@ -298,7 +298,7 @@ static void back_up(struct worlds *w)
 {
     struct store_fake_copy **place = &w->backups[draw(w, BACKUPS_MAX)];
     cleura_trace(&w->cleura, "  backup");
-    store_fake_copy_free(*place);
+    store_fake_copy_free(w->d.keeper, *place);
     *place = store_fake_backup(w->d.keeper);
 }
 
@@ -491,7 +491,7 @@ static bool run_seed(uint64_t seed, bool verbose)
                       w->strangers);
     (void)running_kill(&w->d, false);
     for (unsigned i = 0; i < BACKUPS_MAX; i++)
-        store_fake_copy_free(w->backups[i]);
+        store_fake_copy_free(w->d.keeper, w->backups[i]);
     running_done(&w->d);
     while (w->wish_count)
         drop_wish(w);
