@@ -186,6 +186,8 @@ void operation_trim(struct operation *op)
 {
     static const char *const of_steps[] = {"rolls_nodes", "reason", NULL}, *const of_pools[] = {"name", NULL};
     const bool is_open = !operation_status_is_final(op->status);
+    if (!op->body || (json_object_size(op->body) == 1 && (json_arr(op->body, "steps") || is_open)))
+        return; /* the body was trimmed already */
     json_t *steps = list_of_members(json_arr(op->body, "steps"), of_steps);
     /* the pools of a create are shown until Cleura shows them */
     json_t *pools = is_open ? list_of_members(json_arr(op->body, "node_pools"), of_pools) : NULL;
