@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/proxy.h"
 #include "oidc/kept_keys.h"
 
 enum { URL_MAX_BYTES = 2048, CALL_S = 10, CONNECT_S = 5, RETRY_S = 5, RETRY_LEAST_S = 1 };
@@ -294,8 +295,10 @@ static void on_answer(void *ctx, const struct http_answer *answer)
 static void ask(struct issuer *issuer, enum stage stage, const char *url)
 {
     static const struct http_header headers[] = {{"Accept", "application/json"}, {NULL, NULL}};
+    char *proxy CLEANUP_SECRET = proxy_for(issuer->config->http_proxy, url);
     const struct http_request request = {.method = "GET",
                                          .url = url,
+                                         .proxy = proxy,
                                          .headers = headers,
                                          .connect_timeout_us = CONNECT_S * US_PER_S,
                                          .timeout_us = CALL_S * US_PER_S,
