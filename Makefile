@@ -146,8 +146,8 @@ build/openapi_data.c build/openapi.json &: openapi.yaml tools/embed_openapi.py
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml build/openapi.json > build/openapi_data.c
 
-# The page at / is part of the binary, too. npm builds it where that is installed (tools/dashboard.sh); DASHBOARD=no leaves it out,
-# DASHBOARD=required makes it an error when it cannot be built.
+# The page at / is part of the binary, too. npm builds it where that is installed (tools/dashboard.sh); DASHBOARD=no leaves it out, and
+# `make run` then installs no npm (tools/deps.sh). DASHBOARD=required makes it an error when it cannot be built.
 DASHBOARD ?= auto
 DASHBOARD_SRC := $(shell find dashboard \( -name node_modules -o -name types \) -prune -o -type f -print 2>/dev/null)
 $(OBJ)/api/dashboard_data.o: build/dashboard_data.c build/obj/$(VARIANT)/.flags

@@ -201,7 +201,7 @@ static const struct query_rule rules[PARAM_MAX_] = {
                                .single = true},
     [PARAM_WAIT] = {.name = "wait", .kind = QUERY_CLAMPED, .max = 55},
     [PARAM_AFTER] = {.name = "after", .kind = QUERY_NUMBER, .max = INT64_MAX},
-    [PARAM_LAST_EVENT_ID] = {.name = "lastEventId", .kind = QUERY_NUMBER, .max = INT64_MAX},
+    [PARAM_LAST_EVENT_ID] = {.name = "lastEventId"},
     [PARAM_TYPE] = {.name = "type"},
     [PARAM_TTL_SECONDS] =
         {.name = "ttl_seconds", .kind = QUERY_NUMBER, .min = 600, .max = 86400, .fallback = 3600},

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/config_private.h"
+#include "config/proxy.h"
 #include "config/secret_file.h"
 #include "config/values.h"
 #include "model/names.h"
@@ -86,6 +87,24 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
         config_fault(l, at ? at : node, "url", "'%s' %s", a->url, url_fault(a->url));
 }
 
+/* `url` is the URL of the account or issuer that is at `node`. */
+static void check_proxy(struct loader *l, const yaml_node_t *node, const char *setting, const char *url)
+{
+    const yaml_node_t *at = find_node(l, node, "http_proxy");
+    if (setting && strcmp(setting, CONFIG_NO_PROXY) != 0 &&
+        (!matches("^http://[]A-Za-z0-9.:[_-]+:[0-9]{1,5}/?$", setting) || url_fault(setting))) {
+        config_fault(l, at, "http_proxy", "must be http://host:port without credentials, or %s",
+                     CONFIG_NO_PROXY);
+        return;
+    }
+    /* Only the environment of the daemon itself counts. */
+    char *proxy CLEANUP_SECRET = url && l->purpose == CONFIG_TO_SERVE ? proxy_for(setting, url) : NULL;
+    if (proxy && proxy_fault(proxy))
+        config_fault(l, at ? at : node, "http_proxy",
+                     "https_proxy or all_proxy of the environment %s: name a proxy here, or %s",
+                     proxy_fault(proxy), CONFIG_NO_PROXY);
+}
+
 /*
  * systemd makes a credential (LoadCredential=) only while the unit runs, and only for the unit. A check
  * outside the unit therefore does not report a missing credential as a fault.
@@ -150,6 +169,7 @@ static void check_accounts(struct loader *l)
         if (a->cloud && !matches("^[A-Za-z0-9][A-Za-z0-9-]{0,61}$", a->cloud))
             config_fault(l, node, "cloud", "'%s' must be 1 to 62 letters, digits and '-'", a->cloud);
         check_url(l, node, a);
+        check_proxy(l, node, a->http_proxy, a->url);
         load_password(l, node, a);
         check_token_file(l, node, a);
     }
@@ -399,6 +419,7 @@ static void check_issuers(struct loader *l)
         if (find_node(l, node, "algorithms"))
             check_algorithms(l, key_or_item(l, node, "algorithms"), issuer->algorithms);
         check_authorization(l, node, issuer);
+        check_proxy(l, node, issuer->http_proxy, issuer->issuer);
         for (size_t j = 0; j < i; j++)
             if (mem_same_str(issuer->issuer, c->oidc.issuers[j].issuer))
                 config_fault(l, node, "issuer", "'%s' is given twice", issuer->issuer);

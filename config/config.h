@@ -30,6 +30,7 @@ struct config_account {
     int max_in_flight;
     int64_t min_spacing_us;
     int64_t call_timeout_us;
+    char *http_proxy; /* see config/proxy.h; NULL: the environment decides */
 };
 
 struct config_project {
@@ -55,8 +56,9 @@ struct config_issuer {
     char **algorithms; /* names of oidc/keys.h; the last one is NULL */
     bool at_jwt_only;  /* `typ` must say that the token is an access token (RFC 9068) */
     int64_t max_lifetime_us;
-    char *client_id; /* the public client id of the programs that request tokens; NULL: not known */
-    char **scopes;   /* the scopes for these programs, the last one is NULL; NULL without a client_id */
+    char *client_id;  /* the public client id of the programs that request tokens; NULL: not known */
+    char **scopes;    /* the scopes for these programs, the last one is NULL; NULL without a client_id */
+    char *http_proxy; /* see config/proxy.h; NULL: the environment decides */
     struct config_rule *rules;
     size_t rule_count;
 };

@@ -50,6 +50,9 @@ static const struct key account_keys[] = {
      .help = "Shortest time between the starts of two calls."},
     {"call_timeout", KEY_DURATION, AT(config_account, call_timeout_us), .preset = "60s", .low = 1 * S,
      .high = 600 * S, .help = "Longest time for one call."},
+    {"http_proxy", KEY_STRING, AT(config_account, http_proxy),
+     .help = "Forward proxy for calls to Cleura, http://host:port, or none. Without this key https_proxy and "
+             "no_proxy of the environment decide. Loopback addresses never have a proxy."},
 };
 const struct key_group config_account_group = {account_keys, ARRAY_LEN(account_keys),
                                                sizeof(struct config_account), CONFIG_MAX_ENTRIES};
@@ -181,6 +184,10 @@ static const struct key issuer_keys[] = {
     {"scopes", KEY_STRING_LIST, AT(config_issuer, scopes), .example = "[openid, groups]",
      .help =
          "Scopes that these programs request, at most 20. With a client_id and without this key: [openid]."},
+    {"http_proxy", KEY_STRING, AT(config_issuer, http_proxy),
+     .help =
+         "Forward proxy for calls to the issuer, http://host:port, or none. Without this key https_proxy and "
+         "no_proxy of the environment decide. Loopback addresses never have a proxy."},
     {"rules", KEY_ITEMS, AT(config_issuer, rules), .example = "", .group = &rule_group, .required = true,
      .help = "Rules that give callers with a JWT their rights, at most 100. The first rule that fits "
              "decides; without a fitting rule the caller gets 403."},

@@ -70,9 +70,13 @@ request() {
     esac
 }
 
+# Control characters in texts of an answer (Cleura's, a foreign server's) could rewrite the screen: each becomes `?`, as do the marks
+# that turn the direction of a text. Only the kubeconfig stays as it is.
+readonly plain='walk(if type == "string" then gsub("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]"; "?") else . end) | '
+
 # Shows the problem in $answer: the fault, its place, the valid values, the advice.
 explain() { # STATUS
-    jq -er --arg who "cleura-shoot.sh: ${name:+$name: }" 'if .title and .advice then . else error("no problem") end
+    jq -er --arg who "cleura-shoot.sh: ${name:+$name: }" "$plain"'if .title and .advice then . else error("no problem") end
         | "\($who)\(.title): \(.detail)",
         (.errors[]? | "  \(.pointer // .parameter // .header // "request"): \(.detail)"
             + (if .valid then " (valid: \(.valid | map(tostring) | join(", ")))" else "" end)),
@@ -81,12 +85,13 @@ explain() { # STATUS
 }
 
 get() { # FILTER: of the last answer
-    jq -r "$1" <<<"$answer"
+    jq -r "$plain$1" <<<"$answer"
 }
 
-need() { # MEMBER: of the last answer; each answer of shootd has it
-    local value
-    value=$(jq -r "$1 // empty" <<<"$answer" 2>/dev/null)
+need() { # MEMBER [raw]: of the last answer; each answer of shootd has it
+    local value filter=$plain
+    [ "${2:-}" != raw ] || filter=''
+    value=$(jq -r "$filter$1 // empty" <<<"$answer" 2>/dev/null)
     [ -n "$value" ] || die "$UNREACHABLE" "the answer of $base is not from shootd: it has no $1"
     printf '%s\n' "$value"
 }
@@ -133,7 +138,7 @@ delete() {
 kubeconfig() {
     local text
     request GET "$clusters/$name/kubeconfig${option[ttl]:+?ttl_seconds=${option[ttl]}}"
-    text=$(need .kubeconfig) || exit
+    text=$(need .kubeconfig raw) || exit
     if [ -n "${option[output]:-}" ]; then
         (umask 077 && printf '%s\n' "$text" >"${option[output]}") || exit "$USAGE"
     else

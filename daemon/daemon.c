@@ -25,6 +25,7 @@
 #include "base/span.h"
 #include "base/thread.h"
 #include "base/version.h"
+#include "config/proxy.h"
 #include "daemon/admin_token.h"
 #include "daemon/daemon_private.h"
 #include "http/connection/tls.h"
@@ -342,6 +343,7 @@ static void config_in_force(void *ctx, const struct config *config)
 {
     struct daemon *d = ctx;
     api_in_force(d->api, config);
+    proxies_log(config);
 }
 
 static void report_reload(void *ctx, uint64_t covers, const struct config_changes *changes,
@@ -539,6 +541,7 @@ struct daemon *daemon_start(struct config *config, const char *path, enum exit_c
     }
     wait_until_served(d);
     d->admin_token = (struct admin_token_box){.state_dir = d->state_dir, .post = post_command, .post_ctx = d};
+    proxies_log(config);
     log_info("shootd is ready", "version", shootd_version, "store_id", storage_id(d->storage), "start_id",
              d->start_id, "listen", d->listener.address, "accounts", LOG_INT(config->account_count),
              "projects", LOG_INT(config->project_count));

@@ -40,7 +40,9 @@ struct http_request {
     size_t body_len;
     int64_t connect_timeout_us;
     int64_t timeout_us;
-    size_t max_body; /* the limit of the received bytes, counted before decompression */
+    const char *proxy; /* http://[user:password@]host[:port]; NULL: none, whatever the environment says. Not
+                        * allowed with options.address_allowed, which would see the proxy's address */
+    size_t max_body;   /* the limit of the received bytes, counted before decompression */
     /*
      * Whether a new connection is used. On a reused connection that is dead, libcurl silently sends the
      * request again (UP-10). Therefore callers set this member for methods that change something (POST, PUT,

@@ -71,6 +71,7 @@ struct http_call {
     struct curl_transport *owner;
     struct connections *connections; /* NULL while the call waits for the authorities */
     bool shares_connection;
+    bool has_proxy;
     CURL *easy;
     struct curl_slist *headers;
     struct buffer body;
@@ -125,6 +126,17 @@ static void call_leave(struct http_call *call)
     call->connections = NULL;
 }
 
+/* Whether the code of a call that was not sent says that its proxy did not make the connection. */
+static bool is_of_proxy(CURLcode code)
+{
+    static const CURLcode codes[] = {CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR,
+                                     CURLE_SEND_ERROR, CURLE_GOT_NOTHING};
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
 /* Returns the outcome of a failed request: whether the peer may have executed it, or did not receive it
  * (UP-13). */
 static enum http_outcome classify(const struct http_call *call, CURLcode code, const char **error)
@@ -161,6 +173,10 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
     }
     curl_off_t pretransfer_us = 0;
     (void)curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &pretransfer_us);
+    if (call->has_proxy && pretransfer_us == 0 && is_of_proxy(code)) {
+        *error = "proxy";
+        return HTTP_NOT_SENT;
+    }
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].code != code)
             continue;
@@ -462,7 +478,11 @@ static void set_limits(CURL *easy, const struct http_request *request, const str
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_EVERY_S);
-    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    /* The caller decides, and not the environment. */
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy ? request->proxy : "");
+    (void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+    /* Header fields of the proxy's own answer are not those of the peer. */
+    (void)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, o->user_agent ? o->user_agent : "shootd");
     if (request->fresh_connection) {
         (void)curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
@@ -612,6 +632,8 @@ static struct http_call *curl_start(struct transport *transport, const struct ht
     call->on_done = on_done;
     call->ctx = ctx;
     call->shares_connection = !request->fresh_connection;
+    assert(!request->proxy || !t->options.address_allowed);
+    call->has_proxy = request->proxy;
     call->started = env_mono(loop_env(t->loop));
     buffer_init(&call->body, request->max_body);
     list_append(&t->calls, &call->link);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/proxy.h"
 #include "oidc/kept_keys.h"
 
 enum { URL_MAX_BYTES = 2048, CALL_S = 10, CONNECT_S = 5, RETRY_S = 5, RETRY_LEAST_S = 1 };
@@ -299,8 +300,10 @@ static void ask(struct issuer *issuer, enum stage stage, const char *url)
     /* Some issuers offer keys only with the type of RFC 7517, and refuse requests that do not name it. */
     static const struct http_header headers[] = {
         {"Accept", "application/json, application/jwk-set+json, */*;q=0.1"}, {NULL, NULL}};
+    char *proxy CLEANUP_SECRET = proxy_for(issuer->config->http_proxy, url);
     const struct http_request request = {.method = "GET",
                                          .url = url,
+                                         .proxy = proxy,
                                          .headers = headers,
                                          .connect_timeout_us = CONNECT_S * US_PER_S,
                                          .timeout_us = CALL_S * US_PER_S,

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs missing packages. `deps.sh run`: packages for building and running; `deps.sh test`: also those for the tests;
+# Installs missing packages. `deps.sh run`: packages for building and running, with DASHBOARD=no without those that build only the page;
+# `deps.sh test`: also those for the tests;
 # `deps.sh fuzz`: those for `make fuzz`; `deps.sh deb`: those for `make deb`. `deps.sh missing run|test|fuzz|deb` only prints
 # the missing packages.
 set -euo pipefail
@@ -13,13 +14,15 @@ deb_packages=(build-essential debhelper dpkg-dev fakeroot lintian)
 fuzz_packages=(clang-14 libclang-rt-14-dev python3-httpx)
 # Programs that packages from other sources may also provide: the command, and Debian's package for it.
 run_commands=(curl:curl jq:jq)
-test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus node:nodejs npm:npm
+page_commands=(node:nodejs npm:npm)
+test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus "${page_commands[@]}"
     chromium:chromium chromium-headless-shell:chromium-headless-shell mandoc:mandoc shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
 fuzz_commands=(clang:clang)
-deb_commands=(git:git node:nodejs npm:npm)
+deb_commands=(git:git "${page_commands[@]}")
 
 missing() { # run|test|fuzz|deb
     local packages=("${run_packages[@]}") commands=("${run_commands[@]}") one
+    [ "$1" != run ] || [ "${DASHBOARD:-}" = no ] || commands+=("${page_commands[@]}")
     [ "$1" != test ] || packages+=("${test_packages[@]}") commands+=("${test_commands[@]}")
     [ "$1" != deb ] || packages+=("${deb_packages[@]}") commands+=("${deb_commands[@]}")
     [ "$1" != fuzz ] || packages+=("${fuzz_packages[@]}") commands+=("${fuzz_commands[@]}")
@@ -32,7 +35,7 @@ missing() { # run|test|fuzz|deb
 }
 
 install_packages() {
-    local sudo=()
+    local sudo=() page=''
     if [ "$(id -u)" != 0 ]; then
         if ! command -v sudo >/dev/null; then
             echo "These packages are missing, and there is no sudo to install them with. As root:" >&2
@@ -42,6 +45,10 @@ install_packages() {
         sudo=(sudo)
     fi
     echo "installing: $*"
+    if [[ " $* " == *" npm "* ]]; then
+        [ "$what" != run ] || page=' (npm brings 400 packages; DASHBOARD=no leaves it and the dashboard out)'
+        echo "  this takes some minutes, once$page"
+    fi
     # Another apt may be running, for example for `make run` beside `make test` on a new machine.
     local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
     # Installing a test tool must not start a service on this machine.

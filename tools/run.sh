@@ -98,6 +98,9 @@ if taken; then
 fi
 ready shootd
 token=$(cat "$dir/state/admin-token")
+# A build without npm, or with DASHBOARD=no, has no page.
+page='not in this build (docs/dashboard.md, Build)'
+! curl -q -fsS -m 5 -o /dev/null "$url/" 2>/dev/null || page="$url/ (it asks for the token)"
 
 cat <<TEXT
 
@@ -105,7 +108,7 @@ shootd is running:    $url$note
 simulated Cleura:     $sim_url
 log:                  $dir/shootd.log
 token:                $token
-dashboard:            $url/ (it asks for the token)
+dashboard:            $page
 
 Try it (in another terminal):
 

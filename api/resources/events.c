@@ -5,7 +5,6 @@
 #include "api/resources/handlers.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "config/values.h"
 #include "model/string_list.h"
 
 static void list_push(char ***list, size_t *count, const char *text)
@@ -166,27 +166,31 @@ static void check_form(struct request *r, struct problem **faults)
 }
 
 /*
+ * Returns the position after the event with this id. An id that is no number is of another server, and gets a
+ * position that is in no log, so that the stream begins with a reset: a browser gives up its EventSource for
+ * good after a 400.
+ */
+static int64_t position_of(const char *id)
+{
+    int64_t position;
+    return value_integer(id, 0, INT64_MAX, &position) ? position : INT64_MAX;
+}
+
+/*
  * Returns where a stream begins: after the client's last event, after the event `after`, or now (AO-22).
  * Libraries that replace EventSource send the id of the last event in `lastEventId`, and also send the
  * `after` of their first request.
  */
 static int64_t read_position(struct request *r, struct problem **faults)
 {
-    static const enum param_id listed[] = {PARAM_LAST_EVENT_ID, PARAM_AFTER};
-    const char *text = r->http.headers.values[HEADER_LAST_EVENT_ID];
-    bool is_given = text && *text;
-    for (size_t i = 0; !is_given && i < ARRAY_LEN(listed); i++)
-        if (r->params.given[listed[i]])
-            return r->params.numbers[listed[i]];
-    if (!is_given)
-        return feed_newest(r->api->options.feed);
-    errno = 0;
-    long long position = strtoll(text, NULL, 10);
-    if (errno || strspn(text, "0123456789") != strlen(text) ||
-        r->http.headers.counts[HEADER_LAST_EVENT_ID] > 1)
+    const char *ids[] = {r->http.headers.values[HEADER_LAST_EVENT_ID], r->params.texts[PARAM_LAST_EVENT_ID]};
+    if (r->http.headers.counts[HEADER_LAST_EVENT_ID] > 1)
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Last-Event-ID", "malformed",
-                          NULL, "has to be one number, the id of an event of this server");
-    return position;
+                          NULL, "has to be one field, the id of the last event");
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        if (ids[i] && *ids[i])
+            return position_of(ids[i]);
+    return r->params.given[PARAM_AFTER] ? r->params.numbers[PARAM_AFTER] : feed_newest(r->api->options.feed);
 }
 
 static struct problem *stream_events(struct request *r, const char *cluster)

@@ -252,6 +252,7 @@ class Shootd:
         self.log_path = self.directory / "shootd.log"
         self.process = None
         self.http = None
+        self.environment = {}  # for start()
         (self.directory / "password").write_text(password + "\n")
         (self.directory / "password").chmod(0o600)
         projects = projects or [("team-a", "Sto2", PROJECT_ID)]
@@ -270,7 +271,8 @@ class Shootd:
             f"webhooks: {{allow: [127.0.0.0/8], allow_http: true}}\n{extra}")
 
     def start(self, wait=True):
-        self.process = Process([BUILD / "shootd", "--config", self.config], self.log_path)
+        own = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}  # a proxy of this machine is none of the test
+        self.process = Process([BUILD / "shootd", "--config", self.config], self.log_path, env={**own, **self.environment})
         if wait:
             self.wait_ready()
         return self

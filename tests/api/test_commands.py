@@ -102,6 +102,19 @@ def test_an_address_that_was_asked_for_is_used_without_a_proxy(start):
     assert done.stdout.strip() == "ok", done
 
 
+def test_a_page_that_is_not_there_has_no_address(start, tmp_path):
+    """A build without npm has no page; one that was switched off gives the same 404."""
+    build = tmp_path / "build"
+    build.mkdir()
+    for name in ("cleura-sim", "shootctl"):
+        (build / name).symlink_to(BUILD / name)
+    (build / "shootd").write_text(f"#!/bin/bash\necho 'dashboard: false' >>\"$2\"\nexec {BUILD}/shootd \"$@\"\n")
+    (build / "shootd").chmod(0o755)
+    run = start("pageless", BUILD_DIR=str(build)).wait()
+    assert run.said("dashboard") == ("not", " in this build (docs/dashboard.md, Build)")
+    assert run.said("shootd is running")[0] + "/ " not in run.text()
+
+
 # ---- a machine that lacks packages -------------------------------------------------------------------------------------
 
 @pytest.fixture
@@ -117,11 +130,15 @@ def bare(tmp_path):
     return {"PATH": str(path)}
 
 
-@pytest.mark.parametrize("what, there, not_there", [
-    ("run", {"gcc", "libmicrohttpd-dev"}, {"chromium", "chromium-headless-shell", "kubernetes-client", "nodejs", "libcmocka-dev", "python3-pytest"}),
-    ("test", {"gcc", "libcmocka-dev", "python3-pytest"}, set())])
-def test_without_sudo_the_packages_are_named(bare, what, there, not_there):
-    done = subprocess.run(["bash", DEPS, what], env=bare, capture_output=True, text=True, timeout=60)
+PAGE = {"nodejs", "npm"}
+OF_TESTS = {"chromium", "chromium-headless-shell", "kubernetes-client", "libcmocka-dev", "python3-pytest"}
+
+
+@pytest.mark.parametrize("what, environment, there, not_there", [
+    ("run", {}, {"gcc", "libmicrohttpd-dev", *PAGE}, OF_TESTS), ("run", {"DASHBOARD": "no"}, {"gcc", "libmicrohttpd-dev"}, {*OF_TESTS, *PAGE}),
+    ("test", {}, {"gcc", "libcmocka-dev", "python3-pytest", *PAGE}, set()), ("test", {"DASHBOARD": "no"}, PAGE, set())])
+def test_without_sudo_the_packages_are_named(bare, what, environment, there, not_there):
+    done = subprocess.run(["bash", DEPS, what], env={**bare, **environment}, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "no sudo" in done.stderr, done
     command = re.search(r"^ +apt-get update && apt-get install (.*)$", done.stderr, re.M)[1].split()
     assert there <= set(command) and not not_there & set(command)
@@ -192,3 +209,11 @@ def test_deps_of_a_server_bring_no_test_tool():
     makefile = (ROOT / "Makefile").read_text()
     assert re.search(r"^deps:\n\t@tools/deps.sh run$", makefile, re.M) and re.search(r"^run: deps\n", makefile, re.M)
     assert re.search(r"^test: deps-test\n", makefile, re.M)
+
+
+def test_make_run_without_a_dashboard_installs_no_npm(bare):
+    """`make` hands DASHBOARD=no on to the list of packages, from its command line and from the environment."""
+    for arguments, environment, there in (((), {}, True), (("DASHBOARD=no",), {}, False), ((), {"DASHBOARD": "no"}, False)):
+        done = subprocess.run([shutil.which("make"), *arguments, "deps"], cwd=ROOT, env={**bare, **environment}, capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 2 and "gcc" in done.stderr and (" npm" in done.stderr) == there, done

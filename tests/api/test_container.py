@@ -286,6 +286,13 @@ def test_the_volume_is_of_the_group_of_the_pod():
     assert all(m["readOnly"] for name, m in mounts.items() if name != claim["metadata"]["name"])
 
 
+def test_names_resolve_behind_the_network_policy():
+    """CoreDNS listens on 53, in shoots of Gardener on 8053, and node-local DNS has an address of the node."""
+    dns = of_kind("NetworkPolicy")["spec"]["egress"][0]
+    assert {(p["port"], p["protocol"]) for p in dns["ports"]} == {(port, kind) for port in (53, 8053) for kind in ("UDP", "TCP")}
+    assert {"ipBlock": {"cidr": "169.254.20.10/32"}} in dns["to"] and any("podSelector" in peer for peer in dns["to"])
+
+
 def test_the_manifests_agree():
     stateful = of_kind("StatefulSet")["spec"]
     container = stateful["template"]["spec"]["containers"][0]

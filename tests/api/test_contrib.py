@@ -1,5 +1,6 @@
 """contrib/cleura-shoot.sh: its five verbs against the daemon, and its messages for failures."""
 
+import json
 import os
 import re
 import shutil
@@ -116,6 +117,24 @@ FOREIGN = {
     "no object": (raw(200, "[1]"), "HTTP status 200 with application/json"),
     "another object": (raw(200, '{"a": 1}'), "it has no ."),
 }
+
+
+HOSTILE = "a\x1b]0;x\x07\x1b[2J\u009b1m\u202eb\u2028\r\n\x00c\x7f\u200bd"
+OPERATION = {"id": "op_" + HOSTILE, "type": "create" + HOSTILE, "progress": 1, "status": "failed", "message": HOSTILE,
+             "error": {"detail": HOSTILE, "upstream_errors": [{"code": HOSTILE, "action": HOSTILE}]}}
+CLUSTER = {"name": "dev" + HOSTILE, "status": {"phase": "failed", "health": HOSTILE, "message": HOSTILE}, "spec": {"kubernetes_version": HOSTILE}}
+PROBLEM = {"title": HOSTILE, "advice": HOSTILE, "detail": HOSTILE, "request_id": HOSTILE,
+           "errors": [{"pointer": HOSTILE, "detail": HOSTILE, "valid": [HOSTILE, 1]}]}
+
+
+@pytest.mark.parametrize("line, status, answer", [
+    ("list", 200, {"items": [CLUSTER], "next_cursor": None}), ("wait dev", 200, CLUSTER), ("list", 409, PROBLEM),
+    ("delete dev", 202, {"operation": OPERATION}), ("delete dev --wait", 200, {"operation": OPERATION, **OPERATION})])
+def test_texts_of_others_cannot_write_on_the_screen(shoot, line, status, answer):
+    with Answers({"*": raw(status, json.dumps(answer))}) as server:
+        run = shoot(*line.split(), SHOOTD_URL=server.url)
+    told = run.stdout + run.stderr
+    assert "a?" in told and not [c for c in told if not c.isprintable() and c != "\n"], ascii(told)
 
 
 @pytest.mark.parametrize("kind", FOREIGN)

@@ -182,7 +182,10 @@ PURGE = """
 set -e
 mount -t tmpfs tmpfs /etc
 mount -t tmpfs tmpfs /var/lib
-mkdir -p /var/lib/shootd/backups /etc/shootd
+mkdir -p /var/lib/shootd /var/lib/private/shootd /etc/shootd
+for path in $5; do mount -t tmpfs tmpfs $path; done
+mkdir -p /var/lib/shootd/backups
+echo state >/var/lib/private/shootd/state
 echo store >/var/lib/shootd/shootd.db
 echo password >/etc/shootd/cleura-main
 if [ "$3" = absent ]; then
@@ -192,7 +195,7 @@ else
     [ -z "$3" ] || exec <"$3"
 fi
 "$1/shootd.postrm" "$4" >"$1/said" 2>&1 || { cat "$1/said" >&2; exit 1; }
-for path in /var/lib/shootd/shootd.db /var/lib/shootd/backups /etc/shootd/cleura-main; do [ ! -e $path ] || echo $path; done
+for path in /var/lib/private/shootd/state /var/lib/shootd/shootd.db /var/lib/shootd/backups /etc/shootd/cleura-main; do [ ! -e $path ] || echo $path; done
 """
 DEBCONF = """Config: all
 Templates: templates
@@ -207,10 +210,10 @@ Filename: {0}/templates.dat
 """
 
 
-STATE = ["/var/lib/shootd/shootd.db", "/var/lib/shootd/backups", "/etc/shootd/cleura-main"]
+STATE = ["/var/lib/private/shootd/state", "/var/lib/shootd/shootd.db", "/var/lib/shootd/backups", "/etc/shootd/cleura-main"]
 
 
-def after(tmp_path, action, frontend, preset, typed):
+def after(tmp_path, action, frontend, preset, typed, mounts=""):
     """The state after the package's script, and the output of the script."""
     if os.geteuid() or not os.path.exists("/usr/share/debconf/confmodule"):
         pytest.skip("needs root, for a namespace of mounts, and debconf")
@@ -222,7 +225,7 @@ def after(tmp_path, action, frontend, preset, typed):
     if typed in ("yes", "no"):
         answers = tmp_path / "answers"
         answers.write_text(typed + "\n")
-    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", PURGE, "sh", tmp_path, preset, answers, action],
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", PURGE, "sh", tmp_path, preset, answers, action, mounts],
                           capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
                           env={"PATH": os.environ["PATH"], "DEBCONF_SYSTEMRC": str(tmp_path / "rc"), "DEBIAN_FRONTEND": frontend, "LC_ALL": "C"})
     assert (done.returncode, done.stderr) == (0, ""), done
@@ -236,6 +239,11 @@ def test_a_purge_keeps_the_state_unless_it_is_reported(tmp_path, frontend, prese
     left, said = after(tmp_path, "purge", frontend, preset, typed)
     assert left == (STATE if kept else []), said
     assert ("Remove the state of shootd when it is purged?" in said) == (frontend == "teletype"), said
+
+
+def test_a_purge_of_state_on_a_volume_is_whole(tmp_path):
+    """Mount points cannot be removed; everything else is, also what comes after them."""
+    assert after(tmp_path, "purge", "noninteractive", "true", "", "/var/lib/shootd /var/lib/private/shootd")[0] == []
 
 
 @pytest.mark.parametrize("action", ["remove", "upgrade", "disappear"])

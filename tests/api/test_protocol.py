@@ -142,7 +142,6 @@ def test_blanks_behind_a_value_are_no_part_of_it(d, token, blank):
     assert ask("GET", "/v1/whoami", f"If-None-Match: \"x\"{blank}", f"If-None-Match: {tag}").status == 304
     assert ask("GET", "/v1/whoami", "Accept: text/html").status == 406
     assert ask("GET", "/openapi.yaml", "Accept-Encoding: gzip")["Content-Encoding"] == "gzip"
-    assert ask("GET", "/v1/events", "Last-Event-ID: x", "Accept: text/event-stream").status == 400
     with Stream(d, last=f"0{blank}") as s:
         assert s.status == 200
     body = '{"name":"blank","role":"viewer","projects":["*"]}'

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "config/proxy.h"
 #include "upstream/account/account_private.h"
 
 enum { CONNECT_TIMEOUT_S = 5, WIPE_BYTES = 128 * 1024 };
@@ -239,6 +240,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
                                const struct sending *how, const struct exchange_handlers *on, void *ctx)
 {
     char *url CLEANUP_FREE = mem_printf("%s%s", a->config->url, draft->path);
+    char *proxy CLEANUP_SECRET = proxy_for(a->config->http_proxy, url);
     struct http_header headers[8];
     char traceparent[TRACEPARENT_BYTES];
     const struct upstream_call *call = how->made_for;
@@ -270,6 +272,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
         .timeout_us = how->timeout_us,
         .max_body = call ? call_limits(call->op)->bytes : ANSWER_SMALL_BYTES,
         .fresh_connection = how->fresh_connection,
+        .proxy = proxy,
     };
     health_started(a);
     struct exchange *x = exchange_new(a, how, on, ctx);

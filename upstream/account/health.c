@@ -131,6 +131,7 @@ static const char *reason_of(const struct http_answer *answer)
     static const char *const reasons[][2] = {
         {"resolve", "its name cannot be resolved"},
         {"connect", "no connection can be made"},
+        {"proxy", "the proxy cannot be reached, or makes no connection to it"},
         {"tls", "TLS fails"},
         {"certificate", "its certificate is not accepted"},
         {"timeout", "it does not answer in time"},
