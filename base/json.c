@@ -117,10 +117,28 @@ json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret
     return json_parse(bytes, len, JSON_DECODE_ANY, ret_fault);
 }
 
+size_t json_mark_length(const char *bytes, size_t len)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t mark_len = sizeof(mark) - 1;
+    return len >= mark_len && !memcmp(bytes, mark, mark_len) ? mark_len : 0;
+}
+
+/* Checks the text, and moves its beginning behind a byte order mark. The mark counts towards the limit. */
+static enum json_scan_end scan_foreign(const char **bytes, size_t *len, const struct json_limits *limits)
+{
+    if (*len > limits->bytes)
+        return JSON_SCAN_TOO_MANY_BYTES;
+    const size_t skip = json_mark_length(*bytes, *len);
+    *bytes += skip;
+    *len -= skip;
+    return json_scan(*bytes, *len, limits);
+}
+
 json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limits *limits,
                            enum json_scan_end *ret_end)
 {
-    *ret_end = json_scan(bytes, len, limits);
+    *ret_end = scan_foreign(&bytes, &len, limits);
     json_t *doc = *ret_end == JSON_SCAN_OK ? json_loadb(bytes, len, JSON_DECODE_ANY, NULL) : NULL;
     if (!doc && *ret_end == JSON_SCAN_OK)
         *ret_end = JSON_SCAN_MALFORMED;
@@ -170,7 +188,7 @@ static json_t *parse_piecemeal(const char *bytes, size_t len)
 json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_limits *limits,
                             enum json_scan_end *ret_end)
 {
-    *ret_end = json_scan(bytes, len, limits);
+    *ret_end = scan_foreign(&bytes, &len, limits);
     if (*ret_end != JSON_SCAN_OK)
         return NULL;
     json_t *doc = parse_any(bytes, len);

@@ -45,6 +45,10 @@ const char *json_scan_text(enum json_scan_end end);
 /* Checks a text that is one value of any kind. Before and after the value only white space is allowed. */
 enum json_scan_end json_scan(const char *bytes, size_t len, const struct json_limits *limits);
 
+/* Returns the length of a byte order mark at the beginning of the text, or 0. Some programs write the mark
+ * before UTF-8. RFC 8259, 8.1, allows a reader to skip it. */
+size_t json_mark_length(const char *bytes, size_t len);
+
 /* Iterates over the items of an array. The text must have passed json_scan. */
 struct json_items {
     const char *at, *end;
@@ -81,7 +85,8 @@ json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_
 json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault);
 
 /*
- * Does the same as json_parse_lenient, but first checks the text with json_scan. On a fault returns NULL,
+ * Does the same as json_parse_lenient, but first checks the text with json_scan, and skips a byte order mark
+ * at its beginning. On a fault returns NULL,
  * with the reason in *ret_end. The reason is MALFORMED also for a text that the parser does not accept (not
  * UTF-8, NUL, numbers with more than 64 bits).
  */

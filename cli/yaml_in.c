@@ -253,8 +253,7 @@ static bool is_within_limits(const json_t *value, unsigned depth)
 static json_t *read_json(const char *bytes, size_t len)
 {
     static const struct json_limits limits = {YAML_MAX_BYTES, YAML_MAX_VALUES, YAML_MAX_VALUES};
-    const size_t begin = len >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
-    size_t at = begin;
+    size_t at = json_mark_length(bytes, len);
     while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
         at++;
     if (at == len || bytes[at] != '{' || json_scan(bytes + at, len - at, &limits) != JSON_SCAN_OK)

@@ -253,20 +253,11 @@ struct problem *http_check_body_size(struct server_request *r)
                        r->body.max);
 }
 
-/* Returns the length of a byte order mark at the beginning of the body. Some programs write the mark before
- * UTF-8, and shootd skips it (RFC 8259 8.1). */
-static size_t mark_length(const struct buffer *body)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    const size_t len = sizeof(mark) - 1;
-    return body->len >= len && !memcmp(body->data, mark, len) ? len : 0;
-}
-
 struct problem *http_read_document(struct server_request *r, const struct content_rules *rules)
 {
     if (!(rules->flags & CONTENT_BODY))
         return NULL;
-    const size_t skip = mark_length(&r->body), len = r->body.len - skip;
+    const size_t skip = json_mark_length(r->body.data, r->body.len), len = r->body.len - skip;
     if (!len)
         return rules->flags & CONTENT_BODY_OPTIONAL
                    ? NULL

@@ -173,6 +173,7 @@ export const texts = {
     incomplete: (n: number) => `Only ${many(n, "cluster", "clusters")} could be read`,
     loading: "The clusters are being read.",
     none: "There is no cluster yet in the projects that this token sees.",
+    printed: (some: number, all: number) => `On paper are the first ${some.toLocaleString("en")} of ${many(all, "cluster", "clusters")}`,
     noneMatch: "No cluster fits the filters.",
     clear: "Clear filters",
   },

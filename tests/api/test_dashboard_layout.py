@@ -220,6 +220,57 @@ def test_da12_rows_that_come_above_a_scrolled_view_leave_it_where_it_is(world, w
     assert world.run("anchor", ON_SCREEN) == before
 
 
+# ---- paper, low windows, translated pages ----
+
+def test_all_rows_are_on_paper(world):
+    """Also when the table is scrolled; after the printing only rows near the screen are in the document again."""
+    world.open("paper", DESK)
+    names = sorted([f"web-{i:04}" for i in range(CLUSTERS)] + ["shop"])
+    found = world.run("paper", ALL_READ + """
+      await page.getByText("web-0000").waitFor();
+      const rows = () => page.locator(".tbody [role=row]").count();
+      const screen = await rows();
+      await page.evaluate(() => { document.querySelector(".table").scrollTop = 1007; });
+      const names = () => [...document.querySelectorAll(".tbody a")].map((one) => one.textContent);
+      await page.evaluate(`addEventListener("beforeprint", () => { window.printed = (${names})(); }, { once: true })`);
+      await page.pdf();
+      const printed = await page.evaluate(() => window.printed);
+      await page.emulateMedia({ media: "print" });
+      await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+      await page.waitForFunction((count) => document.querySelectorAll(".tbody [role=row]").length === count, args.count);
+      const paper = await page.evaluate(() => {
+        const table = document.querySelector(".table"), boxes = [...document.querySelectorAll(".tbody [role=row]")].map((row) => row.getBoundingClientRect());
+        return { names: [...document.querySelectorAll(".tbody a")].map((one) => one.textContent), cut: table.scrollHeight - table.clientHeight,
+          overlap: boxes.filter((box, i) => i && box.top < boxes[i - 1].bottom - 1).length };
+      });
+      await page.emulateMedia({ media: null });
+      await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+      await page.waitForFunction((count) => document.querySelectorAll(".tbody [role=row]").length < count, args.count);
+      return { screen, paper, printed };
+    """, count=len(names))
+    assert found["screen"] < len(names) and sorted(found["printed"]) == sorted(found["paper"]["names"]) == names, found
+    assert found["paper"]["cut"] == 0 and found["paper"]["overlap"] == 0, found
+
+
+def test_in_a_low_window_the_wheel_goes_on_with_the_page_at_the_end_of_the_table(world):
+    world.open("low", DESK, height=480)
+    world.run("low", ALL_READ + """
+      await page.getByText("web-0000").waitFor();
+      await page.evaluate(() => { scrollTo(0, 0); const table = document.querySelector(".table"); scrollTo(0, table.getBoundingClientRect().top - 200); table.scrollTop = 0; });
+      const box = await page.locator(".table").boundingBox();
+      await page.mouse.move(box.x + 200, box.y + 100);
+      const before = await page.evaluate(() => scrollY);
+      await page.mouse.wheel(0, -120);
+      await page.waitForFunction((before) => scrollY < before, before);
+    """)
+
+
+def test_a_browser_does_not_translate_the_page(world):
+    """A translation replaces the texts that the page updates, and they would stay as they are."""
+    world.open("words", DESK)
+    assert world.run("words", "return page.evaluate(() => document.documentElement.translate);") is False
+
+
 # ---- narrow screens ----
 
 def test_on_a_phone_the_first_row_is_in_the_upper_part_and_settings_are_in_a_menu(world):

@@ -237,10 +237,13 @@ class DisposableRequest:
 
     def __init__(self, scene, manifest):
         self.scene, self.asked, self.synced = scene, manifest["spec"]["forProvider"], False
+        self.tries = 0
 
     def reconcile(self):
         if not self.synced:
             answer = self.scene.send(self.asked["method"], self.asked["url"], "", with_secrets(self.asked["headers"], self.scene))
+            self.tries += 1
+            assert self.tries <= self.asked["rollbackRetriesLimit"], "the provider gives up, and it panics when there is no limit"
             seen = {"statusCode": answer.status_code, "body": answer.json()}
             self.synced = answer.status_code < 400 and jq(self.asked["expectedResponse"], seen)
         return self.synced
@@ -389,16 +392,18 @@ class RestapiObject:
         return self.scene.send(method, url, json.dumps(body) if body else None)
 
     def read(self):
+        """Every answer above 299 is an error of the plan, also 404."""
         answer = self.send("GET", self.resource["path"] + "/{id}")
-        if answer.status_code == 404:
-            self.state = None
-            return
         assert answer.status_code == 200, answer.text
         self.state = delta(self.state, answer.json(), self.resource["ignore_changes_to"])
 
-    def apply(self):
+    def remove_from_state(self):
+        """`terraform state rm`"""
+        self.state = None
+
+    def apply(self, refresh=True):
         """Refreshes, plans and applies; returns the action."""
-        if self.state is not None:
+        if refresh and self.state is not None:
             self.read()
         if self.state == self.data:
             return None
@@ -438,13 +443,17 @@ def test_terraform_restapi(scene):
     assert scene.maximum() == 5 and scene.cluster()["drift"] == []
 
     scene.others_delete()
+    for _ in range(2):
+        with pytest.raises(AssertionError, match="cluster_not_found"):
+            tool.apply()
+    assert "`terraform state rm restapi_object.dev`" in PAGE and "`terraform plan -refresh=false`" in PAGE
+    assert tool.apply(refresh=False) is None
+    tool.remove_from_state()
     assert tool.apply() == ("create", 201)
-    tool.state = None  # an interrupted apply stored no state
+    tool.remove_from_state()  # an interrupted apply stored no state
     with scene.no_effect():
         assert tool.apply() == ("create", 200)
     assert tool.destroy() == 204 and tool.destroy() == 404
-    tool.read()
-    assert tool.state is None
 
 
 # ---- magodo/restful --------------------------------------------------------------------------------------------------
@@ -503,7 +512,7 @@ class RestfulResource:
         if self.state == self.body:
             return None
         if self.state is None:
-            assert not self.resource["check_existance"] or self.send("GET").status_code == 404
+            assert not self.resource["check_existance"] or self.send("GET").status_code == 404, "already exists"
             answer, option = self.send(self.resource["create_method"], self.body), "poll_create"
         else:
             answer, option = self.send("PUT", self.body), "poll_update"
@@ -559,6 +568,9 @@ def test_restful_stops_at_a_failure(scene):
                    description="no room")
     tool = RestfulResource(scene, Hcl(blocks("hcl")[1]).document())
     with pytest.raises(AssertionError, match="ERR_INFRA_QUOTA_EXCEEDED"):
+        tool.apply()
+    assert tool.state is None and scene.d.cluster("dev").status_code == 200
+    with pytest.raises(AssertionError, match="already exists"):
         tool.apply()
 
 

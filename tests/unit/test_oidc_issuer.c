@@ -365,6 +365,14 @@ static void answers_that_are_not_taken(void **state)
 }
 
 /* Invalid keys do not replace valid ones. */
+static void a_byte_order_mark_before_the_discovery_is_skipped(void **state)
+{
+    struct test *t = *state;
+    t->discovery = "\xef\xbb\xbf{\"issuer\":\"" ISSUER "\",\"jwks_uri\":\"https://keys.example.com/jwks\"}";
+    run(t, US_PER_S);
+    assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
+}
+
 static void good_keys_stay_when_the_next_answer_is_bad(void **state)
 {
     struct test *t = *state;
@@ -462,6 +470,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_failed_read_leaves_half_a_day, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_restart_makes_keys_no_younger, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_that_are_not_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_byte_order_mark_before_the_discovery_is_skipped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(good_keys_stay_when_the_next_answer_is_bad, set_up, tear_down),
         cmocka_unit_test(places_of_keys),
         cmocka_unit_test_setup_teardown(another_configuration, set_up, tear_down),

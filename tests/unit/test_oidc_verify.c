@@ -552,6 +552,21 @@ static void keys_of_no_use(void **state)
         assert_null(oidc_keys_read(texts[i], strlen(texts[i]), &why));
 }
 
+static void a_byte_order_mark_before_a_key_set_is_skipped(void **state)
+{
+    (void)state;
+    const char *why = NULL;
+    json_t *set CLEANUP_JSON = json_pack("{s:[o]}", "keys", jwt_public_key(keys[OIDC_RS256], OIDC_RS256));
+    char *text CLEANUP_FREE = json_text(set);
+    char *marked CLEANUP_FREE = mem_printf("\xef\xbb\xbf%s", text);
+    struct oidc_keys *read = oidc_keys_read(marked, strlen(marked), &why);
+    assert_non_null(read);
+    assert_int_equal(oidc_keys_count(read), 1);
+    oidc_keys_free(read);
+    char *twice CLEANUP_FREE = mem_printf("\xef\xbb\xbf%s", marked);
+    assert_null(oidc_keys_read(twice, strlen(twice), &why));
+}
+
 /* ---- the corpus ---- */
 
 enum { MUTATIONS = 120000, MUTATED_BYTES = 16 * 1024 };
@@ -714,6 +729,7 @@ int main(void)
         cmocka_unit_test(keys_that_are_missing),
         cmocka_unit_test(numbers_may_have_another_length),
         cmocka_unit_test(keys_of_no_use),
+        cmocka_unit_test(a_byte_order_mark_before_a_key_set_is_skipped),
         cmocka_unit_test(mutated_tokens_never_pass),
     };
     return cmocka_run_group_tests(tests, make_keys, free_keys);

@@ -72,12 +72,11 @@ static void exchange_free(struct exchange *x)
 
 /* ---- on the worker ---- */
 
-/* Removes a byte order mark, which some servers put before JSON (RFC 8259, 8.1). */
+/* Removes a byte order mark: the rows of a list are read without the parser that skips it. */
 static void drop_mark(struct exchange *x)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    const size_t len = sizeof(mark) - 1;
-    if (x->body_len < len || memcmp(x->body, mark, len) != 0)
+    const size_t len = json_mark_length(x->body, x->body_len);
+    if (!len)
         return;
     x->body_len -= len;
     memmove(x->body, x->body + len, x->body_len + 1); /* with the NUL */

@@ -1,5 +1,5 @@
-// All clusters, one row each. Only rows near the screen are in the document. All rows have the same height, so no row is measured. The row
-// with the focus stays in the document wherever the user scrolls.
+// All clusters, one row each. Only rows near the screen are in the document, and all rows while the page is printed. All rows have the same
+// height, so no row is measured. The row with the focus stays in the document wherever the user scrolls.
 import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -9,6 +9,7 @@ import { texts } from "../texts";
 import { isPlace } from "../ui/focus";
 import { brief, visible } from "../ui/foreign";
 import { healthWord, phaseWord } from "../ui/phase";
+import { usePrinting } from "../ui/printing";
 import { exactTimes, When } from "../ui/time";
 import { hidden } from "./columns";
 import { useElements, useGrip } from "./elements";
@@ -19,6 +20,8 @@ import { isMoving, partsOf, revision, rows, type Row } from "./rows";
 import { now } from "../live/life";
 
 const OVERSCAN = 8;
+/** The limit of rows on paper: the browser waits for them. */
+const PRINTED = 2000;
 const REST_MS = 100;
 const STEP = 2, STEP_MS = 20;
 /** The height of a row in px until the page is laid out. */
@@ -230,7 +233,8 @@ export function ClusterTable() {
 
   const top = Math.floor(view.top / view.row), end = Math.ceil((view.top + view.height) / view.row);
   const margin = useMargin(keys.slice(top, end));
-  const first = Math.max(0, top - margin), last = Math.min(keys.length, end + margin);
+  const isPrinting = usePrinting();
+  const first = isPrinting ? 0 : Math.max(0, top - margin), last = Math.min(keys.length, isPrinting ? PRINTED : end + margin);
   const shown = keys.slice(first, last).map((id, i) => ({ id, index: first + i }));
   const kept = focused === null ? -1 : keys.indexOf(focused);
   if (focused !== null && kept >= 0 && kept < first) shown.unshift({ id: focused, index: kept });
@@ -268,6 +272,7 @@ export function ClusterTable() {
           ))}
         </div>
       </div>
+      {isPrinting && keys.length > last && <p class="quiet">{texts.fleet.printed(last, keys.length)}</p>}
       {order.differs.value && (
         <button type="button" class="primary order-note" onClick={order.apply}>
           {texts.filter.orderChanged}
