@@ -20,9 +20,9 @@ enum private_mode {
  * file, its owner is neither shootd's user nor root, or it is not a regular file. -ELOOP: the name is a link.
  */
 int private_file_read(int directory, const char *name, enum private_mode mode, void *bytes, size_t size);
-/* Replaces the file (base/replace_file.h), with the mode 0600; a link of this name is removed first. Returns 0 or a negative errno. When only the
- * sync of the directory fails, the file has its new content, and a power failure may bring the old content
- * back. */
+/* Replaces the file (base/replace_file.h), with the mode 0600; a link of this name is removed first. Returns
+ * 0 or a negative errno. When only the sync of the directory fails, the file has its new content, and a power
+ * failure may bring the old content back. */
 int private_file_write(int directory, const char *name, const void *bytes, size_t len);
 /* Removes the unfinished new file that remains when the process was killed in private_file_write. */
 void private_file_remove_draft(int directory, const char *name);
