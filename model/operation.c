@@ -186,7 +186,8 @@ void operation_trim(struct operation *op)
 {
     static const char *const of_steps[] = {"rolls_nodes", "reason", NULL}, *const of_pools[] = {"name", NULL};
     const bool is_open = !operation_status_is_final(op->status);
-    if (!op->body || (json_object_size(op->body) == 1 && (json_arr(op->body, "steps") || is_open)))
+    const bool is_list = json_arr(op->body, "steps") || (is_open && json_arr(op->body, "node_pools"));
+    if (!op->body || (json_object_size(op->body) == 1 && is_list))
         return; /* the body was trimmed already */
     json_t *steps = list_of_members(json_arr(op->body, "steps"), of_steps);
     /* the pools of a create are shown until Cleura shows them */
