@@ -2,7 +2,7 @@
 // does not read changes for nobody, and resumes when it is visible again.
 import { computed, effect, signal, untracked } from "@preact/signals";
 
-import { present } from "../clock";
+import { present, whenMoved } from "../clock";
 import { onEnd, session } from "../session";
 import type { Event } from "../types";
 import { startStream, stopStream, type Listener } from "./tabs";
@@ -33,6 +33,7 @@ const all: Listener = { events: (events: Event[]) => each((to) => to.events(even
 
 /** The current time of the server in ms, updated once a second while the page is visible. Ages and durations depend on it. */
 export const now = signal(present());
+whenMoved(() => { now.value = present(); });
 /** Whether the page is visible. */
 export const seen = signal(!document.hidden);
 /** Whether the user has paused the page. It then shows its present data, and gets the missed events afterwards. */
