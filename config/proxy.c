@@ -89,24 +89,24 @@ const char *proxy_fault(const char *proxy)
     return authority_fault(from, (size_t)(end - from), false, 1);
 }
 
-static void log_proxy(const char *setting, const char *url, const char *what, const char *name)
+/* One of `account` and `issuer` is NULL. */
+static void log_proxy(const char *setting, const char *url, const char *account, const char *issuer)
 {
     char *proxy CLEANUP_SECRET = proxy_for(setting, url);
     if (!proxy) {
-        log_info("calls use no proxy", what, name);
+        log_info("calls use no proxy", "account", account, "issuer", issuer);
         return;
     }
     char *shown CLEANUP_FREE = mem_printf("http://%s", authority_of(proxy));
-    log_info("calls use a proxy", what, name, "proxy", shown, "source",
+    log_info("calls use a proxy", "account", account, "issuer", issuer, "proxy", shown, "source",
              setting ? "configuration" : "environment");
 }
 
 void proxies_log(const struct config *config)
 {
     for (size_t i = 0; i < config->account_count; i++)
-        log_proxy(config->accounts[i].http_proxy, config->accounts[i].url, "account",
-                  config->accounts[i].name);
+        log_proxy(config->accounts[i].http_proxy, config->accounts[i].url, config->accounts[i].name, NULL);
     for (size_t i = 0; i < config->oidc.issuer_count; i++)
-        log_proxy(config->oidc.issuers[i].http_proxy, config->oidc.issuers[i].issuer, "issuer",
+        log_proxy(config->oidc.issuers[i].http_proxy, config->oidc.issuers[i].issuer, NULL,
                   config->oidc.issuers[i].issuer);
 }

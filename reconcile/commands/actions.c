@@ -56,6 +56,9 @@ static struct problem *refusal_of_state(const struct entity *e, const struct com
 {
     const struct cluster *c = e->cluster;
     bool ends_here = entity_is_deleted_at_cleura(e) && cmd->write.action != OPERATION_RETRY;
+    struct problem *restored = command_restored(e);
+    if (restored)
+        return restored;
     if (entity_is_leaving(e) || ends_here)
         return command_busy(e, "the cluster is being deleted");
     if (!c->managed)

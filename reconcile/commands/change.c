@@ -240,8 +240,9 @@ static struct problem *decide_change(struct change_request *q)
     struct problem *faults = command_size_faults(q->body, SPEC_PART_BODY, e->cluster);
     if (faults)
         return dry_run_faults(q->cmd, faults);
-    if (catalog_wait(e->project, q->cmd))
-        return NULL;
+    struct problem *refusal = command_restored(e);
+    if (refusal || catalog_wait(e->project, q->cmd))
+        return refusal;
     q->spec = desired_spec(q->body); /* the size of the body was checked */
     q->under_way = change_under_way(e);
     q->is_same_spec = e->cluster->managed && json_equal(json_doc_tree(e->cluster->spec), q->spec);
@@ -252,7 +253,7 @@ static struct problem *decide_change(struct change_request *q)
     faults = faults_of_body(q);
     if (faults)
         return dry_run_faults(q->cmd, faults);
-    struct problem *refusal = refusal_of_state(q);
+    refusal = refusal_of_state(q);
     if (refusal)
         return refusal;
     return repeats_open_change(q) ? join_open_change(q) : plan_change(q);

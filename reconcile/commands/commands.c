@@ -45,6 +45,16 @@ struct problem *command_busy(const struct entity *e, const char *why)
     return p;
 }
 
+struct problem *command_restored(const struct entity *e)
+{
+    bool is_restored = entity_has_open_operation(e) && e->op->restored;
+    for (size_t i = 0; i < e->queued; i++)
+        is_restored |= e->queue[i]->restored;
+    return is_restored ? command_busy(e, "the store was restored: an operation of the backup has not been "
+                                         "compared with Cleura yet")
+                       : NULL;
+}
+
 void command_reply_saved(struct save *save)
 {
     reply_saved(save, "the change could not be stored");

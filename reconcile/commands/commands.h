@@ -19,6 +19,9 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd);
 struct problem *command_managed_cluster(struct reconcile *r, struct command *cmd, struct entity **ret);
 /* 409, with the operation for which the caller may wait. */
 struct problem *command_busy(const struct entity *e, const char *why);
+/* 409 while an operation of a restored backup is open: it changes nothing any more (operations/steps.c), so
+ * no request joins it, and it ends when Cleura has been read. NULL: there is none. */
+struct problem *command_restored(const struct entity *e);
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);

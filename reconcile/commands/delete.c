@@ -16,6 +16,8 @@ struct problem *command_cluster_delete(struct reconcile *r, struct command *cmd)
     struct problem *refusal = command_cluster(r, cmd, &e);
     if (refusal || command_wait_until_settled(e, cmd))
         return refusal;
+    if ((refusal = command_restored(e)))
+        return refusal;
     /* A repeated delete is not a fault: the answer is the same operation, also when the precondition names
      * the version from before the first delete (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->write.dry_run) {

@@ -397,6 +397,26 @@ static bool look_is_fresh(const struct entity *e)
     return e->step.looked_at && env_mono(e->r->env) - e->step.looked_at <= LOOK_FRESH_S * US_PER_S;
 }
 
+/* Called when the answer came so late that its content may be too old for a change. After some time the
+ * operation fails, because nobody can wait for ever. */
+static void looked_late(struct entity *e)
+{
+    const mono_us now = env_mono(e->r->env);
+    if (!e->step.tries.slow_since)
+        e->step.tries.slow_since = now;
+    if (now - e->step.tries.slow_since >= STEP_BUDGET_S * US_PER_S) {
+        entity_fail_operation(e,
+                              problem_new(PROBLEM_UPSTREAM_TIMEOUT,
+                                          "for %d s each answer of Cleura about the cluster took more than "
+                                          "%d s: that is too old for a change",
+                                          STEP_BUDGET_S, LOOK_FRESH_S));
+        return;
+    }
+    step_reports(
+        e, "Waiting: Cleura answers so slowly that its answer about the cluster is too old for a change");
+    try_again(e, LOOK_AGAIN_S * US_PER_S);
+}
+
 /* When the answer was ignored (observe.c), or came too late, nothing is sent, and the shoot is read again. */
 void steps_looked(struct entity *e, bool counts, bool has_uid)
 {
@@ -405,18 +425,20 @@ void steps_looked(struct entity *e, bool counts, bool has_uid)
     life_move(e, LIFE_RESTING);
     e->step.looked_at = counts ? e->step.call.started_at : 0;
     const bool may_go_on = look_is_fresh(e);
-    if (may_go_on)
+    if (may_go_on) {
+        e->step.tries.slow_since = 0;
         entity_touch(e);
+    }
     if (may_go_on || e->cluster->deleted || !entity_has_open_operation(e) || entity_is_committing(e) ||
         project_is_at_rest(e->project))
         return;
-    if (counts)
-        step_reports(e,
-                     "Waiting: Cleura answers so slowly that its answer about the cluster is too old for a "
-                     "change");
-    else if (!has_uid)
-        step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
     upstream_release(project_lane(e->project), &e->step.call);
+    if (counts) {
+        looked_late(e);
+        return;
+    }
+    if (!has_uid)
+        step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
 

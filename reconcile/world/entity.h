@@ -25,6 +25,8 @@ struct step_tries {
     int absent_reads;    /* consecutive reads after a lost answer that found no shoot */
     mono_us unmet_since; /* when Cleura was first seen idle without a visible effect of the step; 0: Cleura is
                           * not idle, or the effect is visible */
+    mono_us
+        slow_since;   /* when an answer of Cleura first came too late for a change; 0: the last one did not */
     mono_us lost_at;  /* the time of the first read after a lost answer of the current step; 0: there was no
                        * such read */
     char unheard[48]; /* the last unknown enum value of Cleura for the step's run; or "" */

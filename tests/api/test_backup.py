@@ -310,7 +310,15 @@ def test_a_restore_repeats_nothing_that_was_undone_since(sim, make_shootd, tmp_p
     d.kill()
     restore(d, copy)
     sim.forget()
+    for operation in ("list_shoots", "get_shoot"):
+        sim.fault(operation, "status", status=502, count=0)
     d.start()
+    for method, path in (("DELETE", d.clusters_path("again")), ("POST", d.clusters_path("awake") + "/actions/hibernate"),
+                         ("PUT", d.clusters_path("size"))):
+        body = {"json": {"spec": {"node_pools": pools}}} if method == "PUT" else {}
+        joined = d.http.request(method, path, **body)
+        assert joined.status_code == 409 and joined.json()["code"] == "cluster_busy", "no request joins an operation that will fail"
+    sim.clear_faults()
     ended = [d.wait_operation(id) for id in is_open]
     assert [(op["status"], op["error"]["code"]) for op in ended] == [("failed", "store_restored")] * 4, ended
     assert d.operation(again)["status"] in ("cancelled", "failed"), d.operation(again)

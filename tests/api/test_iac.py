@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import web
-from harness import ROOT, wait_until
+from harness import BUILD, ROOT, wait_until
 
 PAGE = (ROOT / "docs/iac.md").read_text()
 SERVER = "https://shootd.example.com"
@@ -98,7 +98,7 @@ def scaled(spec, maximum):
 
 def test_the_page_has_one_spec_in_all_its_manifests():
     wanted = json.loads(yaml.safe_load(blocks("yaml")[0])["spec"]["forProvider"]["payload"]["body"])
-    restapi, restful = (Hcl(text).document() for text in blocks("hcl"))
+    restapi, restful = (Hcl(text).document() for text in blocks("hcl")[:2])
     assert restapi["resource restapi_object dev"]["data"] == wanted
     assert restful["resource restful_resource dev"]["body"] == {"labels": wanted["labels"], "spec": wanted["spec"]}
     assert '"192.0.2.0/24", "198.51.100.7/32"' in blocks("python")[0]
@@ -454,6 +454,36 @@ def test_terraform_restapi(scene):
     with scene.no_effect():
         assert tool.apply() == ("create", 200)
     assert tool.destroy() == 204 and tool.destroy() == 404
+
+
+def test_a_cluster_of_cleuras_own_provider_is_handed_over(sim, make_shootd):
+    """The manifest has the values of the old resource, so nothing is sent."""
+    texts = blocks("hcl")
+    document = {**Hcl(texts[0]).document(), **Hcl(texts[2]).document()}
+    assert document["removed"]["lifecycle"] == {"destroy": False}
+    wanted = document["resource restapi_object dev"]["data"]["spec"]
+    before = make_shootd(sim.url, name="before").start()  # makes it as the other provider would
+    before.wait_operation(before.create("dev", spec=wanted)["operation"]["id"])
+    before.stop()
+    scene = Scene(sim, make_shootd(sim.url, name="after").start())
+    wait_until(lambda: scene.d.cluster("dev").status_code == 200, what="the cluster to be discovered")
+    assert scene.cluster()["managed"] is False
+    writes = scene.writes()
+    tool = RestapiObject(scene, document)
+    assert tool.apply() == ("create", 200) and tool.apply() is None
+    assert scene.cluster()["managed"] is True and scene.cluster()["drift"] == [] and scene.writes() == writes
+
+
+def test_the_manifest_of_the_kubernetes_provider_calls_shootctl(scene):
+    exec_ = Hcl(blocks("hcl")[3]).document()["provider kubernetes"]["exec"]
+    url, arguments = exec_["args"][-1], exec_["args"][:-1]
+    assert url == SERVER and exec_["command"] == "shootctl"
+    scene.d.wait_operation(scene.d.create("dev")["operation"]["id"])
+    asked = json.dumps({"apiVersion": exec_["api_version"], "kind": "ExecCredential", "spec": {"interactive": False}})
+    done = subprocess.run([BUILD / "shootctl", *arguments, scene.d.url], capture_output=True, text=True, timeout=60, env={
+        "HOME": str(scene.d.directory), "SHOOTD_TOKEN": scene.d.token(), "KUBERNETES_EXEC_INFO": asked})
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["apiVersion"] == exec_["api_version"]
 
 
 # ---- magodo/restful --------------------------------------------------------------------------------------------------

@@ -188,7 +188,7 @@ def test_a_delete_that_came_before_the_answer_to_its_create_knows_the_uid(sim, m
         sim.fault(operation, "status", status=502, count=0)
     sim.fault("create_shoot", "delay", delay_ms=3000)
     created = d.create("dev")["operation"]["id"]
-    wait_until(lambda: d.operation(created)["status"] == "running", what="the create to be sent")
+    wait_until(lambda: d.operation(created)["steps"][-2]["status"] == "sending", what="the create to be on its way")
     deleted = d.http.delete(d.clusters_path("dev"))
     assert deleted.status_code == 202
     assert d.operation(created)["status"] == "running", "its answer is still missing"

@@ -613,6 +613,22 @@ static void a_late_answer_allows_no_write(void **state)
     }
 }
 
+static void answers_that_stay_late_end_the_operation(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.read_takes_us = 25 * US_PER_S;
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 9 * MINUTE);
+    expect_cluster(d->view, "p00/dev", "deleting managed");
+    running_run(d, 4 * MINUTE);
+    expect_cluster(d->view, "p00/dev", "ready managed");
+    assert_int_equal(cleura.writes, 0);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
 /* When a row of a table of actions, or a member of a row, is missing, the call is sent twice after a lost
  * answer, or not at all. */
 static void every_action_is_complete(void **state)
@@ -649,6 +665,7 @@ int main(void)
         cmocka_unit_test(a_write_is_not_overtaken_after_its_read),
         cmocka_unit_test(a_large_spacing_leaves_time_for_the_write),
         cmocka_unit_test(a_late_answer_allows_no_write),
+        cmocka_unit_test(answers_that_stay_late_end_the_operation),
         cmocka_unit_test(another_region_account_or_url_is_another_place),
         cmocka_unit_test(a_moved_project_is_set_aside_with_its_open_operations),
         cmocka_unit_test(an_admin_says_that_they_are_not_there),
