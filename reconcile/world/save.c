@@ -85,6 +85,8 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
     /* These members are not stored, and may have changed during the save. */
     change->cluster->stale = e->cluster->stale;
     change->cluster->expires_at = e->cluster->expires_at;
+    if (e->project->place.set_aside) /* nor is the message of a cluster that is set aside */
+        mem_set_str(&change->cluster->message, e->cluster->message);
     show_cluster(e, change->cluster);
 }
 

@@ -508,18 +508,16 @@ static void init(struct property *p, uint64_t seed, bool verbose)
     running_init(&p->d, seed, 1, &polling);
     p->d.respond = cleura_respond;
     p->d.ctx = &p->cleura;
-    for (size_t i = 0; i < p->cleura.shoot_count; i++) {
+    for (unsigned i = 0; i < NAMES + STRANGERS; i++) {
         struct shoot_model *s = &p->cleura.shoots[i];
-        bool stranger = i >= NAMES;
-        (void)snprintf(s->name, sizeof(s->name), "%s%zu", stranger ? "s" : "", i);
-        if (!stranger) {
+        if (i < NAMES) {
             (void)snprintf(s->name, sizeof(s->name), "%s", names[i]);
             p->tracked[i] = (struct tracked){.name = names[i], .asleep = -1};
             continue;
         }
         *s = (struct shoot_model){
             .there = true, .last_type = "Create", .last_state = "Succeeded", .last_at = 1};
-        (void)snprintf(s->name, sizeof(s->name), "s%zu", i);
+        (void)snprintf(s->name, sizeof(s->name), "s%u", i);
         (void)snprintf(s->version, sizeof(s->version), "1.33.7");
         s->workers = json_array();
     }

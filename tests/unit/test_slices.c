@@ -463,6 +463,34 @@ static void a_decision_about_a_project_that_is_being_moved_is_refused(void **sta
     end(m);
 }
 
+/* A change of a cluster is still being stored when its project is set aside. */
+static void the_reason_of_a_moved_project_outlives_an_older_change(void **state)
+{
+    static char other[] = "other";
+    struct config_project projects[1 + OTHERS];
+    (void)state;
+    struct many *m = begin();
+    struct config moved = m->d.config;
+    memcpy(projects, m->d.config.projects, sizeof(projects));
+    projects[0].project_id = other;
+    moved.projects = projects;
+    all_turn(m, any, SLICE);
+    running_hold_store(true);
+    struct command *put =
+        running_command(&m->d, COMMAND_CLUSTER_PUT, "p00", "c0007", json_pack("{s{}}", "spec"));
+    running_post(&m->d, put);
+    put_into_force(m, &moved);
+    running_hold_store(false);
+    running_run(&m->d, US_PER_S);
+    assert_int_equal(put->reply.status, 200);
+    command_free(put);
+    const struct view_blob *shown = view_find(view_enter(m->d.view), VIEW_CLUSTERS, "p00/c0007");
+    assert_non_null(shown);
+    assert_non_null(memmem(shown->body, shown->body_len, "Set aside", strlen("Set aside")));
+    view_leave(m->d.view);
+    end(m);
+}
+
 /* The store is slow, so the records whose end it has not stored yet are still there at the second
  * decision. */
 static void a_second_decision_passes_over_records_that_are_being_ended(void **state)
@@ -517,6 +545,7 @@ int main(void)
         cmocka_unit_test(a_search_for_the_owner_of_a_name_ends_with_its_project),
         cmocka_unit_test(decisions_about_locations_are_refused_while_a_reload_moves_the_projects),
         cmocka_unit_test(a_decision_about_a_project_that_is_being_moved_is_refused),
+        cmocka_unit_test(the_reason_of_a_moved_project_outlives_an_older_change),
         cmocka_unit_test(a_second_decision_passes_over_records_that_are_being_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
