@@ -18,6 +18,7 @@ static void issuer_done(struct config_issuer *issuer)
     free(issuer->audience);
     string_list_free(issuer->algorithms);
     free(issuer->client_id);
+    free(issuer->http_proxy);
     string_list_free(issuer->scopes);
 }
 
@@ -35,6 +36,7 @@ void config_free(struct config *c)
         free(a->password_file);
         free(a->password_env);
         free(a->token_file);
+        free(a->http_proxy);
     }
     free(c->accounts);
     for (size_t i = 0; i < c->project_count; i++) {
