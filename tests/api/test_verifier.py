@@ -185,6 +185,7 @@ def test_an_address_has_a_part_of_the_queue(d, issuer):
         assert asked(near, issuer.token(sub="carol")).read().status == 200, "who repeats has their turn"
 
 
+@pytest.mark.skipif("tsan" in str(harness.BUILD), reason="the thread sanitizer is too slow for a thousand connections at once")
 def test_wrong_signatures_of_six_addresses_lock_out_nobody(make_sim, make_shootd, issuer):
     """An address has as many checks as it may send wrong credentials, and then few and slow ones. The addresses take turns."""
     limit, each, few, gap = 60, 180, 4, 0.01
