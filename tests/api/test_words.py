@@ -31,8 +31,14 @@ def lengths(text):
             yield len(plain.split()), sentence
 
 
+def folders():
+    """The READMEs of the folders; that of the scenarios is a reference of their format."""
+    found = [p for depth in ("*", "*/*") for p in ROOT.glob(f"{depth}/README.md") if p.relative_to(ROOT).parts[0] not in ("build", "run")]
+    return sorted(p for p in found if p.parent.name != "scenarios" and "node_modules" not in p.parts)
+
+
 def pages():  # all except the page that `make bench` writes
-    return [*(p for p in sorted(ROOT.glob("docs/*.md")) if p.name != "benchmarks.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    return [*(p for p in sorted(ROOT.glob("docs/*.md")) if p.name != "benchmarks.md"), *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")), *folders()]
 
 
 def test_sentences_of_the_pages_are_short():

@@ -28,7 +28,7 @@ enum {
 };
 
 /*
- * The states of a call, and the allowed moves. docs/architecture.md draws this table;
+ * The states of a call, and the allowed moves. upstream/README.md draws this table;
  * tests/api/test_layout.py compares both.
  */
 static const struct {
