@@ -90,7 +90,7 @@ CLI_LIBS := -lcurl -ljansson -lyaml -lutf8proc -lsodium -lz -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h gnutls/gnutls.h cjose/cjose.h uthash.h utf8proc.h
 
-.PHONY: all help deps deps-test run test quick test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets FORCE
+.PHONY: all help deps deps-test run test quick test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets tidy FORCE
 MAN := build/man/shootd.8
 COMPLETIONS := build/completion/bash build/completion/zsh build/completion/fish
 all: $(OUT)/shootd $(OUT)/cleura-sim $(OUT)/shootctl $(if $(filter release,$(VARIANT)),$(MAN) $(COMPLETIONS))
@@ -106,6 +106,7 @@ help:
 	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=; takes $(FRESH_TAKES))"
 	@echo "make VARIANT=debug  build/debug/shootd and the others for gdb (CONTRIBUTING.md)"
 	@echo "make compile_commands.json  the commands of the compiler, for editors and clang-tidy"
+	@echo "make tidy        clang-tidy over the sources (DIRS=\"base model\"; some minutes)"
 	@echo "make soak        mixed load with faults, memory and counters are watched (MINUTES=10)"
 	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=; takes $(LOADED_TAKES))"
 	@echo "make deb         the Debian packages shootd and cleura-sim, into build/deb"
@@ -321,6 +322,10 @@ VERSION_FLAGS := -DSHOOTD_VERSION='\"$(VERSION)\"' -DSHOOTD_REVISION='\"$(REVISI
 compile_commands.json: FORCE
 	@printf '%s\n' $(COMPILED) | $(PYTHON) tools/compile_commands.py "$(CC) $(FOR_CLANG)" > $@
 compile_commands.json: BASE_CFLAGS += $(VERSION_FLAGS)
+
+DIRS ?= $(MODULES) daemon cli simulator
+tidy: compile_commands.json
+	@git ls-files $(foreach d,$(DIRS),'$(d)/*.c') | xargs -n 4 -P $(shell nproc) clang-tidy --quiet
 
 $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
 	@mkdir -p $(@D)
