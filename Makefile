@@ -9,7 +9,7 @@ VERSION  := $(shell cat VERSION)
 # REVISION is a file where there is no repository: in a package's source.
 REVISION ?= $(shell cat REVISION 2>/dev/null || git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
 
-# VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/), fuzz (build/fuzz/, by clang)
+# VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/), debug (build/debug/), fuzz (build/fuzz/, by clang)
 VARIANT ?= release
 CC      ?= gcc
 PREFIX  ?= /usr/local
@@ -28,6 +28,7 @@ endif
 OUT_release := build
 OUT_asan    := build/asan
 OUT_tsan    := build/tsan
+OUT_debug   := build/debug
 OUT_fuzz    := build/fuzz
 OUT := $(OUT_$(VARIANT))
 OBJ := build/obj/$(VARIANT)
@@ -57,6 +58,8 @@ VARIANT_CFLAGS_release := -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 # The reports of sanitizers need lines and no variables: -g1 saves a fifth of the compilation.
 VARIANT_CFLAGS_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
 VARIANT_CFLAGS_tsan := -O1 -g1 -fsanitize=thread
+# For gdb: no optimization, all variables and macros. Nothing is fortified, since that needs -O.
+VARIANT_CFLAGS_debug := -O0 -g3 -U_FORTIFY_SOURCE
 VARIANT_CFLAGS_fuzz := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize=fuzzer-no-link
 # What defines signed overflow takes it from the sanitizer's sight.
 HARDENING_asan := $(filter-out -fno-strict-overflow,$(HARDENING))
@@ -87,7 +90,7 @@ CLI_LIBS := -lcurl -ljansson -lyaml -lutf8proc -lsodium -lz -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h gnutls/gnutls.h cjose/cjose.h uthash.h utf8proc.h
 
-.PHONY: all help deps deps-test run test quick test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets FORCE
+.PHONY: all help deps deps-test run test quick test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets tidy FORCE
 MAN := build/man/shootd.8
 COMPLETIONS := build/completion/bash build/completion/zsh build/completion/fish
 all: $(OUT)/shootd $(OUT)/cleura-sim $(OUT)/shootctl $(if $(filter release,$(VARIANT)),$(MAN) $(COMPLETIONS))
@@ -101,6 +104,9 @@ help:
 	@echo "make check-tsan  those in which threads meet, under the thread sanitizer"
 	@echo "make fuzz        fuzz every parser with clang, then whole requests (SECONDS=60 each, TARGETS=; takes $(FUZZ_TAKES))"
 	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=; takes $(FRESH_TAKES))"
+	@echo "make VARIANT=debug  build/debug/shootd and the others for gdb (CONTRIBUTING.md)"
+	@echo "make compile_commands.json  the commands of the compiler, for editors and clang-tidy"
+	@echo "make tidy        clang-tidy over the sources (DIRS=\"base model\"; some minutes)"
 	@echo "make soak        mixed load with faults, memory and counters are watched (MINUTES=10)"
 	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=; takes $(LOADED_TAKES))"
 	@echo "make deb         the Debian packages shootd and cleura-sim, into build/deb"
@@ -306,6 +312,20 @@ lint:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(PYTHON) tools/structure.py --check
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py tests/api/test_words.py
+
+# Editors and clang-tidy read it: one entry for each source, with the flags of this Makefile. gcc's own options are left out, because
+# clang reads this file.
+COMPILED := $(DAEMON_SRC) $(SIM_SRC) $(CLI_SRC) $(UNIT_SRC) $(wildcard tests/support/*.c) $(wildcard fuzz/*.c)
+FOR_CLANG = $(filter-out -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wtrampolines -Wbidi-chars=any \
+  -ftrivial-auto-var-init=zero,$(BASE_CFLAGS))
+VERSION_FLAGS := -DSHOOTD_VERSION='\"$(VERSION)\"' -DSHOOTD_REVISION='\"$(REVISION)\"'
+compile_commands.json: FORCE
+	@printf '%s\n' $(COMPILED) | $(PYTHON) tools/compile_commands.py "$(CC) $(FOR_CLANG)" > $@
+compile_commands.json: BASE_CFLAGS += $(VERSION_FLAGS)
+
+DIRS ?= $(MODULES) daemon cli simulator
+tidy: compile_commands.json
+	@git ls-files $(foreach d,$(DIRS),'$(d)/*.c') | xargs -n 4 -P $(shell nproc) clang-tidy --quiet
 
 $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
 	@mkdir -p $(@D)

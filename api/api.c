@@ -110,6 +110,7 @@ static struct http *start_http(struct api *api, char **ret_error)
         .application = &api_application,
         .ctx = api,
     };
+    /* NOLINTNEXTLINE(misc-redundant-expression): the words of two folders */
     static_assert(sizeof(CONFIG_LOCAL_PROXY) == sizeof(CLIENT_LOCAL), "one word for peers on this machine");
     assert(!strcmp(CONFIG_LOCAL_PROXY, CLIENT_LOCAL));
     return http_start(&options, ret_error);

@@ -3,6 +3,10 @@
  * thread reads it any more. A reader stores the current epoch in its own slot when it begins. The writer
  * frees a retired object when no slot contains an epoch in which a reader could still see the object.
  * Readers: any thread, wait-free after their first entry. Writer: one thread. Reads do not nest.
+ *
+ * Why not a lock or a count of references: each would be written by every read, so the processors would fight
+ * for its cache line, and a reader could hold up the loop. Here a reader writes only into its own slot. The
+ * price is that old data stays a little longer, and that a reader must not sleep between enter and leave.
  */
 #ifndef BASE_EPOCH_H
 #define BASE_EPOCH_H

@@ -292,6 +292,22 @@ static int serve(struct config *config, const char *path, const sigset_t *signal
     return EXIT_OK;
 }
 
+/* Whether the environment allows core files and debuggers. */
+static bool is_debugged(void)
+{
+    const char *value = getenv("SHOOTD_DEBUG");
+    return value && !strcmp(value, "1");
+}
+
+static void tell_guard(void)
+{
+    if (is_debugged())
+        log_warning("SHOOTD_DEBUG=1 allows core files and debuggers: both may show secrets");
+    else
+        log_debug("no core files, and no debuggers of the same user: SHOOTD_DEBUG=1 in the environment "
+                  "allows both");
+}
+
 /* Reads the configuration and serves. Signals are blocked first: a SIGHUP during the start is a reload. */
 static int serve_configured(const char *path)
 {
@@ -309,6 +325,7 @@ static int serve_configured(const char *path)
     thread_answers(); /* the threads that this thread starts also get this priority, except background
                        * threads */
     journal_start_writer();
+    tell_guard();
     const int exit_code = serve(config, path, &signals);
     log_writer_stop(LOG_PATIENCE_US);
     return exit_code;
@@ -382,6 +399,19 @@ static int run(const struct arguments *args, const struct config *config)
     return EXIT_RUNTIME;
 }
 
+/* Core files would contain secrets (AU-22), and other processes of the same user must not read this process's
+ * memory. Under systemd the unit does this too, and the calls may be filtered. With SHOOTD_DEBUG=1 a
+ * developer gets core files up to the hard limit, and may attach a debugger. */
+static void guard_memory(void)
+{
+    struct rlimit core = {0, 0};
+    if (is_debugged())
+        (void)(getrlimit(RLIMIT_CORE, &core) == 0);
+    core.rlim_cur = core.rlim_max;
+    (void)setrlimit(RLIMIT_CORE, &core);
+    (void)prctl(PR_SET_DUMPABLE, is_debugged() ? 1 : 0, 0, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
     struct arguments args = {0};
@@ -400,11 +430,7 @@ int main(int argc, char **argv)
             config_write_sample(stdout);
         return EXIT_OK;
     }
-    /* Core dumps are switched off, because they would contain secrets (AU-22). Under systemd the unit does
-     * this, and the call may be filtered. */
-    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    /* Other processes of the same user must not read this process's memory. */
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    guard_memory();
     /*
      * The loop, the readers and the writer free memory that other threads allocated. With an arena for each
      * thread, one thread could not use the free memory in the arena of another thread (docs/performance.md

@@ -1,7 +1,13 @@
 /*
  * The end of a turn. Only this file passes results of lower folders to upper folders. The lower folders put
  * results and facts into lists of the reconciler; for each list, one function of this file handles the items
- * one by one. Loop thread.
+ * one by one.
+ *
+ * Why not a plain call: an observation may end a step, the end begins the next operation, and that reads the
+ * cluster again. When each called the next, a function would return to a cluster that was freed or changed
+ * below it, and no test would find every order. With lists each function finishes before another one begins.
+ * It also gives one moment at which nothing is half done, the only one at which the view may be published and
+ * clients may be answered. Loop thread.
  */
 #include "reconcile/turn.h"
 

@@ -12,6 +12,11 @@
  * may still have had an effect (after an I/O error at the last fsync, or when the connection was lost). Its
  * sets stay in the backlog until the number of the store's last transaction shows the outcome. Only then are
  * the sets dropped, repeated or reported.
+ *
+ * Why a single writer: the order of the queue is then the order of the store, and event numbers have no gaps.
+ * Why a failed commit is not reported at once: an error of the last fsync does not say what the disk holds.
+ * An answer "not stored" would be a lie when a restart finds the change; a repeat would number its events
+ * twice.
  */
 #include "storage/storage_private.h"
 

@@ -3,6 +3,10 @@
  * publishes snapshots, and HTTP threads read them without a lock (base/epoch.h). A snapshot never changes.
  * When a resource changes, one new blob and a new snapshot are made. The new snapshot shares all other blobs
  * with the old one.
+ *
+ * Why whole snapshots: a list and the counts beside it are of one moment, although the loop goes on. Why
+ * prepared bytes: the same cluster is read far more often than it changes, and a read that makes no JSON
+ * cannot become slow with the size of the fleet.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H

@@ -346,6 +346,7 @@ static void complete(struct typed *typed, const char *const *words, size_t count
 {
     const struct parsed *own = typed->cli->parsed;
     struct parsed line;
+    /* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): freed at the end of its scope */
     const char **argv CLEANUP_FREE = parse_typed(words, count, &line);
     read_words(typed, words, count);
     split_word(typed);

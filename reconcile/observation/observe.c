@@ -6,7 +6,12 @@
  * of Cleura or of a gateway. Therefore shootd accepts that the cluster is gone only when its absence lasts
  * (polling.absent_for) or when Cleura showed a running deletion. Until shootd accepts the absence, the
  * cluster is `unknown`, with the reason and the time. When a record ends without a deletion, it is kept for
- * some days (world/departed.h). Loop thread.
+ * some days (world/departed.h).
+ *
+ * Why one function does all of this: an answer is old news. It may come from a cache that lags behind, from a
+ * shoot that somebody else made under the same name, or from before our own last call. Whoever acts on a part
+ * of it before the whole is accepted acts on a state that never was. Therefore the order is fixed: first
+ * whether the answer counts, then what it changes, then what follows from the change. Loop thread.
  */
 #include "reconcile/observation/observe.h"
 

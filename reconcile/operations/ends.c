@@ -1,8 +1,11 @@
 /*
  * Ends operations, begins the next waiting operation, and ends clusters with their last change sets. A delete
  * interrupts other operations at the next safe point. A change replaces a waiting change, because its own
- * spec is complete. Hibernate and wake replace each other. Each operation ends with its own result. Loop
- * thread.
+ * spec is complete. Hibernate and wake replace each other. Each operation ends with its own result.
+ *
+ * Why operations of a cluster wait here and not at Cleura: Cleura refuses a change while it is busy, and does
+ * not say which of two changes it took. A waiting operation is planned only when its turn comes, because the
+ * operation before it, or somebody else, may have changed what there is to do. Loop thread.
  */
 #include "reconcile/operations/ends.h"
 

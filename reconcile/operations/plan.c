@@ -1,4 +1,12 @@
-/* Plans the steps of an operation. Loop thread. */
+/*
+ * Plans the steps of an operation. Loop thread.
+ *
+ * Why a plan of wanted states and not of requests: a request that was made earlier may be wrong when it is
+ * sent, and after a lost answer nobody can see whether a request arrived, but everybody can see whether a
+ * state is there. Why the proof that a shoot is ours is needed: Cleura's calls take names, and names are used
+ * again. To delete somebody else's cluster is the worst that shootd could do, so doubt means that nothing is
+ * sent.
+ */
 #include "reconcile/operations/plan.h"
 
 #include <assert.h>

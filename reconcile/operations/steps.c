@@ -130,8 +130,14 @@ struct problem *step_had_no_effect(const struct operation_step *step, wall_us si
                        step->attempts, step_type_name(step->type), time_rfc3339(since, false, text));
 }
 
-/* An operation that is older than a restore of the store changes nothing at Cleura, because it may have been
- * carried out, and undone, since the backup. It only ends: by an effect that a read shows, or here. */
+/*
+ * An operation that is older than a restore of the store changes nothing at Cleura, because it may have been
+ * carried out, and undone, since the backup. It only ends: by an effect that a read shows, or here.
+ *
+ * Why it is not simply deleted: its client still waits for it by its id, and its call may have been on its
+ * way when the backup was made. A failure that says "request it again" leaves the choice to somebody who
+ * knows what happened since.
+ */
 static void end_restored(struct entity *e)
 {
     entity_fail_operation(e, problem_new(PROBLEM_STORE_RESTORED, "the store was restored: request it again"));

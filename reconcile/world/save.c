@@ -2,6 +2,11 @@
  * Saves: change sets on their way to the store and back. A save is built on the loop thread, committed on the
  * writer thread, and returns as a task. Its content is shown, answered and passed to webhooks only after
  * that.
+ *
+ * Why memory changes first and is shown last: the next decision must see this one, also while it is on its
+ * way to the disk, else two changes of a cluster could both be accepted. But a client, a receiver or Cleura
+ * that learned of a change could not be told that a crash undid it. A save that may be refused is droppable,
+ * and nothing is decided on its content before it is stored. Loop thread.
  */
 #include "reconcile/world/save.h"
 

@@ -1,4 +1,10 @@
-/* Commands that wait, each with its own deadline. Loop thread. */
+/*
+ * Commands that wait, each with its own deadline. Loop thread.
+ *
+ * Why a command that is ready is decided again from the start: while it waited, the cluster may have been
+ * deleted, the token revoked, or the configuration replaced. Why a deadline only puts it into a list: timers
+ * fire in the middle of a turn, and answers are given at the end of one (turn.c).
+ */
 #include "reconcile/world/waiting.h"
 
 #include <assert.h>

@@ -16,6 +16,7 @@ static const char *const sources[PATTERN_MAX_] = {
     [PATTERN_VERSION] = "^[0-9]+(\\.[0-9]+)*$",
     [PATTERN_UUID] = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
     [PATTERN_CIDR] = "^" OCTET "(\\." OCTET "){3}/([0-9]|[12][0-9]|3[0-2])$",
+    /* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one long text */
     [PATTERN_CRON] = "(@(annually|yearly|monthly|weekly|daily|hourly|reboot))|"
                      "(@every ([0-9]+(ns|us|µs|ms|s|m|h))+)|"
                      "((([0-9]+,)+[0-9]+|([0-9*]+(/|-)[0-9]+)|[0-9]+|\\*) ?){5,7}",

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import resource
 import shutil
 import stat
 import subprocess
@@ -194,8 +195,14 @@ def test_owners_and_modes_of_containers(pod, user):
 
 
 @pytest.mark.skipif(harness.SANITIZED, reason="the sanitizers look into their own process")
-def test_memory_is_closed_to_others_of_the_same_user():
-    """PR_SET_DUMPABLE: root owns the files of the process in /proc; its own figures stay right."""
+@pytest.mark.parametrize("debugged", [None, "0", "1"])
+def test_memory_is_closed_to_others_of_the_same_user(debugged):
+    """PR_SET_DUMPABLE: root owns the files of the process in /proc; its own figures stay right. SHOOTD_DEBUG=1 allows debuggers and
+    core files, and the log says so."""
+    own = {name: value for name, value in os.environ.items() if name != "SHOOTD_DEBUG"}
+    env = own | ({"SHOOTD_DEBUG": debugged} if debugged else {})
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    limit = str(0 if debugged != "1" else "unlimited" if hard == resource.RLIM_INFINITY else hard)
     user = NOBODY if os.geteuid() == 0 else os.geteuid()
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
@@ -204,7 +211,9 @@ def test_memory_is_closed_to_others_of_the_same_user():
         d = harness.Shootd(directory / "d", "http://127.0.0.1:9")
         for path in [directory, *directory.rglob("*")]:
             os.chown(path, user, -1)
-        process = subprocess.Popen([program, "--config", d.config], user=user, stderr=subprocess.DEVNULL)
+        log = directory / "log"
+        with open(log, "wb") as stderr:
+            process = subprocess.Popen([program, "--config", d.config], user=user, env=env, stderr=stderr)
         try:
             def metrics():
                 assert process.poll() is None
@@ -213,7 +222,11 @@ def test_memory_is_closed_to_others_of_the_same_user():
                 except httpx.HTTPError:
                     return None
             text = wait_until(metrics, what="metrics")
-            assert os.stat(f"/proc/{process.pid}/mem").st_uid == 0
+            assert os.stat(f"/proc/{process.pid}/mem").st_uid == (user if debugged == "1" else 0)
+            limits = pathlib.Path(f"/proc/{process.pid}/limits").read_text()
+            assert re.search(r"^Max core file size +(\S+) +(\S+) ", limits, re.M).groups() == (limit, limit)
+            assert ("SHOOTD_DEBUG=1 allows core files and debuggers" in log.read_text()) == (debugged == "1")
+            assert ("no core files, and no debuggers" in log.read_text()) == (debugged != "1")
             for family in ("open_fds", "resident_memory_bytes", "threads", "start_time_seconds"):
                 assert float(re.search(rf"^process_{family} (\S+)$", text, re.M)[1]) > 3, family
         finally:

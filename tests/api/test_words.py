@@ -1,105 +1,9 @@
-"""Plain words: a sentence begins with its subject or its verb, in the comments of C and of the dashboard, the pages and the contract."""
+"""Plain words: the sentences of the pages are short, and their lines fit a window."""
 
-import pathlib
 import re
 import statistics
 
-import pytest
-
 from harness import ROOT
-
-# A sentence that begins so has no plain subject ("What was read is kept", "Of these, the first").
-FORBIDDEN = re.compile(r"(What|Of|So|Which|Nor|Whoever|Who)\b")
-COMMENT = re.compile(r"/\*(.*?)\*/", re.S)
-SCRIPT_COMMENT = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|[ \t]//[ \t][^\n]*", re.S | re.M)
-
-
-def sources():
-    return sorted(p for kind in ("*.c", "*.h") for p in ROOT.glob(f"*/**/{kind}") if p.relative_to(ROOT).parts[0] != "build")
-
-
-def sentences(comment):
-    text = re.sub(r"\s+", " ", re.sub(r"\n\s*\*", " ", comment)).strip(" *-")
-    return re.split(r"(?<=[.!?])\s+", text)
-
-
-def faults(text):
-    """(line, sentence) of each fault."""
-    return [(text.count("\n", 0, comment.start()) + 1, sentence) for comment in COMMENT.finditer(text)
-            for sentence in sentences(comment[1]) if FORBIDDEN.match(sentence)]
-
-
-def prose(path, text):
-    """(line, text) for each part of a line that begins a sentence, a cell or a description; code is left out."""
-    in_code = False
-    for number, line in enumerate(text.splitlines(), 1):
-        in_code ^= line.startswith("```")
-        if path.suffix == ".md":
-            pieces = [] if in_code or line.startswith(("    ", "#")) else line.split("|")
-        else:
-            pieces = re.split(r"(?:description|summary): ", line)[1:] or [line]
-        for piece in pieces:
-            for sentence in re.split(r"(?<=[.!?:;])\s+", piece):
-                yield number, sentence.strip(" \"'*-|>")
-
-
-def faults_of_prose(path, text):
-    return [(line, sentence) for line, sentence in prose(path, text) if FORBIDDEN.match(sentence) and not sentence.endswith("?")]
-
-
-def test_no_sentence_of_the_pages_does():
-    pages = [p.relative_to(ROOT) for p in (*sorted(ROOT.glob("docs/*.md")), ROOT / "README.md", ROOT / "openapi.yaml")]
-    assert len(pages) > 12
-    found = [f"{path}:{line}: {sentence}" for path in pages for line, sentence in faults_of_prose(path, (ROOT / path).read_text())]
-    assert not found, "\n".join(found)
-
-
-@pytest.mark.parametrize("planted", ["It is read. Of these, one stays.", "| `a` | What was asked |", "- Who asks waits."])
-def test_a_planted_sentence_of_a_page_is_found(planted):
-    assert faults_of_prose(pathlib.PurePath("docs/x.md"), "# What it is\n\n    What\n" + planted)[0][0] == 4
-
-
-def test_no_comment_begins_with_a_word_that_hides_its_subject():
-    files = sources()
-    assert len(files) > 300
-    found = [f"{path.relative_to(ROOT)}:{line}: {sentence}" for path in files for line, sentence in faults(path.read_text())]
-    assert not found, "\n".join(found)
-
-
-def scripts():
-    return sorted(p for kind in ("*.ts", "*.tsx", "*.css") for p in (ROOT / "dashboard/src").glob(f"**/{kind}"))
-
-
-def faults_of_script(text):
-    """(line, sentence) of each fault in the comments of a script or a style sheet; lines of // in a row are one comment."""
-    return [(text.count("\n", 0, comment.start()) + 1, sentence) for comment in SCRIPT_COMMENT.finditer(text)
-            for sentence in sentences(re.sub(r"^\s*//", " ", comment[0].strip("/* \t"), flags=re.M)) if FORBIDDEN.match(sentence)]
-
-
-def test_no_comment_of_the_dashboard_does():
-    files = scripts()
-    assert len(files) > 50
-    found = [f"{path.relative_to(ROOT)}:{line}: {sentence}" for path in files for line, sentence in faults_of_script(path.read_text())]
-    assert not found, "\n".join(found)
-
-
-@pytest.mark.parametrize("planted", ["// Who looks.", "f(); // What it is", "/** It is read. What was read is kept. */",
-                                     "// One line\n// of two. So it is"])
-def test_a_planted_sentence_of_a_script_is_found(planted):
-    assert len(faults_of_script("let a;\n" + planted + "\n")) == 1
-
-
-@pytest.mark.parametrize("planted", ["/* What was read is kept. */", "int x; /* Of all, the first */",
-                                     "/*\n * It is read once. So, it is\n * kept. Who reads it waits.\n */"])
-def test_a_planted_sentence_is_found(planted):
-    assert faults("int a;\n" + planted)[0][0] == 2
-
-
-def test_an_ordinary_sentence_is_none():
-    assert not faults("/* Official names. Whole files. The member that says what it is, and of which. */ int What;")
-
-
-# ---- the pages: short sentences, lines that fit a window ---------------------------------------------------------
 
 WIDTH, LONGEST, MEDIAN = 120, 35, 16  # characters of a line, words of a sentence
 SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?]\*\*))\s+(?=[A-Z0-9`*(\"])")
@@ -127,8 +31,14 @@ def lengths(text):
             yield len(plain.split()), sentence
 
 
+def folders():
+    """The READMEs of the folders; that of the scenarios is a reference of their format."""
+    found = [p for depth in ("*", "*/*") for p in ROOT.glob(f"{depth}/README.md") if p.relative_to(ROOT).parts[0] not in ("build", "run")]
+    return sorted(p for p in found if p.parent.name != "scenarios" and "node_modules" not in p.parts)
+
+
 def pages():  # all except the page that `make bench` writes
-    return [*(p for p in sorted(ROOT.glob("docs/*.md")) if p.name != "benchmarks.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    return [*(p for p in sorted(ROOT.glob("docs/*.md")) if p.name != "benchmarks.md"), *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")), *folders()]
 
 
 def test_sentences_of_the_pages_are_short():

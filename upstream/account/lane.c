@@ -3,6 +3,10 @@
  * The turn is a time: the time of submission, plus a delay for the calls of the same project that already
  * wait, plus a delay for the priority. Urgent calls overtake others, but no call waits for ever. Retries
  * wait in a separate heap for a token of the budget. health.c decides whether a request may be sent now.
+ *
+ * Why one call at a time: all projects of an account share one login and its limits at Cleura, and a burst of
+ * ours would slow down people who use Cleura's own page. A lane also gives an order: the read before a change
+ * and the change itself are neighbours in it, so that the shoot cannot be replaced unseen between the two.
  * Loop thread.
  */
 #include <assert.h>
@@ -28,7 +32,7 @@ enum {
 };
 
 /*
- * The states of a call, and the allowed moves. docs/architecture.md draws this table;
+ * The states of a call, and the allowed moves. upstream/README.md draws this table;
  * tests/api/test_layout.py compares both.
  */
 static const struct {
