@@ -35,13 +35,13 @@ class Answer:
 class Raw:
     """One connection. read() returns the next answer, or None when the server closed the connection."""
 
-    def __init__(self, port=None, path=None, timeout=20):
+    def __init__(self, port=None, path=None, timeout=20, source=None):
         if path:
             self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self.socket.settimeout(timeout)
             self.socket.connect(str(path))
         else:
-            self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+            self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout, source_address=source and (source, 0))
         self.buffer = b""
 
     def __enter__(self):
