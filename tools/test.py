@@ -36,6 +36,7 @@ CPU_LISTED, HOLDS_LISTED, ENDS_LISTED = 15, 3, 8
 LONG_UNITS = ("test_conformance", "test_day", "test_fuzz_replay", "test_kept", "test_oidc_verify", "test_property", "test_slices")  # these begin first
 UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
 PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+SANITIZERS = ("asan", "tsan")  # which black-box files they repeat: tests/api/sanitizers.py
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:exitcode=99",
     "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -186,7 +187,9 @@ def main(arguments):
     compiling = run.compile(ROOT / "tests/api")
     run.units()
     compiling.wait()
-    for paths in quick.suites(ROOT) if "--quick" in arguments else [[ROOT / "tests/simulator"], [ROOT / "tests/api"]]:
+    of_the_product = run.out.name in SANITIZERS and not os.environ.get("FULL")  # the simulator is a tool of the tests
+    suites = [[ROOT / "tests/api"]] if of_the_product else [[ROOT / "tests/simulator"], [ROOT / "tests/api"]]
+    for paths in quick.suites(ROOT) if "--quick" in arguments else suites:
         if paths:
             run.suite(*paths)
     run.once_more()

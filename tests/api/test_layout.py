@@ -346,7 +346,8 @@ def test_http_clients_of_the_tests_are_made_in_one_place():
 def test_lists_of_test_files_name_what_there_is():
     """Every folder of sources has a row in `make quick`."""
     there = {p.name for p in (ROOT / "tests/api").glob("test_*.py")}
-    assert set(sanitizers.NOT_REPEATED) | set(sanitizers.THREADS_MEET) | {n for n in spread.LONG_FIRST if n.endswith(".py")} | {n for row in spread.BROWSERS.values() for n in row} <= there
+    assert set(sanitizers.NOT_REPEATED) | set(sanitizers.REPEATED) | {n for n in spread.LONG_FIRST if n.endswith(".py")} | {n for row in spread.BROWSERS.values() for n in row} <= there
+    assert not set(sanitizers.NOT_REPEATED) & set(sanitizers.REPEATED)
     with_a_browser = {p.name for p in (ROOT / "tests/api").glob("test_*.py") if re.search(r"^from (browser|dashboard_world) import|^import browser$", p.read_text(), re.M)}
     assert sorted(n for row in spread.BROWSERS.values() for n in row) == sorted(with_a_browser)
     assert set(quick.FILES) >= FOLDERS
