@@ -8,7 +8,7 @@
 
 struct move {
     int from, to;
-    const char *on; /* the label of the arrow in docs/architecture.md */
+    const char *on; /* the label of the arrow in the README beside the code */
 };
 
 static const struct move operation_moves[] = {

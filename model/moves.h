@@ -1,8 +1,8 @@
 /*
  * The states of operations, steps and deliveries, and every allowed move between two states. The tables are
- * in moves.c; the table for calls to Cleura is in upstream/account/lane.c. docs/architecture.md has diagrams
- * of the tables, and tests/api/test_layout.py compares them. The functions are called by the owner of the
- * struct.
+ * in moves.c; the table for calls to Cleura is in upstream/account/lane.c. The READMEs beside the code have
+ * diagrams of the tables, and tests/api/test_layout.py compares them. The functions are called by the owner
+ * of the struct.
  */
 #ifndef MODEL_MOVES_H
 #define MODEL_MOVES_H

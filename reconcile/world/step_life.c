@@ -27,7 +27,7 @@ static const struct {
 
 static const struct {
     enum step_life from, to;
-    const char *on; /* label of the arrow in docs/architecture.md */
+    const char *on; /* label of the arrow in the README beside the code */
 } life_moves[] = {
     {LIFE_RESTING, LIFE_LOOKING, "the shoot must be read before its call"},
     {LIFE_RESTING, LIFE_STORING, "its call may be made"},

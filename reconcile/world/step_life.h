@@ -1,6 +1,6 @@
 /*
  * The state of the current step in memory: the present activity for the step. The stored states of steps are
- * in model/moves.h. docs/architecture.md draws the moves between these states. Loop thread.
+ * in model/moves.h. reconcile/operations/README.md draws the moves between these states. Loop thread.
  */
 #ifndef RECONCILE_WORLD_STEP_LIFE_H
 #define RECONCILE_WORLD_STEP_LIFE_H

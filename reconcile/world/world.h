@@ -1,6 +1,6 @@
 /*
  * The whole state of the reconciler. Each folder of reconcile/ includes only the folders below it
- * (docs/architecture.md). Nothing in this folder calls a folder above it: results and facts are put into
+ * (reconcile/README.md). Nothing in this folder calls a folder above it: results and facts are put into
  * lists, and the end of the turn (reconcile/turn.h) handles them. Loop thread.
  */
 #ifndef RECONCILE_WORLD_WORLD_H
