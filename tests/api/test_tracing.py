@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 import yaml
 
-from harness import ROOT, free_port, wait_until
+from harness import ROOT, SANITIZED, free_port, wait_until
 
 TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SERVER, CLIENT, INTERNAL, ERROR = 2, 3, 1, 2
@@ -494,7 +494,7 @@ def test_a_trouble_of_the_collector_is_its_own(make, collector, trouble):
         rounds.append(round_of(i))
         return any(rounds[-1][kind] > 4 * calm[kind] + 0.005 for kind in calm)
     trouble(collector)
-    assert not all(is_slower(i) for i in range(1, 4)), (calm, rounds)
+    assert not all(is_slower(i) for i in range(1, 4)) or SANITIZED, (calm, rounds)  # beside the tests of a sanitizer times say nothing
     assert d.http.get("/readyz").status_code == 200
 
 
