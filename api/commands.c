@@ -15,6 +15,80 @@
 #include "http/message/content.h"
 #include "http/suspend.h"
 
+/* ---- writes of clusters: dry runs, and waiting for the end of the operation (AO-10 to AO-12) ---- */
+
+bool request_may_wait(struct request *r)
+{
+    const struct api_limits *limits = &r->api->limits;
+    return http_suspended(&r->http) < limits->waiters &&
+           http_suspended_of(&r->http, r->token->id) < limits->waiters_per_token;
+}
+
+/* Returns for how many seconds to wait for the end of the operation. The parameter takes precedence over the
+ * preference. */
+static int64_t seconds_to_wait(struct request *r)
+{
+    bool by_parameter = r->params.given[PARAM_WAIT];
+    int64_t wait = by_parameter ? param_number(&r->params, PARAM_WAIT) : prefer_read(&r->http.headers).wait_s;
+    int64_t most = r->api->limits.wait_max_s;
+    if (wait <= 0 || !request_may_wait(r))
+        return 0;
+    return wait < most ? wait : most;
+}
+
+static void fill_write(struct request *r, struct command *cmd)
+{
+    int64_t wait = seconds_to_wait(r);
+    assert(r->route->method != METHOD_GET);
+    cmd->write.dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
+    cmd->write.waits = wait > 0;
+    cmd->wait_until = wait ? r->http.started + wait * US_PER_S : 0;
+}
+
+static void append_preference(struct buffer *out, const char *text)
+{
+    if (out->len)
+        (void)buffer_add_str(out, ", ");
+    (void)buffer_add_str(out, text);
+}
+
+static void set_applied(struct request *r, const struct preferences *p, const struct command *cmd)
+{
+    enum { LONGEST = 128 };
+    struct buffer applied CLEANUP_BUFFER;
+    buffer_init(&applied, LONGEST);
+    if (p->respond_async && cmd->reply.status == MHD_HTTP_ACCEPTED)
+        append_preference(&applied, "respond-async");
+    /* The request does not wait when too many other requests wait. */
+    bool waited = cmd->write.waits || p->wait_s == 0;
+    if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
+        char text[32];
+        int64_t most = r->api->limits.wait_max_s;
+        (void)snprintf(text, sizeof(text), "wait=%lld", (long long)(p->wait_s < most ? p->wait_s : most));
+        append_preference(&applied, text);
+    }
+    if (p->minimal)
+        append_preference(&applied, "return=minimal");
+    if (p->representation)
+        append_preference(&applied, "return=representation");
+    if (applied.len)
+        answer_header(&r->http.answer, "Preference-Applied", "%.*s", (int)applied.len, applied.data);
+}
+
+static struct problem *finish_write(struct request *r, struct command *cmd)
+{
+    struct preferences p = prefer_read(&r->http.headers);
+    if (cmd->write.dry_run)
+        return NULL;
+    set_applied(r, &p, cmd);
+    if (p.minimal) {
+        free(TAKE_PTR(cmd->reply.text));
+        if (cmd->reply.status == MHD_HTTP_OK)
+            cmd->reply.status = MHD_HTTP_NO_CONTENT;
+    }
+    return NULL; /* the common code makes the answer of other results */
+}
+
 /* ---- commands to the decider ---- */
 
 struct command *request_command(struct request *r, enum command_type type)
@@ -29,7 +103,10 @@ struct command *request_command(struct request *r, enum command_type type)
     cmd->action_name = r->route->operation;
     if (r->http.client)
         (void)snprintf(cmd->caller.address, sizeof(cmd->caller.address), "%s", r->http.client);
-    cmd->deadline = env_mono(r->api->options.env) + r->api->limits.command_us;
+    const mono_us now = env_mono(r->api->options.env);
+    const int longest_s = command_kind(type)->longest_s;
+    cmd->deadline = now + r->api->limits.command_us;
+    cmd->wait_until = longest_s ? now + longest_s * US_PER_S : 0;
     cmd->project = mem_strdup(r->project);
     cmd->name = mem_strdup(r->name);
     if (r->item)
@@ -40,6 +117,8 @@ struct command *request_command(struct request *r, enum command_type type)
         cmd->if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
     }
     cmd->trace = *server_request_trace(&r->http);
+    if (command_write_of(cmd))
+        fill_write(r, cmd);
     return cmd;
 }
 
@@ -69,7 +148,9 @@ struct problem *request_park(struct request *r, struct command *cmd)
     assert(!cmd->give_back && !cmd->ctx);
     cmd->idempotency = r->idempotency; /* commands that only report something about the request have no key,
                                         * because such a command must not reserve the key */
-    r->is_traced = command_writes(cmd->type) || command_reads_cleura(cmd->type);
+    r->is_traced = command_is(cmd, COMMAND_STORES | COMMAND_READS_CLEURA);
+    if (command_write_of(cmd))
+        r->finish = finish_write;
     cmd->give_back = on_reply;
     const struct suspension_terms terms = {cmd->caller.token_id, due, discard_command};
     cmd->ctx = http_suspend(&r->http, &terms);
@@ -82,11 +163,9 @@ struct problem *request_park(struct request *r, struct command *cmd)
     return NULL;
 }
 
-bool request_may_wait(struct request *r)
+struct problem *request_forward(struct request *r)
 {
-    const struct api_limits *limits = &r->api->limits;
-    return http_suspended(&r->http) < limits->waiters &&
-           http_suspended_of(&r->http, r->token->id) < limits->waiters_per_token;
+    return request_park(r, request_command(r, r->route->command));
 }
 
 void request_notify(struct request *r, struct command *cmd)
@@ -149,82 +228,6 @@ struct problem *request_overdue(const struct request *r)
                : problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
                                  "The server could not finish the request in time; its outcome is not "
                                  "known yet.");
-}
-
-/* ---- writes: dry runs, and waiting for the end of the operation (AO-10 to AO-12) ---- */
-
-/* Returns for how many seconds to wait for the end of the operation. The parameter takes precedence over the
- * preference. */
-static int64_t seconds_to_wait(struct request *r)
-{
-    bool by_parameter = r->params.given[PARAM_WAIT];
-    int64_t wait = by_parameter ? param_number(&r->params, PARAM_WAIT) : prefer_read(&r->http.headers).wait_s;
-    int64_t most = r->api->limits.wait_max_s;
-    if (wait <= 0 || !request_may_wait(r))
-        return 0;
-    return wait < most ? wait : most;
-}
-
-struct command *write_command(struct request *r, enum command_type type)
-{
-    struct command *cmd = request_command(r, type);
-    int64_t wait = seconds_to_wait(r);
-    assert(r->route->method != METHOD_GET);
-    cmd->write.dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
-    cmd->write.waits = wait > 0;
-    cmd->wait_until = wait ? r->http.started + wait * US_PER_S : 0;
-    return cmd;
-}
-
-static void append_preference(struct buffer *out, const char *text)
-{
-    if (out->len)
-        (void)buffer_add_str(out, ", ");
-    (void)buffer_add_str(out, text);
-}
-
-static void set_applied(struct request *r, const struct preferences *p, const struct command *cmd)
-{
-    enum { LONGEST = 128 };
-    struct buffer applied CLEANUP_BUFFER;
-    buffer_init(&applied, LONGEST);
-    if (p->respond_async && cmd->reply.status == MHD_HTTP_ACCEPTED)
-        append_preference(&applied, "respond-async");
-    /* The request does not wait when too many other requests wait. */
-    bool waited = cmd->write.waits || p->wait_s == 0;
-    if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
-        char text[32];
-        int64_t most = r->api->limits.wait_max_s;
-        (void)snprintf(text, sizeof(text), "wait=%lld", (long long)(p->wait_s < most ? p->wait_s : most));
-        append_preference(&applied, text);
-    }
-    if (p->minimal)
-        append_preference(&applied, "return=minimal");
-    if (p->representation)
-        append_preference(&applied, "return=representation");
-    if (applied.len)
-        answer_header(&r->http.answer, "Preference-Applied", "%.*s", (int)applied.len, applied.data);
-}
-
-static struct problem *finish_write(struct request *r, struct command *cmd)
-{
-    struct preferences p = prefer_read(&r->http.headers);
-    if (cmd->write.dry_run)
-        return NULL;
-    set_applied(r, &p, cmd);
-    if (p.minimal) {
-        free(TAKE_PTR(cmd->reply.text));
-        if (cmd->reply.status == MHD_HTTP_OK)
-            cmd->reply.status = MHD_HTTP_NO_CONTENT;
-    }
-    return NULL; /* the common code makes the answer of other results */
-}
-
-struct problem *write_park(struct request *r, struct command *cmd)
-{
-    assert(!r->finish);
-    r->finish = finish_write;
-    return request_park(r, cmd);
 }
 
 /* ---- Idempotency-Key ---- */

@@ -10,12 +10,17 @@
 struct problem;
 struct request;
 
-/* Makes a command with the caller filled in and the default deadline. */
+/* Makes a command with the caller filled in, and with the deadline of its type. A write of a cluster gets
+ * dry_run and wait as requested (AO-10 to AO-12). */
 struct command *request_command(struct request *r, enum command_type type);
+/* The handler of routes that only pass their command to the decider: makes the command of the route, and
+ * parks the request. */
+struct problem *request_forward(struct request *r);
 /*
  * Suspends the request and posts `cmd`, which it takes over. The request is answered with the command's
  * result. When the store does not answer or the loop is blocked, the request is answered some time after the
- * deadline, without a result. The command then continues, and its outcome can be read later.
+ * deadline, without a result. The command then continues, and its outcome can be read later. The answer of a
+ * write of a cluster also names the preferences that were applied.
  */
 struct problem *request_park(struct request *r, struct command *cmd);
 /* Posts a command; no request waits for its result. Does nothing while the server stops. */
@@ -29,14 +34,6 @@ struct problem *request_overdue(const struct request *r);
 /* Whether the request may wait. False above the limits: the current state is then answered at once
  * (AO-16). */
 bool request_may_wait(struct request *r);
-
-/* ---- writes: dry runs, and the time for which the answer waits for the end of the operation (AO-10 to
- * AO-12) ---- */
-
-/* Makes a command with dry_run and wait as requested. */
-struct command *write_command(struct request *r, enum command_type type);
-/* Does the same as request_park; the answer also names the preferences that were applied. */
-struct problem *write_park(struct request *r, struct command *cmd);
 
 /* ---- Idempotency-Key ---- */
 

@@ -1,4 +1,4 @@
-/* The table of operations, in the order of openapi.yaml: constant, any thread. */
+/* The table of operations (routes.def): constant, any thread. */
 #ifndef API_ROUTES_H
 #define API_ROUTES_H
 
@@ -28,15 +28,23 @@ struct route {
     enum method method;
     const char *template; /* the template of the path, which is also a label of metrics */
     struct problem *(*handler)(struct request *r);
-    enum role role; /* the lowest role that may use the route */
-    unsigned flags; /* flags of the enum above and of http/message/content.h */
+    enum command_type command; /* the command that the handler makes; COMMAND_NONE: none, or not always the
+                                * same one */
+    enum role role;            /* the lowest role that may use the route */
+    unsigned flags;            /* flags of the enum above and of http/message/content.h */
     size_t body_limit;
     uint64_t params; /* the bit set (PARAM_BIT) of the route's query parameters */
 };
 
-enum { ROUTE_COUNT = 77 }; /* the number of rows of the table; routes.c checks this number */
+/* The number of rows. */
+enum {
+    ROUTE_COUNT = 0
+#define ROUTE(...) +1
+#include "api/routes.def"
+#undef ROUTE
+};
 
-extern const struct route routes[];
+extern const struct route routes[ROUTE_COUNT];
 
 static inline struct content_rules route_content(const struct route *route)
 {

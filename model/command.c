@@ -7,97 +7,31 @@
 #include "model/expectation.h"
 #include "model/string_list.h"
 
-enum payload {
-    PAYLOAD_NONE,
-    PAYLOAD_WRITE,
-    PAYLOAD_WEBHOOK,
-    PAYLOAD_EVENTS,
-    PAYLOAD_AUDIT,
-    PAYLOAD_OPERATIONS,
-    PAYLOAD_DURATIONS
+static const struct command_kind kinds[COMMAND_TYPE_MAX_] = {
+#define COMMAND(name, decider, payload, traits, longest_s) {PAYLOAD_##payload, (traits), (longest_s)},
+#include "model/commands.def"
+#undef COMMAND
 };
 
-enum effect {
-    EFFECT_NONE,
-    EFFECT_STORED,
-    EFFECT_IN_PROCESS, /* a reload changes only the running process */
-    EFFECT_NOTED       /* the command only reports something; no caller waits for an answer */
-};
-
-/* How payloads are freed. A payload that owns no memory has no row here. */
-static const struct {
-    enum effect effect;
-    enum payload payload;
-    bool reads_cleura;
-} types[COMMAND_TYPE_MAX_] = {
-    [COMMAND_CLUSTER_CREATE] = {EFFECT_STORED, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_PUT] = {EFFECT_STORED, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_PATCH] = {EFFECT_STORED, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_DELETE] = {EFFECT_STORED, PAYLOAD_WRITE, false},
-    [COMMAND_NODE_POOL] = {EFFECT_STORED, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_ACTION] = {EFFECT_STORED, PAYLOAD_WRITE, false},
-    [COMMAND_LOCATION_CONFIRM] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_OPERATION_CANCEL] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_WEBHOOK_CREATE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_PATCH] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_DELETE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_ENABLE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_ROTATE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_TEST] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_RECOVER] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_KUBECONFIG] = {EFFECT_NONE, PAYLOAD_NONE, true},
-    [COMMAND_LOOKUP] = {EFFECT_NONE, PAYLOAD_NONE, true},
-    [COMMAND_FRESH] = {EFFECT_NONE, PAYLOAD_NONE, true},
-    [COMMAND_CATALOG_REFRESH] = {EFFECT_NONE, PAYLOAD_NONE, true},
-    [COMMAND_DELIVERIES] = {EFFECT_NONE, PAYLOAD_WEBHOOK, false},
-    [COMMAND_DELIVERY] = {EFFECT_NONE, PAYLOAD_WEBHOOK, false},
-    [COMMAND_REDELIVER] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
-    [COMMAND_EVENTS] = {EFFECT_NONE, PAYLOAD_EVENTS, false},
-    [COMMAND_AUDIT] = {EFFECT_NONE, PAYLOAD_AUDIT, false},
-    [COMMAND_OPERATIONS] = {EFFECT_NONE, PAYLOAD_OPERATIONS, false},
-    [COMMAND_DURATIONS] = {EFFECT_NONE, PAYLOAD_DURATIONS, false},
-    [COMMAND_TOKEN_CREATE] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_PATCH] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_ROTATE] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_DELETE] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_ACCOUNT_LOGIN] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_FREEZE] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_UNFREEZE] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_BACKUP] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_RELOAD] = {EFFECT_IN_PROCESS, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_HAND_IN] = {EFFECT_STORED, PAYLOAD_NONE, false},
-    [COMMAND_AUDIT_REFUSED] = {EFFECT_NOTED, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_USED] = {EFFECT_NOTED, PAYLOAD_NONE, false},
-    [COMMAND_ACCOUNT_VERIFY] = {EFFECT_STORED, PAYLOAD_NONE, false},
-};
-
-bool command_writes(enum command_type type)
+const struct command_kind *command_kind(enum command_type type)
 {
     assert(type < COMMAND_TYPE_MAX_);
-    return types[type].effect == EFFECT_STORED;
+    return &kinds[type];
 }
 
-bool command_only_reads(enum command_type type)
+bool command_is(const struct command *cmd, unsigned traits)
 {
-    assert(type < COMMAND_TYPE_MAX_);
-    return types[type].effect == EFFECT_NONE;
+    return (command_kind(cmd->type)->traits & traits) != 0;
 }
 
-bool command_is_note(enum command_type type)
+bool command_only_reads(const struct command *cmd)
 {
-    assert(type < COMMAND_TYPE_MAX_);
-    return types[type].effect == EFFECT_NOTED;
-}
-
-bool command_reads_cleura(enum command_type type)
-{
-    assert(type < COMMAND_TYPE_MAX_);
-    return types[type].reads_cleura;
+    return !command_is(cmd, COMMAND_STORES | COMMAND_ACTS_OUTSIDE | COMMAND_NOTES);
 }
 
 const struct command_write *command_write_of(const struct command *cmd)
 {
-    return types[cmd->type].payload == PAYLOAD_WRITE ? &cmd->write : NULL;
+    return command_kind(cmd->type)->payload == PAYLOAD_WRITE ? &cmd->write : NULL;
 }
 
 struct command *command_new(enum command_type type)
@@ -110,7 +44,7 @@ struct command *command_new(enum command_type type)
 
 static void payload_done(struct command *cmd)
 {
-    switch (types[cmd->type].payload) {
+    switch (command_kind(cmd->type)->payload) {
     case PAYLOAD_WRITE:
         free(cmd->write.pool_name);
         free(cmd->write.fault_pointer);
@@ -138,6 +72,10 @@ static void payload_done(struct command *cmd)
         expectation_free(cmd->durations.so_far);
         break;
     case PAYLOAD_NONE:
+    case PAYLOAD_KUBECONFIG:
+    case PAYLOAD_FRESH:
+    case PAYLOAD_TOKEN:
+    case PAYLOAD_RELOAD:
         break;
     }
 }

@@ -18,76 +18,50 @@
 #include "model/operation.h"
 #include "model/problem.h"
 
-/* Sub-resources that only Cleura can provide. */
-enum lookup_kind {
-    LOOKUP_MONITORING, /* the answer contains a secret */
-    LOOKUP_NODES,
-    LOOKUP_SSH_KEY, /* contains a secret */
-    LOOKUP_UPGRADES,
-    LOOKUP_QUOTA, /* the quota of the project */
-    LOOKUP_CA_STAGE,
-    LOOKUP_KIND_MAX_,
+enum command_type {
+#define COMMAND(name, ...) COMMAND_##name,
+#include "model/commands.def"
+#undef COMMAND
+    COMMAND_TYPE_MAX_,
+    COMMAND_NONE = COMMAND_TYPE_MAX_, /* no command */
+};
+
+/* What is said about all commands of a type. */
+enum command_trait {
+    COMMAND_STORES = 1 << 0,       /* changes the stored state */
+    COMMAND_ACTS_OUTSIDE = 1 << 1, /* has an effect outside of the store: a login at Cleura, a file, a changed
+                                    * process. Each one is in the audit log */
+    COMMAND_NOTES = 1 << 2,        /* only reports something about a request; no caller waits for it */
+    COMMAND_READS_CLEURA = 1 << 3, /* reads from Cleura when the last answer is not recent enough */
+    COMMAND_TELLS_SECRET = 1 << 4, /* the answer is a secret, so it is in the audit log */
+    COMMAND_SPENDS_EVENTS = 1 << 5, /* makes events, of which each project has a share
+                                     * (reconcile/world/event_share.h) */
+};
+
+enum command_payload {
+    PAYLOAD_NONE,
+    PAYLOAD_WRITE,
+    PAYLOAD_KUBECONFIG,
+    PAYLOAD_FRESH,
+    PAYLOAD_WEBHOOK,
+    PAYLOAD_EVENTS,
+    PAYLOAD_AUDIT,
+    PAYLOAD_OPERATIONS,
+    PAYLOAD_DURATIONS,
+    PAYLOAD_TOKEN,
+    PAYLOAD_RELOAD,
+};
+
+/* A row of commands.def. */
+struct command_kind {
+    enum command_payload payload;
+    unsigned traits;
+    int longest_s;
 };
 
 enum pool_write { POOL_ADD, POOL_REPLACE, POOL_MERGE, POOL_REMOVE };
 
-/*
- * Each comment begins with the member of `struct command` that has the payload, if there is one. Then it
- * names the other members that are set.
- */
-enum command_type {
-    COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
-                             */
-    COMMAND_CLUSTER_PUT, /* write; project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PATCH,   /* write; project, name, body: merge patch of the PUT body (RFC 7396) */
-    COMMAND_CLUSTER_DELETE,  /* write; project, name */
-    COMMAND_NODE_POOL,       /* write; project, name, body */
-    COMMAND_CLUSTER_ACTION,  /* write; project, name */
-    COMMAND_KUBECONFIG,      /* kubeconfig; project, name */
-    COMMAND_LOOKUP,          /* lookup; project, name */
-    COMMAND_FRESH,           /* fresh; project, name or NULL: answer after a new read of Cleura */
-    COMMAND_CATALOG_REFRESH, /* project; sent only while the view has no catalog of the project: answered when
-                              * a catalog was read */
-    COMMAND_OPERATIONS,      /* operations; reads a page of operations from the store */
-    COMMAND_DURATIONS,       /* durations; project: how long its operations usually take */
-    COMMAND_OPERATION_WAIT,  /* id; answered with the operation when it ends, or at the deadline */
-    COMMAND_OPERATION_CANCEL, /* id */
-    COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
-    COMMAND_WEBHOOK_PATCH,    /* webhook; id, body: merge patch of the body of a create */
-    COMMAND_WEBHOOK_DELETE,   /* webhook; id */
-    COMMAND_WEBHOOK_ENABLE,   /* webhook; id */
-    COMMAND_WEBHOOK_ROTATE,   /* webhook; id, body {signature?, secret?, grace_seconds?} or none */
-    COMMAND_WEBHOOK_TEST,     /* webhook; id */
-    COMMAND_WEBHOOK_RECOVER,  /* webhook; id, body {since} */
-    COMMAND_DELIVERIES,       /* webhook; id: a page of its deliveries, an array */
-    COMMAND_DELIVERY,         /* webhook; id */
-    COMMAND_REDELIVER,        /* webhook; id */
-    COMMAND_EVENTS,           /* events: a page of stored events */
-    COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
-    COMMAND_AUDIT_REFUSED,    /* records that a request was refused before it became a command; no caller
-                               * waits */
-    COMMAND_TOKEN_HAND_IN, /* body: a token in its stored form, from a user who may write the state directory
-                            */
-    COMMAND_TOKEN_USED,    /* records that the caller's token is in use, once a minute; no caller waits */
-    COMMAND_TOKEN_CREATE,  /* body {name, role, projects, description?, expires_in_days?} */
-    COMMAND_TOKEN_PATCH,   /* id; body {name?, projects?, description?} */
-    COMMAND_TOKEN_ROTATE,  /* id; body {grace_seconds?, expires_in_days?} or none */
-    COMMAND_TOKEN_DELETE,  /* token; id */
-    COMMAND_LOCATION_CONFIRM, /* project, body {clusters} */
-    COMMAND_FREEZES,          /* the freezes that the caller may see */
-    COMMAND_FREEZE,           /* body {scope, reason, until?} */
-    COMMAND_UNFREEZE,         /* name: the scope */
-    COMMAND_BACKUPS,          /* lists the backups in the backup directory */
-    COMMAND_BACKUP,           /* makes a copy of the store; answered after the copy was checked */
-    COMMAND_LAST_RELOAD,      /* the outcome of the last reload */
-    COMMAND_RELOAD, /* reads the configuration again; answered when the new configuration is in use or was
-                     * refused */
-    COMMAND_ACCOUNT_LOGIN,  /* name of the account */
-    COMMAND_ACCOUNT_VERIFY, /* name of the account, body {code} */
-    COMMAND_TYPE_MAX_,
-};
-
-/* ---- payloads by type ---- */
+/* ---- payloads ---- */
 
 /* A write of a cluster. */
 struct command_write {
@@ -244,7 +218,7 @@ struct command {
     json_t *body; /* parsed request body, or NULL */
     /* preconditions of a write: the header values as they were sent, or NULL */
     char *if_match, *if_none_match;
-    union { /* the payload, by type */
+    union { /* the payload */
         struct command_write write;
         struct command_kubeconfig kubeconfig;
         struct command_fresh fresh;
@@ -253,7 +227,6 @@ struct command {
         struct command_audit audit;
         struct command_operations operations;
         struct command_durations durations;
-        enum lookup_kind lookup;
         struct {
             bool disables_webhooks; /* the revoked token's webhooks are also disabled */
         } token;
@@ -273,15 +246,12 @@ struct command {
                            * the end of the turn */
 };
 
-/* Whether commands of this type change stored state. Any thread. */
-bool command_writes(enum command_type type);
+/* Returns the row of a type; it is constant. Any thread. */
+const struct command_kind *command_kind(enum command_type type);
+/* Whether the command has one of these traits. Any thread. */
+bool command_is(const struct command *cmd, unsigned traits);
 /* Whether commands of this type have no effect except their answer. Any thread. */
-bool command_only_reads(enum command_type type);
-/* Whether commands of this type only report something about a request. No caller waits for them. Any
- * thread. */
-bool command_is_note(enum command_type type);
-/* Whether commands of this type read from Cleura when the last answer is not recent enough. Any thread. */
-bool command_reads_cleura(enum command_type type);
+bool command_only_reads(const struct command *cmd);
 /* Returns the payload of a write of a cluster; NULL for other types. Any thread. */
 const struct command_write *command_write_of(const struct command *cmd);
 struct command *command_new(enum command_type type);

@@ -14,7 +14,6 @@
 #include "base/thread.h"
 #include "model/moves.h"
 #include "reconcile/answers/audit.h"
-#include "reconcile/answers/expected.h"
 #include "reconcile/answers/operations.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/answers/reply.h"

@@ -15,6 +15,7 @@
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/projects.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/schedule.h"
 #include "reconcile/world/waiting.h"

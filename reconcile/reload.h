@@ -25,10 +25,6 @@ struct reload_outcome {
  */
 void reconcile_configure(struct reconcile *r, const struct config *config, void (*done)(void *ctx),
                          void *ctx);
-/* Requests a reload, and waits for its outcome. */
-struct problem *command_reload(struct reconcile *r, struct command *cmd);
-/* Answers with the outcome of the last reload. */
-struct problem *command_last_reload(struct reconcile *r, struct command *cmd);
 /* Called when the configuration was read, also when it has faults: answers the waiting commands and logs the
  * outcome. */
 void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcome);

@@ -34,11 +34,28 @@ NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*
 DEFINITION = re.compile(r"^(?!typedef)(\w[^\n;={}]*?\b(\w+)\((?:[^;{}]|\n)*?\)[^;{}\n]*)\n\{\n(.*?)^\}", re.M | re.S)
 POINTER = re.compile(r"\(\*(?:const )?(\w+)\)\(")
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\}", re.M | re.S)
+ROWS = re.compile(r'^#define (\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)\n#include "([^"]+\.def)"\n#undef \1$', re.M)
 TABLE = re.compile(r"^[\w ]*?struct (\w+) \w+(?:\[[^\n]*?\])? = \{(.*?)\};", re.M | re.S)
 
 
+def without_noise(text):
+    return NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) or " ", text)
+
+
+def expand_rows(text):
+    """The text with each included table of rows (a .def file) in the form that its macro gives it."""
+    def expanded(match):
+        macro, names, form, path = match[1], [n.strip() for n in match[2].split(",")], match[3], match[4]
+        rows = without_noise((ROOT / path).read_text())
+        return "\n".join(filled(form, dict(zip(names, arguments(rows, row.end())))) for row in re.finditer(rf"^{macro}\(", rows, re.M))
+
+    def filled(form, values):
+        return re.sub(r"\w+", lambda word: values.get(word[0], word[0]), form).replace("##", "").replace("\\", "")
+    return ROWS.sub(expanded, text)
+
+
 def code_of(path):
-    return NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) or " ", path.read_text())
+    return without_noise(expand_rows(path.read_text()))
 
 
 def functions(code):

@@ -10,6 +10,7 @@
 #include "api/auth.h"
 #include "api/commands.h"
 #include "api/reads.h"
+#include "api/routes.h"
 #include "base/mem.h"
 
 /* Returns the names of the account's projects that the caller may see; *ret_all is true when these are all
@@ -72,10 +73,10 @@ struct problem *handle_accounts(struct request *r)
 }
 
 /*
- * Posts the command for the account in the path. A login affects every project of the account, and sends an
- * SMS to its owner. Therefore the caller must be able to see all these projects.
+ * Posts the command of the route for the account in the path. A login affects every project of the account,
+ * and sends an SMS to its owner. Therefore the caller must be able to see all these projects.
  */
-static struct problem *park_for_account(struct request *r, enum command_type type)
+struct problem *handle_account_command(struct request *r)
 {
     bool all = false;
     const struct config_account *account = find_account(r, r->item);
@@ -86,17 +87,7 @@ static struct problem *park_for_account(struct request *r, enum command_type typ
     if (!all)
         return problem_new(PROBLEM_FORBIDDEN,
                            "This operation needs the role admin for every project of the account.");
-    struct command *cmd = request_command(r, type);
+    struct command *cmd = request_command(r, r->route->command);
     cmd->name = mem_strdup(r->item);
     return request_park(r, cmd);
-}
-
-struct problem *handle_account_login(struct request *r)
-{
-    return park_for_account(r, COMMAND_ACCOUNT_LOGIN);
-}
-
-struct problem *handle_account_verify(struct request *r)
-{
-    return park_for_account(r, COMMAND_ACCOUNT_VERIFY);
 }

@@ -1,7 +1,4 @@
-/*
- * One cluster: reads from the view (the hot path), writes as commands, and sub-resources that only Cleura
- * provides.
- */
+/* One cluster: reads from the view (the hot path), and actions. */
 #include "api/resources/handlers.h"
 
 #include <stdio.h>
@@ -24,21 +21,6 @@ struct problem *handle_cluster(struct request *r)
     fresh_set_age(r, blob->observed_at, atomic_load(&blob->heard_at), blob->observed_text);
     fresh_set_source(r);
     return answer_with_blob(r, blob);
-}
-
-struct problem *handle_cluster_create(struct request *r)
-{
-    return write_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
-}
-
-struct problem *handle_cluster_put(struct request *r)
-{
-    return write_park(r, write_command(r, COMMAND_CLUSTER_PUT));
-}
-
-struct problem *handle_cluster_patch(struct request *r)
-{
-    return write_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
 }
 
 /* An operation that changes the spec or deletes the cluster has its own method. */
@@ -69,46 +51,7 @@ struct problem *handle_cluster_action(struct request *r)
     int type = operation_type_from_name(r->item);
     if (!is_action(type))
         return no_such_action();
-    struct command *cmd = write_command(r, COMMAND_CLUSTER_ACTION);
+    struct command *cmd = request_command(r, COMMAND_CLUSTER_ACTION);
     cmd->write.action = (enum operation_type)type;
-    return write_park(r, cmd);
-}
-
-struct problem *handle_cluster_delete(struct request *r)
-{
-    return write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
-}
-
-/* ---- sub-resources of Cleura: the loop thread reads them on request ---- */
-
-static struct problem *ask_cleura(struct request *r, enum lookup_kind kind)
-{
-    struct command *cmd = request_command(r, COMMAND_LOOKUP);
-    cmd->lookup = kind;
     return request_park(r, cmd);
-}
-
-struct problem *handle_monitoring(struct request *r)
-{
-    return ask_cleura(r, LOOKUP_MONITORING);
-}
-
-struct problem *handle_nodes(struct request *r)
-{
-    return ask_cleura(r, LOOKUP_NODES);
-}
-
-struct problem *handle_ssh_key(struct request *r)
-{
-    return ask_cleura(r, LOOKUP_SSH_KEY);
-}
-
-struct problem *handle_upgrades(struct request *r)
-{
-    return ask_cleura(r, LOOKUP_UPGRADES);
-}
-
-struct problem *handle_quota(struct request *r)
-{
-    return ask_cleura(r, LOOKUP_QUOTA);
 }

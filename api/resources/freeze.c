@@ -5,16 +5,6 @@
 #include "api/commands.h"
 #include "base/mem.h"
 
-struct problem *handle_freezes(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_FREEZES));
-}
-
-struct problem *handle_freeze_put(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_FREEZE));
-}
-
 struct problem *handle_freeze_delete(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_UNFREEZE);

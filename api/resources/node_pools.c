@@ -8,6 +8,7 @@
 #include "api/api_private.h"
 #include "api/commands.h"
 #include "api/reads.h"
+#include "api/routes.h"
 #include "base/mem.h"
 #include "model/spec.h"
 
@@ -135,31 +136,16 @@ struct problem *handle_node_pool(struct request *r)
     return p;
 }
 
-static struct problem *write_pool(struct request *r, enum pool_write how)
+struct problem *handle_node_pool_write(struct request *r)
 {
-    assert((how == POOL_ADD) == !r->item); /* the path has the name of the pool, except for a new pool */
-    struct command *cmd = write_command(r, COMMAND_NODE_POOL);
-    cmd->write.pool = how;
+    static const enum pool_write writes[METHOD_MAX_] = {[METHOD_POST] = POOL_ADD,
+                                                        [METHOD_PUT] = POOL_REPLACE,
+                                                        [METHOD_PATCH] = POOL_MERGE,
+                                                        [METHOD_DELETE] = POOL_REMOVE};
+    struct command *cmd = request_command(r, COMMAND_NODE_POOL);
+    cmd->write.pool = writes[r->route->method];
     cmd->write.pool_name = mem_strdup(r->item);
-    return write_park(r, cmd);
-}
-
-struct problem *handle_node_pool_create(struct request *r)
-{
-    return write_pool(r, POOL_ADD);
-}
-
-struct problem *handle_node_pool_put(struct request *r)
-{
-    return write_pool(r, POOL_REPLACE);
-}
-
-struct problem *handle_node_pool_patch(struct request *r)
-{
-    return write_pool(r, POOL_MERGE);
-}
-
-struct problem *handle_node_pool_delete(struct request *r)
-{
-    return write_pool(r, POOL_REMOVE);
+    /* the path has the name of the pool, except for a new pool */
+    assert((cmd->write.pool == POOL_ADD) == !r->item);
+    return request_park(r, cmd);
 }

@@ -26,18 +26,8 @@ struct problem *handle_project(struct request *r)
                               "There is no project of this name that the token may see.");
 }
 
-struct problem *handle_location_confirm(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_LOCATION_CONFIRM));
-}
-
 struct problem *handle_catalog(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_CATALOGS, r->project);
     return blob ? answer_with_blob(r, blob) : request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
-}
-
-struct problem *handle_durations(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_DURATIONS));
 }

@@ -81,21 +81,6 @@ struct problem *handle_token(struct request *r)
     return answer_with_tagged_text(r, found, strlen(found), etag);
 }
 
-struct problem *handle_token_create(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_TOKEN_CREATE));
-}
-
-struct problem *handle_token_patch(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_TOKEN_PATCH));
-}
-
-struct problem *handle_token_rotate(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_TOKEN_ROTATE));
-}
-
 struct problem *handle_token_delete(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_TOKEN_DELETE);

@@ -24,11 +24,6 @@ struct problem *handle_webhooks(struct request *r)
     return list_view_end(&list);
 }
 
-struct problem *handle_webhook_create(struct request *r)
-{
-    return request_park(r, request_command(r, COMMAND_WEBHOOK_CREATE));
-}
-
 /* Finds the webhook of the path. */
 static struct problem *find_webhook(struct request *r, struct view_blob **ret)
 {
@@ -49,8 +44,9 @@ struct problem *handle_webhook(struct request *r)
     return p ? p : answer_with_blob(r, blob);
 }
 
-/* Makes a command for the webhook of the path. The decider compares the version in If-Match again. */
-static struct problem *command_about(struct request *r, enum command_type type, struct command **ret)
+/* Makes the command of the route for the webhook of the path. The decider compares the version in If-Match
+ * again. */
+static struct problem *command_about(struct request *r, struct command **ret)
 {
     struct view_blob *blob;
     bool writes = r->route->method != METHOD_GET;
@@ -61,7 +57,7 @@ static struct problem *command_about(struct request *r, enum command_type type, 
     if (!p) {
         const struct subscription *s = blob->subject;
         const char *match = r->http.headers.values[HEADER_IF_MATCH];
-        struct command *cmd = *ret = request_command(r, type);
+        struct command *cmd = *ret = request_command(r, r->route->command);
         bool names_version = match && strcmp(match, "*") != 0;
         cmd->webhook.expected_version = names_version && writes ? s->version : 0;
         cmd->webhook.delivery = mem_strdup(r->delivery);
@@ -70,54 +66,14 @@ static struct problem *command_about(struct request *r, enum command_type type, 
     return p;
 }
 
-static struct problem *park_webhook_command(struct request *r, enum command_type type)
+struct problem *handle_webhook_command(struct request *r)
 {
     struct command *cmd;
-    struct problem *p = command_about(r, type, &cmd);
+    struct problem *p = command_about(r, &cmd);
     return p ? p : request_park(r, cmd);
 }
 
-struct problem *handle_webhook_patch(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_WEBHOOK_PATCH);
-}
-
-struct problem *handle_webhook_delete(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_WEBHOOK_DELETE);
-}
-
-struct problem *handle_webhook_enable(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_WEBHOOK_ENABLE);
-}
-
-struct problem *handle_webhook_rotate(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_WEBHOOK_ROTATE);
-}
-
-struct problem *handle_webhook_test(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_WEBHOOK_TEST);
-}
-
-struct problem *handle_webhook_recover(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_WEBHOOK_RECOVER);
-}
-
 /* ---- deliveries ---- */
-
-struct problem *handle_delivery(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_DELIVERY);
-}
-
-struct problem *handle_redeliver(struct request *r)
-{
-    return park_webhook_command(r, COMMAND_REDELIVER);
-}
 
 static struct problem *finish_deliveries_page(struct request *r, struct command *cmd)
 {
@@ -130,7 +86,7 @@ struct problem *handle_deliveries(struct request *r)
     struct command *cmd;
     struct problem *p = list_place(r, &place);
     if (!p)
-        p = command_about(r, COMMAND_DELIVERIES, &cmd);
+        p = command_about(r, &cmd);
     if (p)
         return p;
     bool by_status = r->params.given[PARAM_DELIVERY_STATUS];

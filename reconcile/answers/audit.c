@@ -20,6 +20,7 @@
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
@@ -391,23 +392,17 @@ void audit_answered(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
     const struct command_write *w = command_write_of(cmd);
-    bool secret_lookup =
-        cmd->type == COMMAND_LOOKUP && (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY);
     bool gives_secret =
-        cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
-    /* The effect of these commands is outside the store: a login has its effect at Cleura, a backup is a
-     * file, a reload changes the process. */
-    bool acts_outside = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY ||
-                        cmd->type == COMMAND_BACKUP || cmd->type == COMMAND_RELOAD;
-    bool is_told = gives_secret || (acts_outside && !cmd->reply.replayed);
+        command_is(cmd, COMMAND_TELLS_SECRET) || (cmd->reply.replayed && cmd->reply.is_secret);
+    bool is_told = gives_secret || (command_is(cmd, COMMAND_ACTS_OUTSIDE) && !cmd->reply.replayed);
     if (r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
-        cmd->type == COMMAND_AUDIT_REFUSED)
+        command_is(cmd, COMMAND_NOTES))
         return;
     if (!cmd->reply.problem && gives_secret)
         note_read(r, cmd);
     else if (!cmd->reply.problem && is_told)
         append_alone(r, entry_of_command(cmd, env_wall(r->env), cmd->reply.status, -1));
-    else if (cmd->reply.problem && (is_told || cmd->denied || command_writes(cmd->type)))
+    else if (cmd->reply.problem && (is_told || cmd->denied || command_is(cmd, COMMAND_STORES)))
         note_not_done(r, cmd);
 }
 

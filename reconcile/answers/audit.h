@@ -17,7 +17,5 @@ void audit_daemon(struct reconcile *r, enum own_action action);
  * requests of a count got no entry, adds one entry with their number. */
 void audit_tick(struct reconcile *r, bool all);
 void audit_free(struct reconcile *r);
-struct problem *command_audit(struct reconcile *r, struct command *cmd);
-struct problem *command_audit_refused(struct reconcile *r, struct command *cmd);
 
 #endif

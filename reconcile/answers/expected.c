@@ -3,7 +3,6 @@
  * that other queries can run between two pages; the loop only requests the next page. Loop thread, except
  * where noted.
  */
-#include "reconcile/answers/expected.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "reconcile/answers/operations.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/world.h"
 
 enum { AT_A_TIME = 250, DAY_S = 86400 };

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/operation_table.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"

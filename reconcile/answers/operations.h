@@ -7,10 +7,6 @@
 
 struct reconcile;
 
-/* Each function decides one type of command. */
-struct problem *command_operations(struct reconcile *r, struct command *cmd);
-struct problem *command_operation_wait(struct reconcile *r, struct command *cmd);
-
 /* Requests from the store an operation that is not in memory; on_found runs with the result. */
 void operation_recall(struct reconcile *r, struct command *cmd, const char *id, query_end *on_found);
 /* For on_found: *ret_op is the ended operation, owned by `s`. Returns the problem when the operation does not

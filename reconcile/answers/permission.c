@@ -44,7 +44,7 @@ static struct problem *no_project(const struct command *cmd)
  * because only then its project is known. */
 static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
 {
-    if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_reads(cmd->type))
+    if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_reads(cmd))
         return false;
     char *const *asked =
         cmd->type == COMMAND_EVENTS && cmd->events.projects ? cmd->events.projects : cmd->caller.projects;
@@ -62,7 +62,7 @@ struct problem *permission_fault(struct reconcile *r, struct command *cmd)
 {
     static const char gone[] = "The token is not known, expired or revoked.";
     struct command_caller *caller = &cmd->caller;
-    if (!*caller->token_id || command_is_note(cmd->type))
+    if (!*caller->token_id || command_is(cmd, COMMAND_NOTES))
         return NULL;
     if (caller->holds) /* during a stop, the HTTP side may no longer exist */
         return r->stopping || caller->holds(caller) ? NULL : problem_new(PROBLEM_INVALID_TOKEN, "%s", gone);

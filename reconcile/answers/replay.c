@@ -132,7 +132,7 @@ bool replay_is_open(const struct command *cmd)
 
 struct problem *replay_look_up(struct reconcile *r, struct command *cmd)
 {
-    assert(replay_is_open(cmd) && !command_is_note(cmd->type));
+    assert(replay_is_open(cmd) && !command_is(cmd, COMMAND_NOTES));
     if (!replay_hold(r, cmd)) {
         struct problem *p =
             problem_new(PROBLEM_IDEMPOTENCY_KEY_IN_USE, "a request with this key is still being processed");

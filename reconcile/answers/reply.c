@@ -54,7 +54,7 @@ void command_keep(struct save *save, struct command *cmd)
 static bool only_reads(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
-    return command_only_reads(cmd->type) || (w && w->dry_run) || cmd->reply.replayed;
+    return command_only_reads(cmd) || (w && w->dry_run) || cmd->reply.replayed;
 }
 
 /* Replaces the prepared answer. Takes over the problem. */

@@ -14,6 +14,7 @@
 #include "reconcile/commands/body.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/project.h"

@@ -10,6 +10,7 @@
 #include "reconcile/operations/action_kinds.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/operations/step_kind.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"

@@ -25,6 +25,7 @@
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/world.h"
 
 #define PREFIX             "shootd-"

@@ -15,6 +15,7 @@
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/operation_table.h"
 #include "reconcile/world/save.h"

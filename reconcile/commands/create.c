@@ -11,6 +11,7 @@
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/operations/plan.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"

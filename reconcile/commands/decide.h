@@ -1,5 +1,5 @@
-/* The interface of this folder to reconcile.c and housekeeping.c: decides commands, and maintains their
- * objects. Loop thread. */
+/* The interface of this folder to reconcile.c and housekeeping.c, beside the deciders: maintains the objects
+ * of commands. Loop thread. */
 #ifndef RECONCILE_COMMANDS_DECIDE_H
 #define RECONCILE_COMMANDS_DECIDE_H
 
@@ -14,42 +14,6 @@ struct project;
 struct reconcile;
 struct subscription_entry;
 struct token_entry;
-
-/* ---- each function decides one type of command: it returns the problem with which the command is refused,
- * or takes over the command and returns NULL ---- */
-
-struct problem *command_cluster_create(struct reconcile *r, struct command *cmd);
-struct problem *command_cluster_put(struct reconcile *r, struct command *cmd);
-struct problem *command_cluster_patch(struct reconcile *r, struct command *cmd);
-struct problem *command_cluster_delete(struct reconcile *r, struct command *cmd);
-struct problem *command_cluster_action(struct reconcile *r, struct command *cmd);
-struct problem *command_node_pool(struct reconcile *r, struct command *cmd);
-struct problem *command_operation_cancel(struct reconcile *r, struct command *cmd);
-struct problem *command_location_confirm(struct reconcile *r, struct command *cmd);
-struct problem *command_freezes(struct reconcile *r, struct command *cmd);
-struct problem *command_freeze(struct reconcile *r, struct command *cmd);
-struct problem *command_unfreeze(struct reconcile *r, struct command *cmd);
-struct problem *command_backups(struct reconcile *r, struct command *cmd);
-struct problem *command_backup(struct reconcile *r, struct command *cmd);
-struct problem *command_account_login(struct reconcile *r, struct command *cmd);
-struct problem *command_account_verify(struct reconcile *r, struct command *cmd);
-struct problem *command_events(struct reconcile *r, struct command *cmd);
-struct problem *command_webhook_create(struct reconcile *r, struct command *cmd);
-struct problem *command_webhook_patch(struct reconcile *r, struct command *cmd);
-struct problem *command_webhook_delete(struct reconcile *r, struct command *cmd);
-struct problem *command_webhook_enable(struct reconcile *r, struct command *cmd);
-struct problem *command_webhook_rotate(struct reconcile *r, struct command *cmd);
-struct problem *command_webhook_test(struct reconcile *r, struct command *cmd);
-struct problem *command_webhook_recover(struct reconcile *r, struct command *cmd);
-struct problem *command_deliveries(struct reconcile *r, struct command *cmd);
-struct problem *command_delivery(struct reconcile *r, struct command *cmd);
-struct problem *command_redeliver(struct reconcile *r, struct command *cmd);
-struct problem *command_token_hand_in(struct reconcile *r, struct command *cmd);
-struct problem *command_token_used(struct reconcile *r, struct command *cmd);
-struct problem *command_token_create(struct reconcile *r, struct command *cmd);
-struct problem *command_token_patch(struct reconcile *r, struct command *cmd);
-struct problem *command_token_rotate(struct reconcile *r, struct command *cmd);
-struct problem *command_token_delete(struct reconcile *r, struct command *cmd);
 
 /* ---- accounts.c: manual logins and stored states ---- */
 

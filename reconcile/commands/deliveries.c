@@ -16,6 +16,7 @@
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/commands/webhooks.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"

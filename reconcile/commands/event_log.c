@@ -5,6 +5,7 @@
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
 #include "reconcile/commands/decide.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
 

@@ -17,6 +17,7 @@
 #include "reconcile/commands/body.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"

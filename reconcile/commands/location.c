@@ -17,6 +17,7 @@
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/operations/ends.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"

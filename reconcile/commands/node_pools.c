@@ -13,6 +13,7 @@
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/operations/plan.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/world.h"
 

@@ -15,6 +15,7 @@
 #include "model/expiry.h"
 #include "model/spec.h"
 #include "reconcile/answers/reply.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/project.h"

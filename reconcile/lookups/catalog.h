@@ -17,7 +17,6 @@ void catalog_fetch(struct project *p);
 /* Keeps the command until a catalog exists, and then decides it again. When a catalog exists already, returns
  * false and does nothing. */
 bool catalog_wait(struct project *p, struct command *cmd);
-struct problem *command_catalog(struct reconcile *r, struct command *cmd);
 /* Emits the due events about the versions that the project's clusters use. */
 void expiry_check(struct project *p);
 

@@ -14,6 +14,7 @@
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/lookups/fetch.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"

@@ -14,6 +14,7 @@
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup_rule.h"
+#include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/waiting.h"
@@ -64,7 +65,7 @@ static bool lookup_is_kept(struct fetch *f)
 static struct problem *lookup_failed(struct fetch *f, struct command *cmd, const struct problem *problem)
 {
     const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
-    const bool is_needed = cmd->type == COMMAND_LOOKUP || !l->on_quota;
+    const bool is_needed = cmd->type == l->rule->command || !l->on_quota;
     return is_needed ? problem_copy(problem) : l->on_quota(f->project, cmd, NULL);
 }
 
@@ -104,7 +105,7 @@ static void answer_all(struct lookup *l)
     LIST_FOR_EACH_SAFE (it, next, &ready) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
         struct problem *refusal = NULL;
-        if (cmd->type == COMMAND_LOOKUP)
+        if (cmd->type == l->rule->command)
             answer_lookup(cmd, l);
         else if (l->rule->kind == LOOKUP_CA_STAGE)
             refusal = l->on_stage(e, cmd, stage);
@@ -241,13 +242,13 @@ static struct problem *lookup_refusal(struct project *p, const struct entity *e,
 
 struct problem *command_lookup(struct reconcile *r, struct command *cmd)
 {
-    const struct lookup_rule *rule = lookup_rule(cmd->lookup);
+    const struct lookup_rule *rule = lookup_rule_of(cmd->type);
     struct project *p;
     struct entity *e = NULL;
     struct problem *refusal = command_project(r, cmd, &p);
     if (!refusal && cmd->name)
         refusal = command_cluster(r, cmd, &e);
-    if (refusal || (cmd->lookup == LOOKUP_UPGRADES && catalog_wait(p, cmd)))
+    if (refusal || (rule->kind == LOOKUP_UPGRADES && catalog_wait(p, cmd)))
         return refusal;
     refusal = lookup_refusal(p, e, rule);
     if (refusal)

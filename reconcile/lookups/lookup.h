@@ -20,7 +20,6 @@ void lookup_stage(struct entity *e, struct command *cmd, stage_known *known);
  */
 typedef struct problem *quota_known(struct project *p, struct command *cmd, const json_t *limits);
 struct problem *lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known);
-struct problem *command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: read on request and never stored ---- */
 
@@ -32,7 +31,6 @@ enum { KUBECONFIGS_PER_CALLER = 8, KUBECONFIGS_MAX = 16384, KUBECONFIGS_BYTES_MA
 /* Discards the cluster's kubeconfigs, because they are invalid: the next request reads a new kubeconfig.
  * Answers waiting commands. */
 void kubeconfigs_drop(struct entity *e);
-struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd);
 
 /* ---- name_check.c: whether the name of a new cluster is free ---- */
 

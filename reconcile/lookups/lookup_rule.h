@@ -7,9 +7,20 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 
+enum lookup_kind {
+    LOOKUP_MONITORING,
+    LOOKUP_NODES,
+    LOOKUP_SSH_KEY,
+    LOOKUP_UPGRADES,
+    LOOKUP_QUOTA,
+    LOOKUP_CA_STAGE,
+    LOOKUP_KIND_MAX_,
+};
+
 struct lookup_rule {
     enum lookup_kind kind;
-    const char *what; /* the name in messages for people */
+    enum command_type command; /* asks for the document; COMMAND_NONE: the document is only for decisions */
+    const char *what;          /* the name in messages for people */
     enum upstream_op op;
     int keep_s;  /* for this many seconds, a document is returned without a new call */
     bool secret; /* the document is a secret: it is overwritten before it is freed, and sent with no-store */
@@ -28,5 +39,7 @@ struct lookup_rule {
 };
 
 const struct lookup_rule *lookup_rule(enum lookup_kind kind);
+/* Returns the rule of the document for which commands of this type ask. */
+const struct lookup_rule *lookup_rule_of(enum command_type type);
 
 #endif

@@ -224,24 +224,28 @@ static json_t *compose_quota(const struct project *p, const struct entity *e, co
 
 static const struct lookup_rule rules[LOOKUP_KIND_MAX_] = {
     [LOOKUP_MONITORING] = {.kind = LOOKUP_MONITORING,
+                           .command = COMMAND_MONITORING,
                            .what = "monitoring credentials",
                            .op = UPSTREAM_MONITORING,
                            .keep_s = 30,
                            .secret = true,
                            .compose = only_answer},
     [LOOKUP_NODES] = {.kind = LOOKUP_NODES,
+                      .command = COMMAND_NODES,
                       .what = "nodes overview",
                       .op = UPSTREAM_NODES,
                       .keep_s = 15,
                       .items = pool_names,
                       .compose = compose_nodes},
     [LOOKUP_SSH_KEY] = {.kind = LOOKUP_SSH_KEY,
+                        .command = COMMAND_SSH_KEY,
                         .what = "SSH key",
                         .op = UPSTREAM_SSH_KEY,
                         .keep_s = 30,
                         .secret = true,
                         .compose = compose_ssh_key},
     [LOOKUP_UPGRADES] = {.kind = LOOKUP_UPGRADES,
+                         .command = COMMAND_UPGRADES,
                          .what = "upgrade check",
                          .op = UPSTREAM_UPGRADE_CHECK,
                          .keep_s = 60,
@@ -249,6 +253,7 @@ static const struct lookup_rule rules[LOOKUP_KIND_MAX_] = {
                          .items = versions_to_check,
                          .compose = compose_upgrades},
     [LOOKUP_QUOTA] = {.kind = LOOKUP_QUOTA,
+                      .command = COMMAND_QUOTA,
                       .what = "quota",
                       .op = UPSTREAM_OWN_PROJECTS,
                       .keep_s = 60,
@@ -256,6 +261,7 @@ static const struct lookup_rule rules[LOOKUP_KIND_MAX_] = {
                       .then_item = domain_of,
                       .compose = compose_quota},
     [LOOKUP_CA_STAGE] = {.kind = LOOKUP_CA_STAGE,
+                         .command = COMMAND_NONE,
                          .what = "stage of the CA rotation",
                          .op = UPSTREAM_CA_STAGE,
                          .compose = only_answer},
@@ -265,4 +271,12 @@ const struct lookup_rule *lookup_rule(enum lookup_kind kind)
 {
     assert(kind < LOOKUP_KIND_MAX_ && rules[kind].compose);
     return &rules[kind];
+}
+
+const struct lookup_rule *lookup_rule_of(enum command_type type)
+{
+    size_t kind = 0;
+    while (kind < ARRAY_LEN(rules) && rules[kind].command != type)
+        kind++;
+    return lookup_rule((enum lookup_kind)kind);
 }

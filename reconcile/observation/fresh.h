@@ -40,6 +40,5 @@ void fresh_call_for(const struct project *p, struct upstream_call *call);
 void fresh_answer(struct project *p, bool ok);
 /* Ends all waits as refused, because the project or shootd stops. */
 void fresh_refuse(struct project *p);
-struct problem *command_fresh(struct reconcile *r, struct command *cmd);
 
 #endif

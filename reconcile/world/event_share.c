@@ -36,23 +36,6 @@ void event_share_spend(struct reconcile *r, const char *project)
     *share += cost_us(r);
 }
 
-static bool changes_cluster(const struct command *cmd)
-{
-    const struct command_write *w = command_write_of(cmd);
-    return w && !w->dry_run && cmd->project && cmd->type != COMMAND_CLUSTER_DELETE;
-}
-
-static bool changes_webhook(const struct command *cmd)
-{
-    static const enum command_type types[] = {
-        COMMAND_WEBHOOK_CREATE, COMMAND_WEBHOOK_PATCH,   COMMAND_WEBHOOK_ENABLE, COMMAND_WEBHOOK_ROTATE,
-        COMMAND_WEBHOOK_TEST,   COMMAND_WEBHOOK_RECOVER, COMMAND_REDELIVER};
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (cmd->type == types[i])
-            return true;
-    return false;
-}
-
 /* Returns the first project of the caller; NULL: the caller has all projects. */
 static const char *project_of_caller(const struct command *cmd)
 {
@@ -62,9 +45,12 @@ static const char *project_of_caller(const struct command *cmd)
 
 struct problem *event_share_refusal(struct reconcile *r, const struct command *cmd)
 {
-    const bool is_of_webhook = changes_webhook(cmd);
+    const struct command_write *w = command_write_of(cmd);
+    const bool is_of_webhook = !w;
+    if (!command_is(cmd, COMMAND_SPENDS_EVENTS) || (w && (w->dry_run || !cmd->project)))
+        return NULL;
     const char *project = is_of_webhook ? project_of_caller(cmd) : cmd->project;
-    const mono_us *share = is_of_webhook || changes_cluster(cmd) ? share_of(r, project) : NULL;
+    const mono_us *share = share_of(r, project);
     const int64_t ahead = share ? *share - env_mono(r->env) : 0;
     if (is_of_webhook && ahead <= DAY_US)
         event_share_spend(r,

@@ -130,41 +130,7 @@ static void answer_command(struct command *cmd)
         cmd->reply.status = 200;
         cmd->reply.text = mem_strdup("{\"status\":\"succeeded\"}");
         break;
-    case COMMAND_CLUSTER_PATCH:
-    case COMMAND_CLUSTER_DELETE:
-    case COMMAND_CLUSTER_ACTION:
-    case COMMAND_NODE_POOL:
-    case COMMAND_LOOKUP:
-    case COMMAND_DURATIONS:
-    case COMMAND_FRESH:
-    case COMMAND_CATALOG_REFRESH:
-    case COMMAND_OPERATION_CANCEL:
-    case COMMAND_WEBHOOK_CREATE:
-    case COMMAND_WEBHOOK_PATCH:
-    case COMMAND_WEBHOOK_DELETE:
-    case COMMAND_WEBHOOK_ENABLE:
-    case COMMAND_WEBHOOK_ROTATE:
-    case COMMAND_WEBHOOK_TEST:
-    case COMMAND_WEBHOOK_RECOVER:
-    case COMMAND_DELIVERIES:
-    case COMMAND_DELIVERY:
-    case COMMAND_REDELIVER:
-    case COMMAND_TOKEN_CREATE:
-    case COMMAND_TOKEN_PATCH:
-    case COMMAND_TOKEN_ROTATE:
-    case COMMAND_TOKEN_DELETE:
-    case COMMAND_LOCATION_CONFIRM:
-    case COMMAND_FREEZES:
-    case COMMAND_FREEZE:
-    case COMMAND_UNFREEZE:
-    case COMMAND_BACKUPS:
-    case COMMAND_BACKUP:
-    case COMMAND_LAST_RELOAD:
-    case COMMAND_RELOAD:
-    case COMMAND_ACCOUNT_LOGIN:
-    case COMMAND_ACCOUNT_VERIFY:
-    case COMMAND_AUDIT:
-    case COMMAND_TYPE_MAX_:
+    default:
         cmd->reply.problem = problem_new(PROBLEM_UPSTREAM_TIMEOUT, "no answer");
         cmd->reply.problem->retry_after_s = 3;
         break;

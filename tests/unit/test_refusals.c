@@ -145,14 +145,12 @@ static void answered_request_is_not_read_again_D8(void **state)
     (void)state;
     static const enum command_type types[] = {COMMAND_CLUSTER_PATCH, COMMAND_CLUSTER_DELETE,
                                               COMMAND_NODE_POOL,     COMMAND_CLUSTER_ACTION,
-                                              COMMAND_KUBECONFIG,    COMMAND_LOOKUP};
+                                              COMMAND_KUBECONFIG,    COMMAND_UPGRADES};
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         struct command *cmd = running_command(d, types[i], "p00", "nobody", json_object());
-        if (types[i] == COMMAND_LOOKUP)
-            cmd->lookup = LOOKUP_UPGRADES;
-        else if (types[i] == COMMAND_CLUSTER_ACTION)
+        if (types[i] == COMMAND_CLUSTER_ACTION)
             cmd->write.action = OPERATION_HIBERNATE;
         cmd->give_back = take_and_wipe;
         running_post(d, cmd);
