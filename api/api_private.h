@@ -12,9 +12,10 @@
 #include "api/caller.h"
 #include "api/metrics.h"
 #include "api/streams.h"
+#include "api/tickets.h"
 #include "api/verifier.h"
+#include "base/etag.h"
 #include "http/http.h"
-#include "http/message/conditional.h"
 #include "http/rate_limit.h"
 
 struct api {
@@ -41,7 +42,7 @@ struct api {
     _Atomic uint64_t clients_generation; /* the generation of the rules in the current configuration */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
-    char openapi_etag[ETAG_DIGEST_BYTES];
+    char openapi_etag[ETAG_BYTES];
     _Atomic(struct http_coded *) openapi_coded[2]; /* the compressed forms of YAML and JSON; a worker sets
                                                     * each once */
     atomic_bool stopping;                          /* set when the server no longer answers requests */

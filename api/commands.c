@@ -10,8 +10,8 @@
 #include "api/caller.h"
 #include "api/request.h"
 #include "api/routes.h"
+#include "base/etag.h"
 #include "base/mem.h"
-#include "http/message/conditional.h"
 #include "http/message/content.h"
 #include "http/suspend.h"
 
@@ -113,8 +113,9 @@ struct command *request_command(struct request *r, enum command_type type)
         memcpy(cmd->id, r->item, strnlen(r->item, sizeof(cmd->id) - 1));
     cmd->body = json_incref(r->http.document);
     if (r->route->method != METHOD_GET) {
-        cmd->if_match = mem_strdup(r->http.headers.values[HEADER_IF_MATCH]);
-        cmd->if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
+        const struct preconditions p = preconditions_read(r->http.headers.values[HEADER_IF_MATCH],
+                                                          r->http.headers.values[HEADER_IF_NONE_MATCH]);
+        cmd->preconditions = preconditions_copy(&p);
     }
     cmd->trace = *server_request_trace(&r->http);
     if (command_write_of(cmd))

@@ -4,6 +4,7 @@
 #include "api/auth.h"
 #include "api/commands.h"
 #include "api/request.h"
+#include "base/text.h"
 #include "base/timefmt.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
@@ -15,7 +16,7 @@ static bool says_no_cache(const struct request *r)
     const char *cursor = r->http.headers.values[HEADER_CACHE_CONTROL];
     const char *item;
     size_t len;
-    while (cursor && header_next_item(&cursor, &item, &len))
+    while (cursor && text_next_item(&cursor, &item, &len))
         if (header_item_is(item, len, "no-cache"))
             return true;
     return false;

@@ -6,6 +6,7 @@
 
 #include "api/api_private.h"
 #include "api/fresh.h"
+#include "base/etag.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/message/content.h"
@@ -76,7 +77,7 @@ static struct problem *answer_with_tag(struct request *r, char *text, size_t len
 
 static struct problem *answer_with_made(struct request *r, char *text, size_t len, const char *cache_control)
 {
-    char etag[ETAG_DIGEST_BYTES];
+    char etag[ETAG_BYTES];
     etag_of_bytes(text, len, etag);
     return answer_with_tag(r, text, len, etag, cache_control);
 }
@@ -170,7 +171,7 @@ void list_set_age(struct request *r, const struct list_body *page)
 
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next)
 {
-    char cursor[CURSOR_TEXT_BYTES], etag[ETAG_DIGEST_BYTES];
+    char cursor[CURSOR_TEXT_BYTES], etag[ETAG_BYTES];
     size_t len;
     if (next) {
         cursor_make(r, next, cursor);

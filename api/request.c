@@ -95,7 +95,7 @@ static struct problem *read_and_handle(struct request *r)
     const struct content_rules rules = route_content(r->route);
     struct problem *p = http_read_document(http, &rules);
     if (!p && r->route->flags & ROUTE_COLLECTION)
-        p = http_check_conditions(http, "");
+        p = http_check_collection_conditions(http);
     if (!p && r->route->flags & ROUTE_FRESH)
         p = fresh_ask(r);
     return p || http->suspension ? p : r->route->handler(r);

@@ -27,6 +27,10 @@ size_t printable_write(char *to, size_t size, const char *from, size_t len);
  * signs. */
 bool http_is_token(const char *text, size_t len);
 
+/* Returns the next item of a comma-separated list as in header fields, without white space around it; false
+ * at the end. A comma in quotes separates nothing. */
+bool text_next_item(const char **cursor, const char **ret_item, size_t *ret_len);
+
 /* Returns the secret in the text of a file or a variable, as editors and shells may have written it: the
  * first line, without a byte order mark, and without blanks at both ends. The result points into `text`,
  * which is changed. Pure. */

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/replace_file.h"
+#include "base/yaml_node.h"
 #include "cli/files.h"
 #include "cli/yaml_in.h"
 #include "cli/yaml_out.h"
@@ -24,20 +25,12 @@ enum { FILE_MAX_BYTES = 8 * 1024 * 1024, LOCK_TRIES = 100, LOCK_PAUSE_MS = 100 }
 
 static const char *text_of(yaml_document_t *doc, int id)
 {
-    yaml_node_t *node = yaml_document_get_node(doc, id);
-    return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+    return node_text(yaml_document_get_node(doc, id));
 }
 
-/* Returns the pair with this key in a mapping, or NULL. The pair is valid until a node is added. */
 static yaml_node_pair_t *pair_of(yaml_document_t *doc, int map, const char *key)
 {
-    yaml_node_t *node = yaml_document_get_node(doc, map);
-    if (!node || node->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++)
-        if (mem_same_str(text_of(doc, p->key), key))
-            return p;
-    return NULL;
+    return node_pair(doc, yaml_document_get_node(doc, map), key);
 }
 
 static int add_text(yaml_document_t *doc, const char *text, yaml_scalar_style_t style)

@@ -89,6 +89,7 @@ static bool values_equal(const struct key *k, const void *a, const void *b)
     case KEY_ITEMS:
         return items_equal(k->group, a, b);
     case KEY_GROUP:
+    case KEY_REFERENCE:
         break;
     }
     assert(!"a key with a value");
@@ -112,15 +113,10 @@ static void keep_value(const struct key *k, const void *now, void *next)
 
 /* ---- accounts and projects, by name ---- */
 
-static bool is_named_otherwise(const struct key_group *g, const struct key *k)
-{
-    return g == &config_project_group && !strcmp(k->name, "account");
-}
-
 static bool entries_equal(const struct key_group *g, const void *a, const void *b)
 {
     for (size_t i = 0; i < g->count; i++)
-        if (!is_named_otherwise(g, &g->keys[i]) &&
+        if (g->keys[i].type != KEY_REFERENCE &&
             !values_equal(&g->keys[i], (const char *)a + g->keys[i].offset,
                           (const char *)b + g->keys[i].offset))
             return false;

@@ -7,6 +7,7 @@
 #include "base/cidr.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/yaml_node.h"
 #include "config/config_private.h"
 #include "config/proxy.h"
 #include "config/secret_file.h"
@@ -28,14 +29,7 @@ static bool matches(const char *pattern, const char *text)
 
 static const yaml_node_t *find_node(struct loader *l, const yaml_node_t *map, const char *key)
 {
-    if (!l->doc || !map || map->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
-        const char *name = config_scalar(yaml_document_get_node(l->doc, p->key));
-        if (name && !strcmp(name, key))
-            return yaml_document_get_node(l->doc, p->value);
-    }
-    return NULL;
+    return l->doc ? node_member(l->doc, map, key) : NULL;
 }
 
 static const yaml_node_t *item_node(struct loader *l, const char *list, size_t i)
@@ -185,7 +179,7 @@ static void check_projects(struct loader *l)
         struct config_project *p = &c->projects[i];
         const yaml_node_t *node = item_node(l, "projects", i);
         const yaml_node_t *account_node = find_node(l, node, "account");
-        const char *account = account_node ? config_scalar(account_node) : NULL;
+        const char *account = account_node ? node_text(account_node) : NULL;
         check_name(l, node, p->name);
         if (p->name && !strcmp(p->name, ALL_PROJECTS))
             config_fault(l, node, "name",
@@ -292,7 +286,7 @@ static void check_polling(struct loader *l)
         return;
     const yaml_node_t *active = node_at(l, "polling", "active"), *idle = node_at(l, "polling", "idle");
     config_fault(l, active ? active : idle, "active", "must not be longer than idle, which is %s",
-                 idle && config_scalar(idle) ? config_scalar(idle) : "2m by default");
+                 idle && node_text(idle) ? node_text(idle) : "2m by default");
 }
 
 static void check_backups(struct loader *l)

@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "base/attrs.h"
+#include "base/yaml_node.h"
 #include "config/config.h"
 
 /* ---- keys.c: all keys of the configuration, in the order of the sample; read only ---- */
@@ -23,6 +24,7 @@ enum key_type {
     KEY_INTEGER_LIST, /* int *, the last one is 0 */
     KEY_GROUP,        /* a mapping with the keys of `group` */
     KEY_ITEMS,        /* struct key_items: a sequence of mappings with the keys of `group` */
+    KEY_REFERENCE,    /* the name of an entry of another section, which check.c looks up; nothing is stored */
     KEY_DEFAULTS,     /* json_t *: the defaults of the project; `group` has their members */
 };
 
@@ -98,8 +100,6 @@ void config_file_fault(struct loader *l, size_t line, const char *text);
 /* Writes all remarks and frees them. */
 void config_report(struct loader *l, FILE *out);
 
-/* Returns the text of a plain value; NULL for lists and mappings. */
-const char *config_scalar(const yaml_node_t *node);
 /* Returns the number of items of a sequence. */
 size_t config_item_count(const yaml_node_t *node);
 const yaml_node_t *config_item(struct loader *l, const yaml_node_t *node, size_t i);

@@ -77,7 +77,7 @@ static const struct key_group default_group = {default_keys, ARRAY_LEN(default_k
 static const struct key project_keys[] = {
     {"name", KEY_STRING, AT(config_project, name), .example = "team-a", .required = true,
      .help = "Name in the paths of the API."},
-    {"account", KEY_STRING, .example = "main", .required = true, .help = "Name of one of the accounts."},
+    {"account", KEY_REFERENCE, .example = "main", .required = true, .help = "Name of one of the accounts."},
     {"region", KEY_STRING, AT(config_project, region), .example = "Sto2", .required = true,
      .help = "Region tag exactly as Cleura writes it (Sto2, not sto2)."},
     {"project_id", KEY_STRING, AT(config_project, project_id), .example = "00112233445566778899aabbccddeeff",

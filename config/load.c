@@ -9,16 +9,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/yaml_node.h"
 #include "config/config_private.h"
 #include "config/values.h"
 #include "model/string_list.h"
 
 /* ---- the file ---- */
-
-const char *config_scalar(const yaml_node_t *node)
-{
-    return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
-}
 
 size_t config_item_count(const yaml_node_t *node)
 {
@@ -118,6 +114,7 @@ static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t 
     case KEY_GROUP:
     case KEY_ITEMS:
     case KEY_DEFAULTS:
+    case KEY_REFERENCE:
         assert(!"a key of one value");
     }
 }
@@ -145,7 +142,7 @@ static void set_list(struct loader *l, const struct key *k, const yaml_node_t *n
     int *numbers = mem_calloc(count + 1, sizeof(*numbers));
     for (size_t i = 0; i < count; i++) {
         const yaml_node_t *item = config_item(l, n, i);
-        const char *text = config_scalar(item);
+        const char *text = node_text(item);
         int64_t number = 0;
         strings[i] = mem_strdup(text ? text : "");
         if (!text)
@@ -168,11 +165,11 @@ static void set_list(struct loader *l, const struct key *k, const yaml_node_t *n
 
 static json_t *default_value(struct loader *l, const struct key *k, const yaml_node_t *n)
 {
-    const char *text = config_scalar(n);
+    const char *text = node_text(n);
     if (k->type == KEY_STRING_LIST) {
         json_t *list = json_array();
         for (size_t i = 0; is_sequence(l, k, n) && i < config_item_count(n); i++) {
-            const char *item = config_scalar(config_item(l, n, i));
+            const char *item = node_text(config_item(l, n, i));
             (void)json_array_append_new(list, json_string(item ? item : ""));
         }
         return list;
@@ -223,7 +220,7 @@ static void load_defaults(struct loader *l, const struct key *k, const yaml_node
     json_t *defaults = json_object();
     for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
         const yaml_node_t *name_node = yaml_document_get_node(l->doc, p->key);
-        const char *name = config_scalar(name_node);
+        const char *name = node_text(name_node);
         const struct key *member = name ? find_key(k->group, name) : NULL;
         if (!member)
             report_unknown(l, k->group, name_node, name ? name : "?");
@@ -273,7 +270,7 @@ static void load_items(struct loader *l, const struct key *k, const yaml_node_t 
 static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n, void *base)
 {
     void *at = (char *)base + k->offset;
-    const char *text = config_scalar(n);
+    const char *text = node_text(n);
     switch (k->type) {
     case KEY_GROUP:
         if (!is_empty(n)) /* an empty section is valid: all its keys may be comments, as in the sample */
@@ -297,8 +294,12 @@ static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n
     case KEY_WORD:
         if (!text)
             config_fault(l, n, k->name, "must be a plain value");
-        else if (strcmp(k->name, "account") != 0 || k->offset)
+        else
             set_scalar(l, k, n, text, at);
+        break;
+    case KEY_REFERENCE:
+        if (!text)
+            config_fault(l, n, k->name, "must be a plain value");
         break;
     }
 }
@@ -313,7 +314,7 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
     bool *seen CLEANUP_FREE = mem_calloc(g->count, sizeof(*seen));
     for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
         const yaml_node_t *name_node = yaml_document_get_node(l->doc, p->key);
-        const char *name = config_scalar(name_node);
+        const char *name = node_text(name_node);
         const struct key *k = name ? find_key(g, name) : NULL;
         if (!k) {
             report_unknown(l, g, name_node, name ? name : "?");

@@ -6,10 +6,10 @@
 
 #include "api/cursor.h"
 #include "api/routes.h"
+#include "base/etag.h"
 #include "base/mem.h"
 #include "fuzz/http_input.h"
 #include "http/http_private.h"
-#include "http/message/conditional.h"
 #include "http/message/content.h"
 #include "http/message/target.h"
 
@@ -17,8 +17,11 @@ static void read_fields(struct request *r)
 {
     const char *match = r->http.headers.values[HEADER_IF_MATCH];
     const char *none_match = r->http.headers.values[HEADER_IF_NONE_MATCH];
-    (void)condition_of_read(match, none_match, "\"v1\"");
-    (void)condition_of_write(match, none_match, "\"v1\"");
+    const struct preconditions p = preconditions_read(match, none_match);
+    struct preconditions *copy CLEANUP_FREE = preconditions_copy(&p);
+    const struct etag_current whole = {.exists = true, .tag = "\"v1\""}, version = {.tag = "\"v1"};
+    FUZZ_CHECK(preconditions_check(&p, &whole) == preconditions_check(copy, &whole));
+    FUZZ_CHECK(preconditions_check(&p, &version) == preconditions_check(copy, &version));
     (void)compress_is_wanted(r->http.headers.values[HEADER_ACCEPT_ENCODING]);
     FUZZ_CHECK(accept_quality(r->http.headers.values[HEADER_ACCEPT], TYPE_JSON) <= 1000);
     (void)prefer_read(&r->http.headers);

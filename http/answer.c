@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/etag.h"
 #include "base/mem.h"
 #include "http/event_stream.h"
 #include "http/gzip_stream.h"
-#include "http/message/conditional.h"
 #include "http/message/content.h"
 
 enum {

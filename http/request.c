@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/etag.h"
 #include "base/ids.h"
 #include "base/mem.h"
 #include "base/span.h"
 #include "http/http_private.h"
-#include "http/message/conditional.h"
 #include "http/message/headers.h"
 
 enum {
@@ -196,29 +196,35 @@ struct problem *http_refuse_method(struct server_request *r, unsigned allowed)
     return p;
 }
 
+/* Compares the preconditions with a resource that exists. */
+static enum precondition conditions_of(const struct server_request *r, const char *etag)
+{
+    const struct preconditions p =
+        preconditions_read(r->headers.values[HEADER_IF_MATCH], r->headers.values[HEADER_IF_NONE_MATCH]);
+    return preconditions_check(&p, &(struct etag_current){.exists = true, .tag = etag});
+}
+
 struct problem *http_apply_conditions(struct server_request *r, const char *etag)
 {
-    switch (condition_of_read(r->headers.values[HEADER_IF_MATCH], r->headers.values[HEADER_IF_NONE_MATCH],
-                              etag)) {
-    case CONDITION_PASS:
+    switch (conditions_of(r, etag)) {
+    case PRECONDITION_HOLDS:
         return NULL;
-    case CONDITION_NOT_MODIFIED:
+    case PRECONDITION_EXISTS:
+    case PRECONDITION_CURRENT:
         /* the library sends only the length of this body (MH-7) */
         r->answer.status = MHD_HTTP_NOT_MODIFIED;
         return NULL;
-    case CONDITION_FAILED:
+    case PRECONDITION_OTHER:
+    case PRECONDITION_ABSENT:
         break;
     }
     return problem_new(PROBLEM_PRECONDITION_FAILED, "The resource has the entity tag %s.", etag);
 }
 
-struct problem *http_check_conditions(const struct server_request *r, const char *etag)
+struct problem *http_check_collection_conditions(const struct server_request *r)
 {
-    if (condition_of_write(r->headers.values[HEADER_IF_MATCH], r->headers.values[HEADER_IF_NONE_MATCH],
-                           etag) == CONDITION_PASS)
+    if (conditions_of(r, "") == PRECONDITION_HOLDS)
         return NULL;
-    if (*etag)
-        return problem_new(PROBLEM_PRECONDITION_FAILED, "The resource has the entity tag %s.", etag);
     return problem_new(PROBLEM_PRECONDITION_FAILED,
                        "POST makes a member of a collection, which exists and has no entity tag; leave the "
                        "precondition out, or use PUT where there is one.");

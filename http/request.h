@@ -107,9 +107,8 @@ struct problem *http_check_body_size(struct server_request *r);
 struct problem *http_read_document(struct server_request *r, const struct content_rules *rules);
 /* Turns a 200 into 304, or returns a 412, by the preconditions of a read (HT-18). */
 struct problem *http_apply_conditions(struct server_request *r, const char *etag);
-/* Checks the preconditions of a write. `etag` is the entity tag of the resource; "" for a collection, which
- * has no entity tag. */
-struct problem *http_check_conditions(const struct server_request *r, const char *etag);
+/* Checks the preconditions of a POST to a collection, which exists and has no entity tag. */
+struct problem *http_check_collection_conditions(const struct server_request *r);
 /* For a path that supports only the methods of the bit set: returns the 405, or sets the answer to
  * OPTIONS. */
 struct problem *http_refuse_method(struct server_request *r, unsigned allowed);

@@ -29,6 +29,11 @@ bool command_only_reads(const struct command *cmd)
     return !command_is(cmd, COMMAND_STORES | COMMAND_ACTS_OUTSIDE | COMMAND_NOTES);
 }
 
+const char *command_new_name(const struct command *cmd)
+{
+    return cmd->name && *cmd->name ? cmd->name : json_str_or(cmd->body, "name", "");
+}
+
 const struct command_write *command_write_of(const struct command *cmd)
 {
     return command_kind(cmd->type)->payload == PAYLOAD_WRITE ? &cmd->write : NULL;
@@ -101,8 +106,9 @@ void command_free(struct command *cmd)
     free(cmd->request_id);
     free(cmd->project);
     free(cmd->name);
-    free(cmd->if_match);
-    free(cmd->if_none_match);
+    free(cmd->preconditions);
+    free(cmd->facts.ca_stage);
+    json_decref(cmd->facts.quota);
     json_decref(cmd->body);
     payload_done(cmd);
     reply_done(&cmd->reply);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/env.h"
+#include "base/etag.h"
 #include "base/ids.h"
 #include "base/list.h"
 #include "base/trace.h"
@@ -72,10 +73,7 @@ struct command_write {
                           * faults are shown without this beginning. NULL: both bodies are the same */
     bool dry_run;        /* only the effects are reported */
     bool waits;          /* the caller asked to wait for the end of the operation, and may wait */
-    /* set by the decider */
-    bool name_is_free;  /* Cleura confirmed that the name is free */
-    bool name_is_taken; /* Cleura reports that the name is taken, and not by a cluster of the project */
-    bool pool_exists;   /* a node pool with this name exists; for preconditions */
+    bool pool_exists;    /* set by the decider: a node pool with this name exists; for preconditions */
 };
 
 struct command_kubeconfig {
@@ -95,10 +93,9 @@ struct command_fresh {
 };
 
 struct command_webhook {
-    int64_t expected_version; /* the version in If-Match; 0: any */
-    char *delivery;           /* id, or NULL */
-    struct {                  /* the page of the delivery log */
-        char before[40];      /* only deliveries before this id, or "" */
+    char *delivery;      /* id, or NULL */
+    struct {             /* the page of the delivery log */
+        char before[40]; /* only deliveries before this id, or "" */
         int limit;
         int status;    /* an enum delivery_status; negative: all */
         char next[40]; /* set by the answer: `before` of the next page, or "" */
@@ -183,20 +180,30 @@ struct command_reply {
     bool is_secret;        /* the text is a secret, for example a kubeconfig; it is overwritten before it is
                             * freed */
     bool replayed;         /* this is the answer to an earlier request with the same key */
-    char etag[64];         /* quoted, or "" */
+    char etag[ETAG_BYTES]; /* quoted, or "" */
     char *location;        /* or NULL */
     int retry_after_s;     /* 0: none */
     char operation_id[40]; /* id of the accepted operation, or "" */
 };
 
-/*
- * How far the decision of a command has come. A command that waited is decided again, because the state may
- * have changed. Because of the stage it does not wait twice for the same thing.
- */
-enum command_stage {
-    COMMAND_RECEIVED,
-    COMMAND_KEY_LOOKED_UP, /* the store has no earlier answer for the Idempotency-Key */
-    COMMAND_NAME_CHECKED,  /* Cleura answered whether the name is free, or did not answer in time */
+/* Facts that only Cleura knows, and that a decision may need (reconcile/lookups/need.h). */
+enum command_need {
+    NEED_CATALOG = 1 << 0, /* the catalog of the project; it is in the project, not in the command */
+    NEED_NAME = 1 << 1,    /* whether the name of a new cluster is free in the whole cloud */
+    NEED_FRESH = 1 << 2,   /* a read of all clusters of the project */
+    NEED_STAGE = 1 << 3,   /* the stage of the CA rotation */
+    NEED_QUOTA = 1 << 4,   /* the limits of the project */
+};
+
+/* What Cleura said for the decision. A command that waited is decided again from the start, because the state
+ * may have changed; it does not wait twice for the same fact. */
+struct command_facts {
+    unsigned known;     /* the needs that were asked for; Cleura may have given no answer */
+    bool name_is_free;  /* Cleura confirmed that the name is free */
+    bool name_is_taken; /* Cleura reports that the name is taken */
+    bool was_read;      /* the fresh read succeeded, and its changes are durable */
+    char *ca_stage;
+    json_t *quota; /* the limits, or NULL */
 };
 
 struct command {
@@ -215,10 +222,9 @@ struct command {
     char *project; /* project, name and id of the command's object; each may be NULL or "" */
     char *name;
     char id[40];
-    json_t *body; /* parsed request body, or NULL */
-    /* preconditions of a write: the header values as they were sent, or NULL */
-    char *if_match, *if_none_match;
-    union { /* the payload */
+    json_t *body;                        /* parsed request body, or NULL */
+    struct preconditions *preconditions; /* of a write; NULL: none (base/etag.h) */
+    union {                              /* the payload */
         struct command_write write;
         struct command_kubeconfig kubeconfig;
         struct command_fresh fresh;
@@ -237,7 +243,8 @@ struct command {
                                              * thread; must not block */
     void *ctx;                              /* owned by the HTTP side */
     /* Used only by the decider. */
-    enum command_stage stage;
+    bool key_is_new; /* the store has no earlier answer for the Idempotency-Key */
+    struct command_facts facts;
     void *key_held;       /* reserves the idempotency key while the command is decided */
     bool audited;         /* the audit log has an entry for this command */
     bool denied;          /* the caller has no right to the command, or has lost it */
@@ -254,6 +261,9 @@ bool command_is(const struct command *cmd, unsigned traits);
 bool command_only_reads(const struct command *cmd);
 /* Returns the payload of a write of a cluster; NULL for other types. Any thread. */
 const struct command_write *command_write_of(const struct command *cmd);
+/* Returns the name of the cluster that a create makes: of the path, else of the body; "" without a name. Any
+ * thread. */
+const char *command_new_name(const struct command *cmd);
 struct command *command_new(enum command_type type);
 /*
  * Answers a command with `shutting_down` when its decider has ended. In this way each command is answered

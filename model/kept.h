@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/env.h"
+#include "base/etag.h"
 #include "base/json.h"
 #include "model/names.h"
 
@@ -99,7 +100,7 @@ struct replay {
     char fingerprint[REPLAY_DIGEST_BYTES]; /* the digest of the request; a retry of the request has the same
                                             * digest */
     int status;
-    char etag[64];
+    char etag[ETAG_BYTES];
     char *location;        /* or NULL */
     int retry_after_s;     /* 0: none */
     char operation_id[40]; /* the accepted operation, or "" */

@@ -6,35 +6,23 @@
 #include <yaml.h>
 
 #include "base/mem.h"
+#include "base/yaml_node.h"
 
-static yaml_node_t *child(yaml_document_t *doc, yaml_node_t *map, const char *key)
+static const char *text_of(yaml_document_t *doc, const yaml_node_t *map, const char *key)
 {
-    if (!map || map->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
-        yaml_node_t *name = yaml_document_get_node(doc, p->key);
-        if (name && name->type == YAML_SCALAR_NODE && !strcmp((const char *)name->data.scalar.value, key))
-            return yaml_document_get_node(doc, p->value);
-    }
-    return NULL;
-}
-
-static const char *yaml_text_of(yaml_document_t *doc, yaml_node_t *map, const char *key)
-{
-    yaml_node_t *value = child(doc, map, key);
-    return value && value->type == YAML_SCALAR_NODE ? (const char *)value->data.scalar.value : NULL;
+    return node_text(node_member(doc, map, key));
 }
 
 /* Returns the entry with this name in one of the lists; when none has the name, the first entry. */
 static yaml_node_t *entry(yaml_document_t *doc, const char *list, const char *name)
 {
-    yaml_node_t *items = child(doc, yaml_document_get_root_node(doc), list);
+    yaml_node_t *items = node_member(doc, yaml_document_get_root_node(doc), list);
     if (!items || items->type != YAML_SEQUENCE_NODE)
         return NULL;
     yaml_node_item_t *start = items->data.sequence.items.start, *end = items->data.sequence.items.top;
     for (yaml_node_item_t *i = start; i < end; i++) {
         yaml_node_t *item = yaml_document_get_node(doc, *i);
-        const char *its_name = yaml_text_of(doc, item, "name");
+        const char *its_name = text_of(doc, item, "name");
         if (name && its_name && !strcmp(name, its_name))
             return item;
     }
@@ -46,18 +34,18 @@ static struct kubeconfig_parts *take_parts(yaml_document_t *doc)
     yaml_node_t *root = yaml_document_get_root_node(doc);
     if (!root || root->type != YAML_MAPPING_NODE)
         return NULL;
-    const char *current = yaml_text_of(doc, root, "current-context");
-    yaml_node_t *context = child(doc, entry(doc, "contexts", current), "context");
+    const char *current = text_of(doc, root, "current-context");
+    yaml_node_t *context = node_member(doc, entry(doc, "contexts", current), "context");
     yaml_node_t *cluster =
-        child(doc, entry(doc, "clusters", yaml_text_of(doc, context, "cluster")), "cluster");
-    yaml_node_t *user = child(doc, entry(doc, "users", yaml_text_of(doc, context, "user")), "user");
+        node_member(doc, entry(doc, "clusters", text_of(doc, context, "cluster")), "cluster");
+    yaml_node_t *user = node_member(doc, entry(doc, "users", text_of(doc, context, "user")), "user");
     struct kubeconfig_parts *p = MEM_NEW(struct kubeconfig_parts);
     p->context = mem_strdup(current);
-    p->server = mem_strdup(yaml_text_of(doc, cluster, "server"));
-    p->authority_data = mem_strdup(yaml_text_of(doc, cluster, "certificate-authority-data"));
-    p->certificate_data = mem_strdup(yaml_text_of(doc, user, "client-certificate-data"));
-    p->key_data = mem_strdup(yaml_text_of(doc, user, "client-key-data"));
-    p->token = mem_strdup(yaml_text_of(doc, user, "token"));
+    p->server = mem_strdup(text_of(doc, cluster, "server"));
+    p->authority_data = mem_strdup(text_of(doc, cluster, "certificate-authority-data"));
+    p->certificate_data = mem_strdup(text_of(doc, user, "client-certificate-data"));
+    p->key_data = mem_strdup(text_of(doc, user, "client-key-data"));
+    p->token = mem_strdup(text_of(doc, user, "token"));
     return p;
 }
 

@@ -61,6 +61,17 @@ struct operation *operation_copy(const struct operation *op)
     return copy;
 }
 
+bool step_is_over(const struct operation_step *step)
+{
+    return step->status == STEP_DONE || step->status == STEP_SKIPPED;
+}
+
+struct operation_step *operation_delete_call(struct operation *op)
+{
+    assert(op->type == OPERATION_DELETE && op->step_count && op->steps[0].type == STEP_DELETE_SHOOT);
+    return &op->steps[0];
+}
+
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target)
 {
     assert(op->step_count < OPERATION_MAX_STEPS && type < STEP_TYPE_MAX_ && target);

@@ -73,6 +73,10 @@ void operation_free(struct operation *op);
 struct operation *operation_copy(const struct operation *op);
 json_t *operation_to_json(const struct operation *op);
 struct operation *operation_from_json(const json_t *doc);
+/* Returns the step of a delete that calls Cleura; the delete has steps. */
+struct operation_step *operation_delete_call(struct operation *op);
+/* Whether the step is done, or was not needed. */
+bool step_is_over(const struct operation_step *step);
 /* Appends a pending step; asserts that the array has space. The pointer is valid until the next step is
  * added. */
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);

@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
@@ -179,7 +180,6 @@ static void answer_all(struct project *p)
     fresh_refuse(p);
     reply_problem_all(&p->catalog.waiters, problem);
     fetches_forget_project(p, problem);
-    name_checks_forget_project(p);
 }
 
 /* Stops the work on the cluster. After that, only the stored state of its step is known, like after a

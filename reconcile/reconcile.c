@@ -38,6 +38,7 @@
 #include "reconcile/world/operation_table.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
+#include "reconcile/world/tokens.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
@@ -57,7 +58,6 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     r->env = loop_env(options->loop);
     r->fetches = fetches_new(r);
     turn_init(r);
-    list_init(&r->name_checks);
     list_init(&r->walks);
     list_init(&r->kubeconfigs.oldest_first);
     list_init(&r->reload_waiters);
@@ -302,21 +302,20 @@ static void halt(struct reconcile *r)
         poll_stop(p);
         upstream_cancel(&p->catalog.call);
         loop_timer_clear(r->o.loop, &p->catalog.share);
-        reply_stopping_all(&p->catalog.waiters);
+        reply_stopping(&p->catalog.waiters);
         fresh_refuse(p);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         life_stop(e);
     }
     for (struct account *a = r->accounts; a; a = a->hh.next) {
-        reply_stopping_all(&a->login_waiters);
-        reply_stopping_all(&a->verify_waiters);
-        reply_stopping_all(&a->login_saving);
-        reply_stopping_all(&a->verify_saving);
+        reply_stopping(&a->login_waiters);
+        reply_stopping(&a->verify_waiters);
+        reply_stopping(&a->login_saving);
+        reply_stopping(&a->verify_saving);
     }
-    reply_stopping_all(&r->reload_waiters);
+    reply_stopping(&r->reload_waiters);
     fetches_stop(r->fetches);
-    name_checks_stop(r);
     /* requests that wait get the current state: 200 with an operation that has not ended */
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
         waiters_answer(&entry->waiters);
@@ -350,7 +349,7 @@ void reconcile_free(struct reconcile *r)
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)
         entity_remove(e);
-    assert(!r->entities && list_is_empty(&r->name_checks));
+    assert(!r->entities);
     fetches_free(r->fetches);
     departed_free(r);
     replays_free(r);

@@ -2,10 +2,10 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/etag.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/version.h"
@@ -300,9 +300,16 @@ static const char *id_end(const char *id)
     return len > 10 ? id + len - 10 : id;
 }
 
-void render_subscription_etag(const struct subscription *s, char etag[static 64])
+void render_subscription_version(const struct subscription *s, char version[static ETAG_BYTES])
 {
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "%s\"", id_end(s->id), s->version, s->unreadable ? "-u" : "");
+    (void)snprintf(version, ETAG_BYTES, "\"%.10s-%" PRId64, id_end(s->id), s->version);
+}
+
+void render_subscription_etag(const struct subscription *s, char etag[static ETAG_BYTES])
+{
+    render_subscription_version(s, etag);
+    const size_t len = strlen(etag);
+    (void)snprintf(etag + len, ETAG_BYTES - len, "%s\"", s->unreadable ? "-u" : "");
 }
 
 static json_t *render_attempts(const struct delivery *d)
@@ -398,24 +405,18 @@ static char *text_of(json_t *doc)
  * It also includes times, because a store that was restored uses the same version numbers a second time, and
  * the build, because another build may render different texts.
  */
-static void make_etag(char etag[static 64], const char *id, int64_t number, const int64_t *state,
+static void make_etag(char etag[static ETAG_BYTES], const char *id, int64_t number, const int64_t *state,
                       size_t state_bytes, const char *message)
 {
-    enum { SHOWN = 8 };
-    crypto_generichash_state h;
-    unsigned char digest[crypto_generichash_BYTES_MIN];
-    char hex[2 * SHOWN + 1];
-    (void)crypto_generichash_init(&h, NULL, 0, sizeof(digest));
-    (void)crypto_generichash_update(&h, (const unsigned char *)state, state_bytes);
-    (void)crypto_generichash_update(&h, (const unsigned char *)shootd_revision, strlen(shootd_revision));
-    if (message)
-        (void)crypto_generichash_update(&h, (const unsigned char *)message, strlen(message));
-    (void)crypto_generichash_final(&h, digest, sizeof(digest));
-    (void)sodium_bin2hex(hex, sizeof(hex), digest, SHOWN);
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%s\"", id_end(id), number, hex);
+    const struct etag_part parts[] = {{state, state_bytes},
+                                      {shootd_revision, strlen(shootd_revision)},
+                                      {message, message ? strlen(message) : 0}};
+    char hex[ETAG_DIGEST_BYTES];
+    etag_digest(parts, ARRAY_LEN(parts), hex);
+    (void)snprintf(etag, ETAG_BYTES, "\"%.10s-%" PRId64 "-%s\"", id_end(id), number, hex);
 }
 
-void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
+void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static ETAG_BYTES])
 {
     /*
      * The expiry is included, because a new catalog may change the expiry without a change of the cluster.
@@ -427,49 +428,29 @@ void render_cluster_etag(const struct cluster *c, const struct operation *op, ch
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
 }
 
-void render_cluster_version(const struct cluster *c, char version[static 64])
+void render_cluster_version(const struct cluster *c, char version[static ETAG_BYTES])
 {
-    (void)snprintf(version, 64, "\"%.10s-%" PRId64 "-", id_end(c->id), c->generation);
+    (void)snprintf(version, ETAG_BYTES, "\"%.10s-%" PRId64, id_end(c->id), c->generation);
 }
 
-/* Hashes a text as 16 hex digits. `build`: the revision of the build, because another build may render
- * different texts; or "". */
-static void hash_text(const char *text, const char *build, char hex[static 17])
-{
-    unsigned char digest[crypto_generichash_BYTES_MIN];
-    crypto_generichash_state h;
-    (void)crypto_generichash_init(&h, NULL, 0, sizeof(digest));
-    (void)crypto_generichash_update(&h, (const unsigned char *)build, strlen(build));
-    (void)crypto_generichash_update(&h, (const unsigned char *)text, strlen(text));
-    (void)crypto_generichash_final(&h, digest, sizeof(digest));
-    (void)sodium_bin2hex(hex, 17, digest, 8);
-}
-
-void render_api_token_version(const struct api_token *t, char version[static 64])
+void render_api_token_version(const struct api_token *t, char version[static ETAG_BYTES])
 {
     json_t *doc CLEANUP_JSON = render_api_token(t);
-    char hex[17];
+    char hex[ETAG_DIGEST_BYTES];
     (void)json_object_del(doc, "last_used_at");
     (void)json_object_del(doc, "old_secret_ends_at"); /* rotated_at shows a rotation */
     char *text CLEANUP_FREE = json_text(doc);
-    hash_text(text, "", hex);
-    (void)snprintf(version, 64, "\"%.10s-%s-", id_end(t->id), hex);
+    etag_digest(&(struct etag_part){text, strlen(text)}, 1, hex);
+    (void)snprintf(version, ETAG_BYTES, "\"%.10s-%s", id_end(t->id), hex);
 }
 
-void render_api_token_etag(const struct api_token *t, const char *text, char etag[static 64])
+void render_api_token_etag(const struct api_token *t, const char *text, char etag[static ETAG_BYTES])
 {
-    char hex[17];
+    char hex[ETAG_DIGEST_BYTES];
     render_api_token_version(t, etag);
     const size_t len = strlen(etag);
-    hash_text(text, shootd_revision, hex);
-    (void)snprintf(etag + len, 64 - len, "%s\"", hex);
-}
-
-void render_text_etag(const char *text, char etag[static 64])
-{
-    char hex[17];
-    hash_text(text, shootd_revision, hex);
-    (void)snprintf(etag, 64, "\"%s\"", hex);
+    etag_digest(&(struct etag_part){text, strlen(text)}, 1, hex);
+    (void)snprintf(etag + len, ETAG_BYTES - len, "-%s\"", hex);
 }
 
 static void free_document(void *doc)
@@ -499,7 +480,7 @@ static void free_api_token(void *t)
 
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op)
 {
-    char etag[64];
+    char etag[ETAG_BYTES];
     size_t in_body, in_brief;
     render_cluster_etag(c, op, etag);
     char *body = render_full(c, op, &in_body), *brief = render_brief(c, op, &in_brief);
@@ -509,14 +490,14 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
     return blob;
 }
 
-void render_operation_etag(const struct operation *op, char etag[static 64])
+void render_operation_etag(const struct operation *op, char etag[static ETAG_BYTES])
 {
     make_etag(etag, op->id, op->version, &op->updated_at, sizeof(op->updated_at), NULL);
 }
 
 struct view_blob *render_operation_blob(const struct operation *op)
 {
-    char etag[64];
+    char etag[ETAG_BYTES];
     struct operation shown = *op;
     /* These are the largest parts, and no reader needs them. Only the pools of an open create are read. */
     shown.body = op->type == OPERATION_CREATE ? op->body : NULL;
@@ -528,7 +509,7 @@ struct view_blob *render_operation_blob(const struct operation *op)
 
 struct view_blob *render_subscription_blob(const struct subscription *s)
 {
-    char etag[64];
+    char etag[ETAG_BYTES];
     render_subscription_etag(s, etag);
     return view_blob_new(etag, text_of(render_subscription(s)), 0, subscription_copy(s), free_subscription);
 }

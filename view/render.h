@@ -22,18 +22,18 @@ char *render_cluster_brief(const struct cluster *c, const struct operation *op);
 json_t *render_operation(const struct operation *op);
 /* Renders a webhook without its secret. */
 json_t *render_subscription(const struct subscription *s);
-void render_subscription_etag(const struct subscription *s, char etag[static 64]);
+void render_subscription_etag(const struct subscription *s, char etag[static ETAG_BYTES]);
+/* The beginning of the ETag that If-Match compares. */
+void render_subscription_version(const struct subscription *s, char version[static ETAG_BYTES]);
 /* With `with_snippet`, the result includes the beginning of the receiver's answer. */
 json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
 /* The quoted ETag of a token: "<id>-<digest>-<digest of the text>". If-Match compares only the id and the
  * first digest. This digest leaves out the last use and the end of the old secret, because both change
  * without a caller's write. `text`: the body of the answer. */
-void render_api_token_etag(const struct api_token *t, const char *text, char etag[static 64]);
+void render_api_token_etag(const struct api_token *t, const char *text, char etag[static ETAG_BYTES]);
 /* The beginning of the ETag that If-Match compares. */
-void render_api_token_version(const struct api_token *t, char version[static 64]);
-/* The quoted ETag of a text without a version. */
-void render_text_etag(const char *text, char etag[static 64]);
+void render_api_token_version(const struct api_token *t, char version[static ETAG_BYTES]);
 /* {"id", "type", "timestamp", "data": ...}: the exact bytes that a webhook sends. */
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
 /* Appends an item of GET /v1/events: the body with its number. */
@@ -61,9 +61,9 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
  * it only has to detect a change by another caller. Therefore a poll or new progress between a client's read
  * and its write causes no 412.
  */
-void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
-void render_operation_etag(const struct operation *op, char etag[static 64]);
+void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static ETAG_BYTES]);
+void render_operation_etag(const struct operation *op, char etag[static ETAG_BYTES]);
 /* The beginning of the ETag that If-Match compares. */
-void render_cluster_version(const struct cluster *c, char version[static 64]);
+void render_cluster_version(const struct cluster *c, char version[static ETAG_BYTES]);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "base/env.h"
+#include "base/etag.h"
 #include "base/timefmt.h"
 #include "model/cluster.h"
 
@@ -37,7 +38,7 @@ struct view_blob {
     uint32_t observed_in_body, observed_in_brief; /* where the time begins in both texts */
     uint32_t observed_len;                        /* the length of observed_text */
     _Atomic uint32_t refs;
-    char etag[64]; /* the entity tag, in quotes */
+    char etag[ETAG_BYTES]; /* the entity tag, in quotes */
 
     char observed_text[TIME_TEXT_BYTES]; /* observed_at as text, "" for 0 */
     char *key;                           /* set by view_set */

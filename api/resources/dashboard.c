@@ -9,8 +9,8 @@
 #include "api/dashboard_files.h"
 #include "api/request.h"
 #include "base/buffer.h"
+#include "base/etag.h"
 #include "base/mem.h"
-#include "http/message/conditional.h"
 #include "model/problem.h"
 
 /* The page may load its own files, and call this server and the issuers of single sign-on. All else is
@@ -114,7 +114,7 @@ static char *policy_of(const struct config *config)
 
 /* Makes the ETag of the page. The ETag also depends on the policy, because after a reload of the
  * configuration a browser must not use the old policy. */
-static void tag_of(const char *policy, const struct dashboard_form *form, char tag[static ETAG_DIGEST_BYTES])
+static void tag_of(const char *policy, const struct dashboard_form *form, char tag[static ETAG_BYTES])
 {
     char *both CLEANUP_FREE = mem_printf("%s %s", form->etag, policy);
     etag_of_bytes(both, strlen(both), tag);
@@ -125,7 +125,7 @@ struct problem *handle_dashboard(struct request *r)
     struct problem *p = check_dashboard(r);
     if (p)
         return p;
-    char *policy = policy_of(api_config(r->api)), tag[ETAG_DIGEST_BYTES];
+    char *policy = policy_of(api_config(r->api)), tag[ETAG_BYTES];
     const struct dashboard_form *form = best_form(r, dashboard_page);
     tag_of(policy, form, tag);
     answer_long_field(&r->http.answer, "Content-Security-Policy", policy);

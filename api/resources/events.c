@@ -16,6 +16,7 @@
 #include "api/reads.h"
 #include "api/request.h"
 #include "api/routes.h"
+#include "api/tickets.h"
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"

@@ -63,7 +63,7 @@ struct problem *handle_tokens(struct request *r)
 struct problem *handle_token(struct request *r)
 {
     size_t count;
-    char etag[64];
+    char etag[ETAG_BYTES];
     char *found = NULL;
     const struct view_snapshot *s = view_enter(r->api->options.view);
     const struct api_token **tokens = sorted_tokens(s, &count);

@@ -44,26 +44,17 @@ struct problem *handle_webhook(struct request *r)
     return p ? p : answer_with_blob(r, blob);
 }
 
-/* Makes the command of the route for the webhook of the path. The decider compares the version in If-Match
- * again. */
+/* Makes the command of the route for the webhook of the path. */
 static struct problem *command_about(struct request *r, struct command **ret)
 {
     struct view_blob *blob;
-    bool writes = r->route->method != METHOD_GET;
     struct problem *p = find_webhook(r, &blob);
     if (p)
         return p;
-    p = writes ? http_check_conditions(&r->http, blob->etag) : NULL;
-    if (!p) {
-        const struct subscription *s = blob->subject;
-        const char *match = r->http.headers.values[HEADER_IF_MATCH];
-        struct command *cmd = *ret = request_command(r, r->route->command);
-        bool names_version = match && strcmp(match, "*") != 0;
-        cmd->webhook.expected_version = names_version && writes ? s->version : 0;
-        cmd->webhook.delivery = mem_strdup(r->delivery);
-    }
     view_blob_unref(blob);
-    return p;
+    struct command *cmd = *ret = request_command(r, r->route->command);
+    cmd->webhook.delivery = mem_strdup(r->delivery);
+    return NULL;
 }
 
 struct problem *handle_webhook_command(struct request *r)

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/attrs.h"
+#include "base/text.h"
 #include "http/message/headers.h"
 #include "model/problem.h"
 
@@ -56,7 +57,7 @@ unsigned accept_quality(const char *accept, const char *type)
     unsigned quality = 0;
     const char *item;
     size_t len;
-    while (header_next_item(&accept, &item, &len)) {
+    while (text_next_item(&accept, &item, &len)) {
         size_t range_len = 0;
         while (range_len < len && !strchr("; \t", item[range_len]))
             range_len++;
@@ -196,7 +197,7 @@ int coding_quality(const char *accept_encoding, const char *coding)
     const char *item;
     size_t len;
     int found = -1;
-    while (accept_encoding && header_next_item(&accept_encoding, &item, &len)) {
+    while (accept_encoding && text_next_item(&accept_encoding, &item, &len)) {
         size_t name = 0;
         while (name < len && !strchr("; \t", item[name]))
             name++;
@@ -281,7 +282,7 @@ struct preferences prefer_read(const struct headers *h)
     const char *cursor = h->values[HEADER_PREFER];
     const char *item;
     size_t len;
-    while (cursor && header_next_item(&cursor, &item, &len)) {
+    while (cursor && text_next_item(&cursor, &item, &len)) {
         size_t name_len = strcspn(item, "=;, \t");
         const char *value = item + name_len + strspn(item + name_len, " \t");
         value = *value == '=' ? value + 1 + strspn(value + 1, " \t") : "";

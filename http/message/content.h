@@ -68,7 +68,7 @@ struct preferences {
 struct preferences prefer_read(const struct headers *h);
 
 /* ---- gzip of answers (HT-53). The plain form and the gzip form have their own strong entity tags, "x" and
- * "x-gz". Both belong to the same version, so preconditions accept both (http/message/conditional.h) ---- */
+ * "x-gz". Both belong to the same version, so preconditions accept both (base/etag.h) ---- */
 
 /* Returns the quality (0 to 1000) that an Accept-Encoding value gives a coding, which may be "identity". The
  * result is -1 when the list contains neither the coding nor "*", and for NULL. */

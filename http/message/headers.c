@@ -162,26 +162,6 @@ void headers_done(struct headers *h)
         free(h->joined[id]);
 }
 
-bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_len)
-{
-    const char *p = *cursor + strspn(*cursor, ", \t");
-    if (!*p)
-        return false;
-    const char *end = p;
-    for (bool quoted = false; *end && (quoted || *end != ','); end++) {
-        if (*end == '"')
-            quoted = !quoted;
-        else if (quoted && *end == '\\' && end[1])
-            end++;
-    }
-    *cursor = end;
-    while (end > p && strchr(" \t", end[-1]))
-        end--;
-    *ret_item = p;
-    *ret_len = (size_t)(end - p);
-    return true;
-}
-
 bool header_item_is(const char *item, size_t len, const char *word)
 {
     return strlen(word) == len && !strncasecmp(item, word, len);

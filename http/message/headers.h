@@ -58,8 +58,6 @@ void headers_refuse_cookies(struct MHD_Connection *mhd);
  * received bytes. */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version);
 void headers_done(struct headers *h);
-/* Returns the next item of a comma-separated list, without white space around it; false at the end. */
-bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_len);
 /* Whether the item equals `word`, ignoring case. */
 bool header_item_is(const char *item, size_t len, const char *word);
 

@@ -33,7 +33,7 @@ static void render_page(struct command_operations *c, const struct operation_pag
     buffer_init(&items, SIZE_MAX);
     buffer_init(&tags, SIZE_MAX);
     for (size_t i = 0; i < page->count; i++) {
-        char tag[64];
+        char tag[ETAG_BYTES];
         json_t *doc CLEANUP_JSON = render_operation(page->operations[i]);
         char *text CLEANUP_FREE = json_text(doc);
         render_operation_etag(page->operations[i], tag);

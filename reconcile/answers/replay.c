@@ -57,7 +57,7 @@ void replay_keep(struct save *save, const struct command *cmd)
     struct replay *p = MEM_NEW(struct replay);
     memcpy(p->key, idempotency->key, sizeof(p->key));
     memcpy(p->fingerprint, idempotency->fingerprint, sizeof(p->fingerprint));
-    assert(cmd->reply.status / 100 == 2 && cmd->stage >= COMMAND_KEY_LOOKED_UP);
+    assert(cmd->reply.status / 100 == 2 && cmd->key_is_new);
     p->status = cmd->reply.status;
     p->secret = cmd->reply.is_secret;
     memcpy(p->etag, cmd->reply.etag, sizeof(p->etag));
@@ -103,7 +103,7 @@ static struct problem *on_key_looked_up(struct store_query *s)
         return problem_new(PROBLEM_IDEMPOTENCY_KEY_REUSED,
                            "the key was used for another request within 24 hours");
     if (!is_kept || !replay_answer(r, cmd, p)) {
-        cmd->stage = COMMAND_KEY_LOOKED_UP;
+        cmd->key_is_new = true;
         command_is_ready(cmd);
     }
     return NULL;
@@ -127,7 +127,7 @@ static bool replay_hold(struct reconcile *r, struct command *cmd)
 
 bool replay_is_open(const struct command *cmd)
 {
-    return *cmd->idempotency.key && cmd->stage < COMMAND_KEY_LOOKED_UP;
+    return *cmd->idempotency.key && !cmd->key_is_new;
 }
 
 struct problem *replay_look_up(struct reconcile *r, struct command *cmd)

@@ -124,18 +124,13 @@ struct problem *problem_stopping(void)
     return problem_passing(PROBLEM_SHUTTING_DOWN, 5, "shootd is stopping");
 }
 
-void reply_stopping(struct command *cmd)
-{
-    reply_problem(cmd, problem_stopping());
-}
-
 void reply_problem_all(struct list *waiters, const struct problem *problem)
 {
     LIST_FOR_EACH_SAFE (it, next, waiters)
         reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_copy(problem));
 }
 
-void reply_stopping_all(struct list *waiters)
+void reply_stopping(struct list *waiters)
 {
     struct problem *problem CLEANUP_PROBLEM = problem_stopping();
     reply_problem_all(waiters, problem);
@@ -315,66 +310,4 @@ void reply_prepared(struct reconcile *r, struct command *cmd)
         cmd->deadline = cmd->wait_until;
         (void)wait_new(r, cmd, &entry->waiters, answer_outcome);
     }
-}
-
-/* ---- the object of a command ---- */
-
-struct problem *problem_at_rest(const struct project *p)
-{
-    if (p->r->stopping)
-        return problem_stopping();
-    return p->config ? problem_passing(PROBLEM_UPSTREAM_UNAVAILABLE, 1,
-                                       "the configuration of the project or its account was changed just now")
-                     : problem_new(PROBLEM_PROJECT_NOT_FOUND,
-                                   "the configuration does not name project '%s' any more", p->name);
-}
-
-struct problem *location_refusal(const struct project *p)
-{
-    if (p->place.resting)
-        return problem_at_rest(p);
-    return p->place.set_aside
-               ? problem_new(PROBLEM_PROJECT_SET_ASIDE,
-                             "project '%s' has another location at Cleura in the configuration than its "
-                             "known clusters",
-                             p->name)
-               : NULL;
-}
-
-struct problem *problem_no_project(const struct command *cmd)
-{
-    return problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project);
-}
-
-struct problem *problem_no_cluster(const struct command *cmd)
-{
-    return problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name, cmd->project);
-}
-
-struct problem *problem_not_ready(const struct cluster *c)
-{
-    struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
-    p->retry_after_s = 15;
-    return p;
-}
-
-struct problem *problem_not_managed(const struct cluster *c)
-{
-    return problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", c->name);
-}
-
-struct problem *command_project(struct reconcile *r, const struct command *cmd, struct project **ret)
-{
-    struct project *p = project_find(r, cmd->project);
-    struct problem *refusal = p ? location_refusal(p) : problem_no_project(cmd);
-    *ret = refusal ? NULL : p;
-    return refusal;
-}
-
-struct problem *command_cluster(struct reconcile *r, const struct command *cmd, struct entity **ret)
-{
-    struct project *p;
-    struct problem *refusal = command_project(r, cmd, &p);
-    *ret = p ? entity_find(r, cmd->project, cmd->name) : NULL;
-    return refusal || *ret ? refusal : problem_no_cluster(cmd);
 }

@@ -1,4 +1,4 @@
-/* Answers commands, and finds the objects that they name. Loop thread. */
+/* Answers commands. Loop thread. */
 #ifndef RECONCILE_ANSWERS_REPLY_H
 #define RECONCILE_ANSWERS_REPLY_H
 
@@ -15,12 +15,10 @@ struct problem *reply_denial(struct reconcile *r, struct command *cmd);
 void reply_problem(struct command *cmd, struct problem *problem);
 /* 503: shootd is stopping; the caller owns the problem. */
 struct problem *problem_stopping(void);
-/* Answers the command with problem_stopping. */
-void reply_stopping(struct command *cmd);
 /* Answers all commands in a list of struct waiting with copies of the problem. */
 void reply_problem_all(struct list *waiters, const struct problem *problem);
-/* Does the same as reply_stopping, for all commands in a list of struct waiting. */
-void reply_stopping_all(struct list *waiters);
+/* Answers all commands in a list of struct waiting with problem_stopping. */
+void reply_stopping(struct list *waiters);
 /* Adds the id of the operation that the problem concerns. */
 void reply_name_operation(struct problem *problem, const struct operation *op);
 /* Changes the JSON pointers of faults so that they begin at the caller's body, which may be only a part of
@@ -58,25 +56,5 @@ void reply_operation(struct command *cmd, const struct operation *op);
 /* Called for an accepted request: stores its prepared answer for repeated requests, and adds an audit
  * entry. */
 void command_keep(struct save *save, struct command *cmd);
-
-/* ---- the object of a command; the caller owns each problem ---- */
-
-/* Find the object. Return the problem when the object does not exist, or is set aside; *ret is then NULL. */
-struct problem *command_project(struct reconcile *r, const struct command *cmd, struct project **ret);
-struct problem *command_cluster(struct reconcile *r, const struct command *cmd, struct entity **ret);
-/* Returns why nothing can be requested from Cleura: the project is stopped or set aside. NULL: the project is
- * in use. */
-struct problem *location_refusal(const struct project *p);
-/* Makes the problem for a command when its project is stopped (reconcile/projects.h), or shootd is stopping.
- */
-struct problem *problem_at_rest(const struct project *p);
-/* 404: the named project is not in the configuration. */
-struct problem *problem_no_project(const struct command *cmd);
-/* 404: the named cluster is not known. */
-struct problem *problem_no_cluster(const struct command *cmd);
-/* 409: not possible in the present phase of the cluster, but perhaps later. */
-struct problem *problem_not_ready(const struct cluster *c);
-/* 409: the cluster was found at Cleura, and shootd does not manage its spec. */
-struct problem *problem_not_managed(const struct cluster *c);
 
 #endif

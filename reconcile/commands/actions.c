@@ -3,10 +3,11 @@
 #include <assert.h>
 #include <string.h>
 
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
-#include "reconcile/lookups/lookup.h"
+#include "reconcile/lookups/need.h"
 #include "reconcile/operations/action_kinds.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/operations/step_kind.h"
@@ -96,8 +97,9 @@ static struct problem *decide_action(struct entity *e, struct command *cmd, cons
 }
 
 static struct problem *decide_rotation(struct entity *e, struct command *cmd,
-                                       const struct action_kind *action, const char *stage)
+                                       const struct action_kind *action)
 {
+    const char *stage = cmd->facts.ca_stage ? cmd->facts.ca_stage : "";
     for (size_t i = 0; action->from[i]; i++)
         if (!strcmp(stage, action->from[i]))
             return decide_action(e, cmd, action);
@@ -110,33 +112,25 @@ static struct problem *decide_rotation(struct entity *e, struct command *cmd,
                        action->from[1] ? " or " : "", action->from[1] ? action->from[1] : "");
 }
 
-/* `stage`: the stage of the rotation; NULL: the stage was not read yet. */
-static struct problem *decide_at_stage(struct entity *e, struct command *cmd, const char *stage)
+struct problem *command_cluster_action(struct reconcile *r, struct command *cmd)
 {
     const struct action_kind *action = action_kind(cmd->write.action);
-    assert(action && (!stage || action->stage));
-    if (command_wait_until_settled(e, cmd))
-        return NULL;
-    struct problem *refusal = command_precondition(cmd, e);
+    struct entity *e;
+    struct problem *refusal = command_cluster(r, cmd, &e);
+    assert(action);
+    if (refusal || command_wait_until_settled(e, cmd))
+        return refusal;
+    refusal = command_precondition(cmd, e);
     if (!refusal)
         refusal = refusal_of_state(e, cmd, action);
     if (refusal)
         return refusal;
     const struct operation *same = same_under_way(e, cmd->write.action);
-    if (same)
+    if (same) {
         reply_needless(e, cmd, same);
-    else if (stage)
-        return decide_rotation(e, cmd, action, stage);
-    else if (action->stage)
-        lookup_stage(e, cmd, decide_at_stage);
-    else
+        return NULL;
+    }
+    if (!action->stage)
         return decide_action(e, cmd, action);
-    return NULL;
-}
-
-struct problem *command_cluster_action(struct reconcile *r, struct command *cmd)
-{
-    struct entity *e;
-    struct problem *refusal = command_cluster(r, cmd, &e);
-    return refusal ? refusal : decide_at_stage(e, cmd, NULL);
+    return command_needs(e->project, e, cmd, NEED_STAGE) ? NULL : decide_rotation(e, cmd, action);
 }

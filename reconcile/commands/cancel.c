@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/operations.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"

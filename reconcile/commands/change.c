@@ -5,10 +5,11 @@
 
 #include "base/log.h"
 #include "model/spec.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
-#include "reconcile/lookups/catalog.h"
+#include "reconcile/lookups/need.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/deciders.h"
@@ -242,7 +243,7 @@ static struct problem *decide_change(struct change_request *q)
     if (faults)
         return dry_run_faults(q->cmd, faults);
     struct problem *refusal = command_restored(e);
-    if (refusal || catalog_wait(e->project, q->cmd))
+    if (refusal || command_needs(e->project, e, q->cmd, NEED_CATALOG))
         return refusal;
     q->spec = desired_spec(q->body); /* the size of the body was checked */
     q->under_way = change_under_way(e);

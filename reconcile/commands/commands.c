@@ -10,8 +10,9 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/operations/ends.h"
+#include "reconcile/operations/queue.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/save.h"
@@ -84,6 +85,7 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
     if (!e || !e->saves.asked_for)
         return false;
+    cmd->facts.known &= ~(unsigned)NEED_STAGE; /* that change may begin the next stage */
     save_submit(save_answer(e->r, on_barrier_passed, cmd), false);
     return true;
 }
@@ -163,78 +165,44 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 /*
  * ---- preconditions (HT-17, HT-18) ----
  *
- * An entity tag stands for the state of a cluster that a caller has seen. Only id and generation are
- * compared, so a poll after the caller's read is not a conflict (view/render.h). In requests about a node
- * pool, "*" refers to the pool, but an entity tag is always the entity tag of the cluster.
+ * An entity tag stands for the state of a resource that a caller has seen. Only its version is compared, so a
+ * poll after the caller's read is not a conflict (view/render.h). In requests about a node pool, "*" refers
+ * to the pool, but an entity tag is always the entity tag of the cluster.
  */
 
-static bool is_any(const char *list)
+struct problem *precondition_of(const struct command *cmd, const char *what,
+                                const struct etag_current *current)
 {
-    if (!list)
-        return false;
-    list += strspn(list, " \t");
-    return *list == '*' && !list[1 + strspn(list + 1, " \t")];
-}
-
-/* Whether a list of entity tags contains one that begins with `current`. An entity tag with `W/` counts,
- * because a proxy may have added the `W/` (http/message/conditional.h). */
-static bool names(const char *list, const char *current)
-{
-    for (const char *p = strchr(list, '"'); p; p = strchr(p, '"')) {
-        if (!strncmp(p, current, strlen(current)))
-            return true;
-        p = strchr(p + 1, '"');
-        if (!p++)
-            return false;
-    }
-    return false;
-}
-
-static struct problem *precondition_failed(const char *why)
-{
-    return problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why);
-}
-
-struct problem *precondition_of(const struct command *cmd, bool exists, const char *current)
-{
-    const char *match = cmd->if_match, *none_match = cmd->if_none_match;
-    if (match && !(is_any(match) ? exists : names(match, current)))
-        return precondition_failed("If-Match does not name the current version");
-    if (none_match && is_any(none_match))
-        return exists ? precondition_failed("If-None-Match: * but the resource exists") : NULL;
-    return none_match && names(none_match, current)
-               ? precondition_failed("If-None-Match names the current version")
-               : NULL;
-}
-
-/* Checks the preconditions in which "*" refers to the node pool. They are not checked for a request that adds
- * a pool, because such a request gets 409 when the pool exists. */
-static struct problem *pool_precondition(const struct command *cmd)
-{
-    if (cmd->write.pool == POOL_ADD)
+    const char *why = NULL;
+    switch (preconditions_check(cmd->preconditions, current)) {
+    case PRECONDITION_HOLDS:
         return NULL;
-    if (cmd->write.pool_exists && is_any(cmd->if_none_match))
-        return precondition_failed("If-None-Match: * but the node pool exists");
-    if (!cmd->write.pool_exists && is_any(cmd->if_match))
-        return precondition_failed("If-Match: * but there is no such node pool");
-    return NULL;
+    case PRECONDITION_OTHER:
+        why = "If-Match does not name the current version of the";
+        break;
+    case PRECONDITION_ABSENT:
+        why = "If-Match was sent, but there is no such";
+        break;
+    case PRECONDITION_EXISTS:
+        why = "If-None-Match: * was sent, but there is already a";
+        break;
+    case PRECONDITION_CURRENT:
+        why = "If-None-Match names the current version of the";
+        break;
+    }
+    return problem_new(PROBLEM_PRECONDITION_FAILED, "%s %s", why, what);
 }
 
 struct problem *command_precondition(const struct command *cmd, const struct entity *e)
 {
-    bool about_pool = cmd->type == COMMAND_NODE_POOL;
-    const char *match = cmd->if_match, *none_match = cmd->if_none_match;
-    char current[64] = "";
-    if (match && !e)
-        return precondition_failed("If-Match does not name the current version: there is no such cluster");
+    char version[ETAG_BYTES] = "";
     if (e)
-        render_cluster_version(e->cluster, current);
-    if (match && !is_any(match) && !names(match, current))
-        return precondition_failed("If-Match does not name the current version");
-    struct problem *of_pool = about_pool ? pool_precondition(cmd) : NULL;
-    if (of_pool || !none_match || !e)
-        return of_pool;
-    if (is_any(none_match))
-        return about_pool ? NULL : precondition_failed("If-None-Match: * but the cluster exists");
-    return names(none_match, current) ? precondition_failed("If-None-Match names the current version") : NULL;
+        render_cluster_version(e->cluster, version);
+    if (cmd->type != COMMAND_NODE_POOL)
+        return precondition_of(cmd, "cluster", &(struct etag_current){.exists = e, .tag = version});
+    assert(e);
+    /* A request that adds a pool gets 409 when the pool exists. */
+    const struct etag_current pool = {
+        .exists = cmd->write.pool_exists, .any_holds = cmd->write.pool == POOL_ADD, .tag = version};
+    return precondition_of(cmd, "node pool", &pool);
 }

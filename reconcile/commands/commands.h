@@ -47,9 +47,9 @@ json_t *desired_spec(const json_t *body);
  * all other checks have passed (HT-18). e: the cluster of the command, or NULL when it does not exist.
  */
 struct problem *command_precondition(const struct command *cmd, const struct entity *e);
-/* Does the same for a resource that is not a cluster. `current` is the beginning of its entity tag, as far as
- * it is compared; a resource that does not exist may have an entity tag, too. */
-struct problem *precondition_of(const struct command *cmd, bool exists, const char *current);
+/* Does the same for any resource. what: its word in the problem. */
+struct problem *precondition_of(const struct command *cmd, const char *what,
+                                const struct etag_current *current);
 
 /* ---- change.c ---- */
 
@@ -75,9 +75,8 @@ struct problem *create_or_wait(struct reconcile *r, struct project *p, struct co
 /* Returns the faults, with which the command is refused. A dry run is not refused: its answer has `valid`
  * false and the faults, and this function returns NULL. */
 struct problem *dry_run_faults(struct command *cmd, struct problem *faults);
-/* Reads the project's quota from Cleura, within a short time limit, and then answers. Returns a problem when
- * an answer has become impossible. */
-struct problem *dry_run_create(struct project *p, struct command *cmd);
+/* Waits for the quota of the project, or answers. */
+void dry_run_create(struct project *p, struct command *cmd);
 /* body: the whole desired state; goal: the part of its spec that can be carried out. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);

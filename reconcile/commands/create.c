@@ -4,12 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/spec.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
-#include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
-#include "reconcile/lookups/lookup.h"
+#include "reconcile/lookups/need.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
@@ -88,7 +88,7 @@ struct problem *create_or_wait(struct reconcile *r, struct project *p, struct co
     struct problem *faults = command_size_faults(cmd->body, SPEC_PART_BODY, NULL);
     if (faults)
         return dry_run_faults(cmd, faults);
-    if (catalog_wait(p, cmd))
+    if (command_needs(p, NULL, cmd, NEED_CATALOG))
         return NULL;
     project_spec_context(p, &context);
     context.name = use == SPEC_PUT ? name : NULL;
@@ -97,13 +97,18 @@ struct problem *create_or_wait(struct reconcile *r, struct project *p, struct co
         return dry_run_faults(cmd, faults);
     struct entity *e = entity_find(r, p->name, name);
     struct problem *refusal = use == SPEC_PUT ? command_precondition(cmd, e) : NULL;
-    if (refusal || name_check_wait(p, cmd, name))
+    if (refusal || command_needs(p, NULL, cmd, NEED_NAME))
         return refusal;
-    if (cmd->write.name_is_taken)
+    /* The owner of a name that is taken may be a cluster of this project that was not read yet. */
+    if (cmd->facts.name_is_taken && command_needs(p, NULL, cmd, NEED_FRESH))
+        return NULL;
+    if (cmd->facts.name_is_taken && cmd->facts.was_read)
         return problem_new(PROBLEM_NAME_TAKEN,
                            "Cleura reports that the name '%s' is taken; no create was sent", name);
-    if (cmd->write.dry_run)
-        return dry_run_create(p, cmd);
+    if (cmd->write.dry_run) {
+        dry_run_create(p, cmd);
+        return NULL;
+    }
     char replaced[sizeof(e->cluster->id)] = "";
     if (e) { /* the cluster was never created at Cleura: the new create replaces its failed record */
         assert(create_is_leftover(e) && !e->saves.asked_for);

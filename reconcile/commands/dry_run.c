@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
-#include "reconcile/lookups/lookup.h"
+#include "reconcile/lookups/need.h"
 #include "reconcile/operations/action_kinds.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/world/entity.h"
@@ -107,15 +108,8 @@ struct worst_case {
     struct walk walk;
     struct project *p;
     struct command *cmd;
-    json_t *limits; /* the limits of the project, or NULL */
     struct spec_quota_sum use;
 };
-
-static void worst_case_free(struct worst_case *w)
-{
-    json_decref(w->limits);
-    free(w);
-}
 
 static unsigned add_worst_case(struct walk *walk, struct entity *e)
 {
@@ -131,7 +125,7 @@ static void preview_create(struct walk *walk)
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     const struct project *p = w->p;
     struct command *cmd = w->cmd;
-    const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
+    const char *name = command_new_name(cmd);
     struct spec_context context;
     json_t *spec CLEANUP_JSON = desired_spec(cmd->body);
     project_spec_context(p, &context);
@@ -150,32 +144,29 @@ static void preview_create(struct walk *walk)
     spec_quota_add(&w->use, pools, &context);
     json_t *use CLEANUP_JSON = spec_quota_of(&w->use);
     json_t *quota = quota_effect(p, NULL, json_incref(pools));
-    if (!cmd->write.name_is_free)
+    if (!cmd->facts.name_is_free)
         spec_warn(warnings, "#/name", "name_unchecked",
                   "Cleura did not report whether the name is free; names are unique in the whole cloud");
     spec_warnings(spec, NULL, pools, warnings);
-    spec_warn_of_quota(warnings, use, w->limits);
+    spec_warn_of_quota(warnings, use, cmd->facts.quota);
     reply_forecast(
         cmd, true,
         &(struct forecast){.changes = changes, .steps = steps, .quota = quota, .warnings = warnings});
-    worst_case_free(w);
+    free(w);
 }
 
 static void on_preview_stopped(struct walk *walk)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     reply_problem(w->cmd, problem_at_rest(w->p));
-    worst_case_free(w);
+    free(w);
 }
 
-static struct problem *on_quota(struct project *p, struct command *cmd, const json_t *limits)
+void dry_run_create(struct project *p, struct command *cmd)
 {
-    struct project *now;
     assert(cmd->write.dry_run);
-    struct problem *refusal = command_project(p->r, cmd, &now);
-    if (refusal) /* the project has stopped during the read of the quota */
-        return refusal;
-    assert(now == p);
+    if (command_needs(p, NULL, cmd, NEED_QUOTA))
+        return;
     struct worst_case *w = MEM_NEW(struct worst_case);
     *w = (struct worst_case){.walk = {.name = "quota of a project",
                                       .visit = add_worst_case,
@@ -183,16 +174,8 @@ static struct problem *on_quota(struct project *p, struct command *cmd, const js
                                       .on_stop = on_preview_stopped},
                              .p = p,
                              .cmd = cmd,
-                             .limits = json_deep_copy(limits),
                              .use = SPEC_QUOTA_NONE};
     walk_project(p, &w->walk);
-    return NULL;
-}
-
-struct problem *dry_run_create(struct project *p, struct command *cmd)
-{
-    enum { PATIENCE_MS = 2500 };
-    return lookup_quota(p, cmd, env_mono(p->r->env) + PATIENCE_MS * US_PER_MS, on_quota);
 }
 
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,

@@ -111,7 +111,7 @@ static void add_freeze(json_t *items, const struct command *cmd, const struct pr
 }
 
 /* Returns the freezes that the caller sees, and their entity tag. */
-static json_t *freezes_of(struct reconcile *r, const struct command *cmd, char etag[static 64])
+static json_t *freezes_of(struct reconcile *r, const struct command *cmd, char etag[static ETAG_BYTES])
 {
     const wall_us now = env_wall(r->env);
     json_t *items = json_array(), *doc = json_object();
@@ -121,7 +121,7 @@ static json_t *freezes_of(struct reconcile *r, const struct command *cmd, char e
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);
     char *text CLEANUP_FREE = json_text(doc);
-    render_text_etag(text, etag);
+    etag_of_bytes(text, strlen(text), etag);
     return doc;
 }
 
@@ -129,12 +129,12 @@ static json_t *freezes_of(struct reconcile *r, const struct command *cmd, char e
 static struct problem *freeze_precondition(struct reconcile *r, const struct command *cmd,
                                            const struct project_state *state)
 {
-    char etag[64];
-    if (!cmd->if_match && !cmd->if_none_match)
+    char etag[ETAG_BYTES];
+    if (!cmd->preconditions)
         return NULL;
     json_decref(freezes_of(r, cmd, etag));
-    etag[strlen(etag) - 1] = '\0'; /* the entity tag of the gzip form has a longer end */
-    return precondition_of(cmd, freeze_in_force(state, env_wall(r->env)) != NULL, etag);
+    const bool exists = freeze_in_force(state, env_wall(r->env)) != NULL;
+    return precondition_of(cmd, "freeze", &(struct etag_current){.exists = exists, .tag = etag});
 }
 
 /* ---- commands ---- */

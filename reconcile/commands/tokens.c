@@ -18,6 +18,7 @@
 #include "reconcile/world/deciders.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/save.h"
+#include "reconcile/world/tokens.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
@@ -207,11 +208,11 @@ static struct problem *token_of(struct reconcile *r, const struct command *cmd, 
 
 static struct problem *token_precondition(const struct command *cmd, const struct api_token *t)
 {
-    char current[64];
-    if (!cmd->if_match && !cmd->if_none_match)
+    char version[ETAG_BYTES];
+    if (!cmd->preconditions)
         return NULL;
-    render_api_token_version(t, current);
-    return precondition_of(cmd, true, current);
+    render_api_token_version(t, version);
+    return precondition_of(cmd, "token", &(struct etag_current){.exists = true, .tag = version});
 }
 
 static bool rules_everything(const struct api_token *t, wall_us now)

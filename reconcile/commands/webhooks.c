@@ -37,10 +37,9 @@ struct problem *webhook_of(struct reconcile *r, const struct command *cmd, struc
     const struct subscription *s = *ret ? (*ret)->subscription : NULL;
     if (!s || !subscription_is_visible(s, cmd->caller.projects))
         return problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id);
-    if (cmd->webhook.expected_version && cmd->webhook.expected_version != s->version)
-        return problem_new(PROBLEM_PRECONDITION_FAILED,
-                           "If-Match does not name the current version of the webhook");
-    return NULL;
+    char version[ETAG_BYTES];
+    render_subscription_version(s, version);
+    return precondition_of(cmd, "webhook", &(struct etag_current){.exists = true, .tag = version});
 }
 
 /* ---- old keys ---- */

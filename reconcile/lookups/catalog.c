@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/etag.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/expiry.h"
 #include "model/spec.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
@@ -129,8 +131,8 @@ void catalog_show(struct project *p)
         return;
     json_t *doc CLEANUP_JSON = catalog_document(p);
     char *text = json_text(doc);
-    char etag[TAG_BYTES];
-    tag_of(text, etag);
+    char etag[ETAG_BYTES];
+    etag_of_bytes(text, strlen(text), etag);
     view_set(p->r->o.view, VIEW_CATALOGS, p->name,
              render_catalog_blob(etag, text, doc, p->state->catalog_at));
 }

@@ -22,7 +22,8 @@ static void fetch_free(struct fetch *f)
     HASH_DEL(f->r->fetches->all, f);
     upstream_cancel(&f->call);
     assert(list_is_empty(&f->waiters));
-    f->kind->release(f);
+    if (f->kind->release)
+        f->kind->release(f);
     free(f->shoot);
     free(f);
 }
@@ -66,7 +67,7 @@ void fetches_stop(struct fetches *all)
     loop_timer_clear(all->r->o.loop, &all->sweep);
     HASH_ITER (hh, all->all, f, next) {
         upstream_cancel(&f->call);
-        reply_stopping_all(&f->waiters);
+        reply_stopping(&f->waiters);
     }
 }
 
@@ -156,7 +157,7 @@ bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until)
     return first;
 }
 
-void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int deadline_s,
+void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int64_t within_us,
                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
 {
     assert(!upstream_call_is_active(&f->call) && !list_is_empty(&f->waiters));
@@ -166,7 +167,7 @@ void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int dead
     f->call.name = f->shoot;
     f->call.item = item;
     f->call.priority = LANE_USER_WAITING;
-    f->call.deadline = env_mono(f->r->env) + deadline_s * US_PER_S;
+    f->call.deadline = env_mono(f->r->env) + within_us;
     f->call.on_done = on_done;
     call_for_waiters(&f->call, &f->waiters);
     upstream_submit(project_lane(f->project), &f->call);

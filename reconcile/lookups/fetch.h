@@ -24,7 +24,7 @@ struct fetch_kind {
      * problem with which the command is answered; NULL: the command was taken over. When this pointer is
      * NULL, no command can do without the data. */
     struct problem *(*failed)(struct fetch *f, struct command *cmd, const struct problem *problem);
-    /* Releases the kind's own members. */
+    /* Releases the kind's own members; NULL: it has none. */
     void (*release)(struct fetch *f);
 };
 
@@ -60,8 +60,10 @@ struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind
 /* Adds a command that waits until `until`. Returns true when no other command waits and no call is running:
  * the caller then begins the fetch. */
 bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until);
-/* Calls Cleura for the waiting commands. `item` is borrowed until `on_done`. */
-void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int deadline_s,
+/* Calls Cleura for the waiting commands, and waits so long for the answer. `item` is borrowed until
+ * `on_done`.
+ */
+void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int64_t within_us,
                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result));
 /* Answers all waiting commands with a copy of the problem, except those that can do without the data. */
 void fetch_fail(struct fetch *f, const struct problem *problem);

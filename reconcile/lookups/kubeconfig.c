@@ -12,6 +12,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/world/deciders.h"
@@ -238,6 +239,6 @@ struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd)
         return NULL;
     k->drop_answer = false;
     k->fetch.call.ttl_seconds = k->ttl_seconds;
-    fetch_call(&k->fetch, UPSTREAM_KUBECONFIG, NULL, CALL_DEADLINE_S, on_kubeconfig);
+    fetch_call(&k->fetch, UPSTREAM_KUBECONFIG, NULL, CALL_DEADLINE_S * US_PER_S, on_kubeconfig);
     return NULL;
 }

@@ -10,10 +10,12 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup_rule.h"
+#include "reconcile/lookups/need.h"
 #include "reconcile/world/deciders.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -31,10 +33,6 @@ struct lookup {
     json_t *document;
     wall_us fetched_at;
     mono_us kept_since; /* the same time, by the monotonic clock */
-    /* Functions that continue a decision: `on_stage` gets the stage of a rotation, `on_quota` gets the quota.
-     */
-    stage_known *on_stage;
-    quota_known *on_quota;
 };
 
 static void forget_document(struct lookup *l)
@@ -60,13 +58,24 @@ static bool lookup_is_kept(struct fetch *f)
     return l->document && env_mono(f->r->env) - l->kept_since < l->rule->keep_s * US_PER_S;
 }
 
+/* Puts what was read (NULL: nothing) into a command that needs it for its decision. */
+static void put_fact(const struct lookup *l, struct command *cmd)
+{
+    if (l->rule->kind == LOOKUP_CA_STAGE)
+        mem_set_str(&cmd->facts.ca_stage, json_str(l->document, "stage"));
+    else
+        cmd->facts.quota = json_deep_copy(json_obj(l->document, "limits"));
+}
+
 /* A failed read fails the command, except when the quota is read for a decision: then the command is decided
  * without the quota. */
 static struct problem *lookup_failed(struct fetch *f, struct command *cmd, const struct problem *problem)
 {
     const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
-    const bool is_needed = cmd->type == l->rule->command || !l->on_quota;
-    return is_needed ? problem_copy(problem) : l->on_quota(f->project, cmd, NULL);
+    if (cmd->type == l->rule->command || l->rule->need != NEED_QUOTA)
+        return problem_copy(problem);
+    need_is_met(cmd, NEED_QUOTA);
+    return NULL;
 }
 
 static const struct fetch_kind lookups = {.size = sizeof(struct lookup),
@@ -93,26 +102,15 @@ static void answer_lookup(struct command *cmd, struct lookup *l)
 
 static void answer_all(struct lookup *l)
 {
-    struct entity *e = fetch_entity(&l->fetch);
     assert(l->document);
-    /* When a command is decided by the stage, it may request the stage again. Therefore the waiting commands
-     * are first moved to a separate list. */
-    struct list ready;
-    list_init(&ready);
-    for (struct list *it = list_pop(&l->fetch.waiters); it; it = list_pop(&l->fetch.waiters))
-        list_append(&ready, it);
-    const char *stage CLEANUP_FREE = mem_strdup(json_str(l->document, "stage"));
-    LIST_FOR_EACH_SAFE (it, next, &ready) {
+    LIST_FOR_EACH_SAFE (it, next, &l->fetch.waiters) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
-        struct problem *refusal = NULL;
-        if (cmd->type == l->rule->command)
+        if (cmd->type == l->rule->command) {
             answer_lookup(cmd, l);
-        else if (l->rule->kind == LOOKUP_CA_STAGE)
-            refusal = l->on_stage(e, cmd, stage);
-        else
-            refusal = l->on_quota(l->fetch.project, cmd, json_obj(l->document, "limits"));
-        if (refusal)
-            reply_problem(cmd, refusal);
+        } else {
+            put_fact(l, cmd);
+            need_is_met(cmd, l->rule->need);
+        }
     }
 }
 
@@ -183,7 +181,7 @@ static void next_call(struct lookup *l)
         answer_all(l);
         return;
     }
-    fetch_call(&l->fetch, op, item, CALL_DEADLINE_S, on_looked_up);
+    fetch_call(&l->fetch, op, item, CALL_DEADLINE_S * US_PER_S, on_looked_up);
 }
 
 static void begin_lookup(struct lookup *l, const struct entity *e)
@@ -205,26 +203,29 @@ static struct lookup *lookup_of(const struct lookup_rule *rule, struct project *
     return l;
 }
 
-void lookup_stage(struct entity *e, struct command *cmd, stage_known *known)
+bool lookup_stage(struct project *p, struct entity *e, struct command *cmd)
 {
-    struct lookup *l = lookup_of(lookup_rule(LOOKUP_CA_STAGE), e->project, e);
-    l->on_stage = known;
+    struct lookup *l = lookup_of(lookup_rule(LOOKUP_CA_STAGE), p, e);
     if (fetch_wait(&l->fetch, cmd, cmd->deadline))
         begin_lookup(l, e);
+    return true;
 }
 
-struct problem *lookup_quota(struct project *p, struct command *cmd, mono_us until, quota_known *known)
+bool lookup_quota(struct project *p, struct entity *e, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(LOOKUP_QUOTA);
+    (void)e;
     if (!upstream_supports(project_lane(p), rule->op))
-        return known(p, cmd, NULL);
+        return false;
     struct lookup *l = lookup_of(rule, p, NULL);
-    l->on_quota = known;
-    if (lookup_is_kept(&l->fetch))
-        return known(p, cmd, json_obj(l->document, "limits"));
-    if (fetch_wait(&l->fetch, cmd, until))
+    if (lookup_is_kept(&l->fetch)) {
+        put_fact(l, cmd);
+        cmd->facts.known |= NEED_QUOTA;
+        return false;
+    }
+    if (fetch_wait(&l->fetch, cmd, env_mono(p->r->env) + NEED_PATIENCE_MS * US_PER_MS))
         begin_lookup(l, NULL);
-    return NULL;
+    return true;
 }
 
 /* Returns why Cleura cannot be asked, or NULL. */
@@ -248,7 +249,7 @@ struct problem *command_lookup(struct reconcile *r, struct command *cmd)
     struct problem *refusal = command_project(r, cmd, &p);
     if (!refusal && cmd->name)
         refusal = command_cluster(r, cmd, &e);
-    if (refusal || (rule->kind == LOOKUP_UPGRADES && catalog_wait(p, cmd)))
+    if (refusal || ((rule->of_catalog && catalog_wait(p, cmd))))
         return refusal;
     refusal = lookup_refusal(p, e, rule);
     if (refusal)

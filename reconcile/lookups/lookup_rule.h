@@ -20,6 +20,8 @@ enum lookup_kind {
 struct lookup_rule {
     enum lookup_kind kind;
     enum command_type command; /* asks for the document; COMMAND_NONE: the document is only for decisions */
+    enum command_need need;    /* decisions that need this get it from the document; 0: no decision does */
+    bool of_catalog;           /* the document is made from the catalog, too */
     const char *what;          /* the name in messages for people */
     enum upstream_op op;
     int keep_s;  /* for this many seconds, a document is returned without a new call */

@@ -1,146 +1,60 @@
 /*
- * Names are unique in the whole cloud (CL-21). shootd asks Cleura before it accepts a create, so the caller
- * gets the answer at once. The wait is short. A create is also accepted while Cleura cannot be reached; such
- * a create later fails with name_taken if the name is not free. A taken name may belong to a cluster of the
- * same project that shootd has not seen yet, so the project is read before the answer. Loop thread.
+ * Asks Cleura whether the name of a new cluster is free: names are unique in the whole cloud. Without an
+ * answer the create is decided without the check, because Cleura checks the name again. Loop thread.
  */
-#include "reconcile/lookups/lookup.h"
-
-#include <assert.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "reconcile/answers/reply.h"
-#include "reconcile/observation/fresh.h"
-#include "reconcile/world/entity.h"
-#include "reconcile/world/project.h"
+#include "reconcile/lookups/fetch.h"
+#include "reconcile/lookups/lookup.h"
+#include "reconcile/lookups/need.h"
 #include "reconcile/world/waiting.h"
-#include "reconcile/world/world.h"
 
-enum { PATIENCE_MS = 2500 };
-
-struct name_check {
-    struct list link; /* in reconcile.name_checks, while Cleura is asked whether the name is free */
-    struct reconcile *r;
-    struct project *project;
-    struct command *cmd;
-    char *name;
-    struct upstream_call call;
-    struct loop_timer give_up;
-    struct fresh_reader listing; /* used when the name is taken: a read of the project, because its owner may
-                                  * be a cluster of this project */
-};
-
-/* Ends the question to Cleura. */
-static void stop_asking(struct name_check *n)
+static bool never_kept(struct fetch *f)
 {
-    assert(n->cmd && !list_is_detached(&n->link));
-    upstream_cancel(&n->call);
-    loop_timer_clear(n->r->o.loop, &n->give_up);
-    list_remove(&n->link);
+    (void)f;
+    return false;
 }
 
-/* Frees the check and returns its command, which the caller owns. */
-static struct command *name_check_free(struct name_check *n)
+static struct problem *decide_without(struct fetch *f, struct command *cmd, const struct problem *problem)
 {
-    struct command *cmd = n->cmd;
-    assert(list_is_detached(&n->link) && list_is_detached(&n->listing.link));
-    free(n->name);
-    free(n);
-    return cmd;
+    (void)f;
+    (void)problem;
+    need_is_met(cmd, NEED_NAME);
+    return NULL;
 }
 
-static void decide_on(struct name_check *n)
-{
-    command_is_ready(name_check_free(n));
-}
-
-/* The project was read. Either the project now contains the cluster, or the name belongs to a cluster of
- * another project. */
-static void on_listed(struct fresh_reader *reader, enum fresh_outcome outcome)
-{
-    struct name_check *n = CONTAINER_OF(reader, struct name_check, listing);
-    n->cmd->write.name_is_taken = outcome == FRESH_READ && !entity_find(n->r, n->project->name, n->name);
-    decide_on(n);
-}
-
-/* The loop has ended, so nothing can decide the command any more. */
-static void on_listing_dropped(struct fresh_reader *reader)
-{
-    command_drop(name_check_free(CONTAINER_OF(reader, struct name_check, listing)));
-}
+static const struct fetch_kind name_checks = {.size = sizeof(struct fetch),
+                                              .late = "Cleura did not check the name in time",
+                                              .is_kept = never_kept,
+                                              .failed = decide_without};
 
 static void on_name_checked(struct upstream_call *call, const struct upstream_result *result)
 {
-    struct name_check *n = CONTAINER_OF(call, struct name_check, call);
-    stop_asking(n);
-    if (result->class != UPSTREAM_OK || !json_bool(result->document, "is_taken", false)) {
-        n->cmd->write.name_is_free = result->class == UPSTREAM_OK;
-        decide_on(n);
-        return;
+    struct fetch *f = CONTAINER_OF(call, struct fetch, call);
+    const bool is_answered = result->class == UPSTREAM_OK;
+    const bool is_taken = is_answered && json_bool(result->document, "is_taken", false);
+    LIST_FOR_EACH_SAFE (it, next, &f->waiters) {
+        struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
+        cmd->facts.name_is_taken = is_taken;
+        cmd->facts.name_is_free = is_answered && !is_taken;
+        need_is_met(cmd, NEED_NAME);
     }
-    n->listing = (struct fresh_reader){.until = env_mono(n->r->env) + PATIENCE_MS * US_PER_MS,
-                                       .done = on_listed,
-                                       .dropped = on_listing_dropped};
-    fresh_read(n->project, &n->listing);
 }
 
-/* Lets the command be decided without the check. */
-static void decide_without(struct name_check *n)
+bool name_check(struct project *p, struct entity *e, struct command *cmd)
 {
-    stop_asking(n);
-    decide_on(n);
-}
-
-static void on_give_up(struct loop_timer *timer)
-{
-    decide_without(CONTAINER_OF(timer, struct name_check, give_up));
-}
-
-bool name_check_wait(struct project *p, struct command *cmd, const char *name)
-{
-    struct reconcile *r = p->r;
-    if (cmd->stage >= COMMAND_NAME_CHECKED || !upstream_supports(project_lane(p), UPSTREAM_NAME_TAKEN))
+    (void)e;
+    const char *name = command_new_name(cmd);
+    if (!upstream_supports(project_lane(p), UPSTREAM_NAME_TAKEN))
         return false;
-    assert(command_write_of(cmd));
-    cmd->stage = COMMAND_NAME_CHECKED;
-    struct name_check *n = MEM_NEW(struct name_check);
-    n->r = r;
-    n->project = p;
-    n->cmd = cmd;
-    n->name = mem_strdup(name);
-    n->give_up.fire = on_give_up;
-    n->give_up.name = "name check";
-    list_append(&r->name_checks, &n->link);
-    mono_us until = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
-    loop_timer_set(r->o.loop, &n->give_up, until);
-    n->call = (struct upstream_call){.op = UPSTREAM_NAME_TAKEN,
-                                     .region = p->region,
-                                     .project_id = p->project_id,
-                                     .name = n->name,
-                                     .priority = LANE_USER_WAITING,
-                                     .deadline = until,
-                                     .on_done = on_name_checked};
-    upstream_call_for(&n->call, &cmd->trace, cmd->request_id);
-    upstream_submit(project_lane(p), &n->call);
+    char key[FETCH_KEY_BYTES]; /* unlike the keys of other kinds, it begins with a word */
+    (void)snprintf(key, sizeof(key), "name\n%s\n%s", p->name, name);
+    struct fetch *f = fetch_find_or_add(p, &name_checks, NULL, key);
+    if (!f->shoot)
+        f->shoot = mem_strdup(name);
+    if (fetch_wait(f, cmd, env_mono(f->r->env) + NEED_PATIENCE_MS * US_PER_MS))
+        fetch_call(f, UPSTREAM_NAME_TAKEN, NULL, NEED_PATIENCE_MS * US_PER_MS, on_name_checked);
     return true;
-}
-
-void name_checks_stop(struct reconcile *r)
-{
-    LIST_FOR_EACH_SAFE (it, next, &r->name_checks) {
-        struct name_check *n = CONTAINER_OF(it, struct name_check, link);
-        stop_asking(n);
-        reply_stopping(name_check_free(n));
-    }
-}
-
-void name_checks_forget_project(struct project *p)
-{
-    LIST_FOR_EACH_SAFE (it, next, &p->r->name_checks) {
-        struct name_check *n = CONTAINER_OF(it, struct name_check, link);
-        if (n->project == p)
-            decide_without(n);
-    }
 }

@@ -12,6 +12,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "reconcile/answers/objects.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/world/deciders.h"

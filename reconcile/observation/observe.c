@@ -23,8 +23,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "reconcile/operations/ends.h"
+#include "reconcile/operations/cluster_end.h"
 #include "reconcile/operations/plan.h"
+#include "reconcile/operations/proof.h"
+#include "reconcile/operations/queue.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/departed.h"
@@ -119,7 +121,7 @@ static void observe_another(struct entity *e, const struct shoot *seen)
 static bool deletion_found_nothing(const struct entity *e)
 {
     return !e->cluster->upstream_exists && entity_open_type(e) == OPERATION_DELETE && e->op->step_count &&
-           e->op->steps[0].status == STEP_DONE;
+           operation_delete_call(e->op)->status == STEP_DONE;
 }
 
 /* Such a read shows, like a 404, that Cleura has no shoot of this cluster. */
@@ -140,9 +142,9 @@ enum belonging {
 static enum belonging belonging_of(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    if (plan_is_unclear(e, seen) && entity_doubt_us(e) < UNCLEAR_S * US_PER_S)
+    if (proof_is_unclear(e, seen) && entity_doubt_us(e) < UNCLEAR_S * US_PER_S)
         return BELONGS_UNKNOWN;
-    const bool is_foreign = plan_is_foreign(e, seen);
+    const bool is_foreign = proof_is_foreign(e, seen);
     if (c->upstream_exists && (is_foreign || shoot_is_another(c->shoot, seen)))
         return BELONGS_ANOTHER;
     if (shoot_has_uid(c->shoot) && !shoot_has_uid(seen))
@@ -206,14 +208,61 @@ static bool is_of_a_list(const struct shoot *s)
     return memcmp(s->row, none, sizeof(none)) != 0;
 }
 
+/* What an answer that counts says about the cluster. */
+struct observation {
+    struct decision decision; /* borrows its message from the new shoot */
+    enum phase before;
+    bool is_foreign; /* nothing shows that shootd has made the shoot: it belongs to somebody else */
+    bool guard_is_over;
+    bool is_change;
+};
+
+static struct observation compare(struct entity *e, const struct shoot *shoot)
+{
+    const struct cluster *c = e->cluster;
+    const wall_us now = entity_guard_now(e);
+    struct observation o = {.decision = decide(c, shoot, entity_open_type(e), now),
+                            .before = c->phase,
+                            .is_foreign = proof_is_foreign(e, shoot),
+                            .guard_is_over = c->guard_since && !decide_guard_holds(c, shoot, now)};
+    o.is_change = !same_shoot(c->shoot, shoot) || !c->upstream_exists || o.guard_is_over;
+    return o;
+}
+
+/* Makes what was observed the known state of the cluster; takes over the shoot. */
+static void take_over(struct entity *e, struct shoot *shoot, struct observation *o)
+{
+    struct cluster *c = e->cluster;
+    e->seen.other_uid_reads = 0;
+    e->absence = (struct absence){0};
+    e->step.tries.absent_reads = 0;
+    o->is_change |= assess_apply(c, &o->decision);
+    shoot_free(c->shoot);
+    c->shoot = shoot;
+    /* an answer with an older time was accepted, so this time is now the newest time */
+    if (shoot->operation_at < e->seen.newest_at)
+        e->seen.newest_at = shoot->operation_at;
+    entity_note_newest(e, shoot);
+    cluster_observed_now(c, e->r->env);
+    c->stale = false;
+    c->upstream_exists = true;
+    if (o->guard_is_over)
+        c->guard_since = 0;
+    /* somebody may have hibernated or woken the cluster outside of shootd */
+    if (o->decision.operation_finished && !entity_has_open_operation(e) && !shoot->hibernated_unknown)
+        c->wants_hibernated = shoot->hibernated;
+    o->is_change |= follow_progress(e);
+    e->seen.unchanged_polls = o->is_change ? 0 : e->seen.unchanged_polls + 1;
+}
+
 /* Saves a change of the cluster in one change set, together with its events and the step that it ends. */
-static void save_observed(struct entity *e, const struct decision *d, enum phase before, bool is_foreign)
+static void save_observed(struct entity *e, const struct observation *o)
 {
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, NULL, NULL);
+    enum phase before = o->before;
     bool was_open = entity_has_open_operation(e);
-    /* Nothing shows that shootd has made the shoot. Therefore it belongs to somebody else. */
-    if (is_foreign) {
+    if (o->is_foreign) {
         queue_fail(e, save, "the cluster was never created");
         c->managed = false;
         json_doc_set(&c->spec, NULL);
@@ -224,13 +273,13 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
      * the operation's end. */
     if (entity_open_type(e) == OPERATION_CREATE)
         phase_emit_change(e, save, &before);
-    steps_observed(e, save, d);
+    steps_observed(e, save, &o->decision);
     /* the operation ended in its own change set, which contains the event */
     if (was_open && e->saves.operation_ended)
         before = c->phase;
     if (was_open && !entity_has_open_operation(e))
         assess_again(e);
-    if (!is_foreign)
+    if (!o->is_foreign)
         phase_emit_change(e, save, &before);
     (void)assess_drift(e, save);
     save_entity(save, e);
@@ -255,39 +304,13 @@ bool observe(struct entity *e, struct shoot *shoot)
         seen_again(e);
         return true;
     }
-    const wall_us now = entity_guard_now(e);
-    e->seen.other_uid_reads = 0;
-    bool is_foreign = plan_is_foreign(e, shoot);
-    enum phase before = c->phase;
-    bool was_absent = c->absent_since != 0;
-    c->absent_since = 0;
-    e->absence = (struct absence){0};
-    struct decision d = decide(c, shoot, entity_open_type(e), now);
-    bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
-    bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
-
-    /* The decision borrows its message from the new shoot, which replaces the old shoot right after this
-     * call. */
-    changed |= assess_apply(c, &d);
-    shoot_free(c->shoot);
-    c->shoot = shoot;
-    /* an answer with an older time was accepted, so this time is now the newest time */
-    if (shoot->operation_at < e->seen.newest_at)
-        e->seen.newest_at = shoot->operation_at;
-    entity_note_newest(e, shoot);
-    cluster_observed_now(c, e->r->env);
-    c->stale = false;
-    c->upstream_exists = true;
-    if (guard_over)
-        c->guard_since = 0;
-    /* somebody may have hibernated or woken the cluster outside of shootd */
-    if (d.operation_finished && !entity_has_open_operation(e) && !shoot->hibernated_unknown)
-        c->wants_hibernated = shoot->hibernated;
-    e->step.tries.absent_reads = 0;
-    changed |= follow_progress(e);
-    e->seen.unchanged_polls = changed ? 0 : e->seen.unchanged_polls + 1;
-    if (changed || steps_want(e, &d)) {
-        save_observed(e, &d, before, is_foreign);
+    const bool was_absent = c->absent_since != 0;
+    c->absent_since = 0; /* it was seen: the decision must not find it absent */
+    struct observation o = compare(e, shoot);
+    o.is_change |= was_absent;
+    take_over(e, shoot, &o);
+    if (o.is_change || steps_want(e, &o.decision)) {
+        save_observed(e, &o);
     } else {
         e->seen.settled_version = c->version;
         entity_show(e);
@@ -349,9 +372,10 @@ bool observe_by_age(struct entity *e)
 /* Whether Cleura accepted shootd's deletion. */
 static bool deletion_was_taken(const struct entity *e)
 {
-    const struct operation *op = e->op;
-    return entity_open_type(e) == OPERATION_DELETE && op->step_count && op->steps[0].status == STEP_DONE &&
-           !op->steps[0].uncertain;
+    if (entity_open_type(e) != OPERATION_DELETE || !e->op->step_count)
+        return false;
+    const struct operation_step *call = operation_delete_call(e->op);
+    return call->status == STEP_DONE && !call->uncertain;
 }
 
 /*

@@ -25,21 +25,5 @@ const json_t *plan_base(const struct entity *e);
 /* Returns the state from which the plan starts; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
-/* Whether a shoot that has the name of the cluster belongs to somebody else. While no uid of the cluster is
- * known, this is so when nothing shows that shootd has made the shoot: Cleura has refused the create, or the
- * create is not known any more, or the shoot is not certainly its result. */
-bool plan_is_foreign(const struct entity *e, const struct shoot *shoot);
-/* Whether too little of the shoot can be read to know whose it is, although the create may have made it. */
-bool plan_is_unclear(const struct entity *e, const struct shoot *shoot);
-/* Whether this shoot can be the result of the create, whose answer was lost or named no shoot. Such a shoot
- * has the uid that the answer named, or it was made just now, and has the requested version and pools. */
-enum likeness {
-    LIKENESS_NONE,     /* the shoot cannot be the result */
-    LIKENESS_UNPROVEN, /* too little of the shoot can be read */
-    LIKENESS_PROVEN,
-};
-enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot);
-/* Whether the shoot is certainly shootd's own. Every deletion requires this. */
-bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/timefmt.h"
 #include "model/moves.h"
 #include "reconcile/operations/ends.h"
+#include "reconcile/operations/queue.h"
 #include "reconcile/operations/step_kind.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"
@@ -30,7 +31,7 @@ enum {
 static bool deletion_is_missing(struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
-    const struct operation_step *sent = &e->op->steps[0];
+    const struct operation_step *sent = operation_delete_call(e->op);
     const int64_t since = wall_mark_age_us(&e->step_done, e->r->env, sent->finished_at);
     if (sent->status != STEP_DONE || shoot_is_deletion(s))
         return false;
@@ -43,7 +44,7 @@ static bool deletion_is_missing(struct entity *e)
  * showed no shoot. The wall clock also counts the time before a restart. */
 static wall_us deletion_began(const struct entity *e)
 {
-    const struct operation_step *sent = &e->op->steps[0];
+    const struct operation_step *sent = operation_delete_call(e->op);
     return sent->started_at ? sent->started_at : e->op->created_at;
 }
 
@@ -51,7 +52,7 @@ static void give_up_deletion(struct entity *e, struct save *save)
 {
     e->cluster->guard_since = 0; /* the shoot shows its own state */
     operation_finish(e, save, e->op, OPERATION_FAILED,
-                     step_had_no_effect(&e->op->steps[0], deletion_began(e)));
+                     step_had_no_effect(operation_delete_call(e->op), deletion_began(e)));
 }
 
 static void delete_again(struct entity *e)
@@ -62,8 +63,9 @@ static void delete_again(struct entity *e)
                 "cluster", e->cluster->name);
     step_move(e->op, current_step(e), STEP_PENDING);
     e->op->step_index = 0;
-    step_move(e->op, &e->op->steps[0], STEP_PENDING);
-    e->op->steps[0].uncertain = false;
+    struct operation_step *call = operation_delete_call(e->op);
+    step_move(e->op, call, STEP_PENDING);
+    call->uncertain = false;
 }
 
 /* Called when an accepted deletion is not visible. Requests it again, but not for ever. */

@@ -6,6 +6,7 @@
 #include "model/spec.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/plan.h"
+#include "reconcile/operations/proof.h"
 #include "reconcile/operations/step_kind.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"
@@ -87,7 +88,7 @@ static enum finding create_found(const struct entity *e, const struct shoot *sho
     static const enum finding findings[] = {[LIKENESS_NONE] = FOUND_FOREIGN,
                                             [LIKENESS_UNPROVEN] = FOUND_UNCLEAR,
                                             [LIKENESS_PROVEN] = FOUND_EFFECT};
-    return findings[plan_likeness(e, shoot)];
+    return findings[proof_likeness(e, shoot)];
 }
 
 /* ---- delete ---- */
@@ -116,7 +117,7 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
     /* When Cleura answers that there is no shoot, and the shoot appears later, the deletion is requested
      * again. */
-    e->op->steps[0].uncertain = absent;
+    operation_delete_call(e->op)->uncertain = absent;
     e->absence.read_alone = absent;
     schedule_soon(e, absent ? 0 : schedule_interval(e) / 2);
 }

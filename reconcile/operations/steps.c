@@ -20,8 +20,11 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/moves.h"
+#include "reconcile/operations/cluster_end.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/plan.h"
+#include "reconcile/operations/proof.h"
+#include "reconcile/operations/queue.h"
 #include "reconcile/operations/step_kind.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/departed.h"
@@ -458,7 +461,7 @@ void steps_looked(struct entity *e, bool counts, bool has_uid)
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
     const bool in_doubt =
-        plan_likeness(e, shoot) == LIKENESS_UNPROVEN && entity_doubt_us(e) < STEP_BUDGET_S * US_PER_S;
+        proof_likeness(e, shoot) == LIKENESS_UNPROVEN && entity_doubt_us(e) < STEP_BUDGET_S * US_PER_S;
     if (in_doubt || deleted_shoot_is_known(e->project, shoot) || ++e->seen.other_uid_reads < ABSENT_READS)
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     else
@@ -471,7 +474,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK)
         e->step.tries.unexplained = 0;
-    if (result->class == UPSTREAM_OK && kind->destroys && plan_is_foreign(e, result->shoot)) {
+    if (result->class == UPSTREAM_OK && kind->destroys && proof_is_foreign(e, result->shoot)) {
         check_foreign(e, result->shoot);
     } else if (result->class == UPSTREAM_OK) {
         entity_sight(e, shoot_copy(result->shoot));
@@ -561,7 +564,8 @@ static void begin_after_look(struct entity *e)
 
 static void begin_waiting(struct entity *e, struct operation_step *step)
 {
-    bool nothing_upstream = e->op->type == OPERATION_DELETE && e->op->steps[0].status == STEP_SKIPPED;
+    bool nothing_upstream =
+        e->op->type == OPERATION_DELETE && operation_delete_call(e->op)->status == STEP_SKIPPED;
     step_move(e->op, step, STEP_WAITING);
     entity_note_begin(e, step);
     if (nothing_upstream) {
@@ -571,11 +575,6 @@ static void begin_waiting(struct entity *e, struct operation_step *step)
     entity_store(e);
     if (!heap_contains(&e->due))
         schedule_soon(e, schedule_interval(e) / 2);
-}
-
-bool step_is_over(const struct operation_step *step)
-{
-    return step->status == STEP_DONE || step->status == STEP_SKIPPED;
 }
 
 bool step_find(struct operation *op)

@@ -18,8 +18,6 @@ bool steps_want(struct entity *e, const struct decision *d);
 /* Returns the message for a step whose call was accepted but whose effect cannot be seen; NULL: there is no
  * such step. The caller owns the message. */
 char *steps_remark(const struct entity *e);
-/* Whether the step is done, or was not needed. */
-bool step_is_over(const struct operation_step *step);
 /* Whether the step has a call that was not sent yet, so the operation can still end without the call. */
 bool step_is_unsent(const struct operation_step *step);
 

@@ -3,11 +3,11 @@
 #include "reconcile/world/project.h"
 
 #include <assert.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/etag.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/world/entity.h"
@@ -38,15 +38,6 @@ struct upstream_account *project_lane(const struct project *p)
 {
     assert(!project_is_at_rest(p));
     return p->account->lane;
-}
-
-void tag_of(const char *text, char etag[static TAG_BYTES])
-{
-    unsigned char digest[crypto_generichash_BYTES];
-    char hex[2 * sizeof(digest) + 1];
-    (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)text, strlen(text), NULL, 0);
-    (void)sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
-    (void)snprintf(etag, TAG_BYTES, "\"%.16s\"", hex);
 }
 
 json_t *time_or_null(wall_us at)
@@ -163,8 +154,8 @@ void project_show(struct project *p)
         return;
     }
     mem_set_str(&p->shown, text);
-    char etag[TAG_BYTES];
-    tag_of(text, etag);
+    char etag[ETAG_BYTES];
+    etag_of_bytes(text, strlen(text), etag);
     void *frozen = project_freeze(p).in_force ? p : NULL;
     view_set(p->r->o.view, VIEW_PROJECTS, p->name, view_blob_new(etag, text, 0, frozen, NULL));
 }

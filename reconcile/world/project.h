@@ -131,9 +131,6 @@ json_t *project_document(const struct project *p);
 void project_show(struct project *p);
 void project_store(struct project *p);
 json_t *time_or_null(wall_us at);
-/* The entity tag of a document without a version: a digest of its text (HT-21). */
-enum { TAG_BYTES = 20 };
-void tag_of(const char *text, char etag[static TAG_BYTES]);
 /* Counts the project's clusters, and their open operations, including waiting operations. */
 void project_count(const struct project *p, int64_t *ret_clusters, int64_t *ret_open);
 

@@ -49,12 +49,5 @@ void entity_show(struct entity *e);
 void entity_show_stored(struct entity *e);
 /* Shows the new time of observation of an entity that has not changed otherwise. */
 void entity_show_seen(struct entity *e);
-/* Shows the stored token under its digest, and also under the old digest while the old secret is valid. Hides
- * a revoked token. */
-void token_show(struct reconcile *r, const struct api_token *t);
-/* Adds a stored token to memory, and takes it over. */
-void token_add(struct reconcile *r, struct api_token *t);
-/* Removes the entry from memory. */
-void token_entry_free(struct reconcile *r, struct token_entry *entry);
 
 #endif

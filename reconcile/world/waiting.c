@@ -59,6 +59,12 @@ void command_is_ready(struct command *cmd)
     list_append(&r->turn.ready, &cmd->answered);
 }
 
+void need_is_met(struct command *cmd, enum command_need need)
+{
+    cmd->facts.known |= (unsigned)need;
+    command_is_ready(cmd);
+}
+
 struct command *wait_take(struct waiting *w)
 {
     struct command *cmd = w->cmd;

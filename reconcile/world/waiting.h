@@ -35,6 +35,8 @@ struct waiting *wait_until(struct reconcile *r, struct command *cmd, mono_us unt
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* Called when the command need not wait any longer: it is decided again at the end of the turn. */
 void command_is_ready(struct command *cmd);
+/* Does the same when the fact for which the command waited is in the command. */
+void need_is_met(struct command *cmd, enum command_need need);
 /* Removes and frees the entry; returns the command. */
 struct command *wait_take(struct waiting *w);
 /* Ends the wait of all commands: each is answered at the end of the turn, by its own on_deadline. */

@@ -89,8 +89,7 @@ struct reconcile {
     char left_out[40];                  /* greatest id of an ended operation that is not in memory, or "" */
     struct token_entry *tokens;
     struct subscription_entry *subscriptions;
-    struct fetches *fetches; /* lookups/ */
-    struct list name_checks;
+    struct fetches *fetches;                /* lookups/ */
     struct departed *departed;              /* departed.c */
     struct audit_limit *audit_limits;       /* hash by token id */
     struct audit_reads *audit_reads;        /* hash by token, address and secret */

@@ -86,7 +86,7 @@ LIBRARIES = {
     "microhttpd.h": {"http", "simulator", "fuzz"},
     "sqlite3.h": {"storage/sqlite"},
     "curl/curl.h": {"loop", "upstream", "webhook", "daemon", "cli"},
-    "yaml.h": {"config", "model", "cli"},
+    "yaml.h": {"base", "config", "model", "cli"},
     "utf8proc.h": {"cli"},
     "systemd/": {"daemon"},
     "cjose/": {"oidc"},
@@ -281,7 +281,6 @@ CUT_BY_FORMAT = {
     "daemon/daemon.c": {"%.20s"},  # the host name
     "api/resources/webhooks.c": {"%.39s"},  # the id in a cursor
     "view/render.c": {"%.10s"},  # a part of an id
-    "reconcile/world/project.c": {"%.16s"},  # a part of a digest
     "simulator/handlers/kubeconfig.c": {"%.60s"},
     "simulator/handlers/actions.c": {"%.40s"},
     "simulator/handlers/openstack.c": {"%.100s"},

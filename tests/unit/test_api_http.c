@@ -114,8 +114,10 @@ static void answer_command(struct command *cmd)
         break;
     case COMMAND_CLUSTER_PUT:
         cmd->reply.status = 200;
-        cmd->reply.text = mem_printf("{\"any\":%s,\"if_match\":\"%s\"}",
-                                     cmd->if_none_match ? "true" : "false", cmd->if_match ? "set" : "");
+        cmd->reply.text =
+            mem_printf("{\"any\":%s,\"if_match\":\"%s\"}",
+                       cmd->preconditions && cmd->preconditions->none_match.is_any ? "true" : "false",
+                       cmd->preconditions && cmd->preconditions->match.text ? "set" : "");
         break;
     case COMMAND_EVENTS:
         cmd->reply.status = 200;

@@ -12,11 +12,24 @@
 
 #include "base/attrs.h"
 #include "base/env.h"
+#include "base/etag.h"
 #include "base/mem.h"
-#include "http/message/conditional.h"
+#include "base/text.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
 #include "http/message/target.h"
+
+/* What the two fields say about a resource that exists and has this entity tag. */
+static enum precondition checked(const char *if_match, const char *if_none_match, const char *etag)
+{
+    const struct preconditions p = preconditions_read(if_match, if_none_match);
+    return preconditions_check(&p, &(struct etag_current){.exists = true, .tag = etag});
+}
+
+static bool list_names(const char *list, const char *etag)
+{
+    return checked(list, NULL, etag) == PRECONDITION_HOLDS;
+}
 
 static void ht16_ht17_entity_tags(void **state)
 {
@@ -31,12 +44,29 @@ static void ht16_ht17_entity_tags(void **state)
         {"W/", false},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_int_equal(etag_list_matches(rows[i].list, "\"1\""), rows[i].matches);
+        assert_int_equal(list_names(rows[i].list, "\"1\""), rows[i].matches);
     assert_false(etag_list_holds("", "")); /* an empty list contains no tag, not even an empty one */
-    assert_int_equal(condition_of_read(NULL, NULL, "\"1\""), CONDITION_PASS);
-    assert_int_equal(condition_of_read("\"2\"", "\"1\"", "\"1\""), CONDITION_FAILED);
-    assert_int_equal(condition_of_read("\"1\"", "\"1\"", "\"1\""), CONDITION_NOT_MODIFIED);
-    assert_int_equal(condition_of_read("W/\"1\"", NULL, "\"1\""), CONDITION_PASS);
+    assert_int_equal(checked(NULL, NULL, "\"1\""), PRECONDITION_HOLDS);
+    assert_int_equal(checked("\"2\"", "\"1\"", "\"1\""), PRECONDITION_OTHER);
+    assert_int_equal(checked("\"1\"", "\"1\"", "\"1\""), PRECONDITION_CURRENT);
+    assert_int_equal(checked("W/\"1\"", NULL, "\"1\""), PRECONDITION_HOLDS);
+}
+
+/* A version is the beginning of entity tags; the next version has more digits. */
+static void ht17_versions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list;
+        bool matches;
+    } rows[] = {
+        {"\"a-1\"", true},         {"\"a-1-f00\"", true},   {"\"a-1-f00-gz\"", true},
+        {"W/\"a-1-f00\"", true},   {"\"a-12-f00\"", false}, {"\"a-12\"", false},
+        {"\"b-1-f00\"", false},    {"\"a-1", false},        {"\"x\", \"a-1-0\"", true},
+        {"\"x, \"a-1-0\"", false}, {"a-1", false},          {"\"a-\"", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(list_names(rows[i].list, "\"a-1"), rows[i].matches);
 }
 
 static void ht11_accept_fields(void **state)
@@ -69,11 +99,11 @@ static void list_items(void **state)
     size_t len;
     static const char *const want[] = {"a", "\"b,c\\\"d\"", "e"};
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-        assert_true(header_next_item(&cursor, &item, &len));
+        assert_true(text_next_item(&cursor, &item, &len));
         assert_int_equal(len, strlen(want[i]));
         assert_memory_equal(item, want[i], len);
     }
-    assert_false(header_next_item(&cursor, &item, &len));
+    assert_false(text_next_item(&cursor, &item, &len));
 }
 
 static void escapes(void **state)
@@ -210,9 +240,9 @@ static void ht21_tags_of_both_forms(void **state)
     assert_string_equal(coded, "\"v1-gz\"");
     assert_false(etag_of_coded("\"0123456789ab\"", coded, sizeof(coded)));
     assert_false(etag_of_coded("", coded, sizeof(coded)));
-    assert_true(etag_list_matches("\"x\", \"v1-gz\"", "\"v1\""));
-    assert_true(etag_list_matches("W/\"v1-gz\"", "\"v1\""));
-    assert_false(etag_list_matches("\"v1-gz-gz\", \"v1-g\", \"v1-\"", "\"v1\""));
+    assert_true(list_names("\"x\", \"v1-gz\"", "\"v1\""));
+    assert_true(list_names("W/\"v1-gz\"", "\"v1\""));
+    assert_false(list_names("\"v1-gz-gz\", \"v1-g\", \"v1-\"", "\"v1\""));
     assert_false(etag_list_holds("*", "\"v1\""));
     assert_false(etag_list_holds("\"v1-gz\"", "\"v1\""));
 }
@@ -220,25 +250,54 @@ static void ht21_tags_of_both_forms(void **state)
 static void ht18_conditions_of_writes(void **state)
 {
     (void)state;
-    assert_int_equal(condition_of_write(NULL, NULL, "\"v1\""), CONDITION_PASS);
-    assert_int_equal(condition_of_write(NULL, "*", "\"v1\""), CONDITION_FAILED);
-    assert_int_equal(condition_of_write(NULL, "W/\"v1\"", "\"v1\""), CONDITION_FAILED);
-    assert_int_equal(condition_of_write(NULL, "\"v2\"", "\"v1\""), CONDITION_PASS);
-    assert_int_equal(condition_of_write("\"v1\"", "\"v2\"", "\"v1\""), CONDITION_PASS);
-    assert_int_equal(condition_of_write("W/\"v1\"", NULL, "\"v1\""), CONDITION_PASS);
-    assert_int_equal(condition_of_write("W/\"v2\"", NULL, "\"v1\""), CONDITION_FAILED);
-    assert_int_equal(condition_of_write("*", NULL, ""), CONDITION_PASS);
-    assert_int_equal(condition_of_write("", NULL, ""), CONDITION_FAILED);
-    assert_int_equal(condition_of_write(NULL, "", ""), CONDITION_PASS);
-    assert_int_equal(condition_of_write("\"v1\"", NULL, ""), CONDITION_FAILED);
-    assert_int_equal(condition_of_write(NULL, "\"v1\"", ""), CONDITION_PASS);
-    assert_int_equal(condition_of_write(NULL, "*", ""), CONDITION_FAILED);
+    static const struct {
+        const char *match, *none_match, *etag;
+        enum precondition result;
+    } rows[] = {
+        {NULL, NULL, "\"v1\"", PRECONDITION_HOLDS},
+        {NULL, "*", "\"v1\"", PRECONDITION_EXISTS},
+        {NULL, "W/\"v1\"", "\"v1\"", PRECONDITION_CURRENT},
+        {NULL, "\"v2\"", "\"v1\"", PRECONDITION_HOLDS},
+        {"\"v1\"", "\"v2\"", "\"v1\"", PRECONDITION_HOLDS},
+        {"W/\"v1\"", NULL, "\"v1\"", PRECONDITION_HOLDS},
+        {"W/\"v2\"", NULL, "\"v1\"", PRECONDITION_OTHER},
+        {"*", NULL, "", PRECONDITION_HOLDS},
+        {"", NULL, "", PRECONDITION_ABSENT},
+        {NULL, "", "", PRECONDITION_HOLDS},
+        {"\"v1\"", NULL, "", PRECONDITION_ABSENT},
+        {NULL, "\"v1\"", "", PRECONDITION_HOLDS},
+        {NULL, "*", "", PRECONDITION_EXISTS},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(checked(rows[i].match, rows[i].none_match, rows[i].etag), rows[i].result);
+    assert_int_equal(preconditions_check(NULL, &(struct etag_current){.tag = ""}), PRECONDITION_HOLDS);
+}
+
+static void ht18_conditions_of_what_does_not_exist(void **state)
+{
+    (void)state;
+    const struct preconditions match = preconditions_read("*", NULL),
+                               none_match = preconditions_read(NULL, "*"),
+                               neither = preconditions_read(NULL, NULL);
+    const struct etag_current absent = {.tag = ""},
+                              in_another = {.any_holds = true, .exists = true, .tag = "\"v1"};
+    assert_int_equal(preconditions_check(&match, &absent), PRECONDITION_ABSENT);
+    assert_int_equal(preconditions_check(&none_match, &absent), PRECONDITION_HOLDS);
+    assert_int_equal(preconditions_check(&none_match, &in_another), PRECONDITION_HOLDS);
+    assert_null(preconditions_copy(&neither));
+    char list[] = "\"v1-0\"";
+    struct preconditions read = preconditions_read(NULL, list);
+    struct preconditions *copy CLEANUP_FREE = preconditions_copy(&read);
+    list[1] = 'x';
+    assert_int_equal(preconditions_check(copy, &in_another), PRECONDITION_CURRENT);
+    assert_int_equal(preconditions_check(&read, &in_another), PRECONDITION_HOLDS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ht16_ht17_entity_tags),
+        cmocka_unit_test(ht17_versions),
         cmocka_unit_test(ht11_accept_fields),
         cmocka_unit_test(list_items),
         cmocka_unit_test(escapes),
@@ -248,6 +307,7 @@ int main(void)
         cmocka_unit_test(ht53_bytes_come_back_as_they_were),
         cmocka_unit_test(ht21_tags_of_both_forms),
         cmocka_unit_test(ht18_conditions_of_writes),
+        cmocka_unit_test(ht18_conditions_of_what_does_not_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

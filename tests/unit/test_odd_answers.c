@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/operations/plan.h"
+#include "reconcile/operations/proof.h"
 #include "tests/support/one_shoot.h"
 #include "tests/support/shown.h"
 
@@ -339,9 +340,9 @@ static void a_shoot_is_ours_when_enough_of_it_can_be_read(void **state)
         struct operation op = {.body = json_pack("{ss s[{ss ss}]}", "kubernetes_version", "1.33.7",
                                                  "node_pools", "name", "a", "machine_type", "t")};
         const struct entity e = {.op = &op};
-        if (plan_likeness(&e, s) != rows[i].likeness)
+        if (proof_likeness(&e, s) != rows[i].likeness)
             fail_msg("row %zu", i);
-        assert_int_equal(plan_may_be_ours(&e, s), rows[i].likeness == LIKENESS_PROVEN);
+        assert_int_equal(proof_is_ours(&e, s), rows[i].likeness == LIKENESS_PROVEN);
         json_decref(op.body);
         shoot_free(s);
     }

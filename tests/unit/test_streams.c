@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
-#include "api/auth.h"
+#include "api/tickets.h"
 #include "base/attrs.h"
 #include "base/ids.h"
 #include "base/log.h"
