@@ -273,6 +273,16 @@ bool subscription_is_visible(const struct subscription *s, char *const *projects
                                               : projects_cover(projects, s->projects);
 }
 
+bool subscription_sends_the_same(const struct subscription *s, const struct subscription *other)
+{
+    bool is_same = !strcmp(s->url, other->url) && s->header_count == other->header_count;
+    for (unsigned i = 0; is_same && i < s->header_count; i++)
+        is_same = !strcmp(s->headers[i].name, other->headers[i].name) &&
+                  s->headers[i].sealed_len == other->headers[i].sealed_len &&
+                  !memcmp(s->headers[i].sealed, other->headers[i].sealed, s->headers[i].sealed_len);
+    return is_same;
+}
+
 bool subscription_matches(const struct subscription *s, const struct event *e)
 {
     bool type_ok = !s->event_types || !s->event_types[0];

@@ -52,6 +52,9 @@ struct subscription {
     wall_us updated_at;
     wall_us enabled_at;      /* when the webhook was last enabled again, 0: never */
     bool unreadable;         /* the seal key does not open its secrets; not stored */
+    int64_t target_version;  /* the version with which a caller last changed where deliveries go, with what
+                              * secret, or whether they go at all; 0: not since the start. A failure of an
+                              * earlier version tells nothing about this one. Not stored */
     wall_us last_success_at; /* the last success; 0: none is known. Added by the store, not by
                               * subscription_to_json */
 };
@@ -65,6 +68,8 @@ struct subscription *subscription_from_json(const json_t *doc);
 bool subscription_is_of_all_projects(const struct subscription *s);
 /* Whether a caller that may see `projects` may see every project of the subscription. */
 bool subscription_is_visible(const struct subscription *s, char *const *projects);
+/* Whether both send the same deliveries to the same URL with the same header fields. */
+bool subscription_sends_the_same(const struct subscription *s, const struct subscription *other);
 /* Whether the subscription includes this event. */
 bool subscription_matches(const struct subscription *s, const struct event *e);
 /*

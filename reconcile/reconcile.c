@@ -46,9 +46,10 @@
 
 /* ---- construction ---- */
 
-static void on_subscription_changed(void *ctx, struct subscription *s)
+static void on_given_up(void *ctx, struct webhook_report *report)
 {
-    webhook_was_disabled(ctx, s);
+    struct reconcile *r = ctx;
+    list_append(&r->turn.reported, &report->link);
 }
 
 struct reconcile *reconcile_new(const struct reconcile_options *options)
@@ -68,7 +69,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
                                              .storage = options->storage,
                                              .config = options->config,
                                              .key = options->key,
-                                             .subscription_changed = on_subscription_changed,
+                                             .given_up = on_given_up,
                                              .ctx = r};
     r->webhooks = webhook_engine_new(&webhooks);
     return r;

@@ -12,11 +12,13 @@
 #include "reconcile/turn.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/attrs.h"
 #include "base/thread.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
+#include "reconcile/commands/decide.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/observe.h"
@@ -31,9 +33,9 @@
 
 void turn_init(struct reconcile *r)
 {
-    struct list *const lists[] = {&r->turn.touched,   &r->turn.returned, &r->turn.committed,
-                                  &r->turn.late,      &r->turn.found,    &r->turn.sighted,
-                                  &r->turn.due_walks, &r->turn.ready,    &r->turn.answered};
+    struct list *const lists[] = {&r->turn.touched, &r->turn.returned, &r->turn.committed, &r->turn.late,
+                                  &r->turn.found,   &r->turn.reported, &r->turn.sighted,   &r->turn.due_walks,
+                                  &r->turn.ready,   &r->turn.answered};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         list_init(lists[i]);
 }
@@ -66,6 +68,13 @@ static void take_found(struct reconcile *r, struct list *item)
     if (problem)
         reply_problem(s->cmd, problem);
     store_query_free(s);
+}
+
+static void take_reported(struct reconcile *r, struct list *item)
+{
+    struct webhook_report *report = CONTAINER_OF(item, struct webhook_report, link);
+    webhook_failed_for_good(r, report);
+    free(report);
 }
 
 /* Handles a shoot that was read for a step. */
@@ -123,10 +132,10 @@ static bool take_one(struct reconcile *r)
     const struct {
         struct list *list;
         void (*take)(struct reconcile *r, struct list *item);
-    } lists[] = {{&r->turn.returned, take_save},  {&r->turn.late, take_late},
-                 {&r->turn.found, take_found},    {&r->turn.sighted, take_sighted},
-                 {&r->turn.due_walks, take_walk}, {&r->turn.ready, take_ready},
-                 {&r->turn.touched, take_touched}};
+    } lists[] = {{&r->turn.returned, take_save},   {&r->turn.late, take_late},
+                 {&r->turn.found, take_found},     {&r->turn.reported, take_reported},
+                 {&r->turn.sighted, take_sighted}, {&r->turn.due_walks, take_walk},
+                 {&r->turn.ready, take_ready},     {&r->turn.touched, take_touched}};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         struct list *item = list_pop(lists[i].list);
         if (item) {

@@ -105,8 +105,8 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
         p->paused_until = until;
 }
 
-/* Returns why the whole endpoint must be disabled, or NULL. */
-static const char *reason_to_disable(const struct endpoint *p, const struct delivery *row,
+/* Returns why nothing more should be sent to the whole endpoint, or NULL. */
+static const char *reason_to_give_up(const struct endpoint *p, const struct delivery *row,
                                      enum attempt_result result)
 {
     if (is_test(row))
@@ -116,6 +116,16 @@ static const char *reason_to_disable(const struct endpoint *p, const struct deli
     if (row->status == DELIVERY_FAILED && row->updated_at - p->last_success_at >= GIVE_UP_AFTER_S * US_PER_S)
         return "no delivery succeeded for 5 days";
     return NULL;
+}
+
+static struct webhook_report *report_new(const struct endpoint *p, const struct delivery *row,
+                                         const char *reason)
+{
+    struct webhook_report *report = MEM_NEW(struct webhook_report);
+    report->version = p->subscription->version;
+    report->reason = reason;
+    report->delivery = *row;
+    return report;
 }
 
 static void attempt_span(const struct pending_delivery *pending, enum attempt_result result,
@@ -178,12 +188,14 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
                                                : "webhook attempt failed",
              "webhook", p->id, "event", row->event_id, "outcome", attempt_result_name(result), "status",
              row->response_status ? LOG_INT(row->response_status) : NULL, "attempt", LOG_INT(row->attempt));
-    record_delivery(e, row);
 
-    const char *reason = reason_to_disable(p, row, result);
+    const char *reason = reason_to_give_up(p, row, result);
+    struct webhook_report *report = reason ? report_new(p, row, reason) : NULL;
+    if (!report)
+        record_delivery(e, row);
     pending_finish(pending, row->status != DELIVERY_PENDING, env_mono(e->env) + delay_us);
-    if (reason)
-        endpoint_disable(p, reason);
+    if (report)
+        endpoint_give_up(p, report);
 }
 
 /* Called when the attempt could not be made for a reason for which the receiver is not responsible. The

@@ -107,7 +107,7 @@ static void endpoint_plan(struct endpoint *p)
     /* After a failure a receiver gets only one attempt at a time, so that an unreachable receiver takes only
      * one of the engine's concurrent attempts. */
     bool has_room = p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
-    if (!next || !has_room || !list_is_detached(&p->ready)) {
+    if (!next || p->given_up || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
         return;
     }
@@ -122,7 +122,7 @@ static void on_due(struct loop_timer *timer)
     struct pending_delivery *pending = pending_peek(p);
     if (!pending)
         return;
-    assert(!p->subscription->disabled && list_is_detached(&pending->under_way));
+    assert(!p->subscription->disabled && !p->given_up && list_is_detached(&pending->under_way));
     if (e->in_flight >= ENGINE_MAX_IN_FLIGHT) {
         list_append(&e->ready, &p->ready);
         return;
@@ -201,24 +201,17 @@ static void endpoint_fail_all(struct endpoint *p, const char *error)
     engine_wake(p->engine);
 }
 
-void endpoint_disable(struct endpoint *p, const char *reason)
+/* The other deliveries stay pending: they fail when the webhook is stored as disabled. After a crash between
+ * the two, deliveries of the disabled webhook are still pending; they fail after the restart. */
+void endpoint_give_up(struct endpoint *p, struct webhook_report *report)
 {
     struct webhook_engine *e = p->engine;
-    struct subscription *s = p->subscription;
-    assert(!s->disabled);
-    log_warning("webhook disabled", "webhook", p->id, "reason", reason);
-    webhook_count_endpoint(s->disabled, -1);
-    webhook_count_endpoint(true, 1);
-    s->disabled = true;
-    free(s->disabled_reason);
-    s->disabled_reason = mem_strdup(reason);
-    s->version++;
-    s->updated_at = env_wall(e->env);
-    /* The webhook is stored before its deliveries. After a crash between the two, deliveries of the disabled
-     * webhook are still pending; they fail after the restart. */
-    if (e->o.subscription_changed)
-        e->o.subscription_changed(e->o.ctx, subscription_copy(s));
-    endpoint_fail_all(p, "disabled");
+    assert(!p->subscription->disabled && !p->given_up);
+    p->given_up = true;
+    endpoint_interrupt(p);
+    endpoint_plan(p);
+    engine_wake(e);
+    e->o.given_up(e->o.ctx, report);
 }
 
 static struct endpoint *endpoint_find(struct webhook_engine *e, const char *id)
@@ -296,17 +289,6 @@ void webhook_engine_free(struct webhook_engine *e)
     free(e);
 }
 
-/* Whether requests in flight equal the requests that `next` would send. */
-static bool sends_the_same(const struct subscription *s, const struct subscription *next)
-{
-    bool is_same = !strcmp(s->url, next->url) && s->header_count == next->header_count;
-    for (unsigned i = 0; is_same && i < s->header_count; i++)
-        is_same = !strcmp(s->headers[i].name, next->headers[i].name) &&
-                  s->headers[i].sealed_len == next->headers[i].sealed_len &&
-                  !memcmp(s->headers[i].sealed, next->headers[i].sealed, s->headers[i].sealed_len);
-    return is_same;
-}
-
 static wall_us later(wall_us a, wall_us b)
 {
     return a > b ? a : b;
@@ -318,16 +300,17 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     struct endpoint *p = endpoint_find(e, s->id);
     if (!p) {
         p = endpoint_new(e, s->id);
-    } else if (s->version < p->subscription->version) {
-        return; /* the engine already has a newer version, for example because it disabled the webhook after
-                 * a 410 */
     } else {
+        assert(s->version >= p->subscription->version);
         /* Running attempts are interrupted, because an answer of the old receiver does not concern the new
          * one. */
-        if (!sends_the_same(p->subscription, s)) {
+        if (!subscription_sends_the_same(p->subscription, s)) {
             endpoint_interrupt(p);
             engine_wake(e);
         }
+        /* A change with the old target was decided before the report, and does not answer it. */
+        if (s->disabled || s->target_version > p->subscription->version)
+            p->given_up = false;
         webhook_count_endpoint(p->subscription->disabled, -1);
         subscription_free(p->subscription);
         p->paused_until = 0; /* the receiver may have changed */

@@ -44,8 +44,9 @@ struct endpoint {
     struct list ready; /* in engine->ready while a delivery is due but must wait, because the engine has too
                         * many attempts in progress */
     struct list under_way;
-    int in_flight;        /* the number of deliveries in under_way */
-    bool failing;         /* the last attempt failed */
+    int in_flight; /* the number of deliveries in under_way */
+    bool failing;  /* the last attempt failed */
+    bool given_up; /* the owner of the webhooks got a report and has not decided yet: nothing is sent */
     mono_us paused_until; /* nothing is sent before this time, because the receiver requested a pause */
     int throttled_in_a_row;
     wall_us last_success_at; /* the last success, or the later creation or re-enabling of the webhook */
@@ -67,9 +68,8 @@ struct webhook_engine {
 /* Ends an attempt. If `final`, the delivery is freed; otherwise it waits until `due`. Another delivery may
  * then start. */
 void pending_finish(struct pending_delivery *pending, bool final, mono_us due);
-/* Disables the endpoint: pending deliveries fail, and the owner is informed. The caller must not use `p`
- * afterwards. */
-void endpoint_disable(struct endpoint *p, const char *reason);
+/* Sends nothing more to the endpoint, and passes the report to the owner of the webhooks. */
+void endpoint_give_up(struct endpoint *p, struct webhook_report *report);
 
 /* Makes a change set for the results of deliveries. The caller submits it to the store. */
 struct change_set *record_new(void);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/list.h"
 #include "base/seal.h"
 #include "config/config.h"
 #include "loop/loop.h"
@@ -27,17 +28,29 @@ struct webhook_engine;
 /* The engine's transport must be made with this number of connections (max_connections). */
 enum { WEBHOOK_CONNECTIONS = 144 };
 
+/*
+ * Tells that a webhook has failed for good. The engine sends nothing to this webhook until its owner has
+ * decided: webhook_engine_set with a webhook that is disabled or has another target_version, or
+ * webhook_engine_remove.
+ */
+struct webhook_report {
+    struct list link;   /* for the owner */
+    int64_t version;    /* the version of the webhook that has failed */
+    const char *reason; /* static text */
+    /* The failed delivery. The owner stores it together with its decision: if the process is killed before,
+     * the next process sends the delivery again, and reports again. */
+    struct delivery delivery;
+};
+
 struct webhook_options {
     struct loop *loop;
     struct transport *transport; /* the transport, whose address policy must be webhook_address_allowed */
     struct storage *storage;
     const struct config *config;
     const struct seal_key *key;
-    /*
-     * Called when the engine has changed a webhook (for example disabled it after a 410): the owner must
-     * store and show the webhook. Takes over the copy. Must not call the engine before it returns.
-     */
-    void (*subscription_changed)(void *ctx, struct subscription *s);
+    /* Called when the engine has given a webhook up; takes over the report (free). Must not call the engine
+     * before it returns. */
+    void (*given_up)(void *ctx, struct webhook_report *report);
     void *ctx;
 };
 
@@ -49,9 +62,8 @@ void webhook_engine_configure(struct webhook_engine *e, const struct config *con
 void webhook_engine_free(struct webhook_engine *e);
 
 /*
- * Adds or changes a webhook; the engine copies it. The call is ignored when the engine has a copy with a
- * higher version. When the webhook is disabled, its pending deliveries fail ("disabled"), and a running
- * attempt is not counted.
+ * Adds or changes a webhook; the engine copies it. Its states come in the order of their versions. When the
+ * webhook is disabled, its pending deliveries fail ("disabled"), and a running attempt is not counted.
  */
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
 /* Removes a webhook: its running and waiting deliveries are dropped. */

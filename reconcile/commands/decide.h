@@ -14,6 +14,7 @@ struct project;
 struct reconcile;
 struct subscription_entry;
 struct token_entry;
+struct webhook_report;
 
 /* ---- accounts.c: manual logins and stored states ---- */
 
@@ -63,8 +64,8 @@ void event_log_purged(struct reconcile *r);
 
 /* ---- webhooks.c ---- */
 
-/* Called when the engine has disabled a webhook; takes over the engine's copy of the webhook. */
-void webhook_was_disabled(struct reconcile *r, struct subscription *s);
+/* Decides about a report of the engine: disables the webhook, unless its owner has changed it meanwhile. */
+void webhook_failed_for_good(struct reconcile *r, const struct webhook_report *report);
 /* Adds a stored webhook to memory, and sets the timer for the expiry of its old keys. */
 struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s);
 void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry);

@@ -87,6 +87,45 @@ void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry)
     free(entry);
 }
 
+/* ---- changes by shootd ---- */
+
+static void put_next_version(struct save *save, struct subscription *s)
+{
+    s->version++;
+    s->updated_at = env_wall(save->r->env);
+    change_put_subscription(save->set, subscription_copy(s));
+}
+
+static void switch_off(struct save *save, struct subscription *s, const char *reason)
+{
+    assert(!s->disabled);
+    s->disabled = true;
+    mem_set_str(&s->disabled_reason, reason);
+    put_next_version(save, s);
+    emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, reason);
+}
+
+/*
+ * A report may speak about an earlier version, because the engine gets a change when it is stored. After a
+ * change of the target the report is worth nothing: the engine tries the new target. Any other change leaves
+ * the report valid, also when it is not stored yet: this change set follows and includes it.
+ */
+void webhook_failed_for_good(struct reconcile *r, const struct webhook_report *report)
+{
+    struct subscription_entry *entry;
+    HASH_FIND_STR(r->subscriptions, report->delivery.subscription_id, entry);
+    if (!entry) /* its owner has removed the webhook, and the store removes its deliveries */
+        return;
+    struct subscription *s = entry->subscription;
+    struct save *save = save_new(r, NULL, NULL);
+    change_put_delivery(save->set, mem_dup(&report->delivery, sizeof(report->delivery)));
+    if (!s->disabled && s->target_version <= report->version) {
+        log_warning("webhook disabled", "webhook", s->id, "reason", report->reason);
+        switch_off(save, s, report->reason);
+    }
+    save_submit(save, false);
+}
+
 /* ---- creating ---- */
 
 static bool is_made_with(const struct subscription *s, const struct api_token *t)
@@ -97,27 +136,21 @@ static bool is_made_with(const struct subscription *s, const struct api_token *t
 
 /* The token that created the webhook was revoked. The webhook shows this fact, and is disabled if the caller
  * requested that. */
-static void emit_disabled(struct save *save, struct subscription *s, const struct token_entry *maker)
+static void note_revocation(struct save *save, struct subscription *s, const struct token_entry *maker)
 {
-    bool switched_off = maker->switches_off && !s->disabled;
     assert(maker->is_leaving && maker->token->revoked_at);
     s->token_revoked_at = maker->token->revoked_at;
-    if (switched_off) {
-        s->disabled = true;
-        mem_set_str(&s->disabled_reason, "the token that made the webhook was revoked");
-    }
-    s->version++;
-    s->updated_at = env_wall(save->r->env);
-    change_put_subscription(save->set, subscription_copy(s));
-    if (switched_off)
-        emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
+    if (maker->switches_off && !s->disabled)
+        switch_off(save, s, "the token that made the webhook was revoked");
+    else
+        put_next_version(save, s);
 }
 
 void webhooks_token_revoked(struct save *save, const struct token_entry *maker)
 {
     for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
         if (is_made_with(entry->subscription, maker->token))
-            emit_disabled(save, entry->subscription, maker);
+            note_revocation(save, entry->subscription, maker);
 }
 
 /* The token that created the webhook may have been revoked while the webhook was being stored. The entry of
@@ -129,7 +162,7 @@ static void look_at_maker(struct reconcile *r, struct subscription *s)
     if (!maker || !maker->is_leaving)
         return;
     struct save *save = save_new(r, NULL, NULL);
-    emit_disabled(save, s, maker);
+    note_revocation(save, s, maker);
     save_submit(save, false);
 }
 
@@ -219,6 +252,16 @@ struct problem *command_webhook_create(struct reconcile *r, struct command *cmd)
 
 /* ---- changing ---- */
 
+/* Whether deliveries of `s` differ so much from those of `old` that a failure of `old` tells nothing about
+ * `s`. */
+static bool has_another_target(const struct subscription *old, const struct subscription *s)
+{
+    const struct signing_key *key = &s->keys[0], *old_key = &old->keys[0];
+    return s->disabled != old->disabled || !subscription_sends_the_same(old, s) ||
+           key->sealed_len != old_key->sealed_len ||
+           (key->sealed_len && memcmp(key->sealed, old_key->sealed, key->sealed_len) != 0);
+}
+
 /* Takes over `s`, the new state of the webhook, and `secret`, which the answer contains if `with_secret`. */
 static void change_webhook(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
                            struct subscription *s, bool with_secret, char *secret)
@@ -227,6 +270,8 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
     bool switched_off = s->disabled && !entry->subscription->disabled;
     s->unreadable = !webhook_secrets_open(s, r->o.key);
     s->version = entry->subscription->version + 1;
+    if (has_another_target(entry->subscription, s))
+        s->target_version = s->version;
     s->updated_at = env_wall(r->env);
     log_info("webhook changed", "webhook", s->id, "action", cmd->action_name, "by", cmd->caller.token_name);
     render_subscription_etag(s, cmd->reply.etag);
@@ -320,31 +365,6 @@ struct problem *command_webhook_rotate(struct reconcile *r, struct command *cmd)
     mem_free_secret(secret);
     subscription_free(s);
     return faults;
-}
-
-void webhook_was_disabled(struct reconcile *r, struct subscription *s)
-{
-    struct subscription_entry *entry;
-    HASH_FIND_STR(r->subscriptions, s->id, entry);
-    /* The owner has removed the webhook, or changed its URL. The report of the engine is ignored, because the
-     * owner's change reaches the engine when it is stored. */
-    if (!entry || strcmp(entry->subscription->url, s->url) != 0) {
-        subscription_free(s);
-        return;
-    }
-    /* The store may still be writing earlier changes of this webhook. This change includes them, because
-     * memory has them already. */
-    struct subscription *now = entry->subscription;
-    now->disabled = true;
-    free(now->disabled_reason);
-    now->disabled_reason = TAKE_PTR(s->disabled_reason);
-    now->version++;
-    now->updated_at = s->updated_at;
-    subscription_free(s);
-    struct save *save = save_new(r, NULL, NULL);
-    change_put_subscription(save->set, subscription_copy(now));
-    emit_webhook(save, EVENT_WEBHOOK_DISABLED, now, now->disabled_reason);
-    save_submit(save, false);
 }
 
 /* ---- removing ---- */

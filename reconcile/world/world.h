@@ -68,6 +68,7 @@ struct turn {
     struct list committed; /* saves whose events are published */
     struct list late;      /* waiting commands whose on_deadline is due */
     struct list found;     /* queries of the store whose on_found is due */
+    struct list reported;  /* webhooks that have failed for good (struct webhook_report) */
     struct list sighted;   /* entities whose shoot was read for a step */
     struct list due_walks; /* walks whose next slice is due */
     struct list ready;     /* commands that are decided again */

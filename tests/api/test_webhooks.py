@@ -169,6 +169,8 @@ def test_disabled_by_the_receiver_and_back(sim, make_shootd, receiver):
     assert "410" in off["disabled_reason"]
     event = wait_until(lambda: next((e for e in d.events() if e["type"] == "webhook.disabled" and e["data"]["webhook"] == hook["id"]), None))
     assert "410" in event["data"]["message"] and receiver.url not in json.dumps(event)
+    assert [e["data"]["webhook"] for e in d.events(type="webhook.disabled")].count(hook["id"]) == 1
+    assert sum("webhook disabled" in line and hook["id"] in line for line in d.log().splitlines()) == 1
     receiver.status = 200
     if d.http.get(path_of(watcher_events)).json()["status"] == "disabled":  # its receiver answered 410, too
         d.http.post(path_of(watcher_events) + "/enable")

@@ -141,16 +141,22 @@ struct fixture {
     struct seal_key key;
     struct receiver receiver;
     struct webhook_engine *engine;
-    struct subscription *changed; /* the subscription that the engine reported last */
-    unsigned changes;
+    struct list reports; /* the engine's reports that are not decided yet */
+    bool undecided;      /* reports are not decided at the end of the turn */
+    unsigned report_count;
+    struct {
+        int64_t version;
+        const char *reason;
+    } last_report;
 };
 
-static void on_changed(void *ctx, struct subscription *s)
+static void on_given_up(void *ctx, struct webhook_report *report)
 {
     struct fixture *f = ctx;
-    subscription_free(f->changed);
-    f->changed = s;
-    f->changes++;
+    list_append(&f->reports, &report->link);
+    f->last_report.version = report->version;
+    f->last_report.reason = report->reason;
+    f->report_count++;
 }
 
 static struct webhook_engine *new_engine(struct fixture *f)
@@ -160,17 +166,21 @@ static struct webhook_engine *new_engine(struct fixture *f)
                                             .storage = f->storage,
                                             .config = &f->config,
                                             .key = &f->key,
-                                            .subscription_changed = on_changed,
+                                            .given_up = on_given_up,
                                             .ctx = f};
     return webhook_engine_new(&options);
 }
 
+static void end_turn(void *ctx);
+
 static int setup(void **state)
 {
     struct fixture *f = MEM_NEW(struct fixture);
+    list_init(&f->reports);
     log_set_level(LOG_LEVEL_ERROR);
     virtual_init(&f->world, 11);
     f->loop = loop_new(&f->world.env);
+    loop_set_after_turn(f->loop, end_turn, f);
     assert_int_equal(store_fake.open(LOCATION, false, &f->conn, NULL), STORE_OK);
     assert_int_equal(storage_open(&store_fake, LOCATION, "test", env_real(), &f->storage, NULL), STORE_OK);
     storage_start(f->storage);
@@ -182,6 +192,12 @@ static int setup(void **state)
     return 0;
 }
 
+static void lose_reports(struct fixture *f)
+{
+    for (struct list *item = list_pop(&f->reports); item; item = list_pop(&f->reports))
+        free(CONTAINER_OF(item, struct webhook_report, link));
+}
+
 static int teardown(void **state)
 {
     struct fixture *f = *state;
@@ -190,7 +206,7 @@ static int teardown(void **state)
     assert_int_equal(f->receiver.in_flight, 0);
     loop_free(f->loop);
     store_fake.close(f->conn);
-    subscription_free(f->changed);
+    lose_reports(f);
     free(f);
     return 0;
 }
@@ -213,6 +229,39 @@ static void commit(struct fixture *f, struct change_set *set)
     storage_submit(f->storage, set);
     (void)sem_wait(&done);
     (void)sem_destroy(&done);
+}
+
+/* Does the same as reconcile: stores the webhook as disabled together with the delivery. */
+static void disable(struct fixture *f, const struct endpoint *p, const struct delivery *d)
+{
+    struct subscription *s = subscription_copy(p->subscription);
+    struct change_set *set = change_set_new();
+    s->disabled = true;
+    s->version++;
+    change_put_delivery(set, mem_dup(d, sizeof(*d)));
+    change_put_subscription(set, subscription_copy(s));
+    commit(f, set);
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+}
+
+static void decide_reports(struct fixture *f)
+{
+    for (struct list *item = list_pop(&f->reports); item; item = list_pop(&f->reports)) {
+        struct webhook_report *report = CONTAINER_OF(item, struct webhook_report, link);
+        const struct endpoint *p;
+        HASH_FIND_STR(f->engine->endpoints, report->delivery.subscription_id, p);
+        if (p)
+            disable(f, p, &report->delivery);
+        free(report);
+    }
+}
+
+static void end_turn(void *ctx)
+{
+    struct fixture *f = ctx;
+    if (!f->undecided)
+        decide_reports(f);
 }
 
 static struct subscription *make_subscription(struct fixture *f, const char *id)
@@ -403,7 +452,7 @@ static void wh2_wh14_follows_the_schedule_to_its_end(void **state)
     assert_int_equal(d.attempts_known, 10);
     for (unsigned i = 0; i < 10; i++)
         assert_in_range(d.attempts[i].at - f->receiver.seen[i].wall, 0, US_PER_S);
-    assert_int_equal(f->changes, 0);
+    assert_int_equal(f->report_count, 0);
 }
 
 static void stores_every_attempt(void **state)
@@ -526,6 +575,18 @@ static struct reply gone(const struct request *request, unsigned number)
     return (struct reply){.status = 410};
 }
 
+/* Another state of the webhook wh_a; NULL: the URL as it was. */
+static void change(struct fixture *f, int64_t version, int64_t target_version, const char *url)
+{
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->version = version;
+    s->target_version = target_version;
+    if (url)
+        mem_set_str(&s->url, url);
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+}
+
 static void gone_disables_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -535,27 +596,136 @@ static void gone_disables_at_once(void **state)
         publish(f, "wh_a", i);
     run(f, HOUR_US);
     assert_int_equal(f->receiver.count, 1);
-    assert_int_equal(f->changes, 1);
-    assert_true(f->changed->disabled);
-    assert_int_equal(f->changed->version, 2);
-    assert_non_null(strstr(f->changed->disabled_reason, "410"));
+    assert_int_equal(f->report_count, 1);
+    assert_int_equal(f->last_report.version, 1);
+    assert_non_null(strstr(f->last_report.reason, "410"));
     expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "gone");
     expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
     expect_stored(f, "wh_a", 3, DELIVERY_FAILED, 0, "disabled");
     publish(f, "wh_a", 4);
     expect_stored(f, "wh_a", 4, DELIVERY_FAILED, 0, "disabled");
-    /* A change of the webhook from before the 410 does not enable the webhook again; a later change does. */
-    struct subscription *s = make_subscription(f, "wh_a");
-    webhook_engine_set(f->engine, s);
+    change(f, 3, 3, NULL);
+    f->receiver.reply = status_ok;
     publish(f, "wh_a", 5);
-    expect_stored(f, "wh_a", 5, DELIVERY_FAILED, 0, "disabled");
-    s->version = 3;
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 5, DELIVERY_DELIVERED, 1, "");
+}
+
+/* ---- what happens between a report and its decision ---- */
+
+/* Three deliveries, of which the first one was answered with 410. */
+static void give_up(struct fixture *f)
+{
+    f->undecided = true;
+    f->receiver.reply = gone;
+    subscribe(f, "wh_a");
+    for (unsigned i = 1; i <= 3; i++)
+        publish(f, "wh_a", i);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 1);
+    assert_int_equal(f->report_count, 1);
+}
+
+/* If the process is killed now, no delivery tells that the webhook was disabled. */
+static void nothing_is_sent_or_stored_before_the_decision(void **state)
+{
+    struct fixture *f = *state;
+    give_up(f);
+    publish(f, "wh_a", 4);
+    assert_true(webhook_engine_expedite(f->engine, "dlv_wh_a_002"));
+    run(f, 150 * HOUR_US);
+    assert_int_equal(f->receiver.count, 1);
+    assert_int_equal(f->report_count, 1);
+    for (unsigned i = 1; i <= 4; i++)
+        expect_stored(f, "wh_a", i, DELIVERY_PENDING, 0, "");
+    decide_reports(f);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "gone");
+    for (unsigned i = 2; i <= 4; i++)
+        expect_stored(f, "wh_a", i, DELIVERY_FAILED, 0, "disabled");
+}
+
+static void a_change_with_the_old_target_is_no_decision(void **state)
+{
+    struct fixture *f = *state;
+    give_up(f);
+    change(f, 2, 0, NULL);
+    change(f, 3, 1, NULL);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 1);
+    decide_reports(f);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "gone");
+    expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
+}
+
+static void another_target_is_a_decision(void **state)
+{
+    struct fixture *f = *state;
+    give_up(f);
+    change(f, 2, 2, "https://other.example/hook");
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 2);
+    assert_string_equal(f->receiver.seen[1].url, "https://other.example/hook");
+    assert_int_equal(f->report_count, 2);
+    assert_int_equal(f->last_report.version, 2);
+    change(f, 3, 3, NULL); /* the same URL again, with another secret */
+    f->receiver.reply = status_ok;
+    run(f, HOUR_US);
+    expect_stored(f, "wh_a", 3, DELIVERY_DELIVERED, 1, "");
+}
+
+/* The owner disables the webhook and enables it again. */
+static void enabling_ends_what_disabling_began(void **state)
+{
+    struct fixture *f = *state;
+    give_up(f);
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->version = 2;
+    s->disabled = true;
     webhook_engine_set(f->engine, s);
     subscription_free(s);
+    expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
+    change(f, 3, 3, NULL);
     f->receiver.reply = status_ok;
-    publish(f, "wh_a", 6);
-    run(f, US_PER_S);
-    expect_stored(f, "wh_a", 6, DELIVERY_DELIVERED, 1, "");
+    publish(f, "wh_a", 4);
+    run(f, HOUR_US);
+    expect_stored(f, "wh_a", 4, DELIVERY_DELIVERED, 1, "");
+}
+
+static void removal_before_the_decision(void **state)
+{
+    struct fixture *f = *state;
+    give_up(f);
+    webhook_engine_remove(f->engine, "wh_a");
+    decide_reports(f);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 1);
+    expect_stored(f, "wh_a", 2, DELIVERY_PENDING, 0, ""); /* the store removes it with its webhook */
+}
+
+static struct reply gone_later_and_later(const struct request *request, unsigned number)
+{
+    (void)request;
+    return (struct reply){.status = 410, .latency_us = (number + 1) * US_PER_S};
+}
+
+/* The answers to other attempts in progress are not waited for. */
+static void attempts_at_once_make_one_report(void **state)
+{
+    struct fixture *f = *state;
+    f->undecided = true;
+    f->receiver.reply = gone_later_and_later;
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->max_in_flight = 3;
+    subscribe_with(f, s);
+    subscription_free(s);
+    for (unsigned i = 1; i <= 3; i++)
+        publish(f, "wh_a", i);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 3);
+    assert_int_equal(f->receiver.cancelled, 2);
+    assert_int_equal(f->report_count, 1);
+    decide_reports(f);
+    expect_stored(f, "wh_a", 3, DELIVERY_FAILED, 0, "disabled");
 }
 
 static struct reply moved(const struct request *request, unsigned number)
@@ -625,11 +795,10 @@ static void wh15_gives_up_on_a_receiver_that_is_dead_for_days(void **state)
     run(f, 72 * HOUR_US);
     publish(f, "wh_a", 2);
     run(f, 28 * HOUR_US); /* the first delivery has failed, but five days have not passed */
-    assert_int_equal(f->changes, 0);
+    assert_int_equal(f->report_count, 0);
     run(f, 72 * HOUR_US);
-    assert_int_equal(f->changes, 1);
-    assert_true(f->changed->disabled);
-    assert_non_null(strstr(f->changed->disabled_reason, "5 days"));
+    assert_int_equal(f->report_count, 1);
+    assert_non_null(strstr(f->last_report.reason, "5 days"));
 }
 
 /* Five days count from the last stored success, not from the start of the process. */
@@ -647,8 +816,7 @@ static void wh15_counts_the_days_over_restarts(void **state)
     subscription_free(s);
     publish(f, "wh_a", 1);
     run(f, 95 * HOUR_US); /* the schedule ends after about 76 hours */
-    assert_int_equal(f->changes, 1);
-    assert_true(f->changed->disabled);
+    assert_int_equal(f->report_count, 1);
 }
 
 static void a_waiting_delivery_is_expedited(void **state)
@@ -720,7 +888,7 @@ static void the_outcome_of_every_kind_of_answer(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char id[40];
         (void)snprintf(id, sizeof(id), "wh_%03zu", i);
-        f->receiver.count = f->changes = 0;
+        f->receiver.count = f->report_count = 0;
         first_reply = rows[i].reply;
         subscribe(f, id);
         publish(f, id, 1);
@@ -728,7 +896,7 @@ static void the_outcome_of_every_kind_of_answer(void **state)
         expect_stored(f, id, 1, rows[i].then, 1, rows[i].error);
         assert_int_equal(stored(f, id, 1).response_status, rows[i].reply.status);
         run(f, 2 * rows[i].wait_s * US_PER_S);
-        assert_int_equal(f->changes, rows[i].disables);
+        assert_int_equal(f->report_count, rows[i].disables);
         assert_int_equal(f->receiver.count, rows[i].then == DELIVERY_PENDING ? 2 : 1);
         if (rows[i].then != DELIVERY_PENDING)
             continue;
@@ -754,7 +922,7 @@ static void a_test_is_tried_once_and_disables_nothing(void **state)
     run(f, 150 * HOUR_US);
     expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 1, "http_5xx");
     assert_int_equal(f->receiver.count, 2);
-    assert_int_equal(f->changes, 0);
+    assert_int_equal(f->report_count, 0);
     f->receiver.reply = status_ok;
     publish_type(f, "wh_a", 3, "webhook.test");
     run(f, US_PER_S);
@@ -1062,6 +1230,22 @@ static void wh16_sends_again_after_a_restart(void **state)
     expect_stored(f, "wh_a", 2, DELIVERY_DELIVERED, 1, "");
 }
 
+/* The process was killed before the report was decided. The next one comes to the same end. */
+static void a_lost_report_is_made_again_after_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    give_up(f);
+    lose_reports(f);
+    restart_engine(f, 3);
+    f->undecided = false;
+    run_until_seen(f, 2);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 2);
+    assert_int_equal(f->report_count, 2);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "gone");
+    expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
+}
+
 static void keeps_its_place_in_the_schedule_over_a_restart(void **state)
 {
     struct fixture *f = *state;
@@ -1195,7 +1379,7 @@ static void disabling_stops_what_is_under_way(void **state)
     run(f, HOUR_US);
     assert_int_equal(f->receiver.cancelled, 1);
     assert_int_equal(f->receiver.count, 1);
-    assert_int_equal(f->changes, 0);
+    assert_int_equal(f->report_count, 0);
     expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 0, "disabled");
     expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
 }
@@ -1224,7 +1408,7 @@ static void an_attempt_under_way_ends_with_another_url(void **state)
     run(f, HOUR_US);
     assert_int_equal(f->receiver.cancelled, 1);
     assert_int_equal(f->receiver.count, 2);
-    assert_int_equal(f->changes, 0);
+    assert_int_equal(f->report_count, 0);
     expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 1, "");
 }
 
@@ -1350,6 +1534,12 @@ int main(void)
         TEST(any_failure_may_ask_to_be_left_alone),
         TEST(a_throttled_endpoint_is_left_alone),
         TEST(gone_disables_at_once),
+        TEST(nothing_is_sent_or_stored_before_the_decision),
+        TEST(a_change_with_the_old_target_is_no_decision),
+        TEST(another_target_is_a_decision),
+        TEST(enabling_ends_what_disabling_began),
+        TEST(removal_before_the_decision),
+        TEST(attempts_at_once_make_one_report),
         TEST(wh21_a_redirect_is_a_failure),
         TEST(wh22_answers_have_sanitized_names),
         TEST(wh15_gives_up_on_a_receiver_that_is_dead_for_days),
@@ -1367,6 +1557,7 @@ int main(void)
         TEST(wh12_subscriptions_do_not_wait_for_each_other),
         TEST(all_together_have_a_limit),
         TEST(wh16_sends_again_after_a_restart),
+        TEST(a_lost_report_is_made_again_after_a_restart),
         TEST(keeps_its_place_in_the_schedule_over_a_restart),
         TEST(waits_no_longer_than_its_own_delay_over_a_restart),
         TEST(a_backlog_keeps_its_bodies_in_the_store),
