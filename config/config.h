@@ -15,7 +15,14 @@
 #include "base/log.h"
 #include "model/names.h"
 
-enum api_generation { API_V1, API_V2 };
+/* The APIs that an account can use, as ROW(member, word). Each has a driver in upstream/wire/, which is named
+ * after the word. */
+#define CLEURA_APIS(ROW) \
+    ROW(API_V1, v1)      \
+    ROW(API_V2, v2)
+#define CONFIG_API_MEMBER(member, word) member,
+
+enum api_generation { CLEURA_APIS(CONFIG_API_MEMBER) };
 
 struct config_account {
     char *name;

@@ -4,7 +4,8 @@
 
 #include "base/attrs.h"
 
-static const char *const generations[] = {[API_V1] = "v1", [API_V2] = "v2", NULL};
+#define API_WORD(member, word) [member] = #word,
+static const char *const generations[] = {CLEURA_APIS(API_WORD) NULL};
 static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 static const char *const log_formats[] = {[LOG_FORMAT_AUTO] = "auto",
                                           [LOG_FORMAT_JOURNAL] = "journal",

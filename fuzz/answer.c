@@ -1,5 +1,5 @@
-/* Answers of Cleura, both generations. The decoded data can be stored and read back with an equal result. The
- * first line names the generation and the call, such as "v1 list"; the body follows. "any odd": the input is
+/* Answers of Cleura, by both drivers. The decoded data can be stored and read back with an equal result. The
+ * first line names the driver and the call, such as "v1 list"; the body follows. "any odd": the input is
  * a value that replaces each member of complete answers, see odd_members.c. */
 #include "fuzz/fuzz.h"
 
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "fuzz/odd_members.h"
 #include "model/project_state.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 #include "view/render.h"
 
 /* Decodes, stores and loads the shoot, and compares. Takes over the shoot. */
@@ -46,7 +46,7 @@ static void check_catalog(const json_t *catalog)
     project_state_free(back);
 }
 
-static void check_list(const struct generation *g, const char *body, size_t len)
+static void check_list(const struct upstream_driver *driver, const char *body, size_t len)
 {
     struct json_items rows;
     struct list_part part;
@@ -55,7 +55,7 @@ static void check_list(const struct generation *g, const char *body, size_t len)
         FUZZ_CHECK(why != NULL);
         return;
     }
-    while (list_next(g, FUZZ_NOW, &rows, NULL, &part)) {
+    while (list_next(driver, FUZZ_NOW, &rows, NULL, &part)) {
         for (size_t i = 0; i < part.refused_count; i++)
             FUZZ_CHECK(part.refused[i].why != NULL);
         for (size_t i = 0; i < part.shoot_count; i++) {
@@ -83,13 +83,14 @@ static void check_refusal(const char *body, size_t len)
     FUZZ_CHECK(text != NULL);
 }
 
-static void check_document(const struct generation *g, enum upstream_op op, const char *body, size_t len)
+static void check_document(const struct upstream_driver *driver, enum upstream_op op, const char *body,
+                           size_t len)
 {
     const struct answer_about about = {
         .op = op, .region = (char[]){"Sto2"}, .item = (char[]){"1.34.3"}, .now = FUZZ_NOW};
     struct upstream_result result = {0};
     const char *why = NULL;
-    enum read_end end = answer_read(g, &about, body, len, &result, &why);
+    enum read_end end = answer_read(driver, &about, body, len, &result, &why);
     FUZZ_CHECK(end == READ_OK || why != NULL);
     if (end == READ_OK && result.shoot)
         check_shoot(TAKE_PTR(result.shoot));
@@ -103,18 +104,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     char *line CLEANUP_FREE = fuzz_line(&bytes, &len);
     char *body CLEANUP_FREE = fuzz_text(bytes, len);
     char *rest = line;
-    const struct generation *g = !strcmp(fuzz_word(&rest), "v1") ? &generation_v1 : &generation_v2;
+    const struct upstream_driver *driver = !strcmp(fuzz_word(&rest), "v1") ? &driver_v1 : &driver_v2;
     const char *asked = fuzz_word(&rest);
     if (!strcmp(asked, "odd"))
         check_odd_members(body, len);
     if (!strcmp(asked, "list"))
-        check_list(g, body, len);
+        check_list(driver, body, len);
     if (!strcmp(asked, "login"))
         check_login(body, len);
     if (!strcmp(asked, "refusal"))
         check_refusal(body, len);
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
-        if (op != UPSTREAM_LIST && !strcmp(asked, upstream_op_name((enum upstream_op)op)))
-            check_document(g, (enum upstream_op)op, body, len);
+        if (op != UPSTREAM_LIST && call_endpoint(driver, (enum upstream_op)op, 0) &&
+            !strcmp(asked, upstream_op_name((enum upstream_op)op)))
+            check_document(driver, (enum upstream_op)op, body, len);
     return 0;
 }

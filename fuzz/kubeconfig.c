@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "model/kubeconfig_file.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {

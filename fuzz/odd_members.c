@@ -10,16 +10,16 @@
 #include "base/mem.h"
 #include "fuzz/fuzz.h"
 #include "model/cluster.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 /* Complete answers. No value equals the default that is used when its member is absent. Therefore a result
  * that depends on a member changes when the member is left out. */
 static const struct sample {
-    const struct generation *generation;
+    const struct upstream_driver *driver;
     enum upstream_op op;
     const char *text;
 } samples[] = {
-    {&generation_v2, UPSTREAM_GET,
+    {&driver_v2, UPSTREAM_GET,
      "{\"name\":\"dev\",\"uid\":\"47634427-3aab-437f-98dc-1a7f207e7969\",\"purpose\":\"testing\","
      "\"generation\":7,\"technical_id\":\"shoot--x--dev\",\"kubernetes\":{\"version\":\"1.33.7\"},"
      "\"networking\":{\"type\":\"cilium\",\"nodes\":\"10.250.0.0/16\",\"cilium_provider_config\":{\"debug\":"
@@ -43,7 +43,7 @@ static const struct sample {
      "\"constraints\":[{\"type\":\"T\",\"status\":\"True\",\"reason\":\"r\",\"message\":\"m\"}],"
      "\"last_errors\":[{\"description\":\"d\",\"codes\":[\"ERR\"],\"task_id\":\"t\",\"last_update_time\":"
      "\"2026-03-01T12:05:00Z\"}]}}"},
-    {&generation_v1, UPSTREAM_GET,
+    {&driver_v1, UPSTREAM_GET,
      "{\"metadata\":{\"name\":\"dev\",\"uid\":\"47634427-3aab-437f-98dc-1a7f207e7969\",\"generation\":7},"
      "\"spec\":{\"purpose\":\"testing\",\"kubernetes\":{\"version\":\"1.33.7\"},\"networking\":{\"type\":"
      "\"calico\"},\"controlPlane\":{\"highAvailability\":{}},\"maintenance\":{\"autoUpdate\":{"
@@ -61,7 +61,7 @@ static const struct sample {
      "\"type\":\"T\"}],"
      "\"lastErrors\":[{\"description\":\"d\",\"codes\":[\"ERR\"],\"taskID\":\"t\"}],\"advertisedAddresses\":["
      "{\"name\":\"external\",\"url\":\"https://x\"}]}}"},
-    {&generation_v2, UPSTREAM_CATALOG,
+    {&driver_v2, UPSTREAM_CATALOG,
      "[{\"name\":\"c\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\",\"classification\":"
      "\"deprecated\",\"expiration_date\":\"2026-12-12T00:00:00Z\"}]},\"machine_images\":[{\"name\":\"g\","
      "\"versions\":[{\"version\":\"1.0.0\",\"classification\":\"preview\",\"architectures\":[\"arm64\"]}]}],"
@@ -70,30 +70,30 @@ static const struct sample {
      "{"
      "\"usable\":true,\"min_size\":\"10Gi\"}],\"provider_config\":{\"constraints\":{\"floating_pools\":[{"
      "\"name\":\"net\"}],\"load_balancer_providers\":[{\"name\":\"lb\"}]}}}]"},
-    {&generation_v1, UPSTREAM_CATALOG,
+    {&driver_v1, UPSTREAM_CATALOG,
      "[{\"name\":\"c\",\"spec\":{\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\",\"classification\":"
      "\"deprecated\",\"expirationDate\":\"2026-12-12T00:00:00Z\"}]},\"machineImages\":[{\"name\":\"g\","
      "\"versions\":[{\"version\":\"1.0.0\"}]}],\"machineTypes\":[{\"name\":\"b\",\"cpu\":\"2\",\"gpu\":\"1\","
      "\"memory\":\"4Gi\",\"usable\":false}],\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]"
      "}}"
      "]"},
-    {&generation_v2, UPSTREAM_NODES,
+    {&driver_v2, UPSTREAM_NODES,
      "[{\"worker_group\":\"a\",\"node_name\":\"n\",\"cpu_usage\":0.38,\"allocatable_cpu\":1.9,"
      "\"memory_usage\":1504441144.44,\"allocatable_memory\":3006477107,\"pods\":14.0}]"},
-    {&generation_v2, UPSTREAM_QUOTA,
+    {&driver_v2, UPSTREAM_QUOTA,
      "{\"compute\":{\"cores\":20,\"instances\":10,\"ram\":51200},\"block_storage\":{\"volumes\":50,"
      "\"gigabytes\":1000,\"snapshots\":50},\"networking\":{\"floating_ip\":50,\"network\":100,\"port\":500,"
      "\"router\":10,\"security_group\":10}}"},
-    {&generation_v2, UPSTREAM_OWN_PROJECTS,
+    {&driver_v2, UPSTREAM_OWN_PROJECTS,
      "[{\"region\":{\"id\":2,\"tag\":\"Sto2\"},\"projects\":[{\"id\":\"p\",\"name\":\"x\",\"domain_id\":"
      "\"d\"}]}]"},
-    {&generation_v2, UPSTREAM_UPGRADE_CHECK,
+    {&driver_v2, UPSTREAM_UPGRADE_CHECK,
      "{\"outcome\":\"not_ready\",\"details\":[\"d\"],\"upgrade_notes\":\"n\"}"},
-    {&generation_v2, UPSTREAM_MONITORING,
+    {&driver_v2, UPSTREAM_MONITORING,
      "{\"prometheus\":{\"url\":\"u\",\"username\":\"n\",\"password\":\"p\"},\"plutono\":{\"url\":\"u\","
      "\"username\":\"n\",\"password\":\"p\"}}"},
-    {&generation_v2, UPSTREAM_CA_STAGE, "{\"stage\":\"Prepared\"}"},
-    {&generation_v2, UPSTREAM_NAME_TAKEN, "{\"is_taken\":true}"},
+    {&driver_v2, UPSTREAM_CA_STAGE, "{\"stage\":\"Prepared\"}"},
+    {&driver_v2, UPSTREAM_NAME_TAKEN, "{\"is_taken\":true}"},
 };
 
 #define ODD "\"@odd@\""
@@ -117,7 +117,7 @@ static json_t *decoded(const struct sample *s, const char *text)
     struct upstream_result result = {0};
     const char *why;
     json_t *words = NULL;
-    if (answer_read(s->generation, &about, text, strlen(text), &result, &why) == READ_OK)
+    if (answer_read(s->driver, &about, text, strlen(text), &result, &why) == READ_OK)
         words = result.shoot     ? shoot_words_of(&result)
                 : result.catalog ? json_incref(result.catalog)
                                  : json_incref(result.document);

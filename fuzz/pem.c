@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 static const char form[] = "apiVersion: v1\nkind: Config\nclusters: []\ncurrent-context: c\n"
                            "contexts: [{name: c, context: {user: u}}]\n"

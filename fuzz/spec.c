@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "model/spec.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 /* Each step has a body to send, and the plan is empty when there is no difference. */
 static void check_plan(const json_t *spec, const json_t *observed, const struct spec_context *context)
@@ -74,17 +74,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     struct json_fault fault;
     json_t *doc CLEANUP_JSON = len ? json_parse_strict((const char *)bytes, len, &fault) : NULL;
-    struct spec_context context = {.now = FUZZ_NOW, .name = "dev", .v1 = json_bool(doc, "v1", false)};
+    const struct upstream_driver *driver = json_bool(doc, "v1", false) ? &driver_v1 : &driver_v2;
+    struct spec_context context = {.now = FUZZ_NOW, .name = "dev", .abilities = &driver->abilities};
     struct decoding d = {.now = FUZZ_NOW};
-    const struct generation *g = context.v1 ? &generation_v1 : &generation_v2;
-    json_t *catalog CLEANUP_JSON = decode_catalog(&d, json_arr(doc, "catalog"), "Sto2", context.v1);
-    struct shoot *shoot = json_obj(doc, "shoot") ? g->decode_shoot(&d, json_obj(doc, "shoot")) : NULL;
-    context.catalog = catalog;
+    const struct answer_about about = {.op = UPSTREAM_CATALOG, .region = (char[]){"Sto2"}, .now = FUZZ_NOW};
+    struct upstream_result offers = {0};
+    (void)driver->calls[UPSTREAM_CATALOG].decode(&d, &about, json_arr(doc, "catalog"), &offers);
+    struct shoot *shoot = json_obj(doc, "shoot") ? driver->decode_shoot(&d, json_obj(doc, "shoot")) : NULL;
+    context.catalog = offers.catalog;
     context.defaults = json_obj(doc, "defaults");
     context.known = json_obj(doc, "known");
     context.observed = shoot_observed(shoot);
     if (json_obj(doc, "body"))
         check_body(json_obj(doc, "body"), &context);
     shoot_free(shoot);
+    upstream_result_done(&offers);
     return 0;
 }

@@ -26,7 +26,7 @@ char *decision_message(const struct decision *d);
 /*
  * Whether the guard against an outdated result still applies to this observation: Cleura accepted a write,
  * but still shows the operation from before the write (Succeeded, an earlier Failed, or an unknown state).
- * Cleura's API v1 reports no time of the operation; for v1 the guard ends after GUARD_BLIND_US, the longest
+ * When Cleura reports no time of the operation, the guard ends after GUARD_BLIND_US, the longest
  * delay between a write and the start of its run (GA-6).
  */
 #define GUARD_BLIND_US (60 * US_PER_S)

@@ -15,8 +15,7 @@ enum { ROW_DIGEST_BYTES = 16 };
 
 enum { SHOOT_PROGRESS_UNKNOWN = -1 };
 
-/* One shoot, decoded from one answer of Cleura. The struct is the same for both generations of Cleura's API
- * (v1 and v2); upstream/ fills it. */
+/* One shoot, decoded from one answer of Cleura. The struct is the same for all APIs; upstream/ fills it. */
 struct shoot {
     char *name;
     uint8_t row[ROW_DIGEST_BYTES]; /* the digest of the row in a list; zeros: the shoot is not from a list.
@@ -34,14 +33,14 @@ struct shoot {
     char *operation_state;               /* Processing, Succeeded, ... or NULL; see shoot_run */
     int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not report it */
     char *description;                   /* at most 1 KiB */
-    wall_us operation_at;                /* last_update_time; 0: not reported, as in Cleura's API v1 */
+    wall_us operation_at;                /* last_update_time; 0: not reported */
     bool hibernated, hibernated_unknown; /* hibernated_unknown: the flag cannot be read, and `hibernated` is
                                           * false */
     /* Arrays of {type, status, reason?, message?, codes?}; NULL: the array cannot be read. */
     struct json_doc *conditions;
     struct json_doc *constraints;
     struct json_doc *last_errors; /* an array of {description, codes, task_id?, updated_at?} */
-    char *api_server_url;         /* reported only by Cleura's API v1, otherwise NULL */
+    char *api_server_url;         /* NULL: not reported */
 };
 
 void shoot_free(struct shoot *s);

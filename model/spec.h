@@ -10,11 +10,12 @@
 #include "base/json.h"
 #include "model/names.h"
 #include "model/problem.h"
+#include "model/upstream_abilities.h"
 
 struct spec_context {
     const json_t *catalog;  /* the catalog of the project; NULL: checks that need it are left out */
     const json_t *defaults; /* the defaults of the project: {machine_type, minimum, ...}, or NULL */
-    bool v1;                /* the account uses Cleura's API v1: shorter names, fewer members */
+    const struct upstream_abilities *abilities; /* what the account's API can do; for checks and defaults */
     wall_us now;            /* the present time: expired versions are not offered; 0: expiry is ignored */
     const json_t *observed; /* the existing state, whose values are accepted even when they are no longer
                              * offered; or NULL */

@@ -110,11 +110,11 @@ static int64_t pool_int(const struct check *k, const json_t *pool, const json_t 
 
 static void check_pool_name(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
-    enum { V1_POOL_NAME_MAX = 6 };
+    const struct upstream_abilities *abilities = k->context->abilities;
     (void)there;
-    if (k->context->v1 && json_string_length(value) > V1_POOL_NAME_MAX)
-        FAULT(k, pointer, "wrong_length", NULL, "must have at most %d characters on a v1 account",
-              V1_POOL_NAME_MAX);
+    if (json_string_length(value) > abilities->pool_name_max)
+        FAULT(k, pointer, "wrong_length", NULL, "must have at most %zu characters on a %s account",
+              abilities->pool_name_max, abilities->api);
 }
 
 static const struct member pool_members[] = {

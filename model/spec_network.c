@@ -110,6 +110,14 @@ static json_t *set_of(const json_t *array)
     return set;
 }
 
+/* Adds a fault for a member that the account's API does not have. */
+static void refuse_unsettable(struct check *k, const char *pointer)
+{
+    const char *api = k->context->abilities->api;
+    char *code CLEANUP_FREE = mem_printf("not_in_%s", api);
+    FAULT(k, pointer, code, NULL, "cannot be set through a %s account", api);
+}
+
 void spec_check_allowed_cidrs(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     json_t *seen CLEANUP_JSON = json_object();
@@ -127,8 +135,8 @@ void spec_check_allowed_cidrs(struct check *k, const char *pointer, const json_t
         else if (!json_object_get(kept, text))
             (void)check_network(k, here, item, &net);
     }
-    if (k->context->v1 && json_array_size(value))
-        FAULT(k, pointer, "not_in_v1", NULL, "cannot be set through a v1 account");
+    if (!k->context->abilities->sets_allowed_cidrs && json_array_size(value))
+        refuse_unsettable(k, pointer);
 }
 
 static void check_network_type(struct check *k, const char *pointer, const json_t *value, const json_t *there)
@@ -168,15 +176,22 @@ static void check_cilium(struct check *k, const char *pointer, const json_t *val
     spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
 }
 
-static void check_v2_only(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_settable(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
-    static const char *const v2_only[] = {"type", "load_balancer_provider", "cilium"};
-    for (size_t i = 0; i < ARRAY_LEN(v2_only); i++) {
-        const json_t *given = json_object_get(value, v2_only[i]);
-        if (!given || json_is_null(given) || json_equal(given, json_object_get(there, v2_only[i])))
+    const struct upstream_abilities *abilities = k->context->abilities;
+    const struct {
+        const char *name;
+        bool is_settable;
+    } members[] = {{"type", abilities->sets_network_type},
+                   {"load_balancer_provider", abilities->sets_load_balancer},
+                   {"cilium", abilities->sets_cilium}};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const json_t *given = json_object_get(value, members[i].name);
+        if (members[i].is_settable || !given || json_is_null(given) ||
+            json_equal(given, json_object_get(there, members[i].name)))
             continue;
-        char *here CLEANUP_FREE = json_pointer_to(pointer, v2_only[i]);
-        FAULT(k, here, "not_in_v1", NULL, "cannot be set through a v1 account");
+        char *here CLEANUP_FREE = json_pointer_to(pointer, members[i].name);
+        refuse_unsettable(k, here);
     }
 }
 
@@ -201,6 +216,5 @@ void spec_check_networking(struct check *k, const char *pointer, const json_t *v
         char *here CLEANUP_FREE = json_pointer_to(pointer, "cilium");
         FAULT(k, here, "conflict", NULL, "needs networking.type cilium");
     }
-    if (k->context->v1)
-        check_v2_only(k, pointer, value, there);
+    check_settable(k, pointer, value, there);
 }

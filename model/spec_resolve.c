@@ -197,7 +197,7 @@ static json_t *resolve_pool(const json_t *pool, const struct spec_context *conte
     int64_t maximum = json_int(pool, "maximum", json_int(defaults, "maximum", minimum > 3 ? minimum : 3));
     const char *name = json_str(pool, "name");
     const char *machine_type = json_str(pool, "machine_type");
-    json_set_str(resolved, "name", name ? name : context->v1 ? "pool1" : "default");
+    json_set_str(resolved, "name", name ? name : context->abilities->default_pool_name);
     json_set_str(resolved, "machine_type", machine_type ? machine_type : default_machine_type(context));
     json_set_take(resolved, "image", resolve_image(json_obj(pool, "image"), context));
     json_set_int(resolved, "minimum", minimum);

@@ -1,6 +1,6 @@
 /*
- * Cleura's API: one interface for both generations. All functions are for the loop thread, unless their
- * comment names another one.
+ * Cleura's API: one interface, whatever driver the account's API has. All functions are for the loop thread,
+ * unless their comment names another one.
  *
  * An account is one login. Its lane sends its calls one at a time (or max_in_flight), with a minimum
  * spacing, ordered by priority and waiting time. This folder manages the tokens: a call is sent with a valid
@@ -27,6 +27,7 @@
 #include "model/account_state.h"
 #include "model/problem.h"
 #include "model/shoot.h"
+#include "model/upstream_abilities.h"
 #include "upstream/fairness.h"
 
 enum upstream_op {
@@ -99,8 +100,8 @@ struct upstream_result {
     struct unread unread; /* the unread members of the answer; for lists see
                            * upstream/account/refused_rows.c */
     /* ---- payloads by operation; NULL or 0 when not applicable ---- */
-    struct shoot *shoot;   /* GET; CREATE, PATCH and pools if the generation returns it */
-    uuid_t created_uid;    /* CREATE, if the generation returns the uid but no shoot; null: not known */
+    struct shoot *shoot;   /* GET; CREATE, PATCH and pools if the API returns it */
+    uuid_t created_uid;    /* CREATE, if the API returns the uid but no shoot; null: not known */
     size_t shoot_count;    /* LIST: number of shoots passed to on_shoots and on_known */
     size_t shoots_refused; /* LIST: rows that were not accepted; all other rows are used */
     json_t *catalog;       /* CATALOG, in shootd's format, for the project's region */
@@ -228,6 +229,9 @@ struct upstream_account_events {
                           const char *message);
 };
 
+/* Returns what the account's API can do. Any thread. */
+const struct upstream_abilities *upstream_abilities_of(const struct config_account *account);
+
 /* Returns the context with which the token of an account is sealed. The caller frees it. Any thread. */
 char *upstream_token_context(const struct config_account *account);
 
@@ -240,7 +244,7 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
 /*
  * Changes the configuration of the account. New limits apply from the next call on. When login, password or
  * token file differ, earlier refusals are forgotten, and the next login uses the new values; calls that wait
- * use this login, too. A token is discarded only when the login differs. URL and generation must be the same.
+ * use this login, too. A token is discarded only when the login differs. URL and API must be the same.
  * The old configuration may be freed after this function. Returns whether login, password or token file
  * differ.
  */
@@ -249,7 +253,7 @@ bool upstream_account_configure(struct upstream_account *a, const struct config_
 /* Discards all queued and running calls without on_done. */
 void upstream_account_free(struct upstream_account *a);
 
-/* Whether the account's generation has this call. Loop thread. */
+/* Whether the account's API has this call. */
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op);
 /* Sets the trace and the id of the client's request for which the call is made. Both are copied; NULL: none.
  * Called before upstream_submit. */

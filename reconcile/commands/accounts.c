@@ -35,7 +35,7 @@ static json_t *render_account(const struct account *a)
     json_set_str(doc, "name", a->name);
     json_set_str(doc, "cloud", a->config->cloud);
     json_set_str(doc, "url", a->config->url);
-    json_set_str(doc, "api", a->config->api == API_V1 ? "v1" : "v2");
+    json_set_str(doc, "api", upstream_abilities_of(a->config)->api);
     json_set_str(doc, "login_state", login_state_name(status.login));
     json_set_str(doc, "login_message", status.login_message);
     json_t *two_factor = json_object(), *methods = json_array();

@@ -43,7 +43,7 @@ static void reply_needless(struct entity *e, struct command *cmd, const struct o
         reply_cluster(cmd, same ? 202 : 200, e, same);
 }
 
-/* Whether the generation of Cleura's API that the account uses has the calls of all steps. */
+/* Whether the account's API has the calls of all steps. */
 static bool is_supported(const struct entity *e, const struct action_kind *action)
 {
     for (const struct action_step *step = action->steps; step->target; step++)
@@ -67,9 +67,10 @@ static struct problem *refusal_of_state(const struct entity *e, const struct com
         return problem_not_managed(c);
     if (!is_supported(e, action))
         return problem_new(PROBLEM_NOT_SUPPORTED,
-                           "%s does not exist in Cleura's API v1, which the account of this project uses; "
+                           "%s does not exist in Cleura's API %s, which the account of this project uses; "
                            "nothing was sent",
-                           operation_type_name(cmd->write.action));
+                           operation_type_name(cmd->write.action),
+                           upstream_abilities_of(e->project->config->account)->api);
     if (create_is_leftover(e)) /* a wait would not help */
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                            "the cluster was never created: create it again with PUT or POST");

@@ -167,8 +167,7 @@ static void answer_kubeconfig(struct command *cmd, const struct kubeconfig *k, b
     reply_json(cmd, 200, doc);
 }
 
-/* Takes the address of the cluster's API server from its kubeconfig, because Cleura's API v2 does not report
- * it. */
+/* Takes the address of the cluster's API server from its kubeconfig, because a shoot may come without it. */
 static void note_server(const struct kubeconfig *k, const char *server)
 {
     struct entity *e = fetch_entity(&k->fetch);

@@ -236,8 +236,8 @@ static struct problem *lookup_refusal(struct project *p, const struct entity *e,
     bool optional = rule->parts_may_fail; /* without the call, the document lacks only this part */
     if (!optional && !upstream_supports(project_lane(p), rule->op))
         return problem_new(PROBLEM_NOT_SUPPORTED,
-                           "%s: Cleura's API v1, which the account of this project uses, has no such call",
-                           rule->what);
+                           "%s: Cleura's API %s, which the account of this project uses, has no such call",
+                           rule->what, upstream_abilities_of(p->config->account)->api);
     return c && (!c->shoot || !c->upstream_exists) ? problem_not_ready(c) : NULL;
 }
 

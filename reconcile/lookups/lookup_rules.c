@@ -85,7 +85,7 @@ static json_t *recommended(const struct project *p, const struct entity *e)
     return list;
 }
 
-/* Accounts of v1 get no versions to check, because v1 lacks this call. */
+/* There are no versions to check when the account's API lacks this call. */
 static json_t *versions_to_check(const struct project *p, const struct entity *e)
 {
     return upstream_supports(project_lane(p), UPSTREAM_UPGRADE_CHECK) ? recommended(p, e) : json_array();

@@ -70,7 +70,7 @@ static bool same_pools(const json_t *wanted, const json_t *there, bool proven)
     return true;
 }
 
-/* Whether the shoot has the uid that Cleura's answer to the create named (API v1). */
+/* Whether the shoot has the uid that Cleura's answer to the create named. */
 static bool has_uid_of_create(const struct shoot *shoot, const char *uid)
 {
     uuid_t created;

@@ -175,7 +175,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (!d->operation_finished) {
         e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
-        /* steps_advance ends the step when the account's generation lacks this call. */
+        /* steps_advance ends the step when the account's API lacks this call. */
         if (e->step.life == LIFE_RESTING && upstream_supports(project_lane(e->project), kind->probe))
             step_submit(e, LIFE_CONFIRMING, kind->probe, on_confirmed);
     } else if (kind->is_met && !step_is_met(e, step, e->cluster->shoot)) {

@@ -617,10 +617,9 @@ bool step_is_unsent(const struct operation_step *step)
 }
 
 /*
- * Fails the step when the generation of Cleura's API that the account uses now (v1 or v2) lacks the call.
- * (The step was accepted while the account used the other generation.) If the call was sent earlier, the step
- * continues when its effect can be read with the calls of the present generation. Returns false when the step
- * can continue.
+ * Fails the step when the API that the account uses now lacks the call. (The step was accepted while the
+ * account used another API.) If the call was sent earlier, the step continues when its effect can be read
+ * with the calls of the present API. Returns false when the step can continue.
  */
 static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {

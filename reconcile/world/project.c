@@ -25,7 +25,7 @@ void project_spec_context(const struct project *p, struct spec_context *ret)
 {
     *ret = (struct spec_context){.catalog = p->state->catalog,
                                  .defaults = p->config->defaults,
-                                 .v1 = p->config->account->api == API_V1,
+                                 .abilities = upstream_abilities_of(p->config->account),
                                  .now = env_wall(p->r->env)};
 }
 
@@ -133,7 +133,7 @@ json_t *project_document(const struct project *p)
     json_set_str(doc, "name", p->name);
     json_set_str(doc, "account", p->config->account->name);
     json_set_str(doc, "cloud", p->config->account->cloud);
-    json_set_str(doc, "api", p->config->account->api == API_V1 ? "v1" : "v2");
+    json_set_str(doc, "api", upstream_abilities_of(p->config->account)->api);
     json_set_str(doc, "region", p->region);
     json_set_str(doc, "project_id", p->project_id);
     json_set_take(doc, "location_change", location_change(p));

@@ -267,6 +267,13 @@ def log_keys(text):
     return {key.strip('"') for arguments in log_calls(text) for key in arguments[1::2] if key.startswith('"')}
 
 
+def test_only_upstream_knows_which_apis_there_are():
+    """The others ask what the API of an account can do (model/upstream_abilities.h). config/ has the word that chooses the driver."""
+    knows = re.compile(r"\b(API_V\d+|api_generation|CLEURA_APIS|driver_v\d+)\b")
+    found = {folder_of(path) for path in SOURCES if knows.search(code_of(path))}
+    assert found == {"config", "upstream", "fuzz"}
+
+
 def test_log_fields_have_the_same_names_everywhere():
     """`message` and `priority` are fields of the journal, `time` and `level` of JSON lines; a reason is logged as `reason`."""
     keys = {str(p.relative_to(ROOT)): log_keys(commentless(p)) for p in SOURCES if p.name not in ("log.h", "log.c")}

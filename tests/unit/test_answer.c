@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "model/cluster.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 #define UID "47634427-3aab-437f-98dc-1a7f207e7969"
 #define NOW (INT64_C(1790000000) * US_PER_S) /* 2026-09-21 */
@@ -204,9 +204,9 @@ static json_t *odd_value(const char *text)
 
 /* Makes a good row in which the member at `path` (names separated by dots; numbers are indices) has the value
  * `value`. When `value` is NULL, the member is deleted. */
-static json_t *row_with(int generation, const char *path, const char *value)
+static json_t *row_with(int driver, const char *path, const char *value)
 {
-    json_t *row = json_loads(good[generation], 0, NULL), *at = row;
+    json_t *row = json_loads(good[driver], 0, NULL), *at = row;
     char *copy CLEANUP_FREE = mem_strdup(path);
     char *rest = copy, *name = strsep(&rest, ".");
     for (; rest; name = strsep(&rest, "."))
@@ -220,10 +220,10 @@ static json_t *row_with(int generation, const char *path, const char *value)
     return row;
 }
 
-static struct shoot *decode(int generation, const json_t *row, const char **ret_fault)
+static struct shoot *decode(int driver, const json_t *row, const char **ret_fault)
 {
     struct decoding d = {.now = NOW};
-    struct shoot *s = decoders[generation](&d, row);
+    struct shoot *s = decoders[driver](&d, row);
     *ret_fault = d.fault;
     return s;
 }
@@ -272,11 +272,11 @@ static void uids_that_cannot_be_read_are_refused(void **state)
 
 /* Reads a row with `value` in place of a member. Returns in *ret how many members cannot be read, and the
  * first of them. */
-static struct shoot *decode_told(int generation, const char *path, const char *value, struct unread *ret)
+static struct shoot *decode_told(int driver, const char *path, const char *value, struct unread *ret)
 {
     struct decoding d = {.now = NOW};
-    json_t *row CLEANUP_JSON = row_with(generation, path, value);
-    struct shoot *s = decoders[generation](&d, row);
+    json_t *row CLEANUP_JSON = row_with(driver, path, value);
+    struct shoot *s = decoders[driver](&d, row);
     assert_null(d.fault);
     assert_non_null(s);
     decode_report_unread(&d, row, ret);
@@ -524,7 +524,7 @@ static json_t *document_of(enum upstream_op op, const char *body, struct unread 
         .op = op, .region = (char[]){"Sto2"}, .item = (char[]){"1.34.3"}, .now = NOW};
     struct upstream_result result = {0};
     const char *why;
-    enum read_end end = answer_read(&generation_v2, &about, body, strlen(body), &result, &why);
+    enum read_end end = answer_read(&driver_v2, &about, body, strlen(body), &result, &why);
     json_t *copy = end == READ_OK ? json_deep_copy(result.catalog ? result.catalog : result.document) : NULL;
     *ret_unread = result.unread;
     upstream_result_done(&result);
@@ -607,10 +607,10 @@ static void cleuras_words_hold_no_controls_D4(void **state)
 }
 
 /* Checks that a decoded shoot that is stored and loaded is equal to the original. */
-static void assert_round_trip(int generation, const json_t *row)
+static void assert_round_trip(int driver, const json_t *row)
 {
     const char *fault;
-    struct shoot *s = decode(generation, row, &fault);
+    struct shoot *s = decode(driver, row, &fault);
     if (!s)
         return;
     struct cluster *c = cluster_new();
@@ -645,7 +645,7 @@ static json_t *nested(int depth)
 }
 
 /* Replaces each member with `value`, one after the other. */
-static void replace_everywhere(int generation, const json_t *row, json_t *at, json_t *value)
+static void replace_everywhere(int driver, const json_t *row, json_t *at, json_t *value)
 {
     const char *key;
     json_t *inner;
@@ -656,16 +656,16 @@ static void replace_everywhere(int generation, const json_t *row, json_t *at, js
         json_t *kept = json_incref(inner);
         char *name CLEANUP_FREE = mem_strdup(key);
         (void)json_object_set(at, name, value);
-        assert_round_trip(generation, row);
+        assert_round_trip(driver, row);
         (void)json_object_set_new(at, name, kept);
-        replace_everywhere(generation, row, kept, value);
+        replace_everywhere(driver, row, kept, value);
     }
     json_array_foreach (at, i, inner) {
         json_t *kept = json_incref(inner);
         (void)json_array_set(at, i, value);
-        assert_round_trip(generation, row);
+        assert_round_trip(driver, row);
         (void)json_array_set_new(at, i, kept);
-        replace_everywhere(generation, row, kept, value);
+        replace_everywhere(driver, row, kept, value);
     }
 }
 
@@ -719,14 +719,14 @@ static void null_is_an_empty_list(void **state)
         struct json_items rows;
         struct list_part part;
         assert_int_equal(list_begin(&rows, rows_of[i], strlen(rows_of[i]), &why), READ_OK);
-        assert_false(list_next(&generation_v2, NOW, &rows, NULL, &part));
+        assert_false(list_next(&driver_v2, NOW, &rows, NULL, &part));
     }
     static const enum upstream_op lists[] = {UPSTREAM_NODES, UPSTREAM_OWN_PROJECTS};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         struct answer_about about = {.op = lists[i], .now = NOW};
         struct upstream_result result = {0};
         const char *why = NULL;
-        assert_int_equal(answer_read(&generation_v2, &about, "null", 4, &result, &why), READ_OK);
+        assert_int_equal(answer_read(&driver_v2, &about, "null", 4, &result, &why), READ_OK);
         assert_int_equal(json_array_size(result.document), 0);
         assert_true(json_is_array(result.document));
         upstream_result_done(&result);
@@ -742,12 +742,12 @@ static void one_bad_row_does_not_take_the_others_along(void **state)
     struct json_items rows;
     struct list_part part;
     assert_int_equal(list_begin(&rows, body, strlen(body), &why), READ_OK);
-    assert_true(list_next(&generation_v2, NOW, &rows, NULL, &part));
+    assert_true(list_next(&driver_v2, NOW, &rows, NULL, &part));
     assert_int_equal(part.shoot_count, 2);
     assert_int_equal(part.refused_count, 3);
     assert_string_equal(part.refused[0].name, "A B");
     list_part_done(&part);
-    assert_false(list_next(&generation_v2, NOW, &rows, NULL, &part));
+    assert_false(list_next(&driver_v2, NOW, &rows, NULL, &part));
 }
 
 /* A row with the same bytes as an earlier row is only reported as known. */
@@ -762,7 +762,7 @@ static void known_rows_are_not_decoded(void **state)
     other[strlen(other) - 1] = ' '; /* the same shoot in other bytes: with a space before the last brace */
     body = mem_printf("[%s, %s}]", good[0], other);
     assert_int_equal(list_begin(&rows, body, strlen(body), &why), READ_OK);
-    assert_true(list_next(&generation_v2, NOW, &rows, NULL, &part));
+    assert_true(list_next(&driver_v2, NOW, &rows, NULL, &part));
     assert_int_equal(part.shoot_count, 2);
     assert_memory_not_equal(part.shoots[0]->row, part.shoots[1]->row, ROW_DIGEST_BYTES);
     struct known_rows *known = known_rows_new(3);
@@ -775,7 +775,7 @@ static void known_rows_are_not_decoded(void **state)
                    "a-name-that-is-longer-than-the-sixty-three-bytes-which-a-row-has-room-for");
     list_part_done(&part);
     assert_int_equal(list_begin(&rows, body, strlen(body), &why), READ_OK);
-    assert_true(list_next(&generation_v2, NOW, &rows, known, &part));
+    assert_true(list_next(&driver_v2, NOW, &rows, known, &part));
     assert_int_equal(part.shoot_count, 1);
     assert_int_equal(part.known_count, 1);
     assert_string_equal(part.known[0]->name, part.shoots[0]->name);
@@ -796,7 +796,7 @@ static void a_list_comes_in_parts(void **state)
     struct list_part part;
     size_t parts = 0, found = 0;
     assert_int_equal(list_begin(&rows, body.data, body.len, &why), READ_OK);
-    for (; list_next(&generation_v2, NOW, &rows, NULL, &part); parts++) {
+    for (; list_next(&driver_v2, NOW, &rows, NULL, &part); parts++) {
         found += part.shoot_count;
         list_part_done(&part);
     }
@@ -826,9 +826,9 @@ static void each_kind_of_answer_has_its_budget(void **state)
         const char *why = NULL;
         struct upstream_result result = {0};
         struct answer_about about = {.op = (enum upstream_op)op, .now = NOW};
-        if (!call_endpoint(&generation_v2, (enum upstream_op)op)->decode)
+        if (!call_endpoint(&driver_v2, (enum upstream_op)op, 0)->decode)
             continue;
-        enum read_end end = answer_read(&generation_v2, &about, body.data, body.len, &result, &why);
+        enum read_end end = answer_read(&driver_v2, &about, body.data, body.len, &result, &why);
         assert_true(end == READ_TOO_MUCH || (end == READ_GARBLED && op == UPSTREAM_CATALOG));
         upstream_result_done(&result);
     }

@@ -20,6 +20,7 @@
 #include "model/spec.h"
 #include "model/spec_limits.h"
 #include "model/webhook.h"
+#include "tests/support/abilities.h"
 
 static json_t *doc;
 
@@ -265,7 +266,7 @@ static void every_limit_is_enforced(void **state)
     (void)state;
     for (const struct spec_limit *limit = spec_limits; limit->path; limit++) {
         struct problem *faults = NULL;
-        const struct spec_context context = {0};
+        const struct spec_context context = {.abilities = abilities_of(API_V2)};
         json_t *body = one_too_many(limit);
         if (strcmp(limit->path, "name") != 0)
             json_set_str(body, "name", "dev");

@@ -18,6 +18,7 @@
 #include "model/shoot.h"
 #include "model/spec.h"
 #include "model/webhook.h"
+#include "tests/support/abilities.h"
 
 static const char catalog_text[] =
     "{\"kubernetes_versions\":[{\"version\":\"1.33.6\",\"state\":\"deprecated\"},{\"version\":\"1.33.7\","
@@ -210,7 +211,7 @@ static size_t fault_count(const char *body, bool v1, char *first_pointer, size_t
     json_t *catalog CLEANUP_JSON = parse(catalog_text);
     json_t *doc CLEANUP_JSON = parse(body);
     struct problem *faults CLEANUP_PROBLEM = NULL;
-    const struct spec_context context = {.catalog = catalog, .v1 = v1};
+    const struct spec_context context = {.catalog = catalog, .abilities = abilities_of(v1 ? API_V1 : API_V2)};
     spec_check_body(doc, SPEC_CREATE, &context, &faults);
     if (!faults)
         return 0;
@@ -294,7 +295,8 @@ static void defaults_fill_what_is_left_out(void **state)
     (void)state;
     json_t *catalog CLEANUP_JSON = parse(catalog_text);
     json_t *defaults CLEANUP_JSON = parse("{\"minimum\":2,\"volume_size_gib\":80}");
-    const struct spec_context context = {.catalog = catalog, .defaults = defaults};
+    const struct spec_context context = {
+        .catalog = catalog, .defaults = defaults, .abilities = abilities_of(API_V2)};
     json_t *spec CLEANUP_JSON = spec_resolve("dev", NULL, &context);
     const json_t *pool = json_array_get(json_arr(spec, "node_pools"), 0);
     assert_string_equal(json_str(spec, "kubernetes_version"), "1.34.3");

@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "model/spec.h"
+#include "tests/support/abilities.h"
 
 static const char observed_text[] =
     "{\"kubernetes_version\":\"1.33.7\",\"allowed_cidrs\":[\"192.0.2.0/24\",\"198.51.100.0/24\"],"
@@ -66,7 +67,7 @@ static char *plan_text(const char *spec_text)
     json_t *catalog CLEANUP_JSON = parse(catalog_text);
     json_t *observed CLEANUP_JSON = parse(observed_text);
     json_t *spec CLEANUP_JSON = parse(spec_text);
-    const struct spec_context context = {.catalog = catalog};
+    const struct spec_context context = {.catalog = catalog, .abilities = abilities_of(API_V2)};
     json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
     return text_of_plan(plan);
 }
@@ -136,7 +137,7 @@ static void unknown_values_are_requested_and_no_drift(void **state)
         {"{\"kubernetes_version\":\"1.34\",\"allowed_cidrs\":[]}",
          "{\"kubernetes_version\":null,\"allowed_cidrs\":null}", "patch_cluster:;"},
     };
-    const struct spec_context context = {.catalog = NULL};
+    const struct spec_context context = {.abilities = abilities_of(API_V2)};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *spec CLEANUP_JSON = parse(rows[i].spec), *observed CLEANUP_JSON = parse(rows[i].observed);
         json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context),
@@ -205,7 +206,7 @@ static void same_request_is_not_sent_again(void **state)
          "{\"high_availability\":true}"},
     };
     json_t *catalog CLEANUP_JSON = parse(catalog_text);
-    const struct spec_context context = {.catalog = catalog};
+    const struct spec_context context = {.catalog = catalog, .abilities = abilities_of(API_V2)};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *before CLEANUP_JSON = rows[i].before ? parse(rows[i].before) : NULL;
         json_t *spec CLEANUP_JSON = parse(rows[i].spec), *observed CLEANUP_JSON = parse(rows[i].observed);
@@ -233,7 +234,7 @@ static char *first_body(const char *spec_text)
     json_t *catalog CLEANUP_JSON = parse(catalog_text);
     json_t *observed CLEANUP_JSON = parse(observed_text);
     json_t *spec CLEANUP_JSON = parse(spec_text);
-    const struct spec_context context = {.catalog = catalog};
+    const struct spec_context context = {.catalog = catalog, .abilities = abilities_of(API_V2)};
     json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
     const json_t *step = json_array_get(plan, 0);
     const char *target = json_str(step, "target");
@@ -295,7 +296,7 @@ static void rolling_is_reported(void **state)
     json_t *observed CLEANUP_JSON = parse(observed_text);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *spec CLEANUP_JSON = parse(rows[i].spec);
-        const struct spec_context context = {.catalog = NULL};
+        const struct spec_context context = {.abilities = abilities_of(API_V2)};
         json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
         const json_t *step = json_array_get(plan, 0);
         assert_int_equal(json_bool(step, "rolls_nodes", false), rows[i].reason != NULL);
@@ -325,7 +326,7 @@ static void a_single_pool_needs_no_name(void **state)
     json_t *observed CLEANUP_JSON = parse("{\"node_pools\":[{\"name\":\"default\",\"maximum\":3}]}");
     json_t *same CLEANUP_JSON = parse("{\"node_pools\":[{\"maximum\":3}]}");
     json_t *more CLEANUP_JSON = parse("{\"node_pools\":[{\"maximum\":4}]}");
-    const struct spec_context context = {.catalog = NULL};
+    const struct spec_context context = {.abilities = abilities_of(API_V2)};
     json_t *nothing CLEANUP_JSON = spec_plan(same, observed, &context);
     json_t *update CLEANUP_JSON = spec_plan(more, observed, &context);
     assert_int_equal(json_array_size(nothing), 0);

@@ -11,6 +11,7 @@
 #include "model/spec.h"
 #include "model/spec_check_private.h"
 #include "model/spec_limits.h"
+#include "tests/support/abilities.h"
 
 /* Parses JSON in which ' stands for ". */
 static json_t *parse(const char *text)
@@ -82,7 +83,7 @@ static struct problem *check_body(const char *body, const struct setting *settin
     const struct spec_context context = {.catalog = catalog,
                                          .defaults = defaults,
                                          .observed = observed,
-                                         .v1 = setting->v1,
+                                         .abilities = abilities_of(setting->v1 ? API_V1 : API_V2),
                                          .now = NOW_S * US_PER_S};
     spec_check_body(doc, SPEC_CREATE, &context, &faults);
     return faults;
@@ -187,7 +188,7 @@ static void an_unread_architecture_refuses_no_image(void **state)
         {"{'machine_type':'u','image':{'name':'i','version':'1'}}", 0},
         {"{'machine_type':'t','image':{'name':'i','version':null}}", 0},
     };
-    const struct spec_context context = {.catalog = catalog};
+    const struct spec_context context = {.catalog = catalog, .abilities = abilities_of(API_V2)};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *pool CLEANUP_JSON = parse(rows[i].pool);
         json_t *offers CLEANUP_JSON = spec_image_offers(pool, &context);
@@ -628,7 +629,9 @@ static void a_put_may_repeat_its_own_name(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *doc CLEANUP_JSON = parse(rows[i].body);
         struct problem *faults CLEANUP_PROBLEM = NULL;
-        spec_check_body(doc, SPEC_PUT, &(const struct spec_context){.name = rows[i].path}, &faults);
+        spec_check_body(doc, SPEC_PUT,
+                        &(const struct spec_context){.name = rows[i].path, .abilities = abilities_of(API_V2)},
+                        &faults);
         char *listed CLEANUP_FREE = fault_list(faults);
         assert_string_equal(listed, rows[i].faults);
     }
@@ -642,7 +645,8 @@ static void without_a_catalog_its_checks_are_left_out(void **state)
               ",'image':{'name':'x','version':'1'},'volume_size_gib':1}],'networking':{'floating_pool':'x',"
               "'load_balancer_provider':'x'}}}");
     struct problem *faults = NULL;
-    spec_check_body(doc, SPEC_CREATE, &(const struct spec_context){0}, &faults);
+    spec_check_body(doc, SPEC_CREATE, &(const struct spec_context){.abilities = abilities_of(API_V2)},
+                    &faults);
     assert_null(faults);
 }
 
@@ -717,7 +721,8 @@ static struct problem *check_change(const char *spec_text, const char *observed)
     json_t *spec CLEANUP_JSON = parse(spec_text);
     json_t *there CLEANUP_JSON = parse(observed);
     struct problem *faults = NULL;
-    const struct spec_context context = {.catalog = catalog, .observed = there, .now = NOW_S * US_PER_S};
+    const struct spec_context context = {
+        .catalog = catalog, .observed = there, .abilities = abilities_of(API_V2), .now = NOW_S * US_PER_S};
     spec_check_change(spec, there, &context, &faults);
     return faults;
 }
@@ -853,7 +858,7 @@ static void faults_of_both_checks_add_up(void **state)
     (void)state;
     json_t *spec CLEANUP_JSON = parse("{'networking':{'type':'cilium'}}");
     json_t *observed CLEANUP_JSON = parse(observed_text);
-    const struct spec_context context = {.observed = observed};
+    const struct spec_context context = {.observed = observed, .abilities = abilities_of(API_V2)};
     struct problem *problem CLEANUP_PROBLEM = NULL;
     problem_add_fault(&problem, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/x", "wrong_type", NULL,
                       "is odd");
@@ -1004,7 +1009,7 @@ static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
         parse("{'machine_types':[{'name':'vast','cpus':100000000000000,'memory':'9223372036854775807Gi'},"
               "{'name':'small','cpus':2,'memory':'4Gi'},{'name':'wide','cpus':2,'memory':'900000Gi'},"
               "{'name':'large','cpus':8,'memory':'4Gi'}]}");
-    const struct spec_context context = {.catalog = catalog};
+    const struct spec_context context = {.catalog = catalog, .abilities = abilities_of(API_V2)};
     json_t *pool CLEANUP_JSON = spec_resolve_pool(NULL, &context);
     assert_string_equal(json_str(pool, "machine_type"), "small");
     json_set_str(pool, "machine_type", "vast");
@@ -1222,8 +1227,10 @@ static void offers_are_what_a_dry_run_accepts(void **state)
     for (int run = 0; run < 3000; run++) {
         json_t *catalog CLEANUP_JSON = roll_catalog();
         json_t *observed CLEANUP_JSON = roll_observed();
-        const struct spec_context context = {
-            .catalog = catalog, .observed = observed, .now = NOW_S * US_PER_S, .v1 = roll(2)};
+        const struct spec_context context = {.catalog = catalog,
+                                             .observed = observed,
+                                             .now = NOW_S * US_PER_S,
+                                             .abilities = abilities_of(roll(2) ? API_V1 : API_V2)};
         const char *present = json_str(observed, "kubernetes_version");
         json_t *offers CLEANUP_JSON = spec_version_offers(present, &context);
         size_t i, k;

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "tests/support/account.h"
 #include "tests/support/virtual.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 #include "upstream/upstream.h"
 
 struct fixture {
@@ -393,7 +393,7 @@ static struct shoot *decode(decode_shoot *one, const json_t *doc)
     return one(&d, doc);
 }
 
-static void both_generations_decode_to_the_same_words(void **state)
+static void both_drivers_decode_to_the_same_words(void **state)
 {
     (void)state;
     static const char v2[] =
@@ -455,6 +455,100 @@ static void rubbish_decodes_to_nothing(void **state)
     }
 }
 
+/* The names in the configuration choose the drivers. */
+static void each_api_has_the_driver_of_its_name(void **state)
+{
+#define ROW(api, word) {api, #word, &driver_##word},
+    static const struct {
+        enum api_generation api;
+        const char *name;
+        const struct upstream_driver *driver;
+    } rows[] = {CLEURA_APIS(ROW)};
+#undef ROW
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct config_account account = {.api = rows[i].api};
+        assert_ptr_equal(driver_of(&account), rows[i].driver);
+        assert_string_equal(upstream_abilities_of(&account)->api, rows[i].name);
+    }
+}
+
+#define SHOOT2 "/gardener/v2/public/shoots/Sto2/p"
+#define SHOOT1 "/gardener/v1/public/shoot/Sto2/p"
+
+/* The requests of all calls of both drivers. Each kubeconfig endpoint that Cleura lacks leads to the next. */
+static const struct {
+    enum upstream_op op;
+    int variant;
+    const char *v2, *v1; /* method and path; NULL: the API has no such call */
+} requests[] = {
+    {UPSTREAM_CATALOG, 0, "GET /gardener/v2/public/cloud-profiles", "GET /gardener/v1/public/cloudprofile"},
+    {UPSTREAM_BOOTSTRAP, 0, "POST /gardener/v2/public/Sto2/p/bootstrap",
+     "POST /gardener/v1/public/secret/Sto2/p/bootstrap"},
+    {UPSTREAM_LIST, 0, "GET " SHOOT2, "GET " SHOOT1},
+    {UPSTREAM_GET, 0, "GET " SHOOT2 "/dev", "GET " SHOOT1 "/dev"},
+    {UPSTREAM_CREATE, 0, "POST " SHOOT2, "POST " SHOOT1},
+    {UPSTREAM_DELETE, 0, "DELETE " SHOOT2 "/dev", "DELETE " SHOOT1 "/dev"},
+    {UPSTREAM_KUBECONFIG, 0, "POST /gardener/v3/public/shoots/Sto2/p/dev/admin-kubeconfig",
+     "POST " SHOOT1 "/dev/adminkubeconfig"},
+    {UPSTREAM_KUBECONFIG, 1, "POST " SHOOT2 "/dev/admin-kubeconfig",
+     "POST /gardener/v3/public/shoots/Sto2/p/dev/admin-kubeconfig"},
+    {UPSTREAM_KUBECONFIG, 2, "POST " SHOOT1 "/dev/adminkubeconfig", "POST " SHOOT2 "/dev/admin-kubeconfig"},
+    {UPSTREAM_KUBECONFIG, 3, NULL, NULL},
+    {UPSTREAM_PATCH, 0, "PATCH " SHOOT2 "/dev", "PUT " SHOOT1 "/dev"},
+    {UPSTREAM_POOL_CREATE, 0, "POST " SHOOT2 "/dev/workers", "POST " SHOOT1 "/dev/worker"},
+    {UPSTREAM_POOL_UPDATE, 0, "PUT " SHOOT2 "/dev/workers/it", "PUT " SHOOT1 "/dev/worker/it"},
+    {UPSTREAM_POOL_DELETE, 0, "DELETE " SHOOT2 "/dev/workers/it", "DELETE " SHOOT1 "/dev/worker/it"},
+    {UPSTREAM_HIBERNATE, 0, "PATCH " SHOOT2 "/dev/hibernate", "POST " SHOOT1 "/dev/hibernate"},
+    {UPSTREAM_WAKE, 0, "PATCH " SHOOT2 "/dev/wakeup", "POST " SHOOT1 "/dev/wakeup"},
+    {UPSTREAM_WAKE, 1, NULL, NULL},
+    {UPSTREAM_RECONCILE, 0, "PATCH " SHOOT2 "/dev/reconcile", NULL},
+    {UPSTREAM_RETRY, 0, "PATCH " SHOOT2 "/dev/retry", NULL},
+    {UPSTREAM_MAINTAIN, 0, "PATCH " SHOOT2 "/dev/maintenance", NULL},
+    {UPSTREAM_ENABLE_HA, 0, "PATCH " SHOOT2 "/dev/ha-control-plane/enable",
+     "POST " SHOOT1 "/dev/enable-ha-control-plane"},
+    {UPSTREAM_ROTATE_CA, 0, "PATCH " SHOOT2 "/dev/ca/rotate", NULL},
+    {UPSTREAM_CA_STAGE, 0, "GET " SHOOT2 "/dev/ca/rotation-stage", NULL},
+    {UPSTREAM_MONITORING, 0, "GET " SHOOT2 "/dev/monitoring", "GET " SHOOT1 "/dev/monitoring"},
+    {UPSTREAM_NODES, 0, "GET " SHOOT2 "/dev/monitoring/workers/it/nodes/overview", NULL},
+    {UPSTREAM_SSH_KEY, 0, "GET " SHOOT2 "/dev/ssh_pk", NULL},
+    {UPSTREAM_UPGRADE_CHECK, 0, "GET " SHOOT2 "/dev/upgrade/check?target_version=it", NULL},
+    {UPSTREAM_OWN_PROJECTS, 0, "GET /openstack/identity/v1/current-user/projects", NULL},
+    {UPSTREAM_QUOTA, 0, "GET /openstack/identity/v2/domains/it/projects/p/quotas/Sto2", NULL},
+    {UPSTREAM_NAME_TAKEN, 0, "GET /gardener/v2/public/shoots/dev/is-name-taken", NULL},
+};
+
+static void each_driver_says_its_calls(void **state)
+{
+    struct fixture *f = *state;
+    bool seen[UPSTREAM_OP_MAX_] = {false};
+    json_t *body CLEANUP_JSON = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+        const struct upstream_call call = {.op = requests[i].op,
+                                           .variant = requests[i].variant,
+                                           .region = "Sto2",
+                                           .project_id = "p",
+                                           .name = "dev",
+                                           .item = "it",
+                                           .body = body};
+        const struct upstream_driver *const drivers[] = {&driver_v2, &driver_v1};
+        const char *const wanted[] = {requests[i].v2, requests[i].v1};
+        seen[requests[i].op] = true;
+        for (size_t d = 0; d < ARRAY_LEN(drivers); d++) {
+            struct request_draft draft;
+            assert_int_equal(call_endpoint(drivers[d], call.op, call.variant) != NULL, wanted[d] != NULL);
+            if (!wanted[d])
+                continue;
+            build_request(drivers[d], &f->config, &call, &draft);
+            char *found CLEANUP_FREE = mem_printf("%s %s", draft.method, draft.path);
+            assert_string_equal(found, wanted[d]);
+            request_draft_done(&draft);
+        }
+    }
+    for (size_t op = 0; op < UPSTREAM_OP_MAX_; op++)
+        assert_true(seen[op]);
+}
+
 static void url_segments_are_encoded_UP_8(void **state)
 {
     (void)state;
@@ -480,7 +574,9 @@ int main(void)
         WITH_ACCOUNT(wrong_password_is_tried_4_times_a_minute_12_an_hour),
         WITH_ACCOUNT(login_during_an_outage_is_no_refusal),
         WITH_ACCOUNT(kubeconfig_falls_back_when_v3_is_unknown),
-        cmocka_unit_test(both_generations_decode_to_the_same_words),
+        cmocka_unit_test(both_drivers_decode_to_the_same_words),
+        cmocka_unit_test(each_api_has_the_driver_of_its_name),
+        WITH_ACCOUNT(each_driver_says_its_calls),
         cmocka_unit_test(rubbish_decodes_to_nothing),
         cmocka_unit_test(url_segments_are_encoded_UP_8),
     };

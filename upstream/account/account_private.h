@@ -9,7 +9,7 @@
 #include "upstream/account/breaker.h"
 #include "upstream/account/budget.h"
 #include "upstream/fairness.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 #include "upstream/upstream.h"
 
 enum auth_phase { AUTH_IDLE, AUTH_VALIDATING, AUTH_LOGGING_IN, AUTH_ASKING_CODE, AUTH_CHECKING_CODE };
@@ -96,7 +96,7 @@ struct upstream_account {
     struct transport *transport;
     struct worker *worker; /* reads the answers */
     const struct config_account *config;
-    const struct generation *generation;
+    const struct upstream_driver *driver;
     const struct seal_key *key;
     struct upstream_account_events events;
     struct account_lane lane;

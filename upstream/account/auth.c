@@ -209,7 +209,7 @@ void auth_accept_token(struct upstream_account *a, char *token, const char *sour
     if (!checked)
         return;
     atomic_fetch_add(&logins[1], 1);
-    log_info("logged in to Cleura", "account", a->config->name, "generation", a->generation->name, "by",
+    log_info("logged in to Cleura", "account", a->config->name, "generation", a->driver->abilities.api, "by",
              source);
     token_confirmed(a);
 }
@@ -371,7 +371,7 @@ void auth_log_in(struct upstream_account *a, bool by_sms)
 {
     struct request_draft draft;
     assert(a->session.phase == AUTH_IDLE && !a->session.call);
-    build_auth(a->generation, a->config, AUTH_STEP_PASSWORD, &(struct auth_words){.by_sms = by_sms}, &draft);
+    a->driver->build_auth(a->config, AUTH_STEP_PASSWORD, &(struct auth_words){.by_sms = by_sms}, &draft);
     a->session.phase = AUTH_LOGGING_IN;
     const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
     a->session.call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_login}, a);
@@ -380,8 +380,9 @@ void auth_log_in(struct upstream_account *a, bool by_sms)
 
 void auth_validate(struct upstream_account *a)
 {
-    struct request_draft draft = {"POST", mem_strdup(a->generation->validate_path), NULL};
+    struct request_draft draft;
     assert(a->session.phase == AUTH_IDLE && !a->session.call && a->session.token);
+    a->driver->build_auth(a->config, AUTH_STEP_VALIDATE, &(struct auth_words){0}, &draft);
     a->session.phase = AUTH_VALIDATING;
     const struct sending how = {
         .with_token = true, .fresh_connection = true, .timeout_us = a->config->call_timeout_us};

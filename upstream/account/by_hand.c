@@ -89,7 +89,7 @@ static void send_code_step(struct upstream_account *a, enum auth_phase phase, en
     assert(a->session.phase == AUTH_IDLE && !a->session.call && a->session.by_hand.verification);
     const struct auth_words words = {.verification = a->session.by_hand.verification,
                                      .code = a->session.by_hand.code};
-    build_auth(a->generation, a->config, step, &words, &draft);
+    a->driver->build_auth(a->config, step, &words, &draft);
     a->session.phase = phase;
     const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
     a->session.call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_done}, a);
@@ -217,7 +217,7 @@ void by_hand_start(struct upstream_account *a)
         if (a->session.token && !a->session.token_checked)
             auth_validate(a);
         else
-            auth_log_in(a, a->generation->names_method);
+            auth_log_in(a, a->driver->names_method);
         break;
     case BY_HAND_LOGIN_BY_SMS:
         auth_log_in(a, true);

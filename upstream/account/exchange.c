@@ -25,7 +25,7 @@ struct exchange {
     struct http_call *transfer;       /* the running transfer; NULL: it has ended */
     bool dropped;                     /* the answer is no longer wanted; used only by the loop */
     bool is_call, is_write;
-    const struct generation *generation;
+    const struct upstream_driver *driver;
     struct answer_about about; /* the data that the decoder needs; only for calls */
     struct exchange_handlers on;
     void *ctx;
@@ -114,12 +114,12 @@ static void read_good_answer(struct exchange *x)
 {
     struct exchange_end *end = &x->end;
     if (!x->is_call) {
-        decode_login(x->body, x->body_len, &end->login);
+        x->driver->decode_auth(x->body, x->body_len, &end->login);
     } else if (x->about.op == UPSTREAM_LIST) {
         end->read = list_begin(&x->rows, x->body, x->body_len, &end->why);
         x->in_list = end->read == READ_OK;
     } else {
-        end->read = answer_read(x->generation, &x->about, x->body, x->body_len, &end->result, &end->why);
+        end->read = answer_read(x->driver, &x->about, x->body, x->body_len, &end->result, &end->why);
     }
 }
 
@@ -131,12 +131,12 @@ static void read_answer(struct worker_job *job)
         bool plain = exchange_unpack(x);
         drop_mark(x);
         end->result.class =
-            classify_answer(x->is_write, &end->http, &end->result.message, &end->token_rejected);
+            x->driver->classify(x->is_write, &end->http, &end->result.message, &end->token_rejected);
         if (end->result.class == UPSTREAM_OK && plain)
             read_good_answer(x);
     }
     if (x->in_list)
-        x->in_list = list_next(x->generation, x->about.now, &x->rows, x->known, &x->part);
+        x->in_list = list_next(x->driver, x->about.now, &x->rows, x->known, &x->part);
     if (!x->in_list)
         exchange_drop_body(x);
 }
@@ -210,7 +210,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
         x->end.read = READ_NOT;
         x->end.why = "cannot be read now, because too many other answers wait";
         x->end.result.class =
-            classify_answer(x->is_write, &x->end.http, &x->end.result.message, &x->end.token_rejected);
+            x->driver->classify(x->is_write, &x->end.http, &x->end.result.message, &x->end.token_rejected);
     } else {
         read_answer(&x->job);
     }
@@ -223,7 +223,7 @@ static struct exchange *exchange_new(struct upstream_account *a, const struct se
     const struct upstream_call *call = how->made_for;
     struct exchange *x = MEM_NEW(struct exchange);
     x->account = a;
-    x->generation = a->generation;
+    x->driver = a->driver;
     x->is_call = call != NULL;
     x->is_write = call && upstream_op_is_write(call->op);
     if (call)

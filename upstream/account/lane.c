@@ -195,7 +195,7 @@ static void requeue_in_front(struct upstream_call *call)
 static bool try_next_variant(struct upstream_call *call)
 {
     struct upstream_account *a = call->account;
-    if (call->variant + 1 >= a->generation->variants(call->op))
+    if (!call_endpoint(a->driver, call->op, call->variant + 1))
         return false;
     call->variant++;
     requeue_in_front(call);
@@ -375,7 +375,7 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     list_append(&a->lane.running, &call->link);
     call->token_generation = a->session.token_generation;
     call->started_at = env_mono(a->env);
-    build_request(a->generation, a->config, call, &draft);
+    build_request(a->driver, a->config, call, &draft);
     call->method = draft.method;
     if (call->trace.id[0])
         trace_new_span(a->env, call->span);
@@ -500,7 +500,7 @@ static void take_turn(struct upstream_account *a, struct upstream_call *call)
 
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op)
 {
-    return op == UPSTREAM_KUBECONFIG || call_endpoint(a->generation, op)->method;
+    return call_endpoint(a->driver, op, 0) != NULL;
 }
 
 void upstream_call_for(struct upstream_call *call, const struct trace *trace, const char *request_id)
@@ -592,7 +592,7 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
     a->transport = transport;
     a->worker = worker;
     a->config = config;
-    a->generation = config->api == API_V1 ? &generation_v1 : &generation_v2;
+    a->driver = driver_of(config);
     a->key = key;
     a->events = *events;
     a->lane.length = queue_length;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 static const struct json_limits small = {ANSWER_SMALL_BYTES, 1000, 1000};
 
@@ -33,25 +33,10 @@ static enum read_end garbled_unless(bool understood, const char **ret_why)
     return understood ? READ_OK : READ_GARBLED;
 }
 
-/* The body is the key itself (CL-25), whatever the content type says. */
-static bool read_ssh_key(const char *body, size_t len, struct upstream_result *result)
+static enum read_end read_document(decode_answer *decode, const struct answer_about *about, const char *body,
+                                   size_t len, struct upstream_result *result, const char **ret_why)
 {
-    json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is not UTF-8 */
-    bool ok = valid && strlen(body) == len && strstr(body, "PRIVATE KEY");
-    json_wipe(valid);
-    if (ok)
-        result->text = mem_strndup(body, len);
-    return ok;
-}
-
-static enum read_end read_document(const struct generation *generation, const struct answer_about *about,
-                                   const char *body, size_t len, struct upstream_result *result,
-                                   const char **ret_why)
-{
-    decode_answer *decode = call_endpoint(generation, about->op)->decode;
     enum json_scan_end end;
-    if (!decode)
-        return READ_OK;
     json_t *doc CLEANUP_JSON = json_parse_tolerant(body, len, call_limits(about->op), &end);
     if (!doc)
         return end_of(end, ret_why);
@@ -63,17 +48,16 @@ static enum read_end read_document(const struct generation *generation, const st
     return garbled_unless(understood, ret_why);
 }
 
-enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
+enum read_end answer_read(const struct upstream_driver *driver, const struct answer_about *about,
                           const char *body, size_t len, struct upstream_result *result, const char **ret_why)
 {
     assert(!result->document && !result->shoot && !result->text && !result->kubeconfig);
     if (len > call_limits(about->op)->bytes)
         return end_of(JSON_SCAN_TOO_MANY_BYTES, ret_why);
-    if (about->op == UPSTREAM_SSH_KEY)
-        return garbled_unless(read_ssh_key(body, len, result), ret_why);
-    if (about->op == UPSTREAM_KUBECONFIG)
-        return garbled_unless(decode_kubeconfig(about->now, body, len, result), ret_why);
-    return read_document(generation, about, body, len, result, ret_why);
+    const struct endpoint *endpoint = call_endpoint(driver, about->op, 0);
+    if (endpoint->decode_body)
+        return garbled_unless(endpoint->decode_body(about->now, body, len, result), ret_why);
+    return endpoint->decode ? read_document(endpoint->decode, about, body, len, result, ret_why) : READ_OK;
 }
 
 /* ---- lists ---- */
@@ -103,18 +87,13 @@ enum read_end list_begin(struct json_items *rows, const char *body, size_t len, 
     return end;
 }
 
-static const char *row_name_of(const struct generation *generation, const json_t *doc)
-{
-    return json_str(generation->is_first ? json_obj(doc, "metadata") : doc, "name");
-}
-
-static void decode_row(const struct generation *generation, wall_us now, const char *text, size_t len,
+static void decode_row(const struct upstream_driver *driver, wall_us now, const char *text, size_t len,
                        const uint8_t *digest, struct list_part *part)
 {
     enum json_scan_end end;
     struct decoding d = {.now = now};
     json_t *doc CLEANUP_JSON = json_parse_tolerant(text, len, call_limits(UPSTREAM_GET), &end);
-    struct shoot *shoot = doc ? generation->decode_shoot(&d, doc) : NULL;
+    struct shoot *shoot = doc ? driver->decode_shoot(&d, doc) : NULL;
     assert(part->shoot_count < LIST_PART_ROWS && part->refused_count < LIST_PART_ROWS);
     if (shoot) {
         memcpy(shoot->row, digest, sizeof(shoot->row));
@@ -123,7 +102,7 @@ static void decode_row(const struct generation *generation, wall_us now, const c
         return;
     }
     struct refused_row *row = &part->refused[part->refused_count++];
-    const char *name = row_name_of(generation, doc);
+    const char *name = driver->row_name(doc);
     memcpy(row->name, name ? name : "", name ? utf8_cut(name, sizeof(row->name) - 1) : 0);
     row->is_cut = name && strlen(name) >= sizeof(row->name);
     row->why = doc ? d.fault : json_scan_text(end);
@@ -135,7 +114,7 @@ static bool part_is_full(const struct list_part *part)
     return part->shoot_count + part->refused_count == LIST_PART_ROWS || part->known_count == LIST_PART_KNOWN;
 }
 
-bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
+bool list_next(const struct upstream_driver *driver, wall_us now, struct json_items *rows,
                const struct known_rows *known, struct list_part *ret_part)
 {
     const char *text;
@@ -149,7 +128,7 @@ bool list_next(const struct generation *generation, wall_us now, struct json_ite
         if (row)
             ret_part->known[ret_part->known_count++] = row;
         else
-            decode_row(generation, now, text, len, digest, ret_part);
+            decode_row(driver, now, text, len, digest, ret_part);
         taken = true;
         thread_step_aside();
     }

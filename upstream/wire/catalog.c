@@ -1,11 +1,12 @@
 /*
- * Decodes cloud profiles into shootd's format, for one region. v1 nests all members under `spec` in camelCase
- * and sends numbers as strings (CL-14, CL-24). The member names below are tried in both spellings.
+ * Decodes cloud profiles into shootd's format, for one region. The APIs have the members in different places
+ * (`root`), and v1 writes them in camelCase, and numbers as strings (CL-14, CL-24). The member names below
+ * are tried in both spellings.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 /* Returns the list under either name; empty when it is absent or cannot be read. */
 static const json_t *list_of(struct decoding *d, const json_t *object, const char *snake, const char *camel)
@@ -160,10 +161,8 @@ static json_t *names_or(struct decoding *d, const json_t *object, const char *ke
     return list;
 }
 
-json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *region, bool v1)
+json_t *decode_catalog(struct decoding *d, const json_t *profile, const json_t *root, const char *region)
 {
-    const json_t *profile = json_array_get(profiles, 0);
-    const json_t *root = v1 ? json_obj(profile, "spec") : profile;
     const json_t *kubernetes = json_obj(root, "kubernetes");
     if (!json_arr(kubernetes, "versions")) /* the previous catalog is better than one without versions, so
                                             * such a catalog is refused */

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 static const char *const class_names[] = {
     [UPSTREAM_OK] = "ok",

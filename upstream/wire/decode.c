@@ -1,4 +1,4 @@
-/* Decoding functions for both generations. The data comes from Cleura, so there are no asserts about it.
+/* Decoding functions for all drivers. The data comes from Cleura, so there are no asserts about it.
  * Unknown enum values are passed on. */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timefmt.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 enum {
     WORD_MAX = 255,

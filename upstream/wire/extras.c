@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 /* The answer contains nothing but the stage. When the stage cannot be read, the answer is not understood. */
 bool decode_ca_stage(struct decoding *d, const struct answer_about *about, json_t *doc,
@@ -177,4 +177,16 @@ bool decode_name_taken(struct decoding *d, const struct answer_about *about, jso
     result->document = json_object();
     json_set_bool(result->document, "is_taken", json_is_true(taken));
     return true;
+}
+
+/* The body is the key itself (CL-25), whatever the content type says. */
+bool decode_ssh_key(wall_us now, const char *body, size_t len, struct upstream_result *result)
+{
+    (void)now;
+    json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is not UTF-8 */
+    bool ok = valid && strlen(body) == len && strstr(body, "PRIVATE KEY");
+    json_wipe(valid);
+    if (ok)
+        result->text = mem_strndup(body, len);
+    return ok;
 }

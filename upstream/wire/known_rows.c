@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 struct known_rows {
     size_t count, most;

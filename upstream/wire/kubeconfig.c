@@ -1,7 +1,7 @@
 /*
- * Checks whether a text is a kubeconfig, and reads when its client certificate expires. The real expiry is
- * read, never assumed (GA-14), because Cleura silently shortens a long requested lifetime. The text is always
- * a secret.
+ * The three kubeconfig calls of Cleura (CL-15), and their answers. Checks whether a text is a kubeconfig, and
+ * reads when its client certificate expires. The real expiry is read, never assumed (GA-14), because Cleura
+ * silently shortens a long requested lifetime. The text is always a secret.
  */
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "model/kubeconfig_file.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 enum { LONGEST_LIFE_S = 366 * 24 * 3600 };
 
@@ -97,3 +97,32 @@ bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstrea
         result->expires_at = 0;
     return true;
 }
+
+/* ---- the calls ---- */
+
+static json_t *encode_lifetime(const struct upstream_call *call)
+{
+    json_t *body = json_object();
+    json_set_int(body, "expiration_seconds", call->ttl_seconds);
+    return body;
+}
+
+static json_t *encode_lifetime_v1(const struct upstream_call *call)
+{
+    json_t *body = json_object(), *config = json_object();
+    json_set_int(config, "expirationSeconds", call->ttl_seconds);
+    json_set_take(body, "config", config);
+    return body;
+}
+
+/* only this call returns the real expiry */
+const struct endpoint kubeconfig_v3 = {
+    "POST", "/gardener/v3/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
+    .encode = encode_lifetime, .decode_body = decode_kubeconfig};
+const struct endpoint kubeconfig_v2 = {
+    "POST", "/gardener/v2/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
+    .encode = encode_lifetime, .decode_body = decode_kubeconfig};
+/* the form of this body is undocumented, but works */
+const struct endpoint kubeconfig_v1 = {"POST",
+                                       "/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",
+                                       .encode = encode_lifetime_v1, .decode_body = decode_kubeconfig};

@@ -1,33 +1,44 @@
 /*
- * The requests and answers of a login (CL-5, CL-6). The generations differ in paths, in the object around the
- * members and in the name of one member. Their answers have the same form. Pure.
+ * The requests and answers of Cleura's logins (CL-5, CL-6). Both generations of its API have them: they
+ * differ in paths, in the object around the members and in the name of one member, and a driver states these
+ * as a form. The answers have the same form. Pure.
  */
 #include <string.h>
 
 #include "base/mem.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
-void build_auth(const struct generation *generation, const struct config_account *account,
-                enum auth_step step, const struct auth_words *words, struct request_draft *draft)
+static json_t *auth_body(const struct auth_form *form, const struct config_account *account,
+                         enum auth_step step, const struct auth_words *words)
 {
-    const struct auth_form *form = &generation->auth[step];
     json_t *members = json_object();
     json_set_str(members, "login", account->login);
     if (step == AUTH_STEP_PASSWORD) {
         json_set_str(members, "password", account->password);
         if (words->by_sms)
-            json_set_str(members, generation->method_member, "sms");
+            json_set_str(members, form->method_member, "sms");
     } else {
         json_set_str(members, "verification", words->verification);
     }
     if (step == AUTH_STEP_CHECK_CODE)
         json_set_int(members, "code", words->code);
-    json_t *body CLEANUP_JSON = members;
-    if (form->wrapper) {
-        body = json_object();
-        json_set_take(body, form->wrapper, members);
-    }
-    *draft = (struct request_draft){"POST", mem_strdup(form->path), json_text(body)};
+    if (!form->wrapper)
+        return members;
+    json_t *body = json_object();
+    json_set_take(body, form->wrapper, members);
+    return body;
+}
+
+void build_auth_form(const struct auth_form forms[static AUTH_STEP_MAX_],
+                     const struct config_account *account, enum auth_step step,
+                     const struct auth_words *words, struct request_draft *draft)
+{
+    const struct auth_form *form = &forms[step];
+    *draft = (struct request_draft){"POST", mem_strdup(form->path), NULL};
+    if (step == AUTH_STEP_VALIDATE)
+        return;
+    json_t *body CLEANUP_JSON = auth_body(form, account, step, words);
+    draft->body = json_text(body);
 }
 
 static void note_method(struct login_answer *answer, const char *method)

@@ -1,7 +1,4 @@
-/*
- * Code for both generations: paths (the generations differ in one word), lists (the generations differ in the
- * items), and the three kubeconfig calls of Cleura (CL-15). Pure.
- */
+/* Makes the request of a call from its endpoint, for all drivers. Pure. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 /* Expands {cloud}, {region}, {project}, {name} and {item}, each percent-encoded. */
 static char *expand_path(const char *template, const struct config_account *account,
@@ -39,54 +36,17 @@ static char *expand_path(const char *template, const struct config_account *acco
     return buffer_take(&path, NULL);
 }
 
-static void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
-                             struct request_draft *draft);
-
-void build_request(const struct generation *generation, const struct config_account *account,
+void build_request(const struct upstream_driver *driver, const struct config_account *account,
                    const struct upstream_call *call, struct request_draft *draft)
 {
-    if (call->op == UPSTREAM_KUBECONFIG) {
-        build_kubeconfig(account, call, draft);
-        return;
-    }
-    const struct endpoint *endpoint = call_endpoint(generation, call->op);
-    assert(endpoint->method); /* the caller knows which calls the generation supports */
+    const struct endpoint *endpoint = call_endpoint(driver, call->op, call->variant);
+    assert(endpoint); /* the caller knows which calls the account supports */
     *draft = (struct request_draft){.method = endpoint->method,
                                     .path = expand_path(endpoint->path, account, call)};
     if (endpoint->encode) {
         json_t *body CLEANUP_JSON = endpoint->encode(call);
         draft->body = json_text(body);
     }
-}
-
-/* ---- kubeconfigs ---- */
-
-static const struct {
-    const char *path, *before, *after;
-} kubeconfig_calls[] = {
-    {"/gardener/v3/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
-     "{\"expiration_seconds\":", "}"}, /* only this call returns the real expiry */
-    {"/gardener/v2/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
-     "{\"expiration_seconds\":", "}"},
-    {"/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",
-     "{\"config\":{\"expirationSeconds\":", "}}"}, /* this form is undocumented, but works */
-};
-
-int kubeconfig_variants(enum upstream_op op)
-{
-    return op == UPSTREAM_KUBECONFIG ? (int)ARRAY_LEN(kubeconfig_calls) : 1;
-}
-
-static void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
-                             struct request_draft *draft)
-{
-    /* For an account with v1, the call of v1 is tried first. */
-    size_t first = account->api == API_V1 ? ARRAY_LEN(kubeconfig_calls) - 1 : 0;
-    size_t i = (first + (size_t)call->variant) % ARRAY_LEN(kubeconfig_calls);
-    *draft = (struct request_draft){.method = "POST",
-                                    .path = expand_path(kubeconfig_calls[i].path, account, call)};
-    draft->body =
-        mem_printf("%s%d%s", kubeconfig_calls[i].before, call->ttl_seconds, kubeconfig_calls[i].after);
 }
 
 void request_draft_done(struct request_draft *draft)

@@ -1,5 +1,5 @@
 /*
- * Decoding that both generations share. Only known members are copied. Therefore the size of the stored data
+ * Decoding that both drivers share. Only known members are copied. Therefore the size of the stored data
  * has a limit, and the data can always be read back. Runs on the worker. Pure.
  */
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 enum { PROGRESS_MAX = 100 };
 

@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "upstream/wire/generation_private.h"
+#include "upstream/wire/driver_private.h"
 
 static const struct shoot_words words = {.max_surge = "maxSurge",
                                          .operation = "lastOperation",

@@ -1,10 +1,11 @@
 /*
- * One generation of Cleura's API: how to write a call and how to read its answer. The calls are rows of one
- * table (calls.c); all other code in upstream/ is the same for both generations. Pure functions: answers are
- * read on the worker, everything else runs on the loop.
+ * The driver of an API: how to write its calls and read its answers, and what it can do. There are two, for
+ * both generations of Cleura's API (v1.c, v2.c). All other code in upstream/ uses the driver of the account,
+ * and is the same for all APIs. The second half of this file has the functions that drivers share. Pure
+ * functions: answers are read on the worker, everything else runs on the loop.
  */
-#ifndef UPSTREAM_WIRE_GENERATION_PRIVATE_H
-#define UPSTREAM_WIRE_GENERATION_PRIVATE_H
+#ifndef UPSTREAM_WIRE_DRIVER_PRIVATE_H
+#define UPSTREAM_WIRE_DRIVER_PRIVATE_H
 
 #include "base/json.h"
 #include "upstream/upstream.h"
@@ -16,14 +17,13 @@ struct request_draft {
     char *body; /* JSON text or NULL; may be secret */
 };
 
-/* The requests of a login (CL-5, CL-6). */
-enum auth_step { AUTH_STEP_PASSWORD, AUTH_STEP_ASK_CODE, AUTH_STEP_CHECK_CODE, AUTH_STEP_MAX_ };
-
-/* The path of a login step. In v1 the members of its body are in an inner object, `wrapper`; NULL: there is
- * no inner object. */
-struct auth_form {
-    const char *path;
-    const char *wrapper;
+/* The requests of a login (CL-5, CL-6), and the check of a token. */
+enum auth_step {
+    AUTH_STEP_PASSWORD,
+    AUTH_STEP_ASK_CODE,
+    AUTH_STEP_CHECK_CODE,
+    AUTH_STEP_VALIDATE, /* without a body; the token is in the header */
+    AUTH_STEP_MAX_,
 };
 
 /* The further values of a step, in addition to login and password. Borrowed. */
@@ -78,40 +78,64 @@ typedef bool decode_answer(struct decoding *d, const struct answer_about *about,
 
 typedef struct shoot *decode_shoot(struct decoding *d, const json_t *doc);
 
-/* One call in one generation. */
+/* Writes a request of a login. */
+typedef void build_auth(const struct config_account *account, enum auth_step step,
+                        const struct auth_words *words, struct request_draft *draft);
+/* Reads the answers to PASSWORD and CHECK_CODE. */
+typedef void decode_auth(const char *body, size_t len, struct login_answer *ret);
+
+/* Fills the payload from a 2xx body that need not be JSON; false when it is not understood. */
+typedef bool decode_body(wall_us now, const char *body, size_t len, struct upstream_result *result);
+
+/* Decides the class of a transfer. `token_rejected` is set when a new login may help. */
+typedef enum upstream_class classify_transfer(bool is_write, const struct http_answer *answer,
+                                              char **ret_message, bool *ret_token_rejected);
+
+/* A call: the request, and the meaning of its answer. {cloud}, {region}, {project}, {name} and {item} in the
+ * path are replaced by the call's values. An answer without decoders may have any body (CL-9). */
 struct endpoint {
-    const char *method; /* NULL: the generation has no such call */
+    const char *method; /* NULL: the API has no such call */
     const char *path;
     json_t *(*encode)(const struct upstream_call *call); /* NULL: no body */
-    decode_answer *decode;                               /* NULL: see answer_read */
+    decode_answer *decode;                               /* for JSON */
+    decode_body *decode_body;                            /* for other bodies */
 };
 
-struct generation {
-    const char *name;
-    bool is_first; /* the generation is v1 */
-    decode_shoot *decode_shoot;
-    struct auth_form auth[AUTH_STEP_MAX_];
-    const char *method_member; /* the name of the body's member that selects the second factor */
+enum { KUBECONFIG_ENDPOINTS = 3 };
+
+/* A driver is constant data, and has no state. */
+struct upstream_driver {
+    struct upstream_abilities abilities;
+    build_auth *build_auth;
+    decode_auth *decode_auth;
     bool names_method; /* true: a manual login selects SMS in its first request; false: Cleura first lists
                         * the options */
-    const char *validate_path;
-    /* Returns the number of endpoints for an operation. */
-    int (*variants)(enum upstream_op op);
+    const struct endpoint *calls; /* by upstream_op; without LIST's decoder, which is decode_shoot */
+    /* The endpoints for kubeconfigs, in the order in which they are tried, because Cleura may lack the first
+     * ones (CL-15). NULL after the last one. */
+    const struct endpoint *kubeconfig[KUBECONFIG_ENDPOINTS];
+    decode_shoot *decode_shoot;                 /* the row of a list */
+    const char *(*row_name)(const json_t *row); /* the name in a row that is not accepted, or NULL */
+    classify_transfer *classify;
 };
 
-extern const struct generation generation_v1;
-extern const struct generation generation_v2;
+#define DRIVER_DECLARE(api, word) extern const struct upstream_driver driver_##word;
+CLEURA_APIS(DRIVER_DECLARE)
+#undef DRIVER_DECLARE
 
-/* ---- calls.c: the table of calls ---- */
+/* ---- drivers.c ---- */
+const struct upstream_driver *driver_of(const struct config_account *account);
+
+/* ---- calls.c: what does not depend on the API ---- */
 /* Returns the limits of the answer to a call: bytes as received, bytes after unpacking, number of JSON
  * values. */
 const struct json_limits *call_limits(enum upstream_op op);
-/* The endpoint has no method when the generation has no such call. The endpoint for kubeconfigs has no method
- * either, because kubeconfigs have several endpoints (shared.c). */
-const struct endpoint *call_endpoint(const struct generation *generation, enum upstream_op op);
+/* Returns an endpoint of a call: the first for variant 0, then those that are tried when Cleura lacks it.
+ * NULL when there is none. */
+const struct endpoint *call_endpoint(const struct upstream_driver *driver, enum upstream_op op, int variant);
 
 /* ---- shared.c ---- */
-void build_request(const struct generation *generation, const struct config_account *account,
+void build_request(const struct upstream_driver *driver, const struct config_account *account,
                    const struct upstream_call *call, struct request_draft *draft);
 void request_draft_done(struct request_draft *draft);
 
@@ -120,12 +144,12 @@ void request_draft_done(struct request_draft *draft);
 json_t *encode_schedules(const json_t *schedules);
 /* Returns NULL when a part cannot be read. */
 json_t *decode_schedules(struct decoding *d, const json_t *hibernation);
-/* Names of the members that the generations spell differently. */
+/* Names of the members that the APIs spell differently. */
 struct shoot_words {
     const char *max_surge, *operation, *operation_at, *hibernated, *last_errors, *task_id, *condition_since,
         *condition_updated;
 };
-/* The names of `maintenance` in one generation: of the objects in it, and of their members. */
+/* The names of `maintenance` in one API: of the objects in it, and of their members. */
 struct maintenance_words {
     const char *update, *kubernetes, *machine_image, *window;
 };
@@ -143,9 +167,6 @@ void decode_status(struct decoding *d, struct shoot *s, const json_t *status, co
  * read, because the shoot may then be a different one. */
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
-/* ---- shared.c ---- */
-int kubeconfig_variants(enum upstream_op op);
-
 /* ---- answer.c: reads a 2xx body, within its limits ---- */
 enum read_end {
     READ_OK,
@@ -154,11 +175,9 @@ enum read_end {
     READ_NOT,      /* the answer was not read, because too many others wait */
     READ_END_MAX_,
 };
-/*
- * Fills the payload, except for lists. If the result is not READ_OK, *ret_why is the reason, a static text
- * for the log. An endpoint without a decoder accepts any body (CL-9).
- */
-enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
+/* Fills the payload, except for lists. If the result is not READ_OK, *ret_why is the reason, a static text
+ * for the log. */
+enum read_end answer_read(const struct upstream_driver *driver, const struct answer_about *about,
                           const char *body, size_t len, struct upstream_result *result, const char **ret_why);
 /* Reads a small document that is no payload: the answer to a login, or a refusal. NULL when it is not
  * valid. */
@@ -187,7 +206,7 @@ void list_part_done(struct list_part *part);
  * has no parts. */
 enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why);
 /* Reads the next part of the list; false after the last part. `known` may be NULL. */
-bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
+bool list_next(const struct upstream_driver *driver, wall_us now, struct json_items *rows,
                const struct known_rows *known, struct list_part *ret_part);
 
 /* ---- known_rows.c ---- */
@@ -196,19 +215,28 @@ void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGE
 const struct known_row *known_rows_find(const struct known_rows *known, const uint8_t *digest);
 
 /* ---- kubeconfig.c ---- */
-/* Reads a kubeconfig; false when the body is not understood. */
-bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result);
+decode_body decode_kubeconfig;
+/* The kubeconfig calls of Cleura. Both drivers use all of them, each in its own order. */
+extern const struct endpoint kubeconfig_v3, kubeconfig_v2, kubeconfig_v1;
 
 /* ---- login_words.c ---- */
-void build_auth(const struct generation *generation, const struct config_account *account,
-                enum auth_step step, const struct auth_words *words, struct request_draft *draft);
-/* Reads the answers to PASSWORD and CHECK_CODE of both generations. */
-void decode_login(const char *body, size_t len, struct login_answer *ret);
+/* The form of a request of Cleura's logins. */
+struct auth_form {
+    const char *path;
+    const char *wrapper; /* the members are in an inner object with this name; NULL: in the body itself */
+    const char *method_member; /* the name of the member that selects the second factor; NULL: none */
+};
+/* Writes the request in its form; `forms` has one for each step. */
+void build_auth_form(const struct auth_form forms[static AUTH_STEP_MAX_],
+                     const struct config_account *account, enum auth_step step,
+                     const struct auth_words *words, struct request_draft *draft);
+decode_auth decode_login;
 void login_answer_done(struct login_answer *answer);
 
 /* Percent-encodes one path segment (UP-8). The caller frees it. */
 char *url_segment(const char *text);
 
+/* ---- shoot_v2.c, shoot_v1.c: shoots in the forms of both drivers ---- */
 /* Decode a v2 shoot object, or a v1 {metadata, spec, status} object. NULL when it is refused; the fault is in
  * *d. */
 decode_shoot decode_shoot_v2, decode_shoot_v1;
@@ -219,14 +247,16 @@ json_t *encode_patch_v2(const struct upstream_call *call);
 json_t *encode_patch_v1(const struct upstream_call *call);
 json_t *encode_pool_v2(const struct upstream_call *call);
 json_t *encode_pool_v1(const struct upstream_call *call);
-json_t *encode_stage(const struct upstream_call *call);
-/* Each reads the answers of one kind of call; false when an answer is not understood. */
-decode_answer decode_profiles_v2, decode_profiles_v1, decode_one_v2, decode_one_v1, decode_created;
-/* Functions of the same kind for sub-resources; v1 has few of these sub-resources. */
+
+/* ---- extras.c: answers of sub-resources. Each reads the answers of one kind of call ---- */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
     decode_quota, decode_name_taken;
-/* Decodes a catalog for one region; NULL when the document is not a list of cloud profiles. */
-json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *region, bool v1);
+decode_body decode_ssh_key;
+
+/* ---- catalog.c ---- */
+/* Decodes a cloud profile into a catalog for one region. `root` is the object that has its members. NULL when
+ * it is no cloud profile. */
+json_t *decode_catalog(struct decoding *d, const json_t *profile, const json_t *root, const char *region);
 
 /*
  * ---- decode.c: single members. When a member is absent or null, the result is NULL, null or the given
@@ -294,9 +324,9 @@ wall_us kubeconfig_expiry(const char *kubeconfig);
 /* Whether the text is a kubeconfig. */
 bool kubeconfig_is_plausible(const char *text);
 
-/* Decides the class of a transfer: see classify.c. `token_rejected` is set when a new login may help. */
-enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
-                                    bool *ret_token_rejected);
+/* ---- classify.c ---- */
+/* The classes of Cleura's answers. */
+classify_transfer classify_answer;
 /* Returns the class of a 2xx whose body was not understood. */
 enum upstream_class classify_unread(bool is_write, enum read_end end);
 /* Cleura's error text from {"error": {"message", "errors"}}, shortened and cleaned; NULL when there is
