@@ -8,6 +8,7 @@
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/env.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -101,14 +102,14 @@ void access_log_add(struct access_log *log, struct request *r, int64_t duration_
         return;
     struct access_entry entry;
     fill_entry(&entry, r, level, duration_us, outcome);
-    (void)pthread_mutex_lock(&log->lock);
+    mutex_lock(&log->lock);
     assert(log->count <= ACCESS_LOG_ENTRIES && !log->is_stopping);
     const bool is_full = log->count == ACCESS_LOG_ENTRIES;
     if (!is_full)
         log->entries[(log->first + log->count++) % ACCESS_LOG_ENTRIES] = entry;
     if (!is_full && (log->count == 1 || log->count == BATCH))
-        (void)pthread_cond_signal(&log->changed);
-    (void)pthread_mutex_unlock(&log->lock);
+        cond_signal(&log->changed);
+    mutex_unlock(&log->lock);
     if (is_full)
         atomic_fetch_add(&log->dropped, 1);
 }
@@ -136,9 +137,9 @@ static void write_entry(const struct access_entry *e)
 static unsigned take_batch(struct access_log *log, struct access_entry batch[static BATCH],
                            bool *ret_may_wait)
 {
-    (void)pthread_mutex_lock(&log->lock);
+    mutex_lock(&log->lock);
     while (!log->count && !log->is_stopping)
-        (void)pthread_cond_wait(&log->changed, &log->lock);
+        cond_wait(&log->changed, &log->lock);
     const struct timespec until = cond_until(GATHER_US);
     for (int r = 0; r == 0 && log->count < BATCH && !log->is_stopping;)
         r = pthread_cond_timedwait(&log->changed, &log->lock, &until);
@@ -149,7 +150,7 @@ static unsigned take_batch(struct access_log *log, struct access_entry batch[sta
     log->first = (log->first + taken) % ACCESS_LOG_ENTRIES;
     log->count -= taken;
     *ret_may_wait = !log->is_stopping;
-    (void)pthread_mutex_unlock(&log->lock);
+    mutex_unlock(&log->lock);
     return taken;
 }
 
@@ -176,7 +177,7 @@ void access_log_set(struct access_log *log, enum access_log_mode mode)
 int access_log_start(struct access_log *log, enum access_log_mode mode)
 {
     access_log_set(log, mode);
-    (void)pthread_mutex_init(&log->lock, NULL);
+    mutex_init(&log->lock);
     cond_init(&log->changed);
     log->entries = mem_calloc(ACCESS_LOG_ENTRIES, sizeof(*log->entries));
     const int r = pthread_create(&log->thread, NULL, write_lines, log);
@@ -184,20 +185,20 @@ int access_log_start(struct access_log *log, enum access_log_mode mode)
         return 0;
     log->mode = ACCESS_LOG_OFF;
     free(log->entries);
-    (void)pthread_cond_destroy(&log->changed);
-    (void)pthread_mutex_destroy(&log->lock);
+    cond_done(&log->changed);
+    mutex_done(&log->lock);
     return -r;
 }
 
 void access_log_stop(struct access_log *log)
 {
-    (void)pthread_mutex_lock(&log->lock);
+    mutex_lock(&log->lock);
     log->is_stopping = true;
-    (void)pthread_cond_signal(&log->changed);
-    (void)pthread_mutex_unlock(&log->lock);
+    cond_signal(&log->changed);
+    mutex_unlock(&log->lock);
     (void)pthread_join(log->thread, NULL);
     assert(!log->count);
     free(log->entries);
-    (void)pthread_cond_destroy(&log->changed);
-    (void)pthread_mutex_destroy(&log->lock);
+    cond_done(&log->changed);
+    mutex_done(&log->lock);
 }

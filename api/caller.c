@@ -8,6 +8,7 @@
 
 #include "api/api_private.h"
 #include "base/ids.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "model/command.h"
 #include "model/string_list.h"
@@ -26,7 +27,7 @@ void jwt_cache_init(struct jwt_cache *cache)
 {
     cache->entries = mem_calloc(JWT_KEPT_MAX, sizeof(*cache->entries));
     for (size_t i = 0; i < JWT_CACHE_LOCKS; i++)
-        (void)pthread_mutex_init(&cache->locks[i], NULL);
+        mutex_init(&cache->locks[i]);
 }
 
 void jwt_cache_done(struct jwt_cache *cache)
@@ -35,7 +36,7 @@ void jwt_cache_done(struct jwt_cache *cache)
         view_blob_unref(cache->entries[i].caller);
     free(cache->entries);
     for (size_t i = 0; i < JWT_CACHE_LOCKS; i++)
-        (void)pthread_mutex_destroy(&cache->locks[i]);
+        mutex_done(&cache->locks[i]);
 }
 
 bool jwt_is_one(const char *token)
@@ -150,11 +151,11 @@ static struct view_blob *find_kept(struct api *api, const uint8_t digest[static 
     struct jwt_entry *ways = &api->jwts.entries[set * WAYS];
     pthread_mutex_t *lock = &api->jwts.locks[set % JWT_CACHE_LOCKS];
     struct view_blob *found = NULL;
-    (void)pthread_mutex_lock(lock);
+    mutex_lock(lock);
     for (size_t i = 0; i < WAYS && !found; i++)
         if (is_good(api, &ways[i], now) && !sodium_memcmp(ways[i].digest, digest, TOKEN_DIGEST_BYTES))
             found = view_blob_ref(ways[i].caller);
-    (void)pthread_mutex_unlock(lock);
+    mutex_unlock(lock);
     return found;
 }
 
@@ -166,14 +167,14 @@ static void keep(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES
     assert(set < SETS && caller->subject);
     struct jwt_entry *ways = &api->jwts.entries[set * WAYS], *place = ways;
     pthread_mutex_t *lock = &api->jwts.locks[set % JWT_CACHE_LOCKS];
-    (void)pthread_mutex_lock(lock);
+    mutex_lock(lock);
     for (size_t i = 1; i < WAYS; i++)
         if (ways[i].until < place->until)
             place = &ways[i];
     struct view_blob *before = place->caller;
     *place = (struct jwt_entry){.caller = view_blob_ref(caller), .until = until};
     memcpy(place->digest, digest, TOKEN_DIGEST_BYTES);
-    (void)pthread_mutex_unlock(lock);
+    mutex_unlock(lock);
     view_blob_unref(before);
 }
 

@@ -48,8 +48,8 @@ static void fill_write(struct request *r, struct command *cmd)
 static void append_preference(struct buffer *out, const char *text)
 {
     if (out->len)
-        (void)buffer_add_str(out, ", ");
-    (void)buffer_add_str(out, text);
+        buffer_add_str(out, ", ");
+    buffer_add_str(out, text);
 }
 
 static void set_applied(struct request *r, const struct preferences *p, const struct command *cmd)

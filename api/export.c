@@ -9,6 +9,7 @@
 #include "api/commands.h"
 #include "api/caller.h"
 #include "api/request.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "http/event_stream.h"
 #include "http/message/content.h"
@@ -44,7 +45,7 @@ static void export_free(struct event_stream *transport)
 static void on_page(struct command *cmd)
 {
     struct export *x = cmd->ctx;
-    (void)pthread_mutex_lock(&x->transport.lock);
+    mutex_lock(&x->transport.lock);
     assert(x->is_wanted && !x->page);
     x->is_wanted = false;
     if (cmd->reply.problem || !cmd->reply.text) {
@@ -55,7 +56,7 @@ static void on_page(struct command *cmd)
         x->is_last = cmd->audit.next == 0;
     }
     event_stream_resume(&x->transport);
-    (void)pthread_mutex_unlock(&x->transport.lock);
+    mutex_unlock(&x->transport.lock);
     command_free(cmd);
     event_stream_unref(&x->transport);
 }
@@ -139,10 +140,10 @@ bool export_is(const struct request *r)
 const char *export_completed(struct request *r)
 {
     struct export *x = export_of(TAKE_PTR(r->http.stream));
-    (void)pthread_mutex_lock(&x->transport.lock);
+    mutex_lock(&x->transport.lock);
     const bool is_whole = x->is_last && !x->page, was_slow = event_stream_completed(&x->transport);
     const char *end = is_whole ? NULL : x->transport.is_broken ? "broken" : was_slow ? "slow" : "client";
-    (void)pthread_mutex_unlock(&x->transport.lock);
+    mutex_unlock(&x->transport.lock);
     r->http.answer.len = x->transport.bytes;
     event_stream_unref(&x->transport);
     atomic_fetch_sub(&r->api->exports, 1);

@@ -13,6 +13,7 @@
 
 #include "api/api_private.h"
 #include "api/routes.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metric.h"
@@ -56,7 +57,7 @@ static _Thread_local struct {
 
 void metrics_init(struct metrics *m)
 {
-    (void)pthread_mutex_init(&m->lock, NULL);
+    mutex_init(&m->lock);
     atomic_init(&m->shards, NULL);
     m->serial = atomic_fetch_add(&next_serial, 1);
 }
@@ -67,7 +68,7 @@ void metrics_done(struct metrics *m)
         next = s->next;
         free(s);
     }
-    (void)pthread_mutex_destroy(&m->lock);
+    mutex_done(&m->lock);
 }
 
 static struct shard *shard_of_thread(struct metrics *m)
@@ -75,10 +76,10 @@ static struct shard *shard_of_thread(struct metrics *m)
     if (mine.serial == m->serial)
         return mine.shard;
     struct shard *s = MEM_NEW(struct shard);
-    (void)pthread_mutex_lock(&m->lock);
+    mutex_lock(&m->lock);
     s->next = atomic_load(&m->shards);
     atomic_store(&m->shards, s);
-    (void)pthread_mutex_unlock(&m->lock);
+    mutex_unlock(&m->lock);
     mine.serial = m->serial;
     mine.shard = s;
     return s;
@@ -161,9 +162,9 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
             uint64_t n = first ? total(first, &first->requests[route][method][i]) : 0;
             if (!n && !(declared && is_there_from_the_start(statuses[i])))
                 continue;
-            (void)buffer_printf(
-                out, "shootd_http_requests_total{method=\"%s\",route=\"%s\",code=\"%d\"} %" PRIu64 "\n",
-                method_name((enum method)method), route_label(route), statuses[i], n);
+            buffer_printf(out,
+                          "shootd_http_requests_total{method=\"%s\",route=\"%s\",code=\"%d\"} %" PRIu64 "\n",
+                          method_name((enum method)method), route_label(route), statuses[i], n);
         }
     }
 }
@@ -234,8 +235,8 @@ static void write_gauges(struct api *api, const struct http_numbers *n, struct b
     metric_one(out, "shootd_oidc_tokens_waiting", verifier_taken(&api->verifier));
     metric_one(out, "shootd_oidc_tokens_turned_away_total", (double)atomic_load(&api->verifier.refused));
     metric_family(out, "shootd_build_info");
-    (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
-                        api->options.revision);
+    buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
+                  api->options.revision);
 }
 
 static void write_event_log(struct buffer *out, struct feed *feed)

@@ -132,9 +132,9 @@ static const char *check_action(const char *text, json_t **ret_valid)
     *ret_valid = json_array();
     for (size_t i = 0; i < ROUTE_COUNT; i++)
         if (!(routes[i].flags & ROUTE_PUBLIC))
-            (void)json_array_append_new(*ret_valid, json_string(routes[i].operation));
+            json_append_take(*ret_valid, json_string(routes[i].operation));
     for (int i = 0; i < OWN_ACTION_MAX_; i++)
-        (void)json_array_append_new(*ret_valid, json_string(own_action_name((enum own_action)i)));
+        json_append_take(*ret_valid, json_string(own_action_name((enum own_action)i)));
     return "must be operationIds of openapi.yaml or actions of shootd itself, with commas between";
 }
 

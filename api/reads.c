@@ -115,7 +115,7 @@ void list_open(struct list_body *page)
     *page = (struct list_body){.is_tagged = true};
     buffer_init(&page->text, MAX_PAGE_BYTES);
     buffer_init(&page->tags, MAX_PAGE_BYTES);
-    (void)buffer_add_str(&page->text, "{\"items\":[");
+    buffer_add_str(&page->text, "{\"items\":[");
 }
 
 void list_done(struct list_body *page)
@@ -128,13 +128,13 @@ static void begin_item(struct list_body *page)
 {
     assert(page->text.len > 0);
     if (page->text.data[page->text.len - 1] != '[')
-        (void)buffer_add(&page->text, ",", 1);
+        buffer_add(&page->text, ",", 1);
 }
 
 static void add_item(struct list_body *page, const char *item, size_t len)
 {
     begin_item(page);
-    (void)buffer_add(&page->text, item, len);
+    buffer_add(&page->text, item, len);
 }
 
 void list_add(struct list_body *page, const char *item, size_t len)
@@ -148,14 +148,15 @@ void list_add_tagged(struct list_body *page, const char *items, const char *tags
     if (!*items)
         return;
     add_item(page, items, strlen(items));
-    page->is_tagged &= buffer_add_str(&page->tags, tags);
+    buffer_add_str(&page->tags, tags);
 }
 
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief)
 {
     begin_item(page);
     const wall_us seen_at = view_blob_write(blob, brief, &page->seen, &page->text);
-    page->is_tagged &= blob->etag[0] && buffer_add_str(&page->tags, blob->etag);
+    page->is_tagged &= blob->etag[0] != '\0';
+    buffer_add_str(&page->tags, blob->etag);
     const mono_us heard_at = atomic_load(&blob->heard_at);
     if (seen_at && (!page->oldest || heard_at < page->oldest_heard)) {
         page->oldest = seen_at;
@@ -175,16 +176,17 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
     size_t len;
     if (next) {
         cursor_make(r, next, cursor);
-        (void)buffer_printf(&page->text, "],\"next_cursor\":\"%s\"}", cursor);
-        page->is_tagged &= buffer_add_str(&page->tags, cursor);
+        buffer_printf(&page->text, "],\"next_cursor\":\"%s\"}", cursor);
+        buffer_add_str(&page->tags, cursor);
     } else {
-        (void)buffer_add_str(&page->text, "],\"next_cursor\":null}");
+        buffer_add_str(&page->text, "],\"next_cursor\":null}");
     }
     if (page->text.overflow) {
         log_error("page of a list exceeds the size limit of an answer", "request_id", r->http.id);
         return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
     }
-    const struct buffer *tagged = page->is_tagged && page->tags.len ? &page->tags : &page->text;
+    const struct buffer *tagged =
+        page->is_tagged && page->tags.len && !page->tags.overflow ? &page->tags : &page->text;
     etag_of_bytes(tagged->data, tagged->len, etag);
     char *text = buffer_take(&page->text, &len);
     return answer_with_tag(r, text, len, etag, PRIVATE);

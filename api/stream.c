@@ -9,6 +9,7 @@
 #include "api/api_private.h"
 #include "api/commands.h"
 #include "api/request.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "model/string_list.h"
 
@@ -41,33 +42,33 @@ const char *stream_end_name(enum stream_end end)
 
 /* ---- start and end ---- */
 
-static struct stream *stream_of(struct event_stream *transport)
+static struct api_stream *stream_of(struct event_stream *transport)
 {
-    return CONTAINER_OF(transport, struct stream, transport);
+    return CONTAINER_OF(transport, struct api_stream, transport);
 }
 
-static void end_with(struct stream *s, enum stream_end why)
+static void end_with(struct api_stream *s, enum stream_end why)
 {
     assert(!s->end && why != STREAM_GOES_ON);
     s->end = why;
     s->transport.is_ended = true;
 }
 
-static bool begin_piece(struct stream *s, enum stream_piece kind, const char *bytes, size_t len)
+static bool begin_piece(struct api_stream *s, enum stream_piece kind, const char *bytes, size_t len)
 {
     s->kind = kind;
     event_stream_begin(&s->transport, bytes, len);
     return true;
 }
 
-static bool begin_note(struct stream *s)
+static bool begin_note(struct api_stream *s)
 {
     return begin_piece(s, PIECE_NOTE, s->note, strlen(s->note));
 }
 
 static void stream_free(struct event_stream *transport)
 {
-    struct stream *s = stream_of(transport);
+    struct api_stream *s = stream_of(transport);
     string_list_free(s->asked.types);
     string_list_free(s->asked.projects);
     free(s->asked.cluster);
@@ -82,7 +83,7 @@ static void stream_free(struct event_stream *transport)
 
 static void piece_taken(struct event_stream *transport)
 {
-    struct stream *s = stream_of(transport);
+    struct api_stream *s = stream_of(transport);
     switch (s->kind) {
     case PIECE_NOTE:
         break;
@@ -102,7 +103,7 @@ static void piece_taken(struct event_stream *transport)
     }
 }
 
-static bool say_goodbye(struct stream *s)
+static bool say_goodbye(struct api_stream *s)
 {
     const char *word = ends[s->end].word;
     if (s->end_sent || !word)
@@ -114,7 +115,7 @@ static bool say_goodbye(struct stream *s)
     return begin_note(s);
 }
 
-static bool say_reset(struct stream *s)
+static bool say_reset(struct api_stream *s)
 {
     s->reset = false;
     s->position = s->reset_newest;
@@ -128,7 +129,7 @@ static bool say_reset(struct stream *s)
 
 /* Makes a heartbeat. When the stream has skipped events that are not for this client, the heartbeat contains
  * the position (AO-20, AO-23). */
-static bool say_heartbeat(struct stream *s)
+static bool say_heartbeat(struct api_stream *s)
 {
     s->heartbeat_is_due = false;
     if (s->sent_position == s->position)
@@ -147,7 +148,7 @@ static bool lists(char *const *names, const char *name)
     return false;
 }
 
-static bool wants(const struct stream *s, const struct feed_entry *e)
+static bool wants(const struct api_stream *s, const struct feed_entry *e)
 {
     return s->types & UINT64_C(1) << e->type &&
            (!s->asked.projects || lists(s->asked.projects, e->project)) &&
@@ -155,7 +156,7 @@ static bool wants(const struct stream *s, const struct feed_entry *e)
 }
 
 /* The client's position is older than the stored events, or comes from another log (AO-22). */
-static bool is_not_in_log(const struct stream *s, const struct command_events *page)
+static bool is_not_in_log(const struct api_stream *s, const struct command_events *page)
 {
     return s->position > page->newest || s->position < page->base ||
            (s->position < page->newest && (!page->oldest || s->position + 1 < page->oldest));
@@ -172,8 +173,8 @@ static enum stream_end end_of_problem(const struct command *cmd)
 /* Loop thread. */
 static void on_stream_page(struct command *cmd)
 {
-    struct stream *s = cmd->ctx;
-    (void)pthread_mutex_lock(&s->transport.lock);
+    struct api_stream *s = cmd->ctx;
+    mutex_lock(&s->transport.lock);
     assert(s->page_is_wanted && !s->page);
     s->page_is_wanted = false;
     if (cmd->reply.problem && !s->end) {
@@ -188,13 +189,13 @@ static void on_stream_page(struct command *cmd)
         s->page_last = cmd->events.last;
     }
     event_stream_resume(&s->transport);
-    (void)pthread_mutex_unlock(&s->transport.lock);
+    mutex_unlock(&s->transport.lock);
     command_free(cmd);
     event_stream_unref(&s->transport);
 }
 
 /* Requests a page. The stream sends nothing until the page has come. */
-static void want_page(struct stream *s)
+static void want_page(struct api_stream *s)
 {
     struct request *r = CONTAINER_OF(s->transport.request, struct request, http);
     struct command *cmd = request_command(r, COMMAND_EVENTS);
@@ -214,7 +215,7 @@ static void want_page(struct stream *s)
 }
 
 /* Takes the next entry of the feed that matches the stream. */
-static bool take_entry(struct stream *s)
+static bool take_entry(struct api_stream *s)
 {
     struct api *api = s->api;
     for (;;) {
@@ -243,7 +244,7 @@ static bool take_entry(struct stream *s)
 
 static bool next_piece(struct event_stream *transport)
 {
-    struct stream *s = stream_of(transport);
+    struct api_stream *s = stream_of(transport);
     if (!s->end && http_is_draining(transport->request))
         end_with(s, STREAM_STOPPED);
     if (s->end)
@@ -267,12 +268,12 @@ static const struct event_stream_content content = {
 
 _Static_assert((int)EVENT_TYPE_MAX_ <= 64, "a type of event is a bit of 64");
 
-struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
-                          int64_t position)
+struct api_stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
+                              int64_t position)
 {
     const struct api *api = r->api;
     const struct env *env = api->options.env;
-    struct stream *s = MEM_NEW(struct stream);
+    struct api_stream *s = MEM_NEW(struct api_stream);
     event_stream_init(&s->transport, &content, &r->http);
     list_init(&s->link);
     s->api = r->api;
@@ -303,7 +304,7 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
 
 /* Called while the lock is held. Skips events that are not for this client, so that the stream is not woken
  * for them. */
-static bool has_news(struct stream *s, struct feed_entry *const *batch, size_t count)
+static bool has_news(struct api_stream *s, struct feed_entry *const *batch, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (batch[i]->sequence <= s->position)
@@ -315,21 +316,21 @@ static bool has_news(struct stream *s, struct feed_entry *const *batch, size_t c
     return false;
 }
 
-void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now)
+void stream_check(struct api_stream *s, struct feed_entry *const *batch, size_t count, mono_us now)
 {
-    (void)pthread_mutex_lock(&s->transport.lock);
+    mutex_lock(&s->transport.lock);
     if (s->transport.state == EVENT_STREAM_SUSPENDED) {
         if (now >= s->transport.sent_at + atomic_load(&s->api->live.heartbeat_us))
             s->heartbeat_is_due = true;
         if (s->end || s->heartbeat_is_due || (!s->page_is_wanted && has_news(s, batch, count)))
             event_stream_resume(&s->transport);
     }
-    (void)pthread_mutex_unlock(&s->transport.lock);
+    mutex_unlock(&s->transport.lock);
 }
 
-void stream_end(struct stream *s, enum stream_end why)
+void stream_end(struct api_stream *s, enum stream_end why)
 {
-    (void)pthread_mutex_lock(&s->transport.lock);
+    mutex_lock(&s->transport.lock);
     if (!s->end) {
         end_with(s, why);
         if (why == STREAM_TOKEN)
@@ -337,24 +338,24 @@ void stream_end(struct stream *s, enum stream_end why)
                                                      * incomplete block as an event (AO-20) */
         event_stream_resume(&s->transport);
     }
-    (void)pthread_mutex_unlock(&s->transport.lock);
+    mutex_unlock(&s->transport.lock);
 }
 
-void stream_cut(struct stream *s)
+void stream_cut(struct api_stream *s)
 {
-    (void)pthread_mutex_lock(&s->transport.lock);
+    mutex_lock(&s->transport.lock);
     event_stream_cut(&s->transport);
-    (void)pthread_mutex_unlock(&s->transport.lock);
+    mutex_unlock(&s->transport.lock);
 }
 
-enum stream_end stream_completed(struct stream *s)
+enum stream_end stream_completed(struct api_stream *s)
 {
-    (void)pthread_mutex_lock(&s->transport.lock);
+    mutex_lock(&s->transport.lock);
     bool was_slow = event_stream_completed(&s->transport);
     if (!s->end)
         end_with(s, was_slow ? STREAM_SLOW : STREAM_CLIENT);
     enum stream_end end = s->end;
-    (void)pthread_mutex_unlock(&s->transport.lock);
+    mutex_unlock(&s->transport.lock);
     atomic_fetch_add(&s->counts->ended[end], 1);
     return end;
 }

@@ -7,6 +7,7 @@
 #include "api/api_private.h"
 #include "api/auth.h"
 #include "api/request.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
@@ -37,14 +38,14 @@ struct stream_round {
 
 /* ---- the thread ---- */
 
-static bool sees_what_is_sent(const struct api_token *token, const struct stream *s)
+static bool sees_what_is_sent(const struct api_token *token, const struct api_stream *s)
 {
     char *everything[] = {(char[]){"*"}, NULL};
     return projects_cover(token->projects, s->asked.projects ? s->asked.projects : everything);
 }
 
 /* Looks up the token of an open stream again, like the token of a new request. */
-static bool token_still_holds(struct api *api, const struct stream *s)
+static bool token_still_holds(struct api *api, const struct api_stream *s)
 {
     char key[TOKEN_HEX_BYTES];
     if (s->caller)
@@ -59,7 +60,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
 
 /* Called while the lock of the stream's shard is held: ends a stream at the end of its lifetime, or offers it
  * new events. */
-static void check_stream(struct stream_round *l, struct stream *s)
+static void check_stream(struct stream_round *l, struct api_stream *s)
 {
     struct api *api = l->all->api;
     if (l->check_tokens && !token_still_holds(api, s))
@@ -124,10 +125,10 @@ static void *streams_run(void *arg)
 
             for (size_t i = 0; i < STREAM_SHARDS; i++) {
                 struct stream_shard *shard = &l.all->shards[i];
-                (void)pthread_mutex_lock(&shard->lock);
+                mutex_lock(&shard->lock);
                 LIST_FOR_EACH (it, &shard->streams)
-                    check_stream(&l, CONTAINER_OF(it, struct stream, link));
-                (void)pthread_mutex_unlock(&shard->lock);
+                    check_stream(&l, CONTAINER_OF(it, struct api_stream, link));
+                mutex_unlock(&shard->lock);
                 pace(&l);
             }
             for (size_t i = 0; i < l.count; i++)
@@ -141,9 +142,9 @@ int streams_start(struct streams *all, struct api *api)
 {
     all->api = api;
     all->begins_at = feed_newest(api->options.feed); /* set before a stream can wait for events */
-    (void)pthread_mutex_init(&all->admission, NULL);
+    mutex_init(&all->admission);
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
-        (void)pthread_mutex_init(&all->shards[i].lock, NULL);
+        mutex_init(&all->shards[i].lock);
         list_init(&all->shards[i].streams);
     }
     return -pthread_create(&all->thread, NULL, streams_run, all);
@@ -157,9 +158,9 @@ void streams_stop(struct streams *all)
     assert(!atomic_load(&all->open));
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
         assert(list_is_empty(&all->shards[i].streams));
-        (void)pthread_mutex_destroy(&all->shards[i].lock);
+        mutex_done(&all->shards[i].lock);
     }
-    (void)pthread_mutex_destroy(&all->admission);
+    mutex_done(&all->admission);
 }
 
 void streams_end_all(struct streams *all)
@@ -170,7 +171,7 @@ void streams_end_all(struct streams *all)
 
 /* ---- opening and closing ---- */
 
-static struct stream_shard *shard_of(struct streams *all, const struct stream *s)
+static struct stream_shard *shard_of(struct streams *all, const struct api_stream *s)
 {
     return &all->shards[((uintptr_t)s / sizeof(*s)) % STREAM_SHARDS];
 }
@@ -179,28 +180,29 @@ static unsigned open_of_token(struct streams *all, const uint8_t digest[static T
 {
     unsigned count = 0;
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
-        (void)pthread_mutex_lock(&all->shards[i].lock);
+        mutex_lock(&all->shards[i].lock);
         LIST_FOR_EACH (it, &all->shards[i].streams)
-            count += !memcmp(CONTAINER_OF(it, struct stream, link)->token_digest, digest, TOKEN_DIGEST_BYTES);
-        (void)pthread_mutex_unlock(&all->shards[i].lock);
+            count +=
+                !memcmp(CONTAINER_OF(it, struct api_stream, link)->token_digest, digest, TOKEN_DIGEST_BYTES);
+        mutex_unlock(&all->shards[i].lock);
     }
     return count;
 }
 
 /* Admits a stream; returns false when a limit is reached. */
-static bool let_in(struct streams *all, struct stream *s)
+static bool let_in(struct streams *all, struct api_stream *s)
 {
     struct stream_shard *shard = shard_of(all, s);
-    (void)pthread_mutex_lock(&all->admission);
+    mutex_lock(&all->admission);
     bool ok = atomic_load(&all->open) < atomic_load(&all->api->live.streams) &&
               open_of_token(all, s->token_digest) < atomic_load(&all->api->live.streams_per_token);
     if (ok) {
         atomic_fetch_add(&all->open, 1);
-        (void)pthread_mutex_lock(&shard->lock);
+        mutex_lock(&shard->lock);
         list_append(&shard->streams, &s->link);
-        (void)pthread_mutex_unlock(&shard->lock);
+        mutex_unlock(&shard->lock);
     }
-    (void)pthread_mutex_unlock(&all->admission);
+    mutex_unlock(&all->admission);
     return ok;
 }
 
@@ -220,7 +222,7 @@ struct problem *streams_open(struct request *r, struct command_events *asked, in
     }
     if (http_is_draining(&r->http))
         return refuse_stream(PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
-    struct stream *s = stream_new(r, &all->counts, asked, position);
+    struct api_stream *s = stream_new(r, &all->counts, asked, position);
     if (!let_in(all, s)) {
         event_stream_unref(&s->transport);
         return refuse_stream(PROBLEM_TOO_MANY_STREAMS,
@@ -235,11 +237,11 @@ struct problem *streams_open(struct request *r, struct command_events *asked, in
 enum stream_end streams_completed(struct request *r)
 {
     struct streams *all = &r->api->streams;
-    struct stream *s = CONTAINER_OF(TAKE_PTR(r->http.stream), struct stream, transport);
+    struct api_stream *s = CONTAINER_OF(TAKE_PTR(r->http.stream), struct api_stream, transport);
     struct stream_shard *shard = shard_of(all, s);
-    (void)pthread_mutex_lock(&shard->lock);
+    mutex_lock(&shard->lock);
     list_remove(&s->link);
-    (void)pthread_mutex_unlock(&shard->lock);
+    mutex_unlock(&shard->lock);
     unsigned before = atomic_fetch_sub(&all->open, 1);
     assert(before > 0);
     (void)before;

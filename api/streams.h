@@ -49,7 +49,7 @@ struct stream_counts {
 /* The kinds of pieces. A piece is the text that is being sent. */
 enum stream_piece { PIECE_NOTE, PIECE_ENTRY, PIECE_PAGE };
 
-struct stream {
+struct api_stream {
     struct event_stream transport; /* the first member; its lock protects the members after `ends_at` */
     struct list link;              /* protected by the lock of its shard (streams.c) */
     struct api *api;
@@ -84,19 +84,19 @@ struct stream {
  * Makes a stream for the request, from `position` (exclusive); takes over the content of `asked`. The
  * returned reference belongs to the request.
  */
-struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
-                          int64_t position);
+struct api_stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
+                              int64_t position);
 
 /* The streams' thread: offers the stream new entries, in the order of their numbers, and resumes it if
  * needed. */
-void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
+void stream_check(struct api_stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
 /* Ends the stream, with a message to the client if possible. Only the first call has an effect. Any thread.
  */
-void stream_end(struct stream *s, enum stream_end why);
+void stream_end(struct api_stream *s, enum stream_end why);
 /* Shuts down the connection of an ended stream whose client does not take the remaining bytes. Any thread. */
-void stream_cut(struct stream *s);
+void stream_cut(struct api_stream *s);
 /* Called when the request is completed, on the worker of the request. Returns why the stream ended. */
-enum stream_end stream_completed(struct stream *s);
+enum stream_end stream_completed(struct api_stream *s);
 
 /* ---- streams.c: all streams ---- */
 

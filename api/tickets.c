@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "view/view.h"
 
@@ -22,7 +23,7 @@ struct ticket {
 void tickets_init(struct tickets *t)
 {
     *t = (struct tickets){.count = 0};
-    (void)pthread_mutex_init(&t->lock, NULL);
+    mutex_init(&t->lock);
 }
 
 void tickets_done(struct tickets *t)
@@ -30,7 +31,7 @@ void tickets_done(struct tickets *t)
     for (size_t i = 0; i < t->count; i++)
         view_blob_unref(t->items[i].caller);
     free(t->items);
-    (void)pthread_mutex_destroy(&t->lock);
+    mutex_done(&t->lock);
 }
 
 /* The caller holds the lock. Tickets expire in the order of their creation. */
@@ -70,7 +71,7 @@ bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token
     make_ticket(env, ticket);
     token_digest(ticket, item.digest);
     memcpy(item.token, token, sizeof(item.token));
-    (void)pthread_mutex_lock(&t->lock);
+    mutex_lock(&t->lock);
     drop_expired(t, env_mono(env));
     bool ok = !tickets_are_full(t, token);
     if (ok && t->count == t->capacity) {
@@ -82,7 +83,7 @@ bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token
         item.caller = caller ? view_blob_ref(caller) : NULL;
         t->items[t->count++] = item;
     }
-    (void)pthread_mutex_unlock(&t->lock);
+    mutex_unlock(&t->lock);
     return ok;
 }
 
@@ -92,7 +93,7 @@ bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
     uint8_t digest[TOKEN_DIGEST_BYTES];
     *ret_caller = NULL;
     token_digest(ticket, digest);
-    (void)pthread_mutex_lock(&t->lock);
+    mutex_lock(&t->lock);
     drop_expired(t, env_mono(env));
     size_t i = 0;
     while (i < t->count && memcmp(t->items[i].digest, digest, sizeof(digest)) != 0)
@@ -104,6 +105,6 @@ bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
         t->count--;
         memmove(&t->items[i], &t->items[i + 1], (t->count - i) * sizeof(*t->items));
     }
-    (void)pthread_mutex_unlock(&t->lock);
+    mutex_unlock(&t->lock);
     return found;
 }

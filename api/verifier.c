@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
@@ -30,13 +31,13 @@ static enum verifier_place free_place(struct verifier *v, uint64_t client, int64
 
 enum verifier_place verifier_take_place(struct verifier *v, uint64_t client, int64_t left)
 {
-    (void)pthread_mutex_lock(&v->lock);
+    mutex_lock(&v->lock);
     const enum verifier_place place = free_place(v, client, left);
     if (place != VERIFIER_NO_PLACE) {
         v->taken[place]++;
         client_of(v, client, place)->taken++;
     }
-    (void)pthread_mutex_unlock(&v->lock);
+    mutex_unlock(&v->lock);
     if (place == VERIFIER_NO_PLACE)
         atomic_fetch_add(&v->refused, 1);
     return place;
@@ -44,18 +45,18 @@ enum verifier_place verifier_take_place(struct verifier *v, uint64_t client, int
 
 void verifier_leave_place(struct verifier *v, uint64_t client, enum verifier_place place)
 {
-    (void)pthread_mutex_lock(&v->lock);
+    mutex_lock(&v->lock);
     struct verifier_client *of = client_of(v, client, place);
     assert(v->taken[place] && of->taken);
     v->taken[place]--;
     of->taken--;
-    (void)pthread_mutex_unlock(&v->lock);
+    mutex_unlock(&v->lock);
 }
 
 void verifier_submit(struct verifier *v, struct verifier_job *job)
 {
     assert(job->work && job->drop);
-    (void)pthread_mutex_lock(&v->lock);
+    mutex_lock(&v->lock);
     struct verifier_client *of = client_of(v, job->client, job->place);
     assert(of->taken && !v->is_stopping);
     if (list_is_detached(&of->turn)) {
@@ -63,15 +64,15 @@ void verifier_submit(struct verifier *v, struct verifier_job *job)
         list_append(&v->turns[job->place], &of->turn);
     }
     list_append(&of->waiting, &job->link);
-    (void)pthread_mutex_unlock(&v->lock);
-    (void)pthread_cond_signal(&v->wake);
+    mutex_unlock(&v->lock);
+    cond_signal(&v->wake);
 }
 
 unsigned verifier_taken(struct verifier *v)
 {
-    (void)pthread_mutex_lock(&v->lock);
+    mutex_lock(&v->lock);
     const unsigned taken = v->taken[VERIFIER_USUAL] + v->taken[VERIFIER_OVER_LIMIT];
-    (void)pthread_mutex_unlock(&v->lock);
+    mutex_unlock(&v->lock);
     return taken;
 }
 
@@ -122,25 +123,25 @@ static struct verifier_job *next_job(struct verifier *v)
 {
     struct verifier_job *job = NULL;
     mono_us due;
-    (void)pthread_mutex_lock(&v->lock);
+    mutex_lock(&v->lock);
     while (!v->is_stopping && !(job = take_due(v, &due))) {
         if (due == INT64_MAX) {
-            (void)pthread_cond_wait(&v->wake, &v->lock);
+            cond_wait(&v->wake, &v->lock);
         } else {
             const struct timespec until = cond_until(due - env_mono(v->env));
             (void)pthread_cond_timedwait(&v->wake, &v->lock, &until);
         }
     }
-    (void)pthread_mutex_unlock(&v->lock);
+    mutex_unlock(&v->lock);
     return job;
 }
 
 static void continue_later(struct verifier *v, struct verifier_job *job)
 {
-    (void)pthread_mutex_lock(&v->lock);
+    mutex_lock(&v->lock);
     job->again_at = env_mono(v->env) + VERIFIER_AGAIN_US;
     list_append(&v->unfinished, &job->link);
-    (void)pthread_mutex_unlock(&v->lock);
+    mutex_unlock(&v->lock);
 }
 
 static void *run(void *arg)
@@ -162,8 +163,8 @@ static void *run(void *arg)
 static void release(struct verifier *v)
 {
     free(v->clients);
-    (void)pthread_cond_destroy(&v->wake);
-    (void)pthread_mutex_destroy(&v->lock);
+    cond_done(&v->wake);
+    mutex_done(&v->lock);
 }
 
 int verifier_start(struct verifier *v, const struct env *env)
@@ -173,7 +174,7 @@ int verifier_start(struct verifier *v, const struct env *env)
     for (size_t i = 0; i < VERIFIER_PLACE_KINDS; i++)
         list_init(&v->turns[i]);
     list_init(&v->unfinished);
-    (void)pthread_mutex_init(&v->lock, NULL);
+    mutex_init(&v->lock);
     cond_init(&v->wake);
     const int r = pthread_create(&v->thread, NULL, run, v);
     if (r)
@@ -201,10 +202,10 @@ static void drop_all(struct verifier *v)
 
 void verifier_stop(struct verifier *v)
 {
-    (void)pthread_mutex_lock(&v->lock);
+    mutex_lock(&v->lock);
     v->is_stopping = true;
-    (void)pthread_cond_signal(&v->wake);
-    (void)pthread_mutex_unlock(&v->lock);
+    cond_signal(&v->wake);
+    mutex_unlock(&v->lock);
     (void)pthread_join(v->thread, NULL);
     drop_all(v);
     release(v);

@@ -40,24 +40,23 @@ static bool buffer_reserve(struct buffer *b, size_t extra)
     return true;
 }
 
-bool buffer_add(struct buffer *b, const void *bytes, size_t len)
+void buffer_add(struct buffer *b, const void *bytes, size_t len)
 {
     if (!buffer_reserve(b, len))
-        return false;
+        return;
     if (len)
         memcpy(b->data + b->len, bytes, len);
     b->len += len;
     assert(b->len <= b->max && b->len < b->capacity);
     b->data[b->len] = '\0';
-    return true;
 }
 
-bool buffer_add_str(struct buffer *b, const char *text)
+void buffer_add_str(struct buffer *b, const char *text)
 {
-    return buffer_add(b, text, strlen(text));
+    buffer_add(b, text, strlen(text));
 }
 
-bool buffer_printf(struct buffer *b, const char *format, ...)
+void buffer_printf(struct buffer *b, const char *format, ...)
 {
     va_list args;
     char *text = NULL;
@@ -66,9 +65,8 @@ bool buffer_printf(struct buffer *b, const char *format, ...)
     va_end(args);
     if (n < 0)
         abort();
-    bool ok = buffer_add(b, text, (size_t)n);
+    buffer_add(b, text, (size_t)n);
     free(text);
-    return ok;
 }
 
 char *buffer_take(struct buffer *b, size_t *ret_len)
@@ -93,7 +91,8 @@ enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len)
         z.next_out = piece;
         z.avail_out = PIECE;
         r = inflate(&z, Z_NO_FLUSH);
-        if (!buffer_add(b, piece, PIECE - z.avail_out))
+        buffer_add(b, piece, PIECE - z.avail_out);
+        if (b->overflow)
             end = GUNZIP_TOO_LARGE;
         if (r == Z_STREAM_END && z.avail_in) /* a file may have several members (RFC 1952, 2.2) */
             r = inflateReset(&z);

@@ -22,10 +22,9 @@ struct buffer {
 void buffer_init(struct buffer *b, size_t max_bytes);
 /* Frees the bytes; the struct may be used again with the same maximum. */
 void buffer_done(struct buffer *b);
-/* Appends the bytes; false when the result would be longer than the maximum. */
-bool buffer_add(struct buffer *b, const void *bytes, size_t len);
-bool buffer_add_str(struct buffer *b, const char *text);
-bool buffer_printf(struct buffer *b, const char *format, ...) ATTR_PRINTF(2, 3);
+void buffer_add(struct buffer *b, const void *bytes, size_t len);
+void buffer_add_str(struct buffer *b, const char *text);
+void buffer_printf(struct buffer *b, const char *format, ...) ATTR_PRINTF(2, 3);
 /* Moves the bytes out (never NULL); the caller frees them. */
 char *buffer_take(struct buffer *b, size_t *ret_len);
 

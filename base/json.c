@@ -260,6 +260,11 @@ void json_set_bool(json_t *object, const char *key, bool value)
     (void)json_object_set_new(object, key, json_boolean(value));
 }
 
+void json_append_take(json_t *array, json_t *value)
+{
+    (void)json_array_append_new(array, value);
+}
+
 void json_set_take(json_t *object, const char *key, json_t *value)
 {
     (void)json_object_set_new(object, key, value ? value : json_null());

@@ -133,6 +133,8 @@ char *json_pointer_to(const char *base, const char *name);
 void json_set_str(json_t *object, const char *key, const char *text);
 void json_set_int(json_t *object, const char *key, int64_t value);
 void json_set_bool(json_t *object, const char *key, bool value);
+/* Appends to the array, and takes over the reference of `value`; NULL appends nothing. */
+void json_append_take(json_t *array, json_t *value);
 /* Takes over the reference of `value`; a NULL value becomes null. */
 void json_set_take(json_t *object, const char *key, json_t *value);
 

@@ -22,43 +22,43 @@ static void write_escape(struct buffer *out, unsigned char c)
         text[1] = letters[c];
     else if (c < 0x20)
         (void)snprintf(text, sizeof(text), "\\u%04X", c);
-    (void)buffer_add_str(out, text);
+    buffer_add_str(out, text);
 }
 
 static void write_string(struct buffer *out, const char *text, size_t len)
 {
     size_t start = 0;
-    (void)buffer_add(out, "\"", 1);
+    buffer_add(out, "\"", 1);
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
         if (c >= 0x20 && c != '"' && c != '\\')
             continue;
-        (void)buffer_add(out, text + start, i - start);
+        buffer_add(out, text + start, i - start);
         write_escape(out, c);
         start = i + 1;
     }
-    (void)buffer_add(out, text + start, len - start);
-    (void)buffer_add(out, "\"", 1);
+    buffer_add(out, text + start, len - start);
+    buffer_add(out, "\"", 1);
 }
 
-struct writer {
+struct json_writer {
     struct buffer *out;
     bool sorted;
 };
 
-static void write_value(struct writer *w, const json_t *value);
+static void write_value(struct json_writer *w, const json_t *value);
 
-static void write_array(struct writer *w, const json_t *array)
+static void write_array(struct json_writer *w, const json_t *array)
 {
     size_t i;
     json_t *value;
-    (void)buffer_add(w->out, "[", 1);
+    buffer_add(w->out, "[", 1);
     json_array_foreach (array, i, value) {
         if (i)
-            (void)buffer_add(w->out, ",", 1);
+            buffer_add(w->out, ",", 1);
         write_value(w, value);
     }
-    (void)buffer_add(w->out, "]", 1);
+    buffer_add(w->out, "]", 1);
 }
 
 static int by_name(const void *left, const void *right)
@@ -67,16 +67,16 @@ static int by_name(const void *left, const void *right)
     return strcmp(json_object_iter_key(*a), json_object_iter_key(*b));
 }
 
-static void write_member(struct writer *w, void *member, bool first)
+static void write_member(struct json_writer *w, void *member, bool first)
 {
     if (!first)
-        (void)buffer_add(w->out, ",", 1);
+        buffer_add(w->out, ",", 1);
     write_string(w->out, json_object_iter_key(member), json_object_iter_key_len(member));
-    (void)buffer_add(w->out, ":", 1);
+    buffer_add(w->out, ":", 1);
     write_value(w, json_object_iter_value(member));
 }
 
-static void write_sorted_members(struct writer *w, json_t *object)
+static void write_sorted_members(struct json_writer *w, json_t *object)
 {
     size_t count = json_object_size(object), i = 0;
     void **members CLEANUP_FREE = mem_calloc(count + 1, sizeof(*members));
@@ -87,20 +87,20 @@ static void write_sorted_members(struct writer *w, json_t *object)
         write_member(w, members[i], i == 0);
 }
 
-static void write_object(struct writer *w, const json_t *value)
+static void write_object(struct json_writer *w, const json_t *value)
 {
     json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterators take no const pointer */
     bool first = true;
-    (void)buffer_add(w->out, "{", 1);
+    buffer_add(w->out, "{", 1);
     if (w->sorted)
         write_sorted_members(w, object);
     else
         for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at), first = false)
             write_member(w, at, first);
-    (void)buffer_add(w->out, "}", 1);
+    buffer_add(w->out, "}", 1);
 }
 
-static void write_value(struct writer *w, const json_t *value)
+static void write_value(struct json_writer *w, const json_t *value)
 {
     char number[40];
     size_t len;
@@ -116,22 +116,22 @@ static void write_value(struct writer *w, const json_t *value)
         break;
     case JSON_INTEGER:
         len = (size_t)snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        (void)buffer_add(w->out, number, len);
+        buffer_add(w->out, number, len);
         break;
     case JSON_REAL:
         /* The form is the same as jansson's: %.17g, with ".0" or an exponent. */
         len = json_dumpb(value, number, sizeof(number), JSON_ENCODE_ANY);
         assert(len <= sizeof(number));
-        (void)buffer_add(w->out, number, len);
+        buffer_add(w->out, number, len);
         break;
     case JSON_TRUE:
-        (void)buffer_add_str(w->out, "true");
+        buffer_add_str(w->out, "true");
         break;
     case JSON_FALSE:
-        (void)buffer_add_str(w->out, "false");
+        buffer_add_str(w->out, "false");
         break;
     case JSON_NULL:
-        (void)buffer_add_str(w->out, "null");
+        buffer_add_str(w->out, "null");
         break;
     }
 }
@@ -140,7 +140,7 @@ static char *write_text(const json_t *value, bool sorted)
 {
     struct buffer out;
     buffer_init(&out, SIZE_MAX / 2); /* needs no limit: shootd built the tree from limited parts */
-    write_value(&(struct writer){.out = &out, .sorted = sorted}, value);
+    write_value(&(struct json_writer){.out = &out, .sorted = sorted}, value);
     size_t len;
     assert(!out.overflow);
     char *text = buffer_take(&out, &len);
@@ -149,7 +149,7 @@ static char *write_text(const json_t *value, bool sorted)
 
 void json_write(struct buffer *out, const json_t *value)
 {
-    write_value(&(struct writer){.out = out}, value);
+    write_value(&(struct json_writer){.out = out}, value);
 }
 
 char *json_text(const json_t *value)
@@ -168,21 +168,21 @@ static void begin_member(struct buffer *out, const char *name)
 {
     assert(out->len > 0);
     if (out->data[out->len - 1] != '{')
-        (void)buffer_add(out, ",", 1);
+        buffer_add(out, ",", 1);
     write_string(out, name, strlen(name));
-    (void)buffer_add(out, ":", 1);
+    buffer_add(out, ":", 1);
 }
 
 void json_out_begin(struct buffer *out, const char *name)
 {
     if (name)
         begin_member(out, name);
-    (void)buffer_add(out, "{", 1);
+    buffer_add(out, "{", 1);
 }
 
 void json_out_end(struct buffer *out)
 {
-    (void)buffer_add(out, "}", 1);
+    buffer_add(out, "}", 1);
 }
 
 void json_out_str(struct buffer *out, const char *name, const char *text)
@@ -191,25 +191,25 @@ void json_out_str(struct buffer *out, const char *name, const char *text)
     if (text)
         write_string(out, text, strlen(text));
     else
-        (void)buffer_add_str(out, "null");
+        buffer_add_str(out, "null");
 }
 
 void json_out_int(struct buffer *out, const char *name, int64_t value)
 {
     begin_member(out, name);
-    (void)buffer_printf(out, "%" PRId64, value);
+    buffer_printf(out, "%" PRId64, value);
 }
 
 void json_out_bool(struct buffer *out, const char *name, bool value)
 {
     begin_member(out, name);
-    (void)buffer_add_str(out, value ? "true" : "false");
+    buffer_add_str(out, value ? "true" : "false");
 }
 
 void json_out_text(struct buffer *out, const char *name, const char *json)
 {
     begin_member(out, name);
-    (void)buffer_add_str(out, json ? json : "null");
+    buffer_add_str(out, json ? json : "null");
 }
 
 void json_out_take(struct buffer *out, const char *name, json_t *value)
@@ -218,6 +218,6 @@ void json_out_take(struct buffer *out, const char *name, json_t *value)
     if (value)
         json_write(out, value);
     else
-        (void)buffer_add_str(out, "null");
+        buffer_add_str(out, "null");
     json_decref(value);
 }

@@ -142,14 +142,14 @@ static void clean_value(struct cleaned *c, const char *value)
 
 static void add_quoted(struct buffer *line, const char *value)
 {
-    (void)buffer_add(line, "\"", 1);
+    buffer_add(line, "\"", 1);
     for (size_t plain; *value; value += plain) {
         if (*value == '"' || *value == '\\')
-            (void)buffer_add(line, "\\", 1);
+            buffer_add(line, "\\", 1);
         plain = 1 + strcspn(value + 1, "\"\\");
-        (void)buffer_add(line, value, plain);
+        buffer_add(line, value, plain);
     }
-    (void)buffer_add(line, "\"", 1);
+    buffer_add(line, "\"", 1);
 }
 
 /* Writes all the bytes. Another process may have made stderr non-blocking: this function waits all the same.
@@ -171,27 +171,27 @@ static unsigned send_stderr(struct iovec *lines, unsigned count)
 }
 
 /* The parts of a line; `when` is the time of writing. */
-struct line {
+struct log_line {
     const char *when, *level, *message;
     const char *const *keys, *const *values;
     unsigned count;
 };
 
-static void add_text_line(struct buffer *out, const struct line *l)
+static void add_text_line(struct buffer *out, const struct log_line *l)
 {
-    (void)buffer_printf(out, "%s %-7s %s", l->when, l->level, l->message);
+    buffer_printf(out, "%s %-7s %s", l->when, l->level, l->message);
     for (unsigned i = 0; i < l->count; i++) {
-        (void)buffer_add(out, " ", 1);
-        (void)buffer_add_str(out, l->keys[i]);
-        (void)buffer_add(out, "=", 1);
+        buffer_add(out, " ", 1);
+        buffer_add_str(out, l->keys[i]);
+        buffer_add(out, "=", 1);
         if (!*l->values[i] || strpbrk(l->values[i], " \"=\\"))
             add_quoted(out, l->values[i]);
         else
-            (void)buffer_add_str(out, l->values[i]);
+            buffer_add_str(out, l->values[i]);
     }
 }
 
-static void add_json_line(struct buffer *out, const struct line *l)
+static void add_json_line(struct buffer *out, const struct log_line *l)
 {
     json_out_begin(out, NULL);
     json_out_str(out, "time", l->when);
@@ -205,15 +205,15 @@ static void add_json_line(struct buffer *out, const struct line *l)
 static void sink_stderr(enum log_level level, const char *message, const char *const *keys,
                         const char *const *values, unsigned count)
 {
-    static void (*const forms[])(struct buffer *, const struct line *) = {
+    static void (*const forms[])(struct buffer *, const struct log_line *) = {
         [LOG_LINES_TEXT] = add_text_line, [LOG_LINES_JSON] = add_json_line};
     char when[TIME_TEXT_BYTES];
     (void)time_rfc3339(env_wall(env_real()), true, when);
     struct buffer line CLEANUP_BUFFER;
     buffer_init(&line, 4 * LOG_MAX_LINE); /* the limit is larger than all pairs when each character is
                                            * escaped */
-    forms[lines_form](&line, &(struct line){when, level_names[level], message, keys, values, count});
-    (void)buffer_add(&line, "\n", 1);
+    forms[lines_form](&line, &(struct log_line){when, level_names[level], message, keys, values, count});
+    buffer_add(&line, "\n", 1);
     assert(!line.overflow);
     log_hand_over(send_stderr, line.data, line.len);
 }
@@ -242,16 +242,16 @@ static void add_message(struct buffer *out, const char *message, const char *con
 {
     while (*message) {
         size_t plain = strcspn(message, "{");
-        (void)buffer_add(out, message, plain);
+        buffer_add(out, message, plain);
         message += plain;
         size_t key_len = *message ? strcspn(message + 1, "}") : 0;
         if (!*message || !message[1 + key_len])
             break;
         const char *value = value_of(message + 1, key_len, keys, values, count);
-        (void)buffer_add_str(out, value ? value : "-");
+        buffer_add_str(out, value ? value : "-");
         message += key_len + 2;
     }
-    (void)buffer_add_str(out, message);
+    buffer_add_str(out, message);
 }
 
 static bool is_in_message(const char *message, const char *key)
@@ -277,14 +277,14 @@ static void add_sentence(struct buffer *out, const char *message, const char *co
         value = value_of(subjects[i], strlen(subjects[i]), keys, values, count);
         if (!value || is_in_message(message, subjects[i]))
             continue;
-        (void)buffer_printf(out, "%s%s %s", open ? ", " : " (", subjects[i], value);
+        buffer_printf(out, "%s%s %s", open ? ", " : " (", subjects[i], value);
         open = true;
     }
-    (void)buffer_add_str(out, open ? ")" : "");
+    buffer_add_str(out, open ? ")" : "");
     for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
         value = value_of(reasons[i], strlen(reasons[i]), keys, values, count);
         if (value && !is_in_message(message, reasons[i])) {
-            (void)buffer_printf(out, ": %s", value);
+            buffer_printf(out, ": %s", value);
             break;
         }
     }

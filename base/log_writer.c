@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/env.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 
@@ -90,26 +91,26 @@ static void *write_lines(void *arg)
     unsigned lost = 0;
     (void)arg;
     thread_in_background("log");
-    (void)pthread_mutex_lock(&writer.lock);
+    mutex_lock(&writer.lock);
     for (;;) {
         while (!writer.waiting.len && !writer.is_stopping)
-            (void)pthread_cond_wait(&writer.added, &writer.lock);
+            cond_wait(&writer.added, &writer.lock);
         if (!writer.waiting.len)
             break;
         struct buffer empty = taken;
         taken = writer.waiting;
         writer.waiting = empty;
         writer.is_sending = true;
-        (void)pthread_cond_broadcast(&writer.moved);
-        (void)pthread_mutex_unlock(&writer.lock);
+        cond_broadcast(&writer.moved);
+        mutex_unlock(&writer.lock);
         if (!lost) /* after a loss the line that tells it would be lost as well, without end */
             tell_dropped(&told);
         lost = send_all(&taken);
-        (void)pthread_mutex_lock(&writer.lock);
+        mutex_lock(&writer.lock);
         writer.is_sending = false;
-        (void)pthread_cond_broadcast(&writer.moved);
+        cond_broadcast(&writer.moved);
     }
-    (void)pthread_mutex_unlock(&writer.lock);
+    mutex_unlock(&writer.lock);
     return NULL;
 }
 
@@ -130,7 +131,7 @@ static bool wait_for_thread(size_t left, int64_t patience_us)
     const struct timespec until = cond_until(patience_us);
     int r = 0;
     while (r == 0 && (writer.waiting.len > left || (!left && writer.is_sending))) {
-        (void)pthread_cond_signal(&writer.added);
+        cond_signal(&writer.added);
         r = pthread_cond_timedwait(&writer.moved, &writer.lock, &until);
     }
     return r == 0;
@@ -141,42 +142,42 @@ bool log_writer_add(log_send send, const void *line, size_t len, bool is_held, i
     const struct head head = {send, len};
     const size_t whole = sizeof(head) + len;
     assert(send && whole <= LOG_QUEUE_BYTES / 2);
-    (void)pthread_mutex_lock(&writer.lock);
+    mutex_lock(&writer.lock);
     bool fits = !writer.is_abandoned && writer.waiting.len + whole <= LOG_QUEUE_BYTES;
     if (patience_us > 0 && writer.is_running)
         fits = wait_for_thread(LOG_QUEUE_BYTES / 2 - whole, patience_us);
     if (fits) {
-        (void)buffer_add(&writer.waiting, &head, sizeof(head));
-        (void)buffer_add(&writer.waiting, line, len);
+        buffer_add(&writer.waiting, &head, sizeof(head));
+        buffer_add(&writer.waiting, line, len);
     } else {
         atomic_fetch_add(&dropped, 1);
     }
     if (writer.is_running && !is_held)
-        (void)pthread_cond_signal(&writer.added);
+        cond_signal(&writer.added);
     else if (!is_held || writer.waiting.len > SEND_BYTES)
         send_without_thread();
-    (void)pthread_mutex_unlock(&writer.lock);
+    mutex_unlock(&writer.lock);
     return fits;
 }
 
 void log_writer_wake(void)
 {
-    (void)pthread_mutex_lock(&writer.lock);
+    mutex_lock(&writer.lock);
     if (writer.is_running)
-        (void)pthread_cond_signal(&writer.added);
+        cond_signal(&writer.added);
     else
         send_without_thread();
-    (void)pthread_mutex_unlock(&writer.lock);
+    mutex_unlock(&writer.lock);
 }
 
 void log_writer_flush(int64_t patience_us)
 {
-    (void)pthread_mutex_lock(&writer.lock);
+    mutex_lock(&writer.lock);
     if (!writer.is_running)
         send_without_thread();
     else if (!pthread_equal(pthread_self(), writer.thread))
         (void)wait_for_thread(0, patience_us);
-    (void)pthread_mutex_unlock(&writer.lock);
+    mutex_unlock(&writer.lock);
 }
 
 /* ---- start and stop ---- */
@@ -186,29 +187,29 @@ void log_writer_start(void)
     assert(!writer.is_running && !writer.is_abandoned);
     cond_init(&writer.added);
     cond_init(&writer.moved);
-    (void)pthread_mutex_lock(&writer.lock);
+    mutex_lock(&writer.lock);
     writer.is_stopping = writer.is_sending = false;
     writer.is_running = pthread_create(&writer.thread, NULL, write_lines, NULL) == 0;
-    (void)pthread_mutex_unlock(&writer.lock);
+    mutex_unlock(&writer.lock);
 }
 
 void log_writer_stop(int64_t patience_us)
 {
-    (void)pthread_mutex_lock(&writer.lock);
+    mutex_lock(&writer.lock);
     if (!writer.is_running) {
-        (void)pthread_mutex_unlock(&writer.lock);
+        mutex_unlock(&writer.lock);
         return;
     }
     writer.is_abandoned = !wait_for_thread(0, patience_us);
     writer.is_stopping = true;
     writer.is_running = false;
-    (void)pthread_cond_signal(&writer.added);
-    (void)pthread_mutex_unlock(&writer.lock);
+    cond_signal(&writer.added);
+    mutex_unlock(&writer.lock);
     if (writer.is_abandoned) {
         (void)pthread_detach(writer.thread);
         return;
     }
     (void)pthread_join(writer.thread, NULL);
-    (void)pthread_cond_destroy(&writer.added);
-    (void)pthread_cond_destroy(&writer.moved);
+    cond_done(&writer.added);
+    cond_done(&writer.moved);
 }

@@ -27,18 +27,18 @@ void metric_family(struct buffer *out, const char *name)
 {
     const struct metric_info *m = metric_find(name);
     assert(m);
-    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, m->help, name, m->type);
+    buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, m->help, name, m->type);
 }
 
 void metric_sample(struct buffer *out, const char *name, const char *labels, double value)
 {
     const bool some = *labels != '\0';
-    (void)buffer_printf(out, "%s%s%s%s %.15g\n", name, some ? "{" : "", labels, some ? "}" : "", value);
+    buffer_printf(out, "%s%s%s%s %.15g\n", name, some ? "{" : "", labels, some ? "}" : "", value);
 }
 
 void metric_of(struct buffer *out, const char *name, const char *label, const char *which, double value)
 {
-    (void)buffer_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, which, value);
+    buffer_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, which, value);
 }
 
 void metric_one(struct buffer *out, const char *name, double value)
@@ -100,13 +100,13 @@ void histogram_write(struct buffer *out, const char *name, const char *labels,
     for (size_t i = 0; i < edges->count; i++) {
         char edge[EDGE_BYTES];
         below += total->counts[i];
-        (void)buffer_printf(out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", name, labels, comma,
-                            edge_text(edges->us[i], edge), below);
+        buffer_printf(out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", name, labels, comma,
+                      edge_text(edges->us[i], edge), below);
     }
     below += total->counts[HISTOGRAM_EDGES_MAX];
-    (void)buffer_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, comma, below);
-    (void)buffer_printf(out, "%s_sum%s%s%s %.6f\n%s_count%s%s%s %" PRIu64 "\n", name, open, labels, close,
-                        (double)total->sum_us / (double)US_PER_S, name, open, labels, close, below);
+    buffer_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, comma, below);
+    buffer_printf(out, "%s_sum%s%s%s %.6f\n%s_count%s%s%s %" PRIu64 "\n", name, open, labels, close,
+                  (double)total->sum_us / (double)US_PER_S, name, open, labels, close, below);
 }
 
 void histogram_write_one(struct buffer *out, const char *name, const char *labels,
@@ -140,8 +140,8 @@ static void write_head(struct buffer *out, const char *keyword, size_t keyword_l
     const struct metric_info *m = metric_find(text);
     assert(m);
     const bool is_type = !strncmp(keyword, "# TYPE ", keyword_len);
-    (void)buffer_printf(out, "%.*s%.*s %s\n", (int)keyword_len, keyword, (int)family_len(m), m->name,
-                        is_type ? m->type : m->help);
+    buffer_printf(out, "%.*s%.*s %s\n", (int)keyword_len, keyword, (int)family_len(m), m->name,
+                  is_type ? m->type : m->help);
 }
 
 void metric_to_openmetrics(const struct buffer *text, struct buffer *out)
@@ -156,9 +156,9 @@ void metric_to_openmetrics(const struct buffer *text, struct buffer *out)
             assert(len > KEYWORD && blank);
             write_head(out, line, KEYWORD, name, (size_t)(blank - name));
         } else {
-            (void)buffer_add(out, line, len);
+            buffer_add(out, line, len);
         }
         at += len;
     }
-    (void)buffer_add_str(out, "# EOF\n");
+    buffer_add_str(out, "# EOF\n");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metric.h"
@@ -85,7 +86,7 @@ static void add_attribute(json_t *list, const struct span_attribute *a)
     else
         set_text(value, "stringValue", a->text);
     json_set_take(attribute, "value", value);
-    (void)json_array_append_new(list, attribute);
+    json_append_take(list, attribute);
 }
 
 json_t *span_attributes(const struct span_attribute *attributes, size_t count)
@@ -103,7 +104,7 @@ static json_t *notes_of(const struct span *s)
         json_t *event = json_object();
         set_time(event, "timeUnixNano", s->notes[i].at);
         set_text(event, "name", s->notes[i].text);
-        (void)json_array_append_new(events, event);
+        json_append_take(events, event);
     }
     return events;
 }
@@ -142,13 +143,13 @@ void span_record(const struct span *s)
         return;
     char *text = text_of(s);
     const size_t len = strlen(text);
-    (void)pthread_mutex_lock(&lock);
+    mutex_lock(&lock);
     const bool fits = queue.count < SPANS_MAX && queue.bytes + len <= SPANS_BYTES;
     if (fits) {
         queue.texts[(queue.first + queue.count++) % SPANS_MAX] = (struct span_text){text, len};
         queue.bytes += len;
     }
-    (void)pthread_mutex_unlock(&lock);
+    mutex_unlock(&lock);
     atomic_fetch_add(fits ? &recorded : &dropped, 1);
     if (!fits)
         free(text);
@@ -157,7 +158,7 @@ void span_record(const struct span *s)
 /* When the oldest span of the queue has at most this many bytes, removes and returns it. */
 static bool take_one(size_t most_bytes, struct span_text *ret)
 {
-    (void)pthread_mutex_lock(&lock);
+    mutex_lock(&lock);
     const bool taken = queue.count && queue.texts[queue.first].len <= most_bytes;
     if (taken) {
         *ret = queue.texts[queue.first];
@@ -165,7 +166,7 @@ static bool take_one(size_t most_bytes, struct span_text *ret)
         queue.count--;
         queue.bytes -= ret->len;
     }
-    (void)pthread_mutex_unlock(&lock);
+    mutex_unlock(&lock);
     return taken;
 }
 
@@ -174,8 +175,8 @@ unsigned spans_take(struct buffer *to, unsigned most)
     unsigned count = 0;
     struct span_text one;
     while (count < most && to->len < to->max && take_one(to->max - to->len - 1, &one)) {
-        (void)buffer_add(to, ",", count > 0);
-        (void)buffer_add(to, one.text, one.len);
+        buffer_add(to, ",", count > 0);
+        buffer_add(to, one.text, one.len);
         free(one.text);
         count++;
     }

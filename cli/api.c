@@ -28,10 +28,10 @@ void api_target_init(struct api_target *target, enum api_call call, const char *
     buffer_init(&target->path, PATH_MAX_BYTES);
     for (const char *brace; (brace = strchr(at, '{')); at = strchr(brace, '}') + 1) {
         assert(next < ARRAY_LEN(values) && values[next]);
-        (void)buffer_add(&target->path, at, (size_t)(brace - at));
+        buffer_add(&target->path, at, (size_t)(brace - at));
         url_add_escaped(&target->path, values[next++]);
     }
-    (void)buffer_add_str(&target->path, at);
+    buffer_add_str(&target->path, at);
     assert(next == ARRAY_LEN(values) || !values[next]);
 }
 
@@ -45,16 +45,16 @@ void api_query(struct api_target *target, const char *name, const char *value)
     assert(target->path.len && *name);
     if (!value)
         return;
-    (void)buffer_add_str(&target->path, strchr(target->path.data, '?') ? "&" : "?");
-    (void)buffer_add_str(&target->path, name);
-    (void)buffer_add_str(&target->path, "=");
+    buffer_add_str(&target->path, strchr(target->path.data, '?') ? "&" : "?");
+    buffer_add_str(&target->path, name);
+    buffer_add_str(&target->path, "=");
     url_add_escaped(&target->path, value);
 }
 
-void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
-                  struct http_answer *ret)
+void api_call_raw(struct cli *cli, const struct api_target *target, const struct cli_request *request,
+                  struct cli_answer *ret)
 {
-    struct http_request rq = request ? *request : (struct http_request){0};
+    struct cli_request rq = request ? *request : (struct cli_request){0};
     rq.is_api = true;
     rq.method = calls[target->call].method;
     rq.path = target->path.data;
@@ -63,8 +63,8 @@ void api_call_raw(struct cli *cli, const struct api_target *target, const struct
     repeat_call(cli, &rq, ret);
 }
 
-int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
-             struct http_answer *ret)
+int api_call(struct cli *cli, const struct api_target *target, const struct cli_request *request,
+             struct cli_answer *ret)
 {
     api_call_raw(cli, target, request, ret);
     int code = (int)problem_code(ret);
@@ -83,7 +83,7 @@ int api_check_object(const struct cli *cli, const json_t *json)
 
 int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json)
 {
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     int code = api_call(cli, target, NULL, &answer);
     if (code == END_OK)
         code = api_check_object(cli, answer.json);
@@ -105,10 +105,10 @@ static void next_page(struct api_list *list)
 {
     char *before CLEANUP_FREE = TAKE_PTR(list->cursor);
     struct api_target page CLEANUP_TARGET = {.call = list->target->call};
-    struct http_answer *answer = &list->failure;
+    struct cli_answer *answer = &list->failure;
     assert((before || !list->pages) && !list->stands_still);
     buffer_init(&page.path, PATH_MAX_BYTES);
-    (void)buffer_add_str(&page.path, list->target->path.data);
+    buffer_add_str(&page.path, list->target->path.data);
     api_query(&page, "cursor", before);
     api_call_raw(list->cli, &page, NULL, answer);
     list->code = (int)problem_code(answer);
@@ -151,7 +151,7 @@ json_t *api_list_next(struct api_list *list)
     return NULL;
 }
 
-int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure)
+int api_list_end_quiet(struct api_list *list, struct cli_answer *ret_failure)
 {
     int code = list->code;
     *ret_failure = list->failure;
@@ -164,7 +164,7 @@ int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure)
 int api_list_end(struct api_list *list)
 {
     const struct cli *cli = list->cli;
-    struct http_answer failure CLEANUP_ANSWER;
+    struct cli_answer failure CLEANUP_ANSWER;
     int code = api_list_end_quiet(list, &failure);
     if (failure.end != HTTP_ANSWERED || failure.status)
         problem_say(cli, &failure);

@@ -53,11 +53,11 @@ void api_query(struct api_target *target, const char *name, const char *value);
 
 /* Sends the request with the method and path of the target, and does not report a failure. `request` may be
  * NULL. */
-void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
-                  struct http_answer *ret);
+void api_call_raw(struct cli *cli, const struct api_target *target, const struct cli_request *request,
+                  struct cli_answer *ret);
 /* Does the same as api_call_raw and reports a failure. Returns END_OK for any 2xx and 304. */
-int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
-             struct http_answer *ret);
+int api_call(struct cli *cli, const struct api_target *target, const struct cli_request *request,
+             struct cli_answer *ret);
 /* Returns END_OK when the body of a successful answer is an object. Otherwise reports that the server is not
  * shootd, and returns END_UNREACHABLE. */
 int api_check_object(const struct cli *cli, const json_t *json);
@@ -76,8 +76,8 @@ struct api_list {
     char *cursor;      /* the cursor of the next page; NULL: there is no next page */
     bool stands_still; /* the server returned the cursor of the same page again */
     int code;
-    int64_t newest_sequence;    /* of the first page of a list of events */
-    struct http_answer failure; /* the answer of the request that failed; zeroed: no request failed */
+    int64_t newest_sequence;   /* of the first page of a list of events */
+    struct cli_answer failure; /* the answer of the request that failed; zeroed: no request failed */
 };
 /* Returns the next item, borrowed until the next call; NULL at the end of the list, or when the list cannot
  * be read. */
@@ -86,7 +86,7 @@ json_t *api_list_next(struct api_list *list);
 int api_list_end(struct api_list *list);
 /* Does the same as api_list_end, but does not report a failed request: *ret_failure is the answer of that
  * request, and is zeroed when no request failed. The caller frees it with http_answer_done in both cases. */
-int api_list_end_quiet(struct api_list *list, struct http_answer *ret_failure);
+int api_list_end_quiet(struct api_list *list, struct cli_answer *ret_failure);
 /* Returns the items of a page, borrowed. When the page has no member `items`, reports this fault and returns
  * NULL; the exit code is then END_UNREACHABLE. */
 json_t *api_items(const json_t *page);

@@ -157,7 +157,7 @@ static const struct flag diff_flags[] = {
         __VA_ARGS__, NULL \
     }
 
-const struct command command_table[] = {
+const struct cli_command command_table[] = {
     {"login", "URL", 1, 1, false, login_flags,
      "Stores a server and its token as a context, and makes this context the current one.",
      "The server checks the token first. When no flag names a source of the token, it is read from the "
@@ -263,14 +263,14 @@ const struct command command_table[] = {
     {0},
 };
 
-bool command_is_hidden(const struct command *command)
+bool command_is_hidden(const struct cli_command *command)
 {
     return !*command->summary;
 }
 
-const struct command *command_find(const char *name)
+const struct cli_command *command_find(const char *name)
 {
-    for (const struct command *c = command_table; c->name; c++)
+    for (const struct cli_command *c = command_table; c->name; c++)
         if (strcmp(c->name, name) == 0)
             return c;
     return NULL;
@@ -286,7 +286,7 @@ static const struct flag *find_in(const struct flag *flags, const char *name, si
     return NULL;
 }
 
-const struct flag *flag_find(const struct command *command, const char *name, size_t len, char letter)
+const struct flag *flag_find(const struct cli_command *command, const char *name, size_t len, char letter)
 {
     const struct flag *flag = find_in(common_flags, name, len, letter);
     return flag || !command ? flag : find_in(command->flags, name, len, letter);

@@ -30,7 +30,7 @@ struct flag {
     const char *help;         /* one line for the help */
 };
 
-struct command {
+struct cli_command {
     const char *name;      /* the name; NULL ends the table */
     const char *arguments; /* the arguments in the form of the usage line */
     size_t least, most;    /* the smallest and the largest number of arguments */
@@ -46,15 +46,15 @@ struct command {
 /* The values of -o, in the order of enum output_form; a NULL ends the array. */
 extern const char *const output_forms[];
 
-extern const struct command command_table[];
+extern const struct cli_command command_table[];
 /* The flags that every command accepts. */
 extern const struct flag common_flags[];
 
-bool command_is_hidden(const struct command *command);
+bool command_is_hidden(const struct cli_command *command);
 /* Returns the command with this name; NULL: there is no such command. */
-const struct command *command_find(const char *name);
+const struct cli_command *command_find(const char *name);
 /* Returns a flag of the command, or a common flag, by its name of `len` bytes, or by its letter when `letter`
  * is not 0. NULL when there is no such flag. When `command` is NULL, only common flags are found. */
-const struct flag *flag_find(const struct command *command, const char *name, size_t len, char letter);
+const struct flag *flag_find(const struct cli_command *command, const char *name, size_t len, char letter);
 
 #endif

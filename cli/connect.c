@@ -6,10 +6,10 @@
 
 enum { MESSAGE_MAX_BYTES = 64 * 1024 };
 
-struct http *cli_open(struct cli *cli)
+struct cli_http *cli_open(struct cli *cli)
 {
     struct buffer fault CLEANUP_BUFFER;
-    const struct http_options options = {
+    const struct cli_http_options options = {
         .url = cli->settings.url.value,
         .ca_file = cli->settings.ca_file.value,
         .verbose = parsed_on(cli->parsed, "verbose"),
@@ -18,7 +18,7 @@ struct http *cli_open(struct cli *cli)
     };
     buffer_init(&fault, MESSAGE_MAX_BYTES);
     cli->retries = (unsigned)parsed_number(cli->parsed, "retries", 3);
-    struct http *http = http_new(&options, &fault);
+    struct cli_http *http = http_new(&options, &fault);
     if (!http)
         (void)cli_fail(END_REFUSED, "%s", fault.data);
     return http;
@@ -60,8 +60,7 @@ const char *cli_project(struct cli *cli, int *ret_code)
     struct buffer names CLEANUP_BUFFER;
     buffer_init(&names, MESSAGE_MAX_BYTES);
     for (size_t i = 0; i < json_array_size(items); i++)
-        (void)buffer_printf(&names, "%s%s", i ? ", " : "",
-                            json_str_or(json_array_get(items, i), "name", "?"));
+        buffer_printf(&names, "%s%s", i ? ", " : "", json_str_or(json_array_get(items, i), "name", "?"));
     *ret_code =
         cli_fail(END_USAGE, "no project is selected: use --project or SHOOTD_PROJECT; the token sees %s",
                  names.len ? names.data : "none");

@@ -22,8 +22,8 @@ enum {
 
 /* Sets the pause before the next request and returns DEVICE_AGAIN; returns DEVICE_EXPIRED when the code
  * expires during the pause. */
-static enum device_step again(const struct device_poll *poll, const struct http_answer *answer,
-                              int64_t now_ms, int64_t *ret_pause_ms)
+static enum device_step again(const struct device_poll *poll, const struct cli_answer *answer, int64_t now_ms,
+                              int64_t *ret_pause_ms)
 {
     assert(poll->interval_ms > 0);
     int64_t pause = poll->interval_ms << (poll->failures < 6 ? poll->failures : 6);
@@ -35,13 +35,13 @@ static enum device_step again(const struct device_poll *poll, const struct http_
 
 /* Whether the answer does not come from the issuer: there was no answer, or another machine answered, for
  * example a proxy. */
-static bool is_none(const struct http_answer *answer)
+static bool is_none(const struct cli_answer *answer)
 {
     bool foreign = answer->end == HTTP_FOREIGN && (answer->status < 300 || answer->status >= 400);
     return foreign || problem_may_pass(answer);
 }
 
-enum device_step device_judge(struct device_poll *poll, const struct http_answer *answer, int64_t now_ms,
+enum device_step device_judge(struct device_poll *poll, const struct cli_answer *answer, int64_t now_ms,
                               int64_t *ret_pause_ms)
 {
     const char *error = json_str_or(answer->json, "error", "");
@@ -88,7 +88,7 @@ static void show_code(const json_t *code, int64_t good_for_s)
     cli_note("The code is valid for %s.", lasting);
 }
 
-static int begin(const struct issuer *issuer, struct http_answer *answer)
+static int begin(const struct cli_issuer *issuer, struct cli_answer *answer)
 {
     const struct form_field fields[] = {{"client_id", issuer->client_id},
                                         {"scope", *issuer->scope ? issuer->scope : NULL}};
@@ -103,7 +103,7 @@ static int begin(const struct issuer *issuer, struct http_answer *answer)
                     issuer->url, reason);
 }
 
-static int say_end(const struct issuer *issuer, enum device_step step, const struct http_answer *answer)
+static int say_end(const struct cli_issuer *issuer, enum device_step step, const struct cli_answer *answer)
 {
     char *reason CLEANUP_FREE = issuer_reason(answer);
     if (step == DEVICE_DENIED)
@@ -121,9 +121,9 @@ static void sleep_ms(int64_t ms)
         continue;
 }
 
-int device_login(const struct issuer *issuer, struct issued *ret)
+int device_login(const struct cli_issuer *issuer, struct issued *ret)
 {
-    struct http_answer start CLEANUP_ANSWER = {0};
+    struct cli_answer start CLEANUP_ANSWER = {0};
     assert(issuer->client_id && issuer->scope && issuer->device_endpoint && issuer->token_endpoint);
     *ret = (struct issued){0};
     int code = begin(issuer, &start);
@@ -137,7 +137,7 @@ int device_login(const struct issuer *issuer, struct issued *ret)
                                         {"client_id", issuer->client_id}};
     show_code(start.json, good_for_s);
     for (int64_t pause = poll.interval_ms;;) {
-        struct http_answer answer CLEANUP_ANSWER = {0};
+        struct cli_answer answer CLEANUP_ANSWER = {0};
         sleep_ms(pause);
         issuer_post(issuer->token_endpoint, issuer->ca_file, fields, ARRAY_LEN(fields), &answer);
         enum device_step step = device_judge(&poll, &answer, now_ms(), &pause);

@@ -24,11 +24,11 @@ struct device_poll {
 };
 
 /* Decides the next step. Pure. *ret_pause_ms is the time to wait before the next request. */
-enum device_step device_judge(struct device_poll *poll, const struct http_answer *answer, int64_t now_ms,
+enum device_step device_judge(struct device_poll *poll, const struct cli_answer *answer, int64_t now_ms,
                               int64_t *ret_pause_ms);
 
 /* Shows the address and the code, and waits for the token. Returns END_OK, or reports the reason and returns
  * an exit code. */
-int device_login(const struct issuer *issuer, struct issued *ret);
+int device_login(const struct cli_issuer *issuer, struct issued *ret);
 
 #endif

@@ -13,8 +13,10 @@ int files_read_all(FILE *file, struct buffer *bytes)
 {
     char piece[16384];
     int error = 0;
-    for (size_t n; !error && (n = fread(piece, 1, sizeof(piece), file)) > 0;)
-        error = buffer_add(bytes, piece, n) ? 0 : EFBIG;
+    for (size_t n; !error && (n = fread(piece, 1, sizeof(piece), file)) > 0;) {
+        buffer_add(bytes, piece, n);
+        error = bytes->overflow ? EFBIG : 0;
+    }
     if (!error && ferror(file))
         error = errno ? errno : EIO;
     explicit_bzero(piece, sizeof(piece)); /* the bytes may contain tokens and kubeconfigs */

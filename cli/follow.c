@@ -156,7 +156,7 @@ static void target_of(const struct following *f, size_t i, bool alone, struct ap
     api_query(ret, "wait", alone ? seconds : NULL);
 }
 
-static void note_outage(struct following *f, const struct http_answer *answer)
+static void note_outage(struct following *f, const struct cli_answer *answer)
 {
     const char *said = answer->json ? json_str_or(answer->json, "title", "refused") : answer->error;
     if (!f->away_since) {
@@ -181,7 +181,7 @@ static void note_return(struct following *f)
 
 /* Handles an answer which says that the cluster or the operation does not exist. Ends the wait, except for a
  * cluster that need not exist yet. */
-static void look_at_absence(struct following *f, size_t i, const struct http_answer *answer)
+static void look_at_absence(struct following *f, size_t i, const struct cli_answer *answer)
 {
     struct followed *one = &f->list[i];
     bool no_cluster = problem_is_absent_cluster(answer);
@@ -220,8 +220,8 @@ static bool look(struct following *f, size_t i, bool alone, int *ret_code)
 {
     struct followed *one = &f->list[i];
     struct api_target target CLEANUP_TARGET;
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    const struct http_request request = {.once = true, .timeout_ms = patience_ms(f)};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
+    const struct cli_request request = {.once = true, .timeout_ms = patience_ms(f)};
     target_of(f, i, alone, &target);
     api_call_raw(f->cli, &target, &request, &answer);
     if (answer.end == HTTP_STOPPED)
@@ -275,10 +275,13 @@ static char *shell_word(const char *text)
     buffer_init(&word, 1024 * 1024);
     if (*text && !text[strspn(text, harmless)])
         return mem_strdup(text);
-    (void)buffer_add_str(&word, "'");
+    buffer_add_str(&word, "'");
     for (; *text; text++)
-        (void)(*text == '\'' ? buffer_add_str(&word, "'\\''") : buffer_add(&word, text, 1));
-    (void)buffer_add_str(&word, "'");
+        if (*text == '\'')
+            buffer_add_str(&word, "'\\''");
+        else
+            buffer_add(&word, text, 1);
+    buffer_add_str(&word, "'");
     return buffer_take(&word, NULL);
 }
 
@@ -293,7 +296,7 @@ static char *server_flags(const struct cli *cli)
         const char *value = parsed_text(cli->parsed, names[i]);
         char *word CLEANUP_FREE = value ? shell_word(value) : NULL;
         if (word)
-            (void)buffer_printf(&flags, " --%s %s", names[i], word);
+            buffer_printf(&flags, " --%s %s", names[i], word);
     }
     return buffer_take(&flags, NULL);
 }

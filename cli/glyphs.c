@@ -98,13 +98,13 @@ static bool is_hidden(utf8proc_int32_t c)
 static void show_escape(struct buffer *out, utf8proc_int32_t c)
 {
     if (c == '\n')
-        (void)buffer_add_str(out, "\\n");
+        buffer_add_str(out, "\\n");
     else if (c == '\t')
-        (void)buffer_add_str(out, "\\t");
+        buffer_add_str(out, "\\t");
     else if (c == '\r')
-        (void)buffer_add_str(out, "\\r");
+        buffer_add_str(out, "\\r");
     else
-        (void)buffer_printf(out, c < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)c);
+        buffer_printf(out, c < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)c);
 }
 
 void glyphs_show(struct buffer *out, const char *text)
@@ -115,11 +115,11 @@ void glyphs_show(struct buffer *out, const char *text)
         utf8proc_ssize_t n = next_point(text, len, &point);
         size_t used = n > 0 ? (size_t)n : 1;
         if (n <= 0)
-            (void)buffer_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
+            buffer_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
         else if (is_hidden(point))
             show_escape(out, point);
         else
-            (void)buffer_add(out, text, used);
+            buffer_add(out, text, used);
         text += used;
         len -= used;
     }
@@ -132,7 +132,7 @@ char *glyphs_shown(const char *text)
     if (text)
         glyphs_show(&out, text);
     else
-        (void)buffer_add_str(&out, "-");
+        buffer_add_str(&out, "-");
     return buffer_take(&out, NULL);
 }
 
@@ -144,11 +144,11 @@ void glyphs_show_json(struct buffer *out, const char *json)
         utf8proc_ssize_t n = next_point(json + at, len - at, &point);
         size_t used = n > 0 ? (size_t)n : 1;
         if (n > 0 && point != '\n' && is_hidden(point)) {
-            (void)buffer_add(out, json + plain, at - plain);
-            (void)buffer_printf(out, "\\u%04x", (unsigned)point);
+            buffer_add(out, json + plain, at - plain);
+            buffer_printf(out, "\\u%04x", (unsigned)point);
             plain = at + used;
         }
         at += used;
     }
-    (void)buffer_add(out, json + plain, len - plain);
+    buffer_add(out, json + plain, len - plain);
 }

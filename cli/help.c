@@ -42,7 +42,7 @@ static void print_flags(FILE *to, const char *title, const struct flag *flags)
     }
 }
 
-static void print_command(FILE *to, const struct command *command)
+static void print_command(FILE *to, const struct cli_command *command)
 {
     (void)fprintf(to, "Examples:\n");
     for (const char *const *example = command->examples; *example; example++)
@@ -55,7 +55,7 @@ static void print_command(FILE *to, const struct command *command)
     print_flags(to, "Flags of every command", common_flags);
 }
 
-void help_print(FILE *to, const struct command *command)
+void help_print(FILE *to, const struct cli_command *command)
 {
     if (command) {
         print_command(to, command);
@@ -70,7 +70,7 @@ void help_print(FILE *to, const struct command *command)
                       "  shootctl delete dev\n"
                       "\nUsage: shootctl COMMAND [arguments] [flags]\n"
                       "       shootctl --version\n\nCommands:\n");
-    for (const struct command *c = command_table; c->name; c++)
+    for (const struct cli_command *c = command_table; c->name; c++)
         if (!command_is_hidden(c))
             (void)fprintf(to, "  %-12s %s\n", c->name, c->summary);
     print_flags(to, "Flags of every command", common_flags);
@@ -83,7 +83,7 @@ void help_print(FILE *to, const struct command *command)
                       "'shootctl help COMMAND' shows the flags and examples of a command.\n");
 }
 
-void help_usage(FILE *to, const struct command *command)
+void help_usage(FILE *to, const struct cli_command *command)
 {
     if (command)
         (void)fprintf(to, "usage: shootctl %s%s%s [flags]; 'shootctl help %s' has examples\n", command->name,
@@ -100,11 +100,11 @@ static json_t *flags_table(const struct flag *flags)
         char letter[] = {flags->letter, '\0'};
         json_t *words = flags->words ? json_array() : NULL;
         for (size_t i = 0; flags->words && flags->words[i]; i++)
-            (void)json_array_append_new(words, json_string(flags->words[i]));
+            json_append_take(words, json_string(flags->words[i]));
         json_t *flag = json_pack("{s:s,s:s?,s:s?,s:s,s:o?}", "name", flags->name, "letter",
                                  flags->letter ? letter : NULL, "value", flags->value, "help", flags->help,
                                  "words", words);
-        (void)json_array_append_new(all, flag);
+        json_append_take(all, flag);
     }
     return all;
 }
@@ -112,20 +112,18 @@ static json_t *flags_table(const struct flag *flags)
 json_t *help_table(void)
 {
     json_t *commands = json_array(), *codes = json_array();
-    for (const struct command *c = command_table; c->name; c++) {
+    for (const struct cli_command *c = command_table; c->name; c++) {
         if (command_is_hidden(c))
             continue;
         json_t *examples = json_array();
         for (const char *const *example = c->examples; *example; example++)
-            (void)json_array_append_new(examples, json_string(*example));
-        (void)json_array_append_new(commands,
-                                    json_pack("{s:s,s:s,s:s,s:s,s:o,s:o}", "name", c->name, "arguments",
-                                              c->arguments, "summary", c->summary, "about", c->about,
-                                              "examples", examples, "flags", flags_table(c->flags)));
+            json_append_take(examples, json_string(*example));
+        json_append_take(commands, json_pack("{s:s,s:s,s:s,s:s,s:o,s:o}", "name", c->name, "arguments",
+                                             c->arguments, "summary", c->summary, "about", c->about,
+                                             "examples", examples, "flags", flags_table(c->flags)));
     }
     for (size_t i = 0; i < ARRAY_LEN(exits); i++)
-        (void)json_array_append_new(codes,
-                                    json_pack("{s:i,s:s}", "code", exits[i].code, "text", exits[i].text));
+        json_append_take(codes, json_pack("{s:i,s:s}", "code", exits[i].code, "text", exits[i].text));
     return json_pack("{s:o,s:o,s:o}", "commands", commands, "flags", flags_table(common_flags), "exit_codes",
                      codes);
 }

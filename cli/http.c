@@ -25,22 +25,22 @@ enum {
     TICK_MS = 100,
 };
 
-struct http {
-    struct http_options options;
+struct cli_http {
+    struct cli_http_options options;
     char *url, *socket; /* url: the base address; socket: the path of a Unix socket, or NULL */
     bool is_loopback;   /* the server is on this machine */
     bool has_answered;  /* there was an answer, so the host name exists */
     CURLM *multi;
     CURL *easy;
-    const struct exchange *current; /* the request in progress; NULL: no request is in progress */
+    const struct cli_exchange *current; /* the request in progress; NULL: no request is in progress */
     char curl_error[CURL_ERROR_SIZE];
 };
 
 /* An attempt in progress. */
-struct exchange {
-    struct http *http;
-    const struct http_request *request;
-    struct http_answer *answer;
+struct cli_exchange {
+    struct cli_http *http;
+    const struct cli_request *request;
+    struct cli_answer *answer;
     char *content_type, *location;
     struct curl_slist *fields;
     struct buffer piece; /* for a stream: the bytes that were not read yet */
@@ -50,13 +50,13 @@ struct exchange {
 };
 
 struct http_stream {
-    struct exchange x;
+    struct cli_exchange x;
 };
 
-struct http *http_new(const struct http_options *options, struct buffer *fault)
+struct cli_http *http_new(const struct cli_http_options *options, struct buffer *fault)
 {
     assert(options->url && fault);
-    struct http *http = MEM_NEW(struct http);
+    struct cli_http *http = MEM_NEW(struct cli_http);
     bool is_socket = strncmp(options->url, "unix:", 5) == 0;
     http->options = *options;
     http->url = mem_strdup(is_socket ? "http://localhost" : options->url);
@@ -70,12 +70,12 @@ struct http *http_new(const struct http_options *options, struct buffer *fault)
     }
     if (http->multi && http->easy)
         return http;
-    (void)buffer_add_str(fault, "libcurl cannot be used");
+    buffer_add_str(fault, "libcurl cannot be used");
     http_free(http);
     return NULL;
 }
 
-void http_free(struct http *http)
+void http_free(struct cli_http *http)
 {
     assert(!http->current);
     if (http->easy)
@@ -87,7 +87,7 @@ void http_free(struct http *http)
     free(http);
 }
 
-void http_answer_done(struct http_answer *answer)
+void http_answer_done(struct cli_answer *answer)
 {
     json_decref(answer->json);
     if (answer->body.data)
@@ -95,18 +95,18 @@ void http_answer_done(struct http_answer *answer)
     buffer_done(&answer->body);
     free(answer->etag);
     free(answer->request_id);
-    *answer = (struct http_answer){0};
+    *answer = (struct cli_answer){0};
 }
 
 /* ---- one attempt ---- */
 
-static bool has_type(const struct exchange *x, const char *word)
+static bool has_type(const struct cli_exchange *x, const char *word)
 {
     return x->content_type && strcasestr(x->content_type, word);
 }
 
 /* Whether the answer is the stream of events that was requested. */
-static bool is_stream(const struct exchange *x)
+static bool is_stream(const struct cli_exchange *x)
 {
     long status = 0;
     (void)curl_easy_getinfo(x->http->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -115,9 +115,11 @@ static bool is_stream(const struct exchange *x)
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
-    struct exchange *x = ctx;
+    struct cli_exchange *x = ctx;
     size_t len = size * count;
-    x->too_large = !buffer_add(is_stream(x) ? &x->piece : &x->answer->body, bytes, len);
+    struct buffer *body = is_stream(x) ? &x->piece : &x->answer->body;
+    buffer_add(body, bytes, len);
+    x->too_large = body->overflow;
     return x->too_large ? 0 : len;
 }
 
@@ -145,7 +147,7 @@ static void take_field(char **target, const char *line, size_t len, const char *
 
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 {
-    struct exchange *x = ctx;
+    struct cli_exchange *x = ctx;
     size_t len = size * count;
     take_field(&x->answer->etag, line, len, "ETag");
     take_field(&x->answer->request_id, line, len, "X-Request-Id");
@@ -171,7 +173,7 @@ static struct curl_slist *add_field(struct curl_slist *fields, const char *name,
     return longer;
 }
 
-static struct curl_slist *header_fields(const struct http_request *rq)
+static struct curl_slist *header_fields(const struct cli_request *rq)
 {
     bool reads = strcmp(rq->method, "GET") == 0;
     assert(!rq->body || rq->content_type);
@@ -189,10 +191,10 @@ static struct curl_slist *header_fields(const struct http_request *rq)
 
 #define SET(option, value) (void)curl_easy_setopt(easy, option, value)
 
-static void prepare(struct exchange *x, const char *url)
+static void prepare(struct cli_exchange *x, const char *url)
 {
-    const struct http_request *rq = x->request;
-    struct http *http = x->http;
+    const struct cli_request *rq = x->request;
+    struct cli_http *http = x->http;
     CURL *easy = http->easy;
     int64_t timeout = rq->timeout_ms ? rq->timeout_ms : REQUEST_TIMEOUT_MS;
     curl_easy_reset(easy);
@@ -227,13 +229,13 @@ static void prepare(struct exchange *x, const char *url)
 }
 
 /* Calls `tick`; true when it wants to end the request. */
-static bool ticks(const struct http *http)
+static bool ticks(const struct cli_http *http)
 {
     return http->options.tick && http->options.tick(http->options.ctx);
 }
 
 /* Continues the transfer. Waits for the next bytes, except when bytes have come already. */
-static void step(struct exchange *x)
+static void step(struct cli_exchange *x)
 {
     CURLM *multi = x->http->multi;
     if (curl_multi_perform(multi, &x->running) != CURLM_OK)
@@ -243,7 +245,7 @@ static void step(struct exchange *x)
 }
 
 /* Returns the result of a transfer that has ended or was stopped. */
-static CURLcode result_of(const struct exchange *x)
+static CURLcode result_of(const struct cli_exchange *x)
 {
     CURLcode result = CURLE_FAILED_INIT;
     int left = 0;
@@ -253,8 +255,8 @@ static CURLcode result_of(const struct exchange *x)
     return x->stopped ? CURLE_ABORTED_BY_CALLBACK : result;
 }
 
-static void ends(struct exchange *x, enum http_end end, const char *format, ...) ATTR_PRINTF(3, 4);
-static void ends(struct exchange *x, enum http_end end, const char *format, ...)
+static void ends(struct cli_exchange *x, enum http_end end, const char *format, ...) ATTR_PRINTF(3, 4);
+static void ends(struct cli_exchange *x, enum http_end end, const char *format, ...)
 {
     va_list args;
     x->answer->end = end;
@@ -290,7 +292,7 @@ static bool is_foreign_speech(CURLcode result)
 }
 
 /* Sets the result of a transfer that failed. */
-static void ends_by_curl(struct exchange *x, CURLcode result)
+static void ends_by_curl(struct cli_exchange *x, CURLcode result)
 {
     const char *reason = x->http->curl_error[0] ? x->http->curl_error : curl_easy_strerror(result);
     if (x->stopped)
@@ -311,10 +313,10 @@ static void ends_by_curl(struct exchange *x, CURLcode result)
 }
 
 /* Checks that a complete answer comes from shootd. */
-static void look_at_body(struct exchange *x)
+static void look_at_body(struct cli_exchange *x)
 {
     static const struct json_limits limits = {BODY_MAX_BYTES, BODY_MAX_VALUES, BODY_MAX_VALUES};
-    struct http_answer *answer = x->answer;
+    struct cli_answer *answer = x->answer;
     enum json_scan_end end = JSON_SCAN_OK;
     bool succeeded = answer->status >= 200 && answer->status < 300;
     bool reads = strcmp(x->request->method, "GET") == 0;
@@ -348,7 +350,7 @@ static void look_at_body(struct exchange *x)
         buffer_done(&answer->body);
 }
 
-static void say_request(const struct exchange *x, int64_t took_us)
+static void say_request(const struct cli_exchange *x, int64_t took_us)
 {
     char *path CLEANUP_FREE = glyphs_shown(x->request->path),
                *id CLEANUP_FREE = glyphs_shown(x->answer->request_id);
@@ -358,13 +360,13 @@ static void say_request(const struct exchange *x, int64_t took_us)
 
 /* ---- an attempt from its beginning to its end ---- */
 
-static void begin(struct exchange *x, struct http *http, const struct http_request *request,
-                  struct http_answer *ret)
+static void begin(struct cli_exchange *x, struct cli_http *http, const struct cli_request *request,
+                  struct cli_answer *ret)
 {
     assert(!http->current && request->method && request->path);
     char *url CLEANUP_FREE = mem_printf("%s%s", http->url, request->path);
-    *x = (struct exchange){.http = http, .request = request, .answer = ret};
-    *ret = (struct http_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
+    *x = (struct cli_exchange){.http = http, .request = request, .answer = ret};
+    *ret = (struct cli_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
     buffer_init(&ret->body, BODY_MAX_BYTES);
     buffer_init(&x->piece, BODY_MAX_BYTES);
     x->fields = header_fields(request);
@@ -374,10 +376,10 @@ static void begin(struct exchange *x, struct http *http, const struct http_reque
     http->current = x;
 }
 
-static void finish(struct exchange *x)
+static void finish(struct cli_exchange *x)
 {
-    struct http *http = x->http;
-    struct http_answer *ret = x->answer;
+    struct cli_http *http = x->http;
+    struct cli_answer *ret = x->answer;
     CURLcode result = result_of(x);
     assert(http->current == x);
     http->current = NULL;
@@ -400,9 +402,9 @@ static void finish(struct exchange *x)
     free(x->location);
 }
 
-void http_call(struct http *http, const struct http_request *request, struct http_answer *ret)
+void http_call(struct cli_http *http, const struct cli_request *request, struct cli_answer *ret)
 {
-    struct exchange x;
+    struct cli_exchange x;
     begin(&x, http, request, ret);
     while (x.running && !x.stopped) {
         step(&x);
@@ -411,8 +413,8 @@ void http_call(struct http *http, const struct http_request *request, struct htt
     finish(&x);
 }
 
-struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
-                                     struct http_answer *ret)
+struct http_stream *http_stream_open(struct cli_http *http, const struct cli_request *request,
+                                     struct cli_answer *ret)
 {
     struct http_stream *stream = MEM_NEW(struct http_stream);
     begin(&stream->x, http, request, ret);
@@ -421,7 +423,7 @@ struct http_stream *http_stream_open(struct http *http, const struct http_reques
 
 bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len)
 {
-    struct exchange *x = &stream->x;
+    struct cli_exchange *x = &stream->x;
     buffer_done(&x->piece);
     if (x->running)
         step(x);
@@ -437,7 +439,7 @@ void http_stream_close(struct http_stream *stream)
     free(stream);
 }
 
-bool http_pause(struct http *http, int64_t ms)
+bool http_pause(struct cli_http *http, int64_t ms)
 {
     mono_us end = env_mono(env_real()) + ms * US_PER_MS;
     for (int64_t left; (left = end - env_mono(env_real())) > 0;) {

@@ -14,9 +14,9 @@
 #include "base/buffer.h"
 #include "base/json.h"
 
-struct http;
+struct cli_http;
 
-struct http_options {
+struct cli_http_options {
     const char *url;     /* the address: http://, https:// or unix:/path */
     const char *ca_file; /* NULL: the certificate authorities of the system */
     bool verbose;        /* prints a line on standard error for each request */
@@ -26,7 +26,7 @@ struct http_options {
     void *ctx;
 };
 
-struct http_request {
+struct cli_request {
     const char *method;
     const char *path;   /* the path, with the query */
     const char *accept; /* NULL: application/json */
@@ -57,7 +57,7 @@ enum http_end {
     HTTP_STOPPED, /* `tick` ended the request, or its stream was closed */
 };
 
-struct http_answer {
+struct cli_answer {
     enum http_end end;
     long status;        /* the status; 0: there was no answer */
     json_t *json;       /* the JSON in the body; NULL: the answer has no JSON */
@@ -71,11 +71,11 @@ struct http_answer {
 };
 
 /* Makes an HTTP client. When the options cannot be used, writes a message to `fault` and returns NULL. */
-struct http *http_new(const struct http_options *options, struct buffer *fault);
-void http_free(struct http *http);
+struct cli_http *http_new(const struct cli_http_options *options, struct buffer *fault);
+void http_free(struct cli_http *http);
 /* Sends the request and waits for the answer. The caller frees `ret` with http_answer_done in any case. */
-void http_call(struct http *http, const struct http_request *request, struct http_answer *ret);
-void http_answer_done(struct http_answer *answer);
+void http_call(struct cli_http *http, const struct cli_request *request, struct cli_answer *ret);
+void http_answer_done(struct cli_answer *answer);
 
 /*
  * Opens a stream of events: sends the request; http_stream_read then returns the bytes piece by piece. When
@@ -83,17 +83,17 @@ void http_answer_done(struct http_answer *answer);
  * must always be called. `request` and `ret` must stay valid until then.
  */
 struct http_stream;
-struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
-                                     struct http_answer *ret);
+struct http_stream *http_stream_open(struct cli_http *http, const struct cli_request *request,
+                                     struct cli_answer *ret);
 /* Waits up to about 100 ms for bytes, which are borrowed until the next call. The number of bytes may be 0.
  * Returns false when the stream has ended. */
 bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len);
 void http_stream_close(struct http_stream *stream);
 
 /* Sleeps, and calls `tick` during the sleep. Returns true when `tick` ended the sleep early. */
-bool http_pause(struct http *http, int64_t ms);
+bool http_pause(struct cli_http *http, int64_t ms);
 
-DEFINE_CLEANUP(http_cleanup, struct http *, http_free)
+DEFINE_CLEANUP(http_cleanup, struct cli_http *, http_free)
 #define CLEANUP_ANSWER CLEANUP(http_answer_done)
 
 #endif

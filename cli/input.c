@@ -15,7 +15,7 @@
 #include "cli/words.h"
 #include "cli/yaml_in.h"
 
-static void add(struct documents *documents, const char *path, size_t number, size_t of, json_t *value)
+static void add(struct input_documents *documents, const char *path, size_t number, size_t of, json_t *value)
 {
     assert(number < of && json_is_object(value));
     documents->items = mem_realloc_array(documents->items, documents->count + 1, sizeof(*documents->items));
@@ -23,7 +23,7 @@ static void add(struct documents *documents, const char *path, size_t number, si
     documents->items[documents->count++] = (struct document){source, json_incref(value)};
 }
 
-static int add_file(const char *path, FILE *file, struct documents *documents)
+static int add_file(const char *path, FILE *file, struct input_documents *documents)
 {
     struct buffer bytes CLEANUP_BUFFER;
     struct yaml_fault fault = {0};
@@ -43,7 +43,7 @@ static int add_file(const char *path, FILE *file, struct documents *documents)
     return END_OK;
 }
 
-static int add_path(const char *path, struct documents *documents)
+static int add_path(const char *path, struct input_documents *documents)
 {
     FILE *file = fopen(path, "re");
     if (!file)
@@ -60,7 +60,7 @@ static int is_document_name(const struct dirent *entry)
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
 }
 
-static int add_directory(const char *path, struct documents *documents)
+static int add_directory(const char *path, struct input_documents *documents)
 {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, is_document_name, alphasort), code = END_OK;
@@ -76,11 +76,11 @@ static int add_directory(const char *path, struct documents *documents)
     return code;
 }
 
-int documents_read(const char *path, struct documents *ret)
+int documents_read(const char *path, struct input_documents *ret)
 {
     struct stat st;
     int code;
-    *ret = (struct documents){0};
+    *ret = (struct input_documents){0};
     if (strcmp(path, "-") == 0)
         code = add_file("standard input", stdin, ret);
     else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
@@ -92,14 +92,14 @@ int documents_read(const char *path, struct documents *ret)
     return code;
 }
 
-void documents_done(struct documents *documents)
+void documents_done(struct input_documents *documents)
 {
     for (size_t i = 0; i < documents->count; i++) {
         free(documents->items[i].source);
         json_decref(documents->items[i].value);
     }
     free(documents->items);
-    *documents = (struct documents){0};
+    *documents = (struct input_documents){0};
 }
 
 /* The members of a cluster that a caller may send, and the members that only the server sets. */

@@ -10,7 +10,7 @@ struct document {
     json_t *value; /* the document, an object */
 };
 
-struct documents {
+struct input_documents {
     struct document *items;
     size_t count;
 };
@@ -20,8 +20,8 @@ struct documents {
  * input ("-"). Returns END_OK, or reports the fault and its position and returns an exit code. The caller
  * always frees `ret` with documents_done.
  */
-int documents_read(const char *path, struct documents *ret);
-void documents_done(struct documents *documents);
+int documents_read(const char *path, struct input_documents *ret);
+void documents_done(struct input_documents *documents);
 
 /*
  * Makes the body of a PUT or POST from a document: name, labels, description, deletion_protection and spec.

@@ -10,7 +10,7 @@
 
 enum { FORM_MAX_BYTES = 64 * 1024, ISSUER_TIMEOUT_MS = 15000 };
 
-void issuer_done(struct issuer *issuer)
+void issuer_done(struct cli_issuer *issuer)
 {
     free(issuer->url);
     free(issuer->client_id);
@@ -18,7 +18,7 @@ void issuer_done(struct issuer *issuer)
     free(issuer->device_endpoint);
     free(issuer->token_endpoint);
     free(issuer->ca_file);
-    *issuer = (struct issuer){0};
+    *issuer = (struct cli_issuer){0};
 }
 
 void issued_done(struct issued *issued)
@@ -41,27 +41,27 @@ bool issuer_url_is_good(const char *url)
 
 /* Makes a connection to the host of an address. *ret_path is the rest of the address, which may end with a
  * slash or have a query. After a failure, writes a message to `fault` and returns NULL. */
-static struct http *connect_to(const char *url, const char *ca_file, const char **ret_path,
-                               struct buffer *fault)
+static struct cli_http *connect_to(const char *url, const char *ca_file, const char **ret_path,
+                                   struct buffer *fault)
 {
     const char *host = strstr(url, "://");
     size_t len = host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/?") : strlen(url);
     char *origin CLEANUP_FREE = mem_strndup(url, len);
-    const struct http_options options = {.url = origin, .ca_file = ca_file};
+    const struct cli_http_options options = {.url = origin, .ca_file = ca_file};
     *ret_path = url + len;
     return http_new(&options, fault);
 }
 
-static void ask(const char *url, const char *ca_file, const struct http_request *request,
-                struct http_answer *ret)
+static void ask(const char *url, const char *ca_file, const struct cli_request *request,
+                struct cli_answer *ret)
 {
     struct buffer fault CLEANUP_BUFFER;
     const char *path;
     buffer_init(&fault, 4096);
-    struct http *http CLEANUP(http_cleanup) = connect_to(url, ca_file, &path, &fault);
-    struct http_request rq = *request;
+    struct cli_http *http CLEANUP(http_cleanup) = connect_to(url, ca_file, &path, &fault);
+    struct cli_request rq = *request;
     if (!http) {
-        *ret = (struct http_answer){.end = HTTP_MISTAKEN, .retry_after_s = -1};
+        *ret = (struct cli_answer){.end = HTTP_MISTAKEN, .retry_after_s = -1};
         (void)snprintf(ret->error, sizeof(ret->error), "%s", fault.data);
         return;
     }
@@ -70,7 +70,7 @@ static void ask(const char *url, const char *ca_file, const struct http_request 
     http_call(http, &rq, ret);
 }
 
-char *issuer_reason(const struct http_answer *answer)
+char *issuer_reason(const struct cli_answer *answer)
 {
     const char *error = json_str(answer->json, "error"), *more = json_str(answer->json, "error_description");
     if (answer->end != HTTP_ANSWERED)
@@ -86,10 +86,10 @@ static char *endpoint_of(const json_t *document, const char *member)
     return url && issuer_url_is_good(url) ? mem_strdup(url) : NULL;
 }
 
-int issuer_discover(struct issuer *issuer)
+int issuer_discover(struct cli_issuer *issuer)
 {
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    const struct http_request request = {.method = "GET"};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
+    const struct cli_request request = {.method = "GET"};
     assert(!issuer->token_endpoint && !issuer->device_endpoint); /* earlier endpoints would leak */
     if (!issuer_url_is_good(issuer->url))
         return cli_fail(END_REFUSED, "the issuer %s is not https: its tokens could be read in transit",
@@ -113,7 +113,7 @@ int issuer_discover(struct issuer *issuer)
 /* ---- forms ---- */
 
 void issuer_post(const char *endpoint, const char *ca_file, const struct form_field *fields, size_t count,
-                 struct http_answer *ret)
+                 struct cli_answer *ret)
 {
     struct buffer form;
     assert(issuer_url_is_good(endpoint)); /* the form has secrets */
@@ -121,12 +121,12 @@ void issuer_post(const char *endpoint, const char *ca_file, const struct form_fi
     for (size_t i = 0; i < count; i++) {
         if (!fields[i].value)
             continue;
-        (void)buffer_printf(&form, "%s%s=", form.len ? "&" : "", fields[i].name);
+        buffer_printf(&form, "%s%s=", form.len ? "&" : "", fields[i].name);
         url_add_escaped(&form, fields[i].value);
     }
-    const struct http_request request = {.method = "POST",
-                                         .body = form.data ? form.data : "",
-                                         .content_type = "application/x-www-form-urlencoded"};
+    const struct cli_request request = {.method = "POST",
+                                        .body = form.data ? form.data : "",
+                                        .content_type = "application/x-www-form-urlencoded"};
     ask(endpoint, ca_file, &request, ret);
     if (form.data)
         explicit_bzero(form.data, form.len);

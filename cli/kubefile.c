@@ -203,7 +203,9 @@ static bool put_all(yaml_document_t *doc, const struct kube_entry *entry)
 
 static int on_output(void *ctx, unsigned char *bytes, size_t len)
 {
-    return buffer_add(ctx, bytes, len);
+    struct buffer *out = ctx;
+    buffer_add(out, bytes, len);
+    return !out->overflow;
 }
 
 /* Writes the document as text and frees it. */
@@ -233,8 +235,8 @@ static bool load(const char *text, size_t len, yaml_document_t *doc, struct buff
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
     bool good = yaml_parser_load(&parser, doc);
     if (!good) {
-        (void)buffer_printf(fault, "line %zu: %s", parser.problem_mark.line + 1,
-                            parser.problem ? parser.problem : "no YAML");
+        buffer_printf(fault, "line %zu: %s", parser.problem_mark.line + 1,
+                      parser.problem ? parser.problem : "no YAML");
         yaml_parser_delete(&parser);
         return false;
     }
@@ -245,7 +247,7 @@ static bool load(const char *text, size_t len, yaml_document_t *doc, struct buff
         yaml_document_delete(&second);
     good = !more && (empty || is_map);
     if (!good)
-        (void)buffer_add_str(fault, "is no kubeconfig: it is not one mapping");
+        buffer_add_str(fault, "is no kubeconfig: it is not one mapping");
     if (!good || empty)
         yaml_document_delete(doc);
     if (good && empty) {
@@ -268,12 +270,12 @@ static bool change(const char *text, size_t len, const struct kube_entry *entry,
         put_current(&doc, entry);
     } else if (!put_all(&doc, entry)) {
         yaml_document_delete(&doc);
-        (void)buffer_add_str(fault, "is no kubeconfig: clusters, users and contexts are lists");
+        buffer_add_str(fault, "is no kubeconfig: clusters, users and contexts are lists");
         return false;
     }
     bool good = emit(&doc, out);
     if (!good)
-        (void)buffer_add_str(fault, "cannot be written as YAML");
+        buffer_add_str(fault, "cannot be written as YAML");
     return good;
 }
 
@@ -398,7 +400,7 @@ void kube_target_done(struct kube_target *target)
 
 static bool says(struct buffer *fault, const char *path, const char *doing, int error)
 {
-    (void)buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(error));
+    buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(error));
     return false;
 }
 
@@ -417,8 +419,8 @@ static bool take_lock(const char *lock, struct buffer *fault)
             return says(fault, lock, "lock", errno);
         (void)nanosleep(&pause, NULL);
     }
-    (void)buffer_printf(
-        fault, "%s: kubectl or another shootctl works on the file; when none does, remove this one", lock);
+    buffer_printf(fault, "%s: kubectl or another shootctl works on the file; when none does, remove this one",
+                  lock);
     return false;
 }
 
@@ -454,7 +456,7 @@ static bool change_locked(const char *path, const struct kube_entry *entry, bool
     buffer_init(&wrong, 4096);
     bool is_there = stat(path, &st) == 0;
     if (is_there && !S_ISREG(st.st_mode)) {
-        (void)buffer_printf(fault, "%s: is no regular file, so it is not changed", path);
+        buffer_printf(fault, "%s: is no regular file, so it is not changed", path);
         return false;
     }
     mode_t mode = is_there ? st.st_mode & 0777 : 0600;
@@ -462,7 +464,7 @@ static bool change_locked(const char *path, const struct kube_entry *entry, bool
     if (error)
         return says(fault, path, "read", error);
     if (!change(old.data ? old.data : "", old.len, entry, puts_entry, &new, &wrong)) {
-        (void)buffer_printf(fault, "%s: %s", path, wrong.data);
+        buffer_printf(fault, "%s: %s", path, wrong.data);
         return false;
     }
     return (!old.len || keep_old(path, &old, mode, fault)) && write_new(path, &new, mode, fault);

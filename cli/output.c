@@ -54,7 +54,7 @@ static int add_list_item(struct output *output, const json_t *document)
     if (output->form == OUTPUT_YAML) {
         yaml_write(&output->text, list);
     } else {
-        (void)buffer_add_str(&output->text, output->count ? ",\n" : "[\n");
+        buffer_add_str(&output->text, output->count ? ",\n" : "[\n");
         write_json(&output->text, document, JSON_INDENT(2));
     }
     return output->text.overflow ? cli_fail(END_REFUSED, "the list has more than 1 GiB: use -o jsonl")

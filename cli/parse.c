@@ -19,7 +19,7 @@ static size_t names_of_flags(const struct flag *flags, const char **names, size_
     return count;
 }
 
-static const char *nearest_flag(const struct command *command, const char *typed)
+static const char *nearest_flag(const struct cli_command *command, const char *typed)
 {
     const char *names[100];
     size_t count = names_of_flags(common_flags, names, 0, ARRAY_LEN(names));
@@ -32,13 +32,13 @@ void parse_unknown_command(const char *typed, struct buffer *fault)
 {
     const char *names[100];
     size_t count = 0;
-    for (const struct command *c = command_table; c->name && count < ARRAY_LEN(names); c++)
+    for (const struct cli_command *c = command_table; c->name && count < ARRAY_LEN(names); c++)
         if (!command_is_hidden(c))
             names[count++] = c->name;
     const char *near = nearest_word(typed, names, count);
-    (void)buffer_printf(fault, "unknown command '%s'", typed);
+    buffer_printf(fault, "unknown command '%s'", typed);
     if (near)
-        (void)buffer_printf(fault, "; did you mean '%s'?", near);
+        buffer_printf(fault, "; did you mean '%s'?", near);
 }
 
 /* ---- values ---- */
@@ -76,7 +76,7 @@ static bool value_is_good(const struct flag *flag, const char *value, struct buf
     bool good = *value != '\0';
     assert((flag->kind == FLAG_CHOICE) == (flag->words != NULL));
     if (!glyphs_are_text(value)) {
-        (void)buffer_printf(fault, "--%s: '%s' is no UTF-8", flag->name, value);
+        buffer_printf(fault, "--%s: '%s' is no UTF-8", flag->name, value);
         return false;
     }
     switch (flag->kind) {
@@ -96,22 +96,22 @@ static bool value_is_good(const struct flag *flag, const char *value, struct buf
     }
     if (good)
         return true;
-    (void)buffer_printf(fault, "--%s: '%s' is not ", flag->name, value);
+    buffer_printf(fault, "--%s: '%s' is not ", flag->name, value);
     if (flag->kind == FLAG_CHOICE) {
-        (void)buffer_add_str(fault, "one of");
+        buffer_add_str(fault, "one of");
         for (size_t i = 0; flag->words[i]; i++)
-            (void)buffer_printf(fault, "%s %s", i ? "," : "", flag->words[i]);
+            buffer_printf(fault, "%s %s", i ? "," : "", flag->words[i]);
     } else {
-        (void)buffer_add_str(fault, flag->kind == FLAG_NUMBER     ? "a number up to 100000"
-                                    : flag->kind == FLAG_DURATION ? "a duration such as 90s, 15m or 2h"
-                                                                  : "a value: it is empty");
+        buffer_add_str(fault, flag->kind == FLAG_NUMBER     ? "a number up to 100000"
+                              : flag->kind == FLAG_DURATION ? "a duration such as 90s, 15m or 2h"
+                                                            : "a value: it is empty");
     }
     return false;
 }
 
 /* ---- the line ---- */
 
-struct line {
+struct cli_line {
     int argc;
     char *const *argv;
     struct parsed *parsed;
@@ -130,7 +130,7 @@ static bool is_help(const char *word)
 
 /* Returns the flag that a word names: a flag of this command or, when `command` is NULL, a flag of any
  * command. *ret_value is the value in the same word, or NULL. */
-static const struct flag *flag_of(const struct command *command, const char *word, const char **ret_value)
+static const struct flag *flag_of(const struct cli_command *command, const char *word, const char **ret_value)
 {
     *ret_value = NULL;
     if (word[1] == '-') {
@@ -143,7 +143,7 @@ static const struct flag *flag_of(const struct command *command, const char *wor
     return flag_find(command, "", 0, word[1]);
 }
 
-const struct flag *parse_flag(const struct command *command, const char *word)
+const struct flag *parse_flag(const struct cli_command *command, const char *word)
 {
     const char *value = NULL;
     return flag_of(command, word, &value);
@@ -152,14 +152,14 @@ const struct flag *parse_flag(const struct command *command, const char *word)
 /* Whether the next word is the value of flag i, while the command is not known yet. Flags with the same name
  * are equal in all commands, but a letter may name different flags. The next word is not a value when it is a
  * command for which the letter is a switch. */
-static bool takes_next(const struct line *line, int i)
+static bool takes_next(const struct cli_line *line, int i)
 {
     const char *value = NULL;
     bool takes = false;
     const struct flag *common = flag_of(NULL, line->argv[i], &value);
     if (common)
         return common->kind != FLAG_SWITCH && !value;
-    for (const struct command *c = command_table; c->name; c++) {
+    for (const struct cli_command *c = command_table; c->name; c++) {
         const struct flag *flag = flag_of(c, line->argv[i], &value);
         if (!flag || value)
             continue;
@@ -171,7 +171,7 @@ static bool takes_next(const struct line *line, int i)
 }
 
 /* Returns the index of the word that names the command; argc when no word does. */
-static int find_command(const struct line *line)
+static int find_command(const struct cli_line *line)
 {
     for (int i = 1; i < line->argc; i++) {
         if (strcmp(line->argv[i], "--") == 0)
@@ -184,16 +184,16 @@ static int find_command(const struct line *line)
     return line->argc;
 }
 
-static bool unknown_flag(const struct line *line, const char *word)
+static bool unknown_flag(const struct cli_line *line, const char *word)
 {
     char *name CLEANUP_FREE = mem_strndup(word, strcspn(word, "="));
-    const struct command *command = line->parsed->command;
+    const struct cli_command *command = line->parsed->command;
     const char *near = name[1] == '-' ? nearest_flag(command, name + 2) : NULL;
-    (void)buffer_printf(line->fault, "unknown flag %s", name[1] == '-' ? name : word);
+    buffer_printf(line->fault, "unknown flag %s", name[1] == '-' ? name : word);
     if (command)
-        (void)buffer_printf(line->fault, " of '%s'", command->name);
+        buffer_printf(line->fault, " of '%s'", command->name);
     if (near)
-        (void)buffer_printf(line->fault, "; did you mean --%s?", near);
+        buffer_printf(line->fault, "; did you mean --%s?", near);
     return false;
 }
 
@@ -207,7 +207,7 @@ static bool is_given(const struct parsed *parsed, const struct flag *flag)
 
 /* Reads the flag at word i and its value, which may be the next word. Returns the index of the last word that
  * was read; -1 after a fault. */
-static int take_flag(const struct line *line, int i)
+static int take_flag(const struct cli_line *line, int i)
 {
     struct parsed *parsed = line->parsed;
     const char *word = line->argv[i], *value = NULL;
@@ -217,12 +217,12 @@ static int take_flag(const struct line *line, int i)
         return -1;
     }
     if (flag->kind == FLAG_SWITCH && value) {
-        (void)buffer_printf(line->fault, "--%s takes no value", flag->name);
+        buffer_printf(line->fault, "--%s takes no value", flag->name);
         return -1;
     }
     if (flag->kind != FLAG_SWITCH && !value) {
         if (i + 1 >= line->argc) {
-            (void)buffer_printf(line->fault, "--%s needs a value: %s", flag->name, flag->value);
+            buffer_printf(line->fault, "--%s needs a value: %s", flag->name, flag->value);
             return -1;
         }
         value = line->argv[++i];
@@ -230,7 +230,7 @@ static int take_flag(const struct line *line, int i)
     if (value && !value_is_good(flag, value, line->fault))
         return -1;
     if (value && flag->kind != FLAG_TEXTS && is_given(parsed, flag)) {
-        (void)buffer_printf(line->fault, "--%s is given twice", flag->name);
+        buffer_printf(line->fault, "--%s is given twice", flag->name);
         return -1;
     }
     assert(parsed->given_count < (size_t)line->argc); /* each word gives at most one flag */
@@ -238,20 +238,20 @@ static int take_flag(const struct line *line, int i)
     return i;
 }
 
-static bool count_is_good(const struct line *line)
+static bool count_is_good(const struct cli_line *line)
 {
     const struct parsed *parsed = line->parsed;
-    const struct command *command = parsed->command;
+    const struct cli_command *command = parsed->command;
     size_t count = command->takes_rest ? parsed->rest : parsed->argument_count;
     if (count < command->least)
-        (void)buffer_printf(line->fault, "'%s' needs %s", command->name, command->arguments);
+        buffer_printf(line->fault, "'%s' needs %s", command->name, command->arguments);
     else if (count > command->most)
-        (void)buffer_printf(line->fault, "'%s' does not take '%s'", command->name,
-                            parsed->arguments[command->most]);
+        buffer_printf(line->fault, "'%s' does not take '%s'", command->name,
+                      parsed->arguments[command->most]);
     return !line->fault->len;
 }
 
-static bool read_words(const struct line *line, int at_command)
+static bool read_words(const struct cli_line *line, int at_command)
 {
     struct parsed *parsed = line->parsed;
     bool ended = false;
@@ -269,7 +269,7 @@ static bool read_words(const struct line *line, int at_command)
         } else if (i != at_command) {
             bool is_foreign = parsed->rest != SIZE_MAX && parsed->command && parsed->command->takes_rest;
             if (!is_foreign && !glyphs_are_text(word)) {
-                (void)buffer_printf(line->fault, "'%s' is no UTF-8", word);
+                buffer_printf(line->fault, "'%s' is no UTF-8", word);
                 return false;
             }
             assert(parsed->argument_count < (size_t)line->argc);
@@ -281,7 +281,7 @@ static bool read_words(const struct line *line, int at_command)
     return !parsed->command || count_is_good(line);
 }
 
-static bool asks_for_help(const struct line *line)
+static bool asks_for_help(const struct cli_line *line)
 {
     for (int i = 1; i < line->argc && strcmp(line->argv[i], "--") != 0; i++)
         if (is_help(line->argv[i]))
@@ -302,7 +302,7 @@ bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *
     static char *const version_line[] = {program, command, client, NULL};
     if (asks_for_version(argc, argv))
         return parse_line(ARRAY_LEN(version_line) - 1, version_line, ret, fault);
-    struct line line = {argc, argv, ret, fault};
+    struct cli_line line = {argc, argv, ret, fault};
     *ret = (struct parsed){.arguments = mem_calloc((size_t)argc + 1, sizeof(char *)),
                            .given = mem_calloc((size_t)argc + 1, sizeof(struct given_flag))};
     int at = find_command(&line);

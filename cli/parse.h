@@ -19,9 +19,9 @@ struct given_flag {
 };
 
 struct parsed {
-    const struct command *command; /* the command; NULL: no command was named */
-    bool help;                     /* --help was given; everything else is then ignored */
-    const char **arguments;        /* the arguments; a NULL ends the array */
+    const struct cli_command *command; /* the command; NULL: no command was named */
+    bool help;                         /* --help was given; everything else is then ignored */
+    const char **arguments;            /* the arguments; a NULL ends the array */
     size_t argument_count;
     size_t rest; /* the index of the first argument after `--`; argument_count without `--` */
     struct given_flag *given;
@@ -51,7 +51,7 @@ int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fal
 int64_t duration_ms(const char *text);
 /* Returns the flag that a word names: `--name`, `--name=value` or `-n`. The flag is a flag of the command or,
  * when `command` is NULL, a flag of any command. */
-const struct flag *parse_flag(const struct command *command, const char *word);
+const struct flag *parse_flag(const struct cli_command *command, const char *word);
 /* Writes "unknown command 'X'" with the most similar command name into `fault`. */
 void parse_unknown_command(const char *typed, struct buffer *fault);
 

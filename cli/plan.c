@@ -97,14 +97,14 @@ char *plan_question(const json_t *plan)
     return *nodes || *protection ? mem_printf("%s%sGo on?", nodes, protection) : NULL;
 }
 
-int plan_get(struct cli *cli, const struct api_target *target, const struct http_request *request,
+int plan_get(struct cli *cli, const struct api_target *target, const struct cli_request *request,
              json_t **ret_plan)
 {
     struct api_target dry CLEANUP_TARGET = {.call = target->call};
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    struct http_request rq = *request;
+    struct cli_answer answer CLEANUP_ANSWER = {0};
+    struct cli_request rq = *request;
     buffer_init(&dry.path, target->path.max);
-    (void)buffer_add_str(&dry.path, target->path.data);
+    buffer_add_str(&dry.path, target->path.data);
     api_query(&dry, "dry_run", "true");
     rq.idempotency_key = NULL;
     int code = api_call(cli, &dry, &rq, &answer);
@@ -119,7 +119,7 @@ int plan_get(struct cli *cli, const struct api_target *target, const struct http
     return code;
 }
 
-int plan_show(struct cli *cli, const struct api_target *target, const struct http_request *request,
+int plan_show(struct cli *cli, const struct api_target *target, const struct cli_request *request,
               const char *name)
 {
     struct plan_counts counts = {0};

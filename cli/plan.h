@@ -13,11 +13,11 @@ struct plan_counts {
 
 /* Sends the write with dry_run. Prints the plan and its counts, or with -o the plan as a document. `name`
  * names the cluster. Returns END_OK when the server would accept the write; reports a failure. */
-int plan_show(struct cli *cli, const struct api_target *target, const struct http_request *request,
+int plan_show(struct cli *cli, const struct api_target *target, const struct cli_request *request,
               const char *name);
 
 /* Requests the plan; the caller owns *ret_plan. */
-int plan_get(struct cli *cli, const struct api_target *target, const struct http_request *request,
+int plan_get(struct cli *cli, const struct api_target *target, const struct cli_request *request,
              json_t **ret_plan);
 /* Returns the question to ask before a write whose plan removes a pool, replaces nodes or ends the deletion
  * protection; NULL for any other plan. The caller frees it. */

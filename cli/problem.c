@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "cli/glyphs.h"
 
-enum exit_code problem_code(const struct http_answer *answer)
+enum exit_code problem_code(const struct cli_answer *answer)
 {
     static const struct {
         long status;
@@ -34,20 +34,20 @@ enum exit_code problem_code(const struct http_answer *answer)
     return END_REFUSED;
 }
 
-bool problem_may_pass(const struct http_answer *answer)
+bool problem_may_pass(const struct cli_answer *answer)
 {
     bool away = answer->end == HTTP_UNREACHABLE && !answer->unknown_host;
     bool broken = away || answer->end == HTTP_SLOW || (answer->end == HTTP_FOREIGN && answer->status >= 500);
     return broken || (answer->end == HTTP_ANSWERED && (answer->status >= 500 || answer->status == 429));
 }
 
-bool problem_is_absent_cluster(const struct http_answer *answer)
+bool problem_is_absent_cluster(const struct cli_answer *answer)
 {
     return answer->end == HTTP_ANSWERED && answer->status == 404 &&
            mem_same_str(json_str(answer->json, "code"), "cluster_not_found");
 }
 
-int64_t problem_pause_ms(const struct http_answer *answer)
+int64_t problem_pause_ms(const struct cli_answer *answer)
 {
     return answer->retry_after_s > 0 ? answer->retry_after_s * 1000 : 0;
 }
@@ -123,7 +123,7 @@ void problem_print(const struct terminal *to, const json_t *problem, const char 
         print_text(to, "  ", advice);
 }
 
-void problem_say(const struct cli *cli, const struct http_answer *answer)
+void problem_say(const struct cli *cli, const struct cli_answer *answer)
 {
     const char *url = cli->settings.url.value;
     const char *where = url ? url : "the server";

@@ -104,10 +104,10 @@ static void add_bar(struct buffer *line, int percent, size_t cells)
 {
     assert(percent >= 0 && percent <= 100);
     size_t filled = (size_t)percent * cells / 100;
-    (void)buffer_add_str(line, " [");
+    buffer_add_str(line, " [");
     for (size_t i = 0; i < cells; i++)
-        (void)buffer_add_str(line, i < filled ? "#" : "-");
-    (void)buffer_add_str(line, "]");
+        buffer_add_str(line, i < filled ? "#" : "-");
+    buffer_add_str(line, "]");
 }
 
 char *progress_line(const char *label, int percent, const char *message, const char *elapsed, size_t width)
@@ -120,10 +120,10 @@ char *progress_line(const char *label, int percent, const char *message, const c
         size_t used = glyphs_width(line.data) + end + 10, room = width > used ? width - used : 0;
         if (width >= BAR_LEAST_WIDTH && room / 2 >= 4)
             add_bar(&line, percent > 100 ? 100 : percent, room / 2 < BAR_MAX ? room / 2 : BAR_MAX);
-        (void)buffer_printf(&line, " %3d%%", percent);
+        buffer_printf(&line, " %3d%%", percent);
     }
     if (message && *message) {
-        (void)buffer_add_str(&line, "  ");
+        buffer_add_str(&line, "  ");
         glyphs_show(&line, message);
     }
     char *text = buffer_take(&line, NULL);
@@ -189,9 +189,9 @@ static size_t compose(const struct cli *cli, struct buffer *frame, size_t *width
             char *elapsed CLEANUP_FREE = elapsed_of(item);
             char *line CLEANUP_FREE =
                 progress_line(item->label, item->percent, item->message, elapsed, width > 1 ? width - 1 : 1);
-            (void)buffer_printf(frame, "%s%s%s%s\033[K", shown ? "\n" : "",
-                                terminal_begin(&cli->err, style_of(item)), line,
-                                terminal_end(&cli->err, style_of(item)));
+            buffer_printf(frame, "%s%s%s%s\033[K", shown ? "\n" : "",
+                          terminal_begin(&cli->err, style_of(item)), line,
+                          terminal_end(&cli->err, style_of(item)));
             widths[shown++] = glyphs_width(line);
         }
     }
@@ -210,7 +210,7 @@ static void draw(struct cli *cli)
     size_t left = compose(cli, &frame, widths, &rows);
     assert(rows <= p->count); /* `widths` has one more element than there are items */
     if (left) {
-        (void)buffer_printf(&frame, "\nand %zu more\033[K", left);
+        buffer_printf(&frame, "\nand %zu more\033[K", left);
         widths[rows++] = 0; /* this line fits into one row of any terminal */
     }
     if (!rows || mem_same_str(frame.data, p->frame))

@@ -20,7 +20,7 @@ static void set_end(json_t *login, int64_t expires_in_s)
                                   : time_rfc3339(env_wall(env_real()) + seconds * US_PER_S, false, text));
 }
 
-json_t *renew_kept(const struct issuer *issuer, const struct issued *issued)
+json_t *renew_kept(const struct cli_issuer *issuer, const struct issued *issued)
 {
     assert(issued->token && issuer->token_endpoint);
     if (!issued->refresh_token)
@@ -46,7 +46,7 @@ static bool is_due(const json_t *login)
 }
 
 /* Makes the token of the context the token that this run sends. */
-static void adopt(struct settings *settings, const json_t *context)
+static void adopt(struct cli_settings *settings, const json_t *context)
 {
     assert(json_str(context, "token"));
     mem_free_secret(settings->token.value);
@@ -57,33 +57,33 @@ static void adopt(struct settings *settings, const json_t *context)
 
 static bool fetch(const json_t *login, struct issued *ret, struct buffer *fault)
 {
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     const char *endpoint = json_str_or(login, "token_endpoint", "");
     const struct form_field fields[] = {{"grant_type", "refresh_token"},
                                         {"refresh_token", json_str(login, "refresh_token")},
                                         {"client_id", json_str(login, "client_id")}};
     *ret = (struct issued){0};
     if (!issuer_url_is_good(endpoint)) {
-        (void)buffer_add_str(fault, "the context names no token endpoint");
+        buffer_add_str(fault, "the context names no token endpoint");
         return false;
     }
     issuer_post(endpoint, json_str(login, "ca_file"), fields, ARRAY_LEN(fields), &answer);
     if (answer.end == HTTP_ANSWERED && answer.status == 200 && issued_read(answer.json, ret))
         return true;
     char *reason CLEANUP_FREE = issuer_reason(&answer);
-    (void)buffer_add_str(fault, reason);
+    buffer_add_str(fault, reason);
     return false;
 }
 
 /* Renews the token while the lock is held, unless another shootctl has renewed it already: a refresh token
  * can be used only once. For the same reason the file is written before, with its old content: an issuer
  * revokes the login of somebody who uses a refresh token again, because the next one could not be stored. */
-static bool renew(const struct contexts_edit *edit, struct settings *settings, struct buffer *fault)
+static bool renew(const struct contexts_edit *edit, struct cli_settings *settings, struct buffer *fault)
 {
     struct issued issued CLEANUP_ISSUED = {0};
     json_t *context = contexts_find(edit->file, settings->context.value), *login = json_obj(context, "login");
     if (!login || !json_str(context, "token")) {
-        (void)buffer_add_str(fault, "the context no longer has a login");
+        buffer_add_str(fault, "the context no longer has a login");
         return false;
     }
     if (!is_due(login)) {
@@ -102,7 +102,7 @@ static bool renew(const struct contexts_edit *edit, struct settings *settings, s
 
 const char *renew_token(struct cli *cli)
 {
-    struct settings *s = &cli->settings;
+    struct cli_settings *s = &cli->settings;
     struct buffer fault CLEANUP_BUFFER = {0};
     if (!s->login || !is_due(s->login) || env_mono(env_real()) < s->renew_after)
         return s->token.value;

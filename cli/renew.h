@@ -15,6 +15,6 @@ const char *renew_token(struct cli *cli);
 
 /* Returns the login data that a context stores together with its token; NULL when the token cannot be
  * renewed. The caller owns it. */
-json_t *renew_kept(const struct issuer *issuer, const struct issued *issued);
+json_t *renew_kept(const struct cli_issuer *issuer, const struct issued *issued);
 
 #endif

@@ -11,13 +11,13 @@
 
 enum { FIRST_PAUSE_MS = 200, LONGEST_PAUSE_MS = 30000 };
 
-static bool is_safe(const struct http_request *rq)
+static bool is_safe(const struct cli_request *rq)
 {
     return strcmp(rq->method, "POST") != 0 || rq->idempotency_key;
 }
 
 /* Whether a retry may succeed. */
-static bool may_pass(const struct http_answer *answer)
+static bool may_pass(const struct cli_answer *answer)
 {
     switch (answer->end) {
     case HTTP_UNREACHABLE:
@@ -38,7 +38,7 @@ static bool may_pass(const struct http_answer *answer)
            in_use;
 }
 
-static int64_t pause_ms(const struct http_answer *answer, unsigned done)
+static int64_t pause_ms(const struct cli_answer *answer, unsigned done)
 {
     int64_t own = env_jitter(env_real(), (int64_t)FIRST_PAUSE_MS << (done < 8 ? done : 8), 30);
     int64_t wanted = answer->retry_after_s >= 0 ? answer->retry_after_s * 1000 : 0;
@@ -46,7 +46,7 @@ static int64_t pause_ms(const struct http_answer *answer, unsigned done)
     return own < LONGEST_PAUSE_MS ? own : LONGEST_PAUSE_MS;
 }
 
-static void say_again(const struct http_answer *answer, int64_t ms, unsigned done, unsigned retries)
+static void say_again(const struct cli_answer *answer, int64_t ms, unsigned done, unsigned retries)
 {
     assert(answer->json || *answer->error);
     const char *said = answer->json ? json_str_or(answer->json, "title", "refused") : answer->error;
@@ -55,9 +55,9 @@ static void say_again(const struct http_answer *answer, int64_t ms, unsigned don
                   done + 1, retries);
 }
 
-void repeat_call(struct cli *cli, const struct http_request *request, struct http_answer *ret)
+void repeat_call(struct cli *cli, const struct cli_request *request, struct cli_answer *ret)
 {
-    struct http_request rq = *request;
+    struct cli_request rq = *request;
     unsigned retries = request->once || !is_safe(request) ? 0 : cli->retries;
     for (unsigned done = 0;; done++) {
         rq.token = renew_token(cli);

@@ -9,6 +9,6 @@
  * Sends the request and waits for the answer. A request that is safe to repeat is repeated up to `retries`
  * times, each time with a note on standard error. The caller frees `ret` with http_answer_done in any case.
  */
-void repeat_call(struct cli *cli, const struct http_request *request, struct http_answer *ret);
+void repeat_call(struct cli *cli, const struct cli_request *request, struct cli_answer *ret);
 
 #endif

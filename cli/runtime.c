@@ -37,8 +37,8 @@ int runtime_open(struct buffer *fault)
     char *path CLEANUP_FREE = directory_path();
     struct stat st;
     if (!path) {
-        (void)buffer_add_str(
-            fault, "there is no place for credentials: set HOME or XDG_RUNTIME_DIR to an absolute path");
+        buffer_add_str(fault,
+                       "there is no place for credentials: set HOME or XDG_RUNTIME_DIR to an absolute path");
         return -1;
     }
     (void)files_make_directory(path);
@@ -47,10 +47,10 @@ int runtime_open(struct buffer *fault)
     if (ours)
         return fd;
     if (fd >= 0)
-        (void)buffer_printf(
-            fault, "%s: belongs to others, or others may read it: it holds credentials (chmod 700)", path);
+        buffer_printf(fault, "%s: belongs to others, or others may read it: it holds credentials (chmod 700)",
+                      path);
     else
-        (void)buffer_printf(fault, "%s: %s", path, strerror(errno));
+        buffer_printf(fault, "%s: %s", path, strerror(errno));
     if (fd >= 0)
         (void)close(fd);
     return -1;
@@ -81,7 +81,7 @@ char *runtime_temporary(const char *name, const char *text, size_t len, struct b
         good = false;
     if (good)
         return path;
-    (void)buffer_printf(fault, "%s: %s", path, strerror(errno));
+    buffer_printf(fault, "%s: %s", path, strerror(errno));
     if (fd >= 0)
         (void)unlink(path);
     free(path);

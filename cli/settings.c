@@ -46,14 +46,13 @@ static bool fault_says(struct buffer *fault, int error, const char *doing)
 {
     char *path CLEANUP_FREE = contexts_path();
     if (error == -EPERM)
-        (void)buffer_printf(fault, "%s: others may read it, and it holds tokens: chmod 600 %s", path, path);
+        buffer_printf(fault, "%s: others may read it, and it holds tokens: chmod 600 %s", path, path);
     else if (error == -ELOOP)
-        (void)buffer_printf(fault, "%s: is a link: links are not followed, because the file holds tokens",
-                            path);
+        buffer_printf(fault, "%s: is a link: links are not followed, because the file holds tokens", path);
     else if (error == -EDESTADDRREQ)
-        (void)buffer_printf(fault, "%s has no place: set HOME or XDG_CONFIG_HOME to an absolute path", path);
+        buffer_printf(fault, "%s has no place: set HOME or XDG_CONFIG_HOME to an absolute path", path);
     else
-        (void)buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(-error));
+        buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(-error));
     return false;
 }
 
@@ -80,8 +79,7 @@ static json_t *checked(json_t *documents, struct buffer *fault)
     if (good)
         return TAKE_PTR(file);
     char *path CLEANUP_FREE = contexts_path();
-    (void)buffer_printf(fault, "%s: is no file of contexts: `contexts` is a list, each with name and url",
-                        path);
+    buffer_printf(fault, "%s: is no file of contexts: `contexts` is a list, each with name and url", path);
     return NULL;
 }
 
@@ -103,7 +101,7 @@ static json_t *read_at(int directory, struct buffer *fault)
     if (documents)
         return checked(documents, fault);
     char *path CLEANUP_FREE = contexts_path();
-    (void)buffer_printf(fault, "%s:%zu: %s", path, wrong.line, wrong.text);
+    buffer_printf(fault, "%s:%zu: %s", path, wrong.line, wrong.text);
     return NULL;
 }
 
@@ -208,8 +206,8 @@ bool url_is_good(const char *url, struct buffer *fault)
     for (const char *c = url; *c; c++)
         good = good && (unsigned char)*c > ' ' && (unsigned char)*c < 0x7f;
     if (!good)
-        (void)buffer_printf(
-            fault, "'%s' is no address of a server: https://HOST, http://HOST:PORT or unix:/PATH", url);
+        buffer_printf(fault, "'%s' is no address of a server: https://HOST, http://HOST:PORT or unix:/PATH",
+                      url);
     return good;
 }
 
@@ -265,7 +263,10 @@ void url_add_escaped(struct buffer *out, const char *text)
         unsigned char c = (unsigned char)*text;
         bool plain =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
-        (void)(plain ? buffer_add(out, text, 1) : buffer_printf(out, "%%%02X", c));
+        if (plain)
+            buffer_add(out, text, 1);
+        else
+            buffer_printf(out, "%%%02X", c);
     }
 }
 
@@ -308,7 +309,7 @@ static bool is_text(const struct setting *setting, struct buffer *fault)
 {
     bool good = !setting->value || glyphs_are_text(setting->value);
     if (!good)
-        (void)buffer_printf(fault, "%s: '%s' is no UTF-8", setting->source, setting->value);
+        buffer_printf(fault, "%s: '%s' is no UTF-8", setting->source, setting->value);
     return good;
 }
 
@@ -323,7 +324,7 @@ static bool is_of_environment(const char *url)
     return strcmp(wanted, used) == 0;
 }
 
-static void set_from_environment(struct settings *s)
+static void set_from_environment(struct cli_settings *s)
 {
     set(&s->url, variable("SHOOTD_URL"), "SHOOTD_URL");
     char *token CLEANUP_SECRET = mem_strdup(variable("SHOOTD_TOKEN"));
@@ -333,7 +334,7 @@ static void set_from_environment(struct settings *s)
     set(&s->ca_file, variable("SHOOTD_CA_FILE"), "SHOOTD_CA_FILE");
 }
 
-static void set_from_context(struct settings *s, const json_t *context)
+static void set_from_context(struct cli_settings *s, const json_t *context)
 {
     char *source CLEANUP_FREE = mem_printf("context %s", json_str(context, "name"));
     set(&s->context, json_str(context, "name"), source);
@@ -348,7 +349,7 @@ static void set_from_context(struct settings *s, const json_t *context)
 
 /* Reads the file of contexts. A run whose server and token are given otherwise does not need it, so a file
  * that cannot be read is then as good as none. */
-static json_t *read_if_needed(const struct settings *settings, const char *name, struct buffer *fault)
+static json_t *read_if_needed(const struct cli_settings *settings, const char *name, struct buffer *fault)
 {
     struct buffer own CLEANUP_BUFFER;
     buffer_init(&own, FAULT_MAX_BYTES);
@@ -356,13 +357,13 @@ static json_t *read_if_needed(const struct settings *settings, const char *name,
     if (!file && !name && settings->url.value && settings->token.value)
         return empty_file();
     if (!file)
-        (void)buffer_add(fault, own.data, own.len);
+        buffer_add(fault, own.data, own.len);
     return file;
 }
 
-bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault)
+bool settings_load(struct cli_settings *settings, const struct parsed *parsed, struct buffer *fault)
 {
-    *settings = (struct settings){0};
+    *settings = (struct cli_settings){0};
     const char *name = parsed_text(parsed, "context");
     set(&settings->url, parsed_text(parsed, "url"), "--url");
     set(&settings->project, parsed_text(parsed, "project"), "--project");
@@ -374,7 +375,7 @@ bool settings_load(struct settings *settings, const struct parsed *parsed, struc
         return false;
     json_t *context = choose_context(file, name, settings->url.value);
     if (name && !context) {
-        (void)buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
+        buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
         return false;
     }
     char *url CLEANUP_FREE = settings->url.value ? url_trimmed(settings->url.value) : NULL;
@@ -385,27 +386,26 @@ bool settings_load(struct settings *settings, const struct parsed *parsed, struc
     if (!is_text(&settings->project, fault) || !is_text(&settings->ca_file, fault))
         return false;
     if (settings->token.value && !token_is_sendable(settings->token.value)) {
-        (void)buffer_printf(fault,
-                            "the value of %s is not a token: a token is one line of visible characters",
-                            settings->token.source);
+        buffer_printf(fault, "the value of %s is not a token: a token is one line of visible characters",
+                      settings->token.source);
         return false;
     }
     return true;
 }
 
-const char *settings_token_context(const struct settings *settings)
+const char *settings_token_context(const struct cli_settings *settings)
 {
     const struct setting *token = &settings->token, *context = &settings->context;
     return token->value && mem_same_str(token->source, context->source) ? context->value : NULL;
 }
 
-const char *settings_asker(const struct settings *settings)
+const char *settings_asker(const struct cli_settings *settings)
 {
     const char *id = json_str(settings->login, "id");
     return id ? id : settings->token.value ? settings->token.value : "";
 }
 
-void settings_done(struct settings *settings)
+void settings_done(struct cli_settings *settings)
 {
     struct setting *all[] = {&settings->context, &settings->url, &settings->token, &settings->project,
                              &settings->ca_file};

@@ -21,7 +21,7 @@ struct setting {
     char *source;
 };
 
-struct settings {
+struct cli_settings {
     struct setting context; /* the name of the context in use */
     struct setting url;
     struct setting token; /* the token, a secret */
@@ -70,14 +70,14 @@ void contexts_edit_end(struct contexts_edit *edit);
  * SHOOTD_URL is set, a token of the environment is sent only to this address. After a failure returns false
  * with a message. The caller always frees `settings` with settings_done.
  */
-bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault);
-void settings_done(struct settings *settings);
+bool settings_load(struct cli_settings *settings, const struct parsed *parsed, struct buffer *fault);
+void settings_done(struct cli_settings *settings);
 /* Returns the name of the context whose token is used, borrowed. NULL: there is no token, or it does not come
  * from a context. */
-const char *settings_token_context(const struct settings *settings);
+const char *settings_token_context(const struct cli_settings *settings);
 /* Returns the identity that is a part of the names of cached files, borrowed. The identity is the token or,
  * for tokens that are renewed every few minutes, the person who logged in. The text is a secret. */
-const char *settings_asker(const struct settings *settings);
+const char *settings_asker(const struct cli_settings *settings);
 
 /* Whether the address is http://host, https://host or unix:/path; if not, `fault` has a message. */
 bool url_is_good(const char *url, struct buffer *fault);

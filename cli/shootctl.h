@@ -23,8 +23,8 @@ struct cli {
     const struct parsed *parsed;
     struct terminal out, err;
     bool utc; /* times are shown in UTC */
-    struct settings settings;
-    struct http *http;         /* the connection; NULL before cli_connect */
+    struct cli_settings settings;
+    struct cli_http *http;     /* the connection; NULL before cli_connect */
     unsigned retries;          /* the number of times that a request may be repeated */
     struct progress *progress; /* the progress on the screen, or NULL */
 };
@@ -46,7 +46,7 @@ bool cli_can_ask(const struct cli *cli);
 
 /* Opens a connection with the current settings. After a failure reports the reason and returns NULL. The
  * caller frees it. */
-struct http *cli_open(struct cli *cli);
+struct cli_http *cli_open(struct cli *cli);
 /* Reads the settings and prepares the connection. Returns 0, or reports the reason and returns an exit
  * code. */
 int cli_connect(struct cli *cli);

@@ -25,8 +25,9 @@ static void take_field(struct sse *sse, const char *name, const char *value)
 {
     if (strcmp(name, "data") == 0) {
         if (sse->data.len)
-            (void)buffer_add_str(&sse->data, "\n");
-        sse->too_long = !buffer_add_str(&sse->data, value) || sse->too_long;
+            buffer_add_str(&sse->data, "\n");
+        buffer_add_str(&sse->data, value);
+        sse->too_long |= sse->data.overflow;
     } else if (strcmp(name, "event") == 0) {
         (void)snprintf(sse->type, sizeof(sse->type), "%s", value);
     } else if (strcmp(name, "id") == 0 && strspn(value, "0123456789") == strlen(value)) {
@@ -67,7 +68,8 @@ bool sse_take(struct sse *sse, const char *bytes, size_t len,
     while (len && !sse->too_long) {
         const char *newline = memchr(bytes, '\n', len);
         size_t piece = newline ? (size_t)(newline - bytes) : len;
-        sse->too_long = !buffer_add(&sse->line, bytes, piece);
+        buffer_add(&sse->line, bytes, piece);
+        sse->too_long = sse->line.overflow;
         bytes += piece + (newline != NULL);
         len -= piece + (newline != NULL);
         if (!newline || sse->too_long)

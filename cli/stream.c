@@ -22,7 +22,7 @@ enum {
     TICK_MS = 100
 };
 
-struct stream {
+struct cli_stream {
     const struct stream_reader *reader;
     struct sse sse;
     bool heard;   /* bytes have arrived since the stream was opened */
@@ -55,7 +55,7 @@ void stream_add_filters(const struct stream_reader *reader, struct api_target *t
 static bool on_block(void *ctx, const char *type, const char *data)
 {
     static const struct json_limits limits = {1024 * 1024, 20000, 20000};
-    const struct stream *s = ctx;
+    const struct cli_stream *s = ctx;
     enum json_scan_end end;
     if (strcmp(type, "reset") == 0)
         return s->reader->on_event(s->reader->ctx, NULL);
@@ -63,7 +63,7 @@ static bool on_block(void *ctx, const char *type, const char *data)
     return !json_is_object(event) || s->reader->on_event(s->reader->ctx, event);
 }
 
-static bool take_bytes(struct stream *s, const char *bytes, size_t len)
+static bool take_bytes(struct cli_stream *s, const char *bytes, size_t len)
 {
     if (!s->heard && s->reader->on_open)
         s->reader->on_open(s->reader->ctx);
@@ -74,13 +74,13 @@ static bool take_bytes(struct stream *s, const char *bytes, size_t len)
     return goes_on;
 }
 
-static bool reader_ends_it(const struct stream *s)
+static bool reader_ends_it(const struct cli_stream *s)
 {
     return s->reader->on_tick && s->reader->on_tick(s->reader->ctx);
 }
 
 /* Reads bytes until the stream ends, sends nothing for too long, or its reader ends it. */
-static void read_bytes(struct stream *s, struct http_stream *from)
+static void read_bytes(struct cli_stream *s, struct http_stream *from)
 {
     const char *bytes = NULL;
     size_t len = 0;
@@ -94,21 +94,21 @@ static void read_bytes(struct stream *s, struct http_stream *from)
 }
 
 /* Reads one stream until it ends. */
-static void read_stream(struct cli *cli, struct stream *s, struct http_answer *answer)
+static void read_stream(struct cli *cli, struct cli_stream *s, struct cli_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
     char last[sizeof(s->sse.id)];
     memcpy(last, s->sse.id, sizeof(last));
     api_target_init(&target, API_EVENTS, NULL, NULL, NULL);
     stream_add_filters(s->reader, &target);
-    const struct http_request request = {.method = "GET",
-                                         .path = target.path.data,
-                                         .accept = "text/event-stream",
-                                         .token = renew_token(cli),
-                                         .last_event_id = last,
-                                         .timeout_ms = STREAM_MS,
-                                         .is_api = true,
-                                         .is_stream = true};
+    const struct cli_request request = {.method = "GET",
+                                        .path = target.path.data,
+                                        .accept = "text/event-stream",
+                                        .token = renew_token(cli),
+                                        .last_event_id = last,
+                                        .timeout_ms = STREAM_MS,
+                                        .is_api = true,
+                                        .is_stream = true};
     s->heard = false;
     s->heard_at = env_mono(env_real());
     struct http_stream *from = http_stream_open(cli->http, &request, answer);
@@ -118,7 +118,7 @@ static void read_stream(struct cli *cli, struct stream *s, struct http_answer *a
 }
 
 /* Waits between two streams. */
-static void wait_ms(struct cli *cli, struct stream *s, int64_t ms)
+static void wait_ms(struct cli *cli, struct cli_stream *s, int64_t ms)
 {
     const mono_us end = env_mono(env_real()) + ms * US_PER_MS;
     for (int64_t left; !s->ended && (left = (end - env_mono(env_real())) / US_PER_MS) > 0;) {
@@ -127,7 +127,7 @@ static void wait_ms(struct cli *cli, struct stream *s, int64_t ms)
     }
 }
 
-static bool may_come_back(const struct http_answer *answer)
+static bool may_come_back(const struct cli_answer *answer)
 {
     bool ended = answer->end == HTTP_STOPPED || (answer->end == HTTP_ANSWERED && answer->status == 200);
     return ended || problem_may_pass(answer);
@@ -135,7 +135,7 @@ static bool may_come_back(const struct http_answer *answer)
 
 /* Returns the pause before the next stream. The pause is as long as the stream (retry) or the server
  * (Retry-After) requests, and grows with the number of consecutive failures. */
-static int64_t pause_ms(const struct stream *s, const struct http_answer *answer, unsigned failures)
+static int64_t pause_ms(const struct cli_stream *s, const struct cli_answer *answer, unsigned failures)
 {
     int64_t first = s->sse.retry_ms < 0 ? FIRST_PAUSE_MS : s->sse.retry_ms;
     int64_t least = failures ? FIRST_PAUSE_MS : LEAST_PAUSE_MS, wanted = problem_pause_ms(answer);
@@ -146,7 +146,7 @@ static int64_t pause_ms(const struct stream *s, const struct http_answer *answer
     return own > wanted ? own : wanted;
 }
 
-static void say_away(const struct http_answer *answer, int64_t pause)
+static void say_away(const struct cli_answer *answer, int64_t pause)
 {
     if (problem_pause_ms(answer) > 0)
         cli_note("shootctl: the event stream was interrupted; it continues in %" PRId64
@@ -156,10 +156,10 @@ static void say_away(const struct http_answer *answer, int64_t pause)
         cli_note("shootctl: the event stream was interrupted; it continues");
 }
 
-static int follow(struct cli *cli, struct stream *s)
+static int follow(struct cli *cli, struct cli_stream *s)
 {
     for (unsigned failures = 0;;) {
-        struct http_answer answer CLEANUP_ANSWER = {0};
+        struct cli_answer answer CLEANUP_ANSWER = {0};
         read_stream(cli, s, &answer);
         if (s->ended)
             return END_OK;
@@ -183,7 +183,7 @@ static int follow(struct cli *cli, struct stream *s)
 int stream_follow(struct cli *cli, const struct stream_reader *reader, int64_t after)
 {
     assert(reader->on_event);
-    struct stream s = {.reader = reader};
+    struct cli_stream s = {.reader = reader};
     sse_init(&s.sse);
     (void)snprintf(s.sse.id, sizeof(s.sse.id), "%" PRId64, after);
     int code = follow(cli, &s);

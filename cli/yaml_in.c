@@ -11,7 +11,7 @@
 #include "cli/glyphs.h"
 #include "cli/words.h"
 
-struct reading {
+struct yaml_reading {
     yaml_parser_t parser;
     json_t *anchors; /* the anchors of this document: name -> value */
     size_t values;
@@ -19,8 +19,8 @@ struct reading {
     bool failed;
 };
 
-static void fail(struct reading *r, size_t line, const char *format, ...) ATTR_PRINTF(3, 4);
-static void fail(struct reading *r, size_t line, const char *format, ...)
+static void fail(struct yaml_reading *r, size_t line, const char *format, ...) ATTR_PRINTF(3, 4);
+static void fail(struct yaml_reading *r, size_t line, const char *format, ...)
 {
     va_list args;
     if (r->failed)
@@ -32,7 +32,7 @@ static void fail(struct reading *r, size_t line, const char *format, ...)
     va_end(args);
 }
 
-static bool next_event(struct reading *r, yaml_event_t *event)
+static bool next_event(struct yaml_reading *r, yaml_event_t *event)
 {
     if (r->failed)
         return false;
@@ -68,7 +68,7 @@ static json_t *plain_value(const char *text)
     return json_string(text);
 }
 
-static json_t *scalar(struct reading *r, const yaml_event_t *event)
+static json_t *scalar(struct yaml_reading *r, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t line = event->start_mark.line + 1;
@@ -83,7 +83,7 @@ static json_t *scalar(struct reading *r, const yaml_event_t *event)
     return value;
 }
 
-static json_t *node(struct reading *r, const yaml_event_t *event, unsigned depth);
+static json_t *node(struct yaml_reading *r, const yaml_event_t *event, unsigned depth);
 
 static size_t count_values(const json_t *value)
 {
@@ -97,7 +97,7 @@ static size_t count_values(const json_t *value)
     return sum;
 }
 
-static json_t *alias(struct reading *r, const yaml_event_t *event)
+static json_t *alias(struct yaml_reading *r, const yaml_event_t *event)
 {
     const char *name = (const char *)event->data.alias.anchor;
     json_t *value = json_object_get(r->anchors, name);
@@ -113,7 +113,7 @@ static json_t *alias(struct reading *r, const yaml_event_t *event)
     return json_deep_copy(value);
 }
 
-static json_t *sequence(struct reading *r, unsigned depth)
+static json_t *sequence(struct yaml_reading *r, unsigned depth)
 {
     json_t *array CLEANUP_JSON = json_array();
     yaml_event_t event;
@@ -124,7 +124,7 @@ static json_t *sequence(struct reading *r, unsigned depth)
         if (ends)
             return TAKE_PTR(array);
         if (item)
-            (void)json_array_append_new(array, item);
+            json_append_take(array, item);
     }
     return NULL;
 }
@@ -137,7 +137,7 @@ static bool is_showable(const char *text)
 
 /* Returns the text of a key. When it is not a valid key, or the object already has the key, adds a fault and
  * returns NULL. */
-static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *object)
+static char *key_of(struct yaml_reading *r, const yaml_event_t *event, const json_t *object)
 {
     size_t line = event->start_mark.line + 1;
     const char *text = (const char *)event->data.scalar.value;
@@ -154,7 +154,7 @@ static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *
     return r->failed ? NULL : mem_strdup(text);
 }
 
-static json_t *mapping(struct reading *r, unsigned depth)
+static json_t *mapping(struct yaml_reading *r, unsigned depth)
 {
     json_t *object CLEANUP_JSON = json_object();
     yaml_event_t event;
@@ -188,7 +188,7 @@ static const char *anchor_of(const yaml_event_t *event)
     }
 }
 
-static json_t *node(struct reading *r, const yaml_event_t *event, unsigned depth)
+static json_t *node(struct yaml_reading *r, const yaml_event_t *event, unsigned depth)
 {
     json_t *value = NULL;
     if (depth > YAML_MAX_DEPTH)
@@ -210,7 +210,7 @@ static json_t *node(struct reading *r, const yaml_event_t *event, unsigned depth
     return value;
 }
 
-static json_t *documents(struct reading *r)
+static json_t *documents(struct yaml_reading *r)
 {
     json_t *all CLEANUP_JSON = json_array();
     yaml_event_t event;
@@ -267,7 +267,7 @@ json_t *yaml_read(const char *bytes, size_t len, struct yaml_fault *ret_fault)
     json_t *all = read_json(bytes, len);
     if (all)
         return all;
-    struct reading r = {.anchors = json_object()};
+    struct yaml_reading r = {.anchors = json_object()};
     if (len > YAML_MAX_BYTES)
         fail(&r, 0, "more than %d bytes", (int)YAML_MAX_BYTES);
     else if (!yaml_parser_initialize(&r.parser))

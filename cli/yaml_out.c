@@ -36,7 +36,7 @@ static bool is_plain(const char *text)
 static void write_text(struct buffer *out, const char *text)
 {
     if (is_plain(text)) {
-        (void)buffer_add_str(out, text);
+        buffer_add_str(out, text);
         return;
     }
     json_t *value CLEANUP_JSON = json_string(text);
@@ -51,25 +51,25 @@ static void write_scalar(struct buffer *out, const json_t *value)
         write_text(out, json_string_value(value));
         break;
     case JSON_INTEGER:
-        (void)buffer_printf(out, "%" PRId64, (int64_t)json_integer_value(value));
+        buffer_printf(out, "%" PRId64, (int64_t)json_integer_value(value));
         break;
     case JSON_REAL:
-        (void)buffer_printf(out, "%.17g", json_real_value(value));
+        buffer_printf(out, "%.17g", json_real_value(value));
         break;
     case JSON_TRUE:
-        (void)buffer_add_str(out, "true");
+        buffer_add_str(out, "true");
         break;
     case JSON_FALSE:
-        (void)buffer_add_str(out, "false");
+        buffer_add_str(out, "false");
         break;
     case JSON_NULL:
-        (void)buffer_add_str(out, "null");
+        buffer_add_str(out, "null");
         break;
     case JSON_OBJECT:
-        (void)buffer_add_str(out, "{}");
+        buffer_add_str(out, "{}");
         break;
     case JSON_ARRAY:
-        (void)buffer_add_str(out, "[]");
+        buffer_add_str(out, "[]");
         break;
     }
 }
@@ -85,14 +85,14 @@ static void write_block(struct buffer *out, const json_t *value, unsigned depth,
 static void write_below(struct buffer *out, const json_t *value, unsigned depth, bool in_sequence)
 {
     if (!is_block(value)) {
-        (void)buffer_add_str(out, " ");
+        buffer_add_str(out, " ");
         write_scalar(out, value);
-        (void)buffer_add_str(out, "\n");
+        buffer_add_str(out, "\n");
     } else if (in_sequence && json_is_object(value)) {
-        (void)buffer_add_str(out, " ");
+        buffer_add_str(out, " ");
         write_block(out, value, depth + 1, true);
     } else {
-        (void)buffer_add_str(out, "\n");
+        buffer_add_str(out, "\n");
         write_block(out, value, json_is_array(value) && !in_sequence ? depth : depth + 1, false);
     }
 }
@@ -105,15 +105,15 @@ static void write_block(struct buffer *out, const json_t *value, unsigned depth,
     json_t *item;
     assert(is_block(value)); /* an empty object or array is written as a scalar */
     json_array_foreach (value, i, item) {
-        (void)buffer_printf(out, "%*s-", (int)(depth * 2), "");
+        buffer_printf(out, "%*s-", (int)(depth * 2), "");
         write_below(out, item, depth, true);
     }
     json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
         if (!goes_on)
-            (void)buffer_printf(out, "%*s", (int)(depth * 2), "");
+            buffer_printf(out, "%*s", (int)(depth * 2), "");
         goes_on = false;
         write_text(out, key);
-        (void)buffer_add_str(out, ":");
+        buffer_add_str(out, ":");
         write_below(out, item, depth, false);
     }
 }
@@ -124,6 +124,6 @@ void yaml_write(struct buffer *out, const json_t *value)
         write_block(out, value, 0, false);
     } else {
         write_scalar(out, value);
-        (void)buffer_add_str(out, "\n");
+        buffer_add_str(out, "\n");
     }
 }

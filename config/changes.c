@@ -126,7 +126,7 @@ static bool entries_equal(const struct key_group *g, const void *a, const void *
 static void note(json_t *list, const char *what, const char *name)
 {
     char *path CLEANUP_FREE = name ? mem_printf("%s.%s", what, name) : mem_strdup(what);
-    (void)json_array_append_new(list, json_string(path));
+    json_append_take(list, json_string(path));
 }
 
 static const struct config_account *find_account(const struct config *c, const char *name)

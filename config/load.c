@@ -170,7 +170,7 @@ static json_t *default_value(struct loader *l, const struct key *k, const yaml_n
         json_t *list = json_array();
         for (size_t i = 0; is_sequence(l, k, n) && i < config_item_count(n); i++) {
             const char *item = node_text(config_item(l, n, i));
-            (void)json_array_append_new(list, json_string(item ? item : ""));
+            json_append_take(list, json_string(item ? item : ""));
         }
         return list;
     }

@@ -59,10 +59,10 @@ static unsigned send_entries(struct iovec *entries, unsigned count)
 static void add_field(struct buffer *entry, const char *key, const char *value)
 {
     for (; *key; key++)
-        (void)buffer_add(entry, &(char){name_character(*key)}, 1);
-    (void)buffer_add(entry, "=", 1);
-    (void)buffer_add_str(entry, value);
-    (void)buffer_add(entry, "\n", 1);
+        buffer_add(entry, &(char){name_character(*key)}, 1);
+    buffer_add(entry, "=", 1);
+    buffer_add_str(entry, value);
+    buffer_add(entry, "\n", 1);
 }
 
 static void sink(enum log_level level, const char *message, const char *const *keys,

@@ -13,7 +13,7 @@
 #include "storage/storage.h"
 #include "webhook/webhook.h"
 
-struct look {
+struct key_look {
     const struct seal_key *key; /* NULL: there is no key */
     bool prints;
     size_t unreadable;
@@ -21,7 +21,7 @@ struct look {
 
 static void look_at_webhook(void *ctx, struct subscription *s)
 {
-    struct look *l = ctx;
+    struct key_look *l = ctx;
     if (!l->key || !webhook_secrets_open(s, l->key)) {
         l->unreadable++;
         if (l->prints)
@@ -32,7 +32,7 @@ static void look_at_webhook(void *ctx, struct subscription *s)
 
 /* Whether the key opens the sealed data. Without a key no sealed data can be opened. With a key, the secrets
  * of each webhook are opened for a test; for all other data the key id in the store decides. */
-static bool fits(const struct look *l, const struct store_sealed *sealed)
+static bool fits(const struct key_look *l, const struct store_sealed *sealed)
 {
     char id[SEAL_KEY_ID_BYTES];
     if (!l->key)
@@ -44,7 +44,7 @@ static bool fits(const struct look *l, const struct store_sealed *sealed)
 struct key_fit_result key_fit_examine(const char *database, const struct seal_key *key, bool prints)
 {
     char *error CLEANUP_FREE = NULL;
-    struct look look = {.key = key, .prints = prints};
+    struct key_look look = {.key = key, .prints = prints};
     struct store_sealed sealed;
     if (sqlite_sealed(database, look_at_webhook, &look, &sealed, &error) != STORE_OK)
         return (struct key_fit_result){.fit = KEY_NOT_LOOKED_AT};

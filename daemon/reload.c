@@ -23,7 +23,7 @@ enum reading_state { READING, READ, ABANDONED };
 
 /* The reading of a configuration, on a thread of its own. The one that comes second, the end of the thread or
  * the main thread that does not wait any more, frees it. */
-struct reading {
+struct config_reading {
     const char *path;
     pthread_t main;
     atomic_int state; /* enum reading_state */
@@ -36,7 +36,7 @@ struct reading {
 struct reload_job {
     struct loop_task task;
     struct reloader *reloader;
-    struct reading *reading; /* NULL: no thread reads */
+    struct config_reading *reading; /* NULL: no thread reads */
     mono_us began_at;
     bool is_read;          /* the loop thread has the job */
     struct config *config; /* NULL: the configuration has faults or no changes, or is already in use */
@@ -47,7 +47,7 @@ struct reload_job {
 
 /* ---- the reading thread ---- */
 
-static void reading_free(struct reading *reading)
+static void reading_free(struct config_reading *reading)
 {
     config_free(reading->config);
     free(reading->lines);
@@ -56,7 +56,7 @@ static void reading_free(struct reading *reading)
 
 static void *read_configuration(void *arg)
 {
-    struct reading *reading = arg;
+    struct config_reading *reading = arg;
     const pthread_t main_thread = reading->main;
     size_t size = 0;
     FILE *report = open_memstream(&reading->lines, &size);
@@ -73,10 +73,10 @@ static void *read_configuration(void *arg)
 }
 
 /* Returns NULL when there is no thread for it. */
-static struct reading *reading_start(const struct reloader *r)
+static struct config_reading *reading_start(const struct reloader *r)
 {
     pthread_t thread;
-    struct reading *reading = MEM_NEW(struct reading);
+    struct config_reading *reading = MEM_NEW(struct config_reading);
     reading->path = r->path;
     reading->main = r->main;
     atomic_init(&reading->state, READING);
@@ -88,7 +88,7 @@ static struct reading *reading_start(const struct reloader *r)
     return reading;
 }
 
-static void reading_abandon(struct reading *reading)
+static void reading_abandon(struct config_reading *reading)
 {
     if (atomic_exchange(&reading->state, ABANDONED) == READ)
         reading_free(reading);
@@ -174,7 +174,7 @@ static char *without_path(const char *path, char *lines)
 static void take_reading(struct reload_job *job)
 {
     const struct reloader *r = job->reloader;
-    struct reading *reading = TAKE_PTR(job->reading);
+    struct config_reading *reading = TAKE_PTR(job->reading);
     job->config = TAKE_PTR(reading->config);
     if (!job->config)
         job->faults = without_path(r->path, reading->lines);

@@ -21,7 +21,7 @@ static const char *const allowed[] = {"status",  "list",      "get",  "describe"
 
 enum { MOST_WORDS = 20 };
 
-static bool is_allowed(const struct command *command)
+static bool is_allowed(const struct cli_command *command)
 {
     for (const char *const *name = allowed; command && *name; name++)
         if (strcmp(command->name, *name) == 0)

@@ -6,7 +6,7 @@
 #include "cli/http.h"
 #include "fuzz/fuzz.h"
 
-struct http {
+struct cli_http {
     bool (*tick)(void *ctx);
     void *ctx;
 };
@@ -20,38 +20,38 @@ void cli_server_answers(const uint8_t *bytes, size_t len)
     rest_len = len;
 }
 
-struct http *http_new(const struct http_options *options, struct buffer *fault)
+struct cli_http *http_new(const struct cli_http_options *options, struct buffer *fault)
 {
-    struct http *http = MEM_NEW(struct http);
+    struct cli_http *http = MEM_NEW(struct cli_http);
     (void)fault;
     http->tick = options->tick;
     http->ctx = options->ctx;
     return http;
 }
 
-void http_free(struct http *http)
+void http_free(struct cli_http *http)
 {
     free(http);
 }
 
-void http_answer_done(struct http_answer *answer)
+void http_answer_done(struct cli_answer *answer)
 {
     json_decref(answer->json);
     buffer_done(&answer->body);
     free(answer->etag);
     free(answer->request_id);
-    *answer = (struct http_answer){0};
+    *answer = (struct cli_answer){0};
 }
 
 /* Does not sleep. */
-bool http_pause(struct http *http, int64_t ms)
+bool http_pause(struct cli_http *http, int64_t ms)
 {
     (void)ms;
     return http->tick && http->tick(http->ctx);
 }
 
 /* Reads an answer in the same way as cli/http.c: a body that is not an object is not an answer of shootd. */
-static void read_answer(char *line, struct http_answer *ret)
+static void read_answer(char *line, struct cli_answer *ret)
 {
     static const struct json_limits limits = {1024 * 1024, 100000, 100000};
     enum json_scan_end end;
@@ -68,10 +68,10 @@ static void read_answer(char *line, struct http_answer *ret)
     (void)snprintf(ret->error, sizeof(ret->error), "no object");
 }
 
-void http_call(struct http *http, const struct http_request *request, struct http_answer *ret)
+void http_call(struct cli_http *http, const struct cli_request *request, struct cli_answer *ret)
 {
     (void)http;
-    *ret = (struct http_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
+    *ret = (struct cli_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
     buffer_init(&ret->body, 1024);
     if (!rest_len || request->is_stream) {
         ret->status = 401;
@@ -82,8 +82,8 @@ void http_call(struct http *http, const struct http_request *request, struct htt
     read_answer(line, ret);
 }
 
-struct http_stream *http_stream_open(struct http *http, const struct http_request *request,
-                                     struct http_answer *ret)
+struct http_stream *http_stream_open(struct cli_http *http, const struct cli_request *request,
+                                     struct cli_answer *ret)
 {
     http_call(http, request, ret);
     return NULL;

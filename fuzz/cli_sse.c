@@ -11,7 +11,8 @@ enum { SEEN_MAX = 64 * 1024 * 1024 };
 static bool collect(void *ctx, const char *type, const char *data)
 {
     FUZZ_CHECK(*data);
-    return buffer_printf(ctx, "[%s|%s]", type, data);
+    buffer_printf(ctx, "[%s|%s]", type, data);
+    return !((struct buffer *)ctx)->overflow;
 }
 
 /* Writes the events of a stream that arrives in pieces of `step` bytes. */
@@ -24,7 +25,7 @@ static bool take(const uint8_t *bytes, size_t len, size_t step, struct buffer *s
     for (size_t at = 0; at < len && goes_on; at += step)
         goes_on = sse_take(&sse, (const char *)bytes + at, len - at < step ? len - at : step, collect, seen);
     FUZZ_CHECK(strspn(sse.id, "0123456789") == strlen(sse.id) && sse.retry_ms >= -1);
-    (void)buffer_printf(seen, "%s %ld", sse.id, sse.retry_ms);
+    buffer_printf(seen, "%s %ld", sse.id, sse.retry_ms);
     sse_done(&sse);
     return goes_on;
 }

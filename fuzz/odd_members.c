@@ -147,7 +147,7 @@ static void add_differences(const json_t *a, const json_t *b, const char *path, 
             add_differences(inner, json_array_get(b, i), here, paths);
         }
     } else if (!json_equal((json_t *)(uintptr_t)a, (json_t *)(uintptr_t)b)) {
-        (void)json_array_append_new(paths, json_string(path));
+        json_append_take(paths, json_string(path));
     }
 }
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "http/http_private.h"
 
 void event_stream_init(struct event_stream *s, const struct event_stream_content *content,
@@ -10,14 +11,14 @@ void event_stream_init(struct event_stream *s, const struct event_stream_content
 {
     s->content = content;
     atomic_init(&s->refs, 1);
-    (void)pthread_mutex_init(&s->lock, NULL);
+    mutex_init(&s->lock);
     s->request = r;
     s->sent_at = env_mono(r->server->options.env);
 }
 
 void event_stream_done(struct event_stream *s)
 {
-    (void)pthread_mutex_destroy(&s->lock);
+    mutex_done(&s->lock);
 }
 
 void event_stream_ref(struct event_stream *s)
@@ -132,9 +133,9 @@ ssize_t event_stream_read(void *cls, uint64_t position, char *bytes, size_t max)
     (void)position;
     if (!s)
         return MHD_CONTENT_READER_END_OF_STREAM;
-    (void)pthread_mutex_lock(&s->lock);
+    mutex_lock(&s->lock);
     ssize_t n = s->request ? read_locked(s, bytes, max) : MHD_CONTENT_READER_END_OF_STREAM;
-    (void)pthread_mutex_unlock(&s->lock);
+    mutex_unlock(&s->lock);
     return n;
 }
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 
 /* The table takes 256 KiB. Several sets share a lock, see rate_limit_take. */
@@ -21,14 +22,14 @@ void rate_limit_init(struct rate_limit *limit, const char *name, int64_t per_min
     *limit = (struct rate_limit){.name = name};
     rate_limit_set(limit, per_minute);
     for (size_t i = 0; i < RATE_LIMIT_STRIPES; i++)
-        (void)pthread_mutex_init(&limit->locks[i], NULL);
+        mutex_init(&limit->locks[i]);
     limit->cells = mem_calloc(SETS * WAYS, sizeof(*limit->cells));
 }
 
 void rate_limit_done(struct rate_limit *limit)
 {
     for (size_t i = 0; i < RATE_LIMIT_STRIPES; i++)
-        (void)pthread_mutex_destroy(&limit->locks[i]);
+        mutex_done(&limit->locks[i]);
     free(limit->cells);
 }
 
@@ -78,9 +79,9 @@ struct rate_limit_state rate_limit_take(struct rate_limit *limit, uint64_t key, 
     if (!per_minute)
         return (struct rate_limit_state){0};
     pthread_mutex_t *lock = &limit->locks[key % RATE_LIMIT_STRIPES];
-    (void)pthread_mutex_lock(lock);
+    mutex_lock(lock);
     struct rate_limit_state state = take(cell_of(limit, key), per_minute, now * NS_PER_US);
-    (void)pthread_mutex_unlock(lock);
+    mutex_unlock(lock);
     state.limit = limit;
     state.per_minute = per_minute;
     if (state.is_refused)
@@ -97,12 +98,12 @@ int64_t rate_limit_left(struct rate_limit *limit, uint64_t key, mono_us now)
         return INT64_MAX;
     int64_t full_at = at;
     pthread_mutex_t *lock = &limit->locks[key % RATE_LIMIT_STRIPES];
-    (void)pthread_mutex_lock(lock);
+    mutex_lock(lock);
     const struct rate_limit_cell *set = &limit->cells[key % SETS * WAYS];
     for (int i = 0; i < WAYS; i++)
         if (set[i].key == key && set[i].full_at > at)
             full_at = set[i].full_at;
-    (void)pthread_mutex_unlock(lock);
+    mutex_unlock(lock);
     const int64_t room = at + WINDOW_NS - full_at;
     return room > 0 ? room / (WINDOW_NS / per_minute) : 0;
 }

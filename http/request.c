@@ -246,7 +246,7 @@ bool server_request_append(struct server_request *r, const char *bytes, size_t l
 {
     r->body_seen += len;
     if (r->answer.status == 0 && r->keeps_body)
-        (void)buffer_add(&r->body, bytes, len);
+        buffer_add(&r->body, bytes, len);
     return r->body_seen <= 4 * r->body.max;
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/env.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/http_private.h"
@@ -222,9 +223,9 @@ static void land(struct http *http)
     assert(before > 0);
     if (before != 1 || !atomic_load(&http->draining))
         return;
-    (void)pthread_mutex_lock(&http->flight_lock);
-    (void)pthread_cond_broadcast(&http->landed);
-    (void)pthread_mutex_unlock(&http->flight_lock);
+    mutex_lock(&http->flight_lock);
+    cond_broadcast(&http->landed);
+    mutex_unlock(&http->flight_lock);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
@@ -287,8 +288,8 @@ static void http_free(struct http *http)
         tls_serve(NULL);
     trust_done(&http->trust);
     suspensions_done(&http->suspensions);
-    (void)pthread_cond_destroy(&http->landed);
-    (void)pthread_mutex_destroy(&http->flight_lock);
+    cond_done(&http->landed);
+    mutex_done(&http->flight_lock);
     free(http);
 }
 
@@ -298,7 +299,7 @@ static struct http *http_new(const struct http_options *options)
     http->options = *options;
     suspensions_init(&http->suspensions);
     trust_init(&http->trust, options->trusted_proxies);
-    (void)pthread_mutex_init(&http->flight_lock, NULL);
+    mutex_init(&http->flight_lock);
     cond_init(&http->landed);
     return http;
 }
@@ -385,12 +386,12 @@ bool http_drained(struct http *http, int timeout_ms)
          i++)
         (void)nanosleep(&moment, NULL);
     const struct timespec until = cond_until(timeout_ms * US_PER_MS);
-    (void)pthread_mutex_lock(&http->flight_lock);
+    mutex_lock(&http->flight_lock);
     int r = 0;
     while (atomic_load(&http->in_flight) && r == 0)
         r = pthread_cond_timedwait(&http->landed, &http->flight_lock, &until);
     bool drained = atomic_load(&http->in_flight) == 0;
-    (void)pthread_mutex_unlock(&http->flight_lock);
+    mutex_unlock(&http->flight_lock);
     return drained;
 }
 

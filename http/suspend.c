@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "http/http_private.h"
 
@@ -22,7 +23,7 @@ struct suspension {
 
 void suspensions_init(struct suspensions *all)
 {
-    (void)pthread_mutex_init(&all->lock, NULL);
+    mutex_init(&all->lock);
     list_init(&all->waiting);
     atomic_init(&all->count, 0);
     atomic_init(&all->owned, 0);
@@ -31,7 +32,7 @@ void suspensions_init(struct suspensions *all)
 void suspensions_done(struct suspensions *all)
 {
     assert(!atomic_load(&all->count) && !atomic_load(&all->owned) && list_is_empty(&all->waiting));
-    (void)pthread_mutex_destroy(&all->lock);
+    mutex_done(&all->lock);
 }
 
 static void suspension_unref(struct suspension *s)
@@ -42,7 +43,7 @@ static void suspension_unref(struct suspension *s)
         return;
     if (s->result)
         s->discard(s->result);
-    (void)pthread_mutex_destroy(&s->lock);
+    mutex_done(&s->lock);
     free(s);
 }
 
@@ -57,18 +58,18 @@ static void resume_once(struct suspension *s)
 
 void suspension_resume(struct suspension *s, void *result)
 {
-    (void)pthread_mutex_lock(&s->lock);
+    mutex_lock(&s->lock);
     assert(!s->result);
     s->result = result;
     resume_once(s);
-    (void)pthread_mutex_unlock(&s->lock);
+    mutex_unlock(&s->lock);
     suspension_unref(s);
 }
 
 static struct suspension *suspension_new(struct server_request *r, const struct suspension_terms *terms)
 {
     struct suspension *s = MEM_NEW(struct suspension);
-    (void)pthread_mutex_init(&s->lock, NULL);
+    mutex_init(&s->lock);
     atomic_init(&s->refs, 2);
     s->discard = terms->discard;
     s->request = r;
@@ -94,9 +95,9 @@ struct suspension *http_suspend(struct server_request *r, const struct suspensio
         atomic_fetch_add(&all->owned, 1);
     r->suspension = s;
     r->stage = r->stage == STAGE_OPENED ? STAGE_CHECK_SUSPENDED : STAGE_SUSPENDED;
-    (void)pthread_mutex_lock(&all->lock);
+    mutex_lock(&all->lock);
     list_append(&all->waiting, &s->link);
-    (void)pthread_mutex_unlock(&all->lock);
+    mutex_unlock(&all->lock);
     /* The connection is suspended before another thread can get the reference. Therefore a result from any
      * thread finds a suspended connection (MH-10). */
     MHD_suspend_connection(r->mhd);
@@ -108,17 +109,17 @@ void *suspension_leave(struct server_request *r)
     struct suspensions *all = &r->server->suspensions;
     struct suspension *s = TAKE_PTR(r->suspension);
     assert(s && atomic_load(&all->count) > 0);
-    (void)pthread_mutex_lock(&all->lock);
+    mutex_lock(&all->lock);
     list_remove(&s->link);
-    (void)pthread_mutex_unlock(&all->lock);
+    mutex_unlock(&all->lock);
     if (s->owner[0])
         atomic_fetch_sub(&all->owned, 1);
     atomic_fetch_sub(&all->count, 1);
 
-    (void)pthread_mutex_lock(&s->lock);
+    mutex_lock(&s->lock);
     s->request = NULL;
     void *result = TAKE_PTR(s->result);
-    (void)pthread_mutex_unlock(&s->lock);
+    mutex_unlock(&s->lock);
     suspension_unref(s);
     return result;
 }
@@ -140,24 +141,24 @@ unsigned http_suspended_of(const struct server_request *r, const char *owner)
 {
     struct suspensions *all = &r->server->suspensions;
     unsigned count = 0;
-    (void)pthread_mutex_lock(&all->lock);
+    mutex_lock(&all->lock);
     LIST_FOR_EACH (it, &all->waiting)
         count += !strcmp(CONTAINER_OF(it, struct suspension, link)->owner, owner);
-    (void)pthread_mutex_unlock(&all->lock);
+    mutex_unlock(&all->lock);
     return count;
 }
 
 void suspensions_expire(void *suspensions, mono_us now)
 {
     struct suspensions *all = suspensions;
-    (void)pthread_mutex_lock(&all->lock);
+    mutex_lock(&all->lock);
     LIST_FOR_EACH (it, &all->waiting) {
         struct suspension *s = CONTAINER_OF(it, struct suspension, link);
         if (s->due > now)
             continue;
-        (void)pthread_mutex_lock(&s->lock);
+        mutex_lock(&s->lock);
         resume_once(s);
-        (void)pthread_mutex_unlock(&s->lock);
+        mutex_unlock(&s->lock);
     }
-    (void)pthread_mutex_unlock(&all->lock);
+    mutex_unlock(&all->lock);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "loop/watchdog.h"
@@ -50,7 +51,7 @@ struct loop *loop_new(const struct env *env)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = loop};
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->wake_fd, &event) < 0)
         abort();
-    (void)pthread_mutex_init(&loop->mailbox_lock, NULL);
+    mutex_init(&loop->mailbox_lock);
     list_init(&loop->mailbox);
     return loop;
 }
@@ -68,7 +69,7 @@ void loop_free(struct loop *loop)
     heap_done(&loop->timers);
     (void)close(loop->wake_fd);
     (void)close(loop->epoll_fd);
-    (void)pthread_mutex_destroy(&loop->mailbox_lock);
+    mutex_done(&loop->mailbox_lock);
     free(loop);
 }
 
@@ -114,10 +115,10 @@ static void wake(struct loop *loop)
 
 void loop_post(struct loop *loop, struct loop_task *task)
 {
-    (void)pthread_mutex_lock(&loop->mailbox_lock);
+    mutex_lock(&loop->mailbox_lock);
     bool first = list_is_empty(&loop->mailbox);
     list_append(&loop->mailbox, &task->link);
-    (void)pthread_mutex_unlock(&loop->mailbox_lock);
+    mutex_unlock(&loop->mailbox_lock);
     if (first)
         wake(loop);
 }
@@ -181,10 +182,10 @@ static bool run_mailbox(struct loop *loop)
 {
     struct list batch;
     list_init(&batch);
-    (void)pthread_mutex_lock(&loop->mailbox_lock);
+    mutex_lock(&loop->mailbox_lock);
     for (struct list *item = list_pop(&loop->mailbox); item; item = list_pop(&loop->mailbox))
         list_append(&batch, item);
-    (void)pthread_mutex_unlock(&loop->mailbox_lock);
+    mutex_unlock(&loop->mailbox_lock);
     bool any = false;
     for (struct list *item = list_pop(&batch); item; item = list_pop(&batch)) {
         struct loop_task *task = CONTAINER_OF(item, struct loop_task, link);

@@ -358,7 +358,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
     struct http_call *call = ctx;
     size_t len = size * count, room = call->body.max - call->body.len;
-    (void)buffer_add(&call->body, bytes, len < room ? len : room);
+    buffer_add(&call->body, bytes, len < room ? len : room);
     thread_step_aside();
     return len <= room ? len : 0;
 }

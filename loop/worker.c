@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/attrs.h"
+#include "base/env.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
@@ -45,16 +47,16 @@ void worker_give_back(struct loop *loop, struct worker_job *job)
 static struct worker_job *take(struct thread_worker *w)
 {
     struct worker_job *job = NULL;
-    (void)pthread_mutex_lock(&w->lock);
+    mutex_lock(&w->lock);
     while (!w->stopping && list_is_empty(&w->queue))
-        (void)pthread_cond_wait(&w->wake, &w->lock);
+        cond_wait(&w->wake, &w->lock);
     if (!w->stopping) {
         job = CONTAINER_OF(list_pop(&w->queue), struct worker_job, link);
         assert(w->waiting && w->waiting_bytes >= job->bytes);
         w->waiting--;
         w->waiting_bytes -= job->bytes;
     }
-    (void)pthread_mutex_unlock(&w->lock);
+    mutex_unlock(&w->lock);
     return job;
 }
 
@@ -74,7 +76,7 @@ static bool submit(struct worker *worker, struct worker_job *job)
     struct thread_worker *w = CONTAINER_OF(worker, struct thread_worker, worker);
     loop_assert_owner(w->loop);
     assert(job->work && job->done && job->drop);
-    (void)pthread_mutex_lock(&w->lock);
+    mutex_lock(&w->lock);
     bool room = w->waiting < w->limits.jobs && w->waiting_bytes + job->bytes <= w->limits.bytes;
     bool taken = job->goes_on || room;
     if (taken) {
@@ -82,19 +84,19 @@ static bool submit(struct worker *worker, struct worker_job *job)
         w->waiting++;
         w->waiting_bytes += job->bytes;
     }
-    (void)pthread_mutex_unlock(&w->lock);
+    mutex_unlock(&w->lock);
     if (taken)
-        (void)pthread_cond_signal(&w->wake);
+        cond_signal(&w->wake);
     return taken;
 }
 
 static void worker_free(struct worker *worker)
 {
     struct thread_worker *w = CONTAINER_OF(worker, struct thread_worker, worker);
-    (void)pthread_mutex_lock(&w->lock);
+    mutex_lock(&w->lock);
     w->stopping = true;
-    (void)pthread_mutex_unlock(&w->lock);
-    (void)pthread_cond_signal(&w->wake);
+    mutex_unlock(&w->lock);
+    cond_signal(&w->wake);
     (void)pthread_join(w->thread, NULL);
     for (struct list *item = list_pop(&w->queue); item; item = list_pop(&w->queue)) {
         struct worker_job *job = CONTAINER_OF(item, struct worker_job, link);
@@ -104,8 +106,8 @@ static void worker_free(struct worker *worker)
         job->drop(job);
     }
     assert(!w->waiting && !w->waiting_bytes);
-    (void)pthread_cond_destroy(&w->wake);
-    (void)pthread_mutex_destroy(&w->lock);
+    cond_done(&w->wake);
+    mutex_done(&w->lock);
     free(w);
 }
 
@@ -117,8 +119,8 @@ struct worker *worker_new(struct loop *loop, const char *thread_name, const stru
     w->limits = *limits;
     w->name = thread_name;
     list_init(&w->queue);
-    (void)pthread_mutex_init(&w->lock, NULL);
-    (void)pthread_cond_init(&w->wake, NULL);
+    mutex_init(&w->lock);
+    cond_init(&w->wake);
     if (pthread_create(&w->thread, NULL, run, w) != 0)
         abort();
     return &w->worker;

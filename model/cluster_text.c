@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "model/cluster.h"
 
-struct documents {
+struct cluster_documents {
     struct json_doc *spec, *observed, *conditions, *constraints, *last_errors;
 };
 
@@ -18,7 +18,7 @@ struct cut {
     struct json_doc **place;
 };
 
-static void documents_done(struct documents *d)
+static void documents_done(struct cluster_documents *d)
 {
     json_doc_free(d->spec);
     json_doc_free(d->observed);
@@ -48,13 +48,13 @@ static bool is_cut(const struct json_member *m, const struct cut *cuts, size_t c
 static void add_name(struct buffer *rest, const struct json_member *m)
 {
     const char *before = rest->data[rest->len - 1] == '{' ? "\"" : ",\"";
-    (void)buffer_add_str(rest, before);
-    (void)buffer_add(rest, m->name, m->name_len);
-    (void)buffer_add(rest, "\":", 2);
+    buffer_add_str(rest, before);
+    buffer_add(rest, m->name, m->name_len);
+    buffer_add(rest, "\":", 2);
 }
 
 /* Appends the shoot without its documents. */
-static void cut_shoot(const struct json_member *shoot, struct documents *d, struct buffer *rest)
+static void cut_shoot(const struct json_member *shoot, struct cluster_documents *d, struct buffer *rest)
 {
     const struct cut cuts[] = {{"observed", &d->observed},
                                {"conditions", &d->conditions},
@@ -64,25 +64,25 @@ static void cut_shoot(const struct json_member *shoot, struct documents *d, stru
     struct json_member m;
     if (!json_members_begin(&members, shoot->text, shoot->len)) {
         /* the shoot is JSON null: it has no documents to cut */
-        (void)buffer_add(rest, shoot->text, shoot->len);
+        buffer_add(rest, shoot->text, shoot->len);
         return;
     }
-    (void)buffer_add_str(rest, "{");
+    buffer_add_str(rest, "{");
     while (json_members_next(&members, &m)) {
         if (is_cut(&m, cuts, ARRAY_LEN(cuts)))
             continue;
         add_name(rest, &m);
-        (void)buffer_add(rest, m.text, m.len);
+        buffer_add(rest, m.text, m.len);
     }
-    (void)buffer_add_str(rest, "}");
+    buffer_add_str(rest, "}");
 }
 
-static void cut_cluster(const char *text, size_t len, struct documents *d, struct buffer *rest)
+static void cut_cluster(const char *text, size_t len, struct cluster_documents *d, struct buffer *rest)
 {
     const struct cut spec = {"spec", &d->spec};
     struct json_items members;
     struct json_member m;
-    (void)buffer_add_str(rest, "{");
+    buffer_add_str(rest, "{");
     for (bool more = json_members_begin(&members, text, len); more && json_members_next(&members, &m);) {
         if (is_cut(&m, &spec, 1))
             continue;
@@ -90,14 +90,14 @@ static void cut_cluster(const char *text, size_t len, struct documents *d, struc
         if (member_is(&m, "shoot"))
             cut_shoot(&m, d, rest);
         else
-            (void)buffer_add(rest, m.text, m.len);
+            buffer_add(rest, m.text, m.len);
     }
-    (void)buffer_add_str(rest, "}");
+    buffer_add_str(rest, "}");
 }
 
 struct cluster *cluster_from_text(const char *text, size_t len)
 {
-    struct documents d CLEANUP_DOCUMENTS = {0};
+    struct cluster_documents d CLEANUP_DOCUMENTS = {0};
     struct buffer rest CLEANUP_BUFFER;
     buffer_init(&rest, SIZE_MAX);
     cut_cluster(text, len, &d, &rest);

@@ -55,7 +55,7 @@ static void append_error(json_t *errors, const char *code, json_t *description)
     json_set_bool(entry, "user_error", meaning->user_error);
     json_set_bool(entry, "retryable", meaning->retryable);
     json_set_str(entry, "action", meaning->action);
-    (void)json_array_append_new(errors, entry);
+    json_append_take(errors, entry);
 }
 
 void model_append_errors(json_t *errors, const json_t *last_error)

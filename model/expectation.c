@@ -95,8 +95,7 @@ static json_t *item(enum operation_type type, struct of_type *of)
     json_t *doc = summary(operation_type_name(type), &of->whole), *steps = json_array();
     for (int step = 0; step < STEP_TYPE_MAX_; step++)
         if (of->steps[step].count)
-            (void)json_array_append_new(steps,
-                                        summary(step_type_name((enum step_type)step), &of->steps[step]));
+            json_append_take(steps, summary(step_type_name((enum step_type)step), &of->steps[step]));
     json_set_take(doc, "steps", steps);
     return doc;
 }
@@ -106,7 +105,7 @@ json_t *expectation_to_json(struct expectation *x)
     json_t *doc = json_object(), *items = json_array();
     for (int type = 0; type < OPERATION_TYPE_MAX_; type++)
         if (x->types[type].whole.count)
-            (void)json_array_append_new(items, item((enum operation_type)type, &x->types[type]));
+            json_append_take(items, item((enum operation_type)type, &x->types[type]));
     json_set_int(doc, "window_days", EXPECTATION_DAYS);
     json_set_take(doc, "items", items);
     return doc;

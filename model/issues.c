@@ -104,7 +104,7 @@ static void issue_add(struct issues *in, const struct kind *kind, enum issue_sev
     issue_set_time(doc, "since", o->since);
     issue_set_time(doc, "expires_at", o->expires_at);
     json_set_str(doc, "target_version", o->target);
-    (void)json_array_append_new(in->found[severity], doc);
+    json_append_take(in->found[severity], doc);
 }
 
 /* ---- phase, errors, operations ---- */
@@ -179,7 +179,7 @@ static void hold_error(struct issues *in, const json_t *last_error)
     json_set_str(entry, "severity", severity_names[severity]);
     json_set_int(entry, "since", since);
     json_set_take(entry, "last_error", error);
-    (void)json_array_append_new(in->found[severity], entry);
+    json_append_take(in->found[severity], entry);
 }
 
 static void hold_errors(struct issues *in)
@@ -248,13 +248,13 @@ static void look_at_operation(struct issues *in)
 
 /* ---- conditions and constraints (GA-4) ---- */
 
-struct check {
+struct issue_check {
     const char *type;   /* NULL: any other */
     const char *reason; /* NULL: any other */
     struct kind kind;
 };
 
-static const struct check conditions[] = {
+static const struct issue_check conditions[] = {
     {"APIServerAvailable",
      NULL,
      {"api_server_unavailable", ISSUE_CRITICAL, "condition", BY_CLEURA, "The API server does not answer",
@@ -306,7 +306,7 @@ static const struct check conditions[] = {
       "Read the description; contact Cleura if the issue remains."}},
 };
 
-static const struct check constraints[] = {
+static const struct issue_check constraints[] = {
     {"HibernationPossible",
      NULL,
      {"hibernation_blocked", ISSUE_WARNING, "constraint", BY_USER, "The cluster cannot be hibernated",
@@ -332,7 +332,7 @@ static const struct check constraints[] = {
       "Read the description; contact Cleura if it stays."}},
 };
 
-static const struct kind *kind_of(const struct check *checks, const json_t *found)
+static const struct kind *kind_of(const struct issue_check *checks, const json_t *found)
 {
     const char *type = json_str_or(found, "type", ""), *reason = json_str_or(found, "reason", "");
     while (checks->type &&
@@ -341,7 +341,8 @@ static const struct kind *kind_of(const struct check *checks, const json_t *foun
     return &checks->kind;
 }
 
-static void issue_add_check(struct issues *in, const struct check *checks, const json_t *found, bool unknown)
+static void issue_add_check(struct issues *in, const struct issue_check *checks, const json_t *found,
+                            bool unknown)
 {
     const struct kind *kind = kind_of(checks, found);
     const char *message = json_str(found, "message");

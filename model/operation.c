@@ -188,7 +188,7 @@ static json_t *list_of_members(const json_t *whole, const char *const *members)
         json_t *part = json_object();
         for (size_t m = 0; members[m]; m++)
             json_set_take(part, members[m], json_incref(json_object_get(element, members[m])));
-        (void)json_array_append_new(list, part);
+        json_append_take(list, part);
     }
     return list;
 }
@@ -251,7 +251,7 @@ static json_t *steps_to_json(const struct operation *op)
         json_set_int(doc, "sent_at", step->sent_at);
         json_set_int(doc, "accepted_at", step->accepted_at);
         json_set_int(doc, "finished_at", step->finished_at);
-        (void)json_array_append_new(array, doc);
+        json_append_take(array, doc);
     }
     return array;
 }
@@ -264,7 +264,7 @@ static json_t *notes_to_json(const struct operation *op)
         json_set_int(doc, "at", op->notes[i].at);
         json_set_int(doc, "step", op->notes[i].step);
         json_set_str(doc, "text", op->notes[i].text);
-        (void)json_array_append_new(array, doc);
+        json_append_take(array, doc);
     }
     return array;
 }

@@ -120,7 +120,7 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
     if (taken)
         json_set_take(fault, "valid", json_deep_copy(taken)); /* the values are copied, because problems move
                                                                * between threads */
-    (void)json_array_append_new((*p)->faults, fault);
+    json_append_take((*p)->faults, fault);
 }
 
 static void add_details(json_t *object, const struct problem *p)

@@ -29,7 +29,7 @@ static const char *first_within(const json_t *versions, const char *wanted)
     return NULL;
 }
 
-void spec_check_kubernetes_version(struct check *k, const char *pointer, const json_t *value,
+void spec_check_kubernetes_version(struct spec_check *k, const char *pointer, const json_t *value,
                                    const json_t *there)
 {
     const json_t *versions = json_arr(k->context->catalog, "kubernetes_versions");
@@ -43,7 +43,7 @@ void spec_check_kubernetes_version(struct check *k, const char *pointer, const j
         const char *version = json_str_or(entry, "version", "");
         const bool offered = version_is_offered(entry, k->context->now);
         if (offered)
-            (void)json_array_append_new(valid, json_string(version));
+            json_append_take(valid, json_string(version));
         if (!strcmp(wanted, version)) {
             listed = true;
             found |= offered;
@@ -74,7 +74,8 @@ static json_t *usable_machine_types(const json_t *catalog)
     return names;
 }
 
-void spec_check_machine_type(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_machine_type(struct spec_check *k, const char *pointer, const json_t *value,
+                             const json_t *there)
 {
     (void)there;
     if (!k->context->catalog)
@@ -83,13 +84,15 @@ void spec_check_machine_type(struct check *k, const char *pointer, const json_t 
     spec_check_listed(k, pointer, value, names, "a usable machine type");
 }
 
-void spec_check_floating_pool(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_floating_pool(struct spec_check *k, const char *pointer, const json_t *value,
+                              const json_t *there)
 {
     (void)there;
     spec_check_listed(k, pointer, value, json_arr(k->context->catalog, "floating_pools"), "a floating pool");
 }
 
-void spec_check_load_balancer(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_load_balancer(struct spec_check *k, const char *pointer, const json_t *value,
+                              const json_t *there)
 {
     (void)there;
     spec_check_listed(k, pointer, value, json_arr(k->context->catalog, "load_balancer_providers"),
@@ -108,7 +111,7 @@ static bool has_item(const json_t *array, const json_t *value)
     return false;
 }
 
-void spec_check_zones(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_zones(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     json_t *seen CLEANUP_JSON = json_object();
     json_t *known = json_arr(k->context->catalog, "zones");
@@ -133,7 +136,8 @@ void spec_check_zones(struct check *k, const char *pointer, const json_t *value,
 
 /* Checks the size of a volume. Cleura's profile has one volume type. The catalog has the smallest size of
  * this type, if Cleura reports the size. */
-void spec_check_volume_size(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_volume_size(struct spec_check *k, const char *pointer, const json_t *value,
+                            const json_t *there)
 {
     (void)there;
     int64_t smallest = json_int(k->context->catalog, "volume_minimum_gib", 0);
@@ -144,7 +148,7 @@ void spec_check_volume_size(struct check *k, const char *pointer, const json_t *
 
 /* ---- images ---- */
 
-static const json_t *find_image(const struct check *k, const char *name)
+static const json_t *find_image(const struct spec_check *k, const char *name)
 {
     const json_t *images = json_arr(k->context->catalog, "machine_images");
     return name ? spec_find_named(images, name) : json_array_get(images, 0);
@@ -155,7 +159,7 @@ static const char *image_name(const json_t *image, const json_t *there)
     return json_str_or(image, "name", json_str(there, "name"));
 }
 
-static void fault_unknown_image(struct check *k, const char *pointer, const char *name)
+static void fault_unknown_image(struct spec_check *k, const char *pointer, const char *name)
 {
     json_t *valid = json_array();
     size_t i;
@@ -165,7 +169,8 @@ static void fault_unknown_image(struct check *k, const char *pointer, const char
     FAULT(k, pointer, "unknown_value", valid, "'%s' is not a machine image", name ? name : "");
 }
 
-static void check_image_version(struct check *k, const char *pointer, const json_t *image, const char *wanted)
+static void check_image_version(struct spec_check *k, const char *pointer, const json_t *image,
+                                const char *wanted)
 {
     json_t *valid CLEANUP_JSON = json_array();
     bool found = false;
@@ -194,9 +199,9 @@ static bool image_is_kept(const json_t *image, const json_t *there)
     return there != NULL;
 }
 
-void spec_check_image(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_image(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
-    static const struct member members[] = {
+    static const struct spec_member members[] = {
         {"name", MEMBER_STRING, 1, 63, NULL, NULL},
         {"version", MEMBER_STRING, 1, IMAGE_VERSION_MAX, PATTERN_VERSION, NULL},
     };
@@ -227,7 +232,8 @@ static const char *architecture_of(const json_t *machine_type)
     return is_unread ? NULL : json_str_or(machine_type, "architecture", "amd64");
 }
 
-void spec_check_architecture(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
+void spec_check_architecture(struct spec_check *k, const char *pointer, const json_t *pool,
+                             const json_t *there)
 {
     const char *type_name = json_str_or(
         pool, "machine_type",

@@ -48,7 +48,7 @@ static const char *best_of_minor(const struct spec_context *context, const char 
     return best;
 }
 
-static void check_version(struct check *k, const char *wanted, const char *observed)
+static void check_version(struct spec_check *k, const char *wanted, const char *observed)
 {
     static const char pointer[] = "#/spec/kubernetes_version";
     struct minor w = minor_of(wanted), o = minor_of(observed);
@@ -71,7 +71,7 @@ static void check_version(struct check *k, const char *wanted, const char *obser
 
 /* ---- immutable members ---- */
 
-static void check_networking(struct check *k, const json_t *wanted, const json_t *observed)
+static void check_networking(struct spec_check *k, const json_t *wanted, const json_t *observed)
 {
     static const struct {
         const char *name;
@@ -100,7 +100,7 @@ static void check_networking(struct check *k, const json_t *wanted, const json_t
               type);
 }
 
-static void check_high_availability(struct check *k, const json_t *wanted, const json_t *observed)
+static void check_high_availability(struct spec_check *k, const json_t *wanted, const json_t *observed)
 {
     if (json_bool(observed, "high_availability", false) && !json_bool(wanted, "high_availability", true))
         FAULT(k, "#/spec/high_availability", "one_way", json_pack("[b]", 1),
@@ -124,7 +124,7 @@ static bool holds_all(const json_t *array, const json_t *items)
 
 /* Checks that no zone is removed. The order does not matter, because Gardener decides the order, and Cleura
  * may show another order (CL-13). */
-static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
+static void check_zones(struct spec_check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const json_t *wanted = json_arr(pool, "zones");
     json_t *old = json_arr(observed, "zones");
@@ -139,7 +139,8 @@ static void check_zones(struct check *k, const char *pointer, const json_t *pool
 /* Checks a change of the machine type. Cleura accepts type and image of a pool only together. When the
  * observed image cannot be read, shootd has no image to send. The same is true for a pool that was requested
  * before but is not visible yet, if the caller names no image. */
-static void check_machine(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
+static void check_machine(struct spec_check *k, const char *pointer, const json_t *pool,
+                          const json_t *observed)
 {
     const char *wanted = json_str(pool, "machine_type"), *old = json_str(observed, "machine_type");
     const json_t *image = json_obj(pool, "image");
@@ -153,7 +154,7 @@ static void check_machine(struct check *k, const char *pointer, const json_t *po
           "image.name, too");
 }
 
-static void check_pools(struct check *k, const json_t *wanted, const json_t *observed)
+static void check_pools(struct spec_check *k, const json_t *wanted, const json_t *observed)
 {
     size_t i;
     json_t *pool;
@@ -178,7 +179,7 @@ static enum problem_code code_for(const json_t *faults)
 void spec_check_change(const json_t *spec, const json_t *observed, const struct spec_context *context,
                        struct problem **faults)
 {
-    struct check k = {context, faults};
+    struct spec_check k = {context, faults};
     const char *wanted = json_str(spec, "kubernetes_version");
     const char *version = json_str(observed, "kubernetes_version");
     if (wanted && version)

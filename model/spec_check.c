@@ -31,8 +31,8 @@ static bool is_container(const json_t *value)
     return json_is_object(value) || json_is_array(value);
 }
 
-static void check_value(struct check *k, const struct member *m, const char *pointer, const json_t *value,
-                        const json_t *there)
+static void check_value(struct spec_check *k, const struct spec_member *m, const char *pointer,
+                        const json_t *value, const json_t *there)
 {
     if (!kind_is(value, m->kind)) {
         FAULT(k, pointer, "wrong_type", NULL, "must be %s", kind_names[m->kind]);
@@ -62,16 +62,16 @@ static void check_value(struct check *k, const struct member *m, const char *poi
         m->check(k, pointer, value, there);
 }
 
-static json_t *member_names(const struct member *members, size_t count)
+static json_t *member_names(const struct spec_member *members, size_t count)
 {
     json_t *names = json_array();
     for (size_t i = 0; i < count; i++)
-        (void)json_array_append_new(names, json_string(members[i].name));
+        json_append_take(names, json_string(members[i].name));
     return names;
 }
 
-void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
-                       const json_t *object, const json_t *there)
+void spec_check_object(struct spec_check *k, const struct spec_member *members, size_t count,
+                       const char *pointer, const json_t *object, const json_t *there)
 {
     const char *name;
     json_t *value;
@@ -79,7 +79,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
         if (*k->faults && json_array_size((*k->faults)->faults) >= PROBLEM_MAX_FAULTS)
             return; /* more faults are not reported */
         char *here CLEANUP_FREE = json_pointer_to(pointer, name);
-        const struct member *m = NULL;
+        const struct spec_member *m = NULL;
         for (size_t i = 0; i < count && !m; i++)
             if (!strcmp(members[i].name, name))
                 m = &members[i];
@@ -102,13 +102,14 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
 
 /* Returns the value that the pool's member will have: the requested value, otherwise the existing value,
  * otherwise the project's default. */
-static int64_t pool_int(const struct check *k, const json_t *pool, const json_t *there, const char *name,
+static int64_t pool_int(const struct spec_check *k, const json_t *pool, const json_t *there, const char *name,
                         int64_t fallback)
 {
     return json_int(pool, name, json_int(there, name, json_int(k->context->defaults, name, fallback)));
 }
 
-static void check_pool_name(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_pool_name(struct spec_check *k, const char *pointer, const json_t *value,
+                            const json_t *there)
 {
     const struct upstream_abilities *abilities = k->context->abilities;
     (void)there;
@@ -117,7 +118,7 @@ static void check_pool_name(struct check *k, const char *pointer, const json_t *
               abilities->pool_name_max, abilities->api);
 }
 
-static const struct member pool_members[] = {
+static const struct spec_member pool_members[] = {
     {"name", MEMBER_STRING, 1, 15, PATTERN_DNS_LABEL, check_pool_name},
     {"machine_type", MEMBER_STRING, 1, 63, NULL, spec_check_machine_type},
     {"image", MEMBER_OBJECT, 0, 0, NULL, spec_check_image},
@@ -137,7 +138,7 @@ struct pool_size {
     size_t zones;
 };
 
-static struct pool_size pool_size(const struct check *k, const json_t *pool, const json_t *there)
+static struct pool_size pool_size(const struct spec_check *k, const json_t *pool, const json_t *there)
 {
     int64_t minimum = pool_int(k, pool, there, "minimum", 1);
     const json_t *zones = json_arr(pool, "zones");
@@ -157,7 +158,8 @@ static struct pool_size pool_size(const struct check *k, const json_t *pool, con
  * its zones, and at Cleura every pool with nodes has them. Therefore `maximum` must not be less than the
  * number of zones. A pool whose size does not change is not checked.
  */
-static void check_pool_size(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
+static void check_pool_size(struct spec_check *k, const char *pointer, const json_t *pool,
+                            const json_t *there)
 {
     struct pool_size size = pool_size(k, pool, there), old = pool_size(k, there, NULL);
     if (there && size.minimum == old.minimum && size.maximum == old.maximum && size.zones == old.zones)
@@ -169,14 +171,14 @@ static void check_pool_size(struct check *k, const char *pointer, const json_t *
         FAULT(k, here, "out_of_range", NULL, "must not be less than the number of zones (%zu)", size.zones);
 }
 
-static void check_pool(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
+static void check_pool(struct spec_check *k, const char *pointer, const json_t *pool, const json_t *there)
 {
     spec_check_object(k, pool_members, ARRAY_LEN(pool_members), pointer, pool, there);
     check_pool_size(k, pointer, pool, there);
     spec_check_architecture(k, pointer, pool, there);
 }
 
-static void check_pool_identity(struct check *k, const char *pointer, const json_t *pool, bool several,
+static void check_pool_identity(struct spec_check *k, const char *pointer, const json_t *pool, bool several,
                                 json_t *seen)
 {
     const char *name = json_str(pool, "name");
@@ -186,7 +188,7 @@ static void check_pool_identity(struct check *k, const char *pointer, const json
         FAULT(k, pointer, "missing_member", NULL, "needs a name when there are several pools");
 }
 
-static void check_pools(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_pools(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     json_t *seen CLEANUP_JSON = json_object();
     bool several = json_array_size(value) > 1 || json_array_size(there) > 1, any_schedulable = false;
@@ -213,7 +215,7 @@ static void check_pools(struct check *k, const char *pointer, const json_t *valu
 
 /* ---- spec and body ---- */
 
-static const struct member spec_members[] = {
+static const struct spec_member spec_members[] = {
     {"kubernetes_version", MEMBER_STRING, 1, KUBERNETES_VERSION_MAX, PATTERN_VERSION,
      spec_check_kubernetes_version},
     {"node_pools", MEMBER_ARRAY, 0, 0, NULL, check_pools},
@@ -224,7 +226,7 @@ static const struct member spec_members[] = {
     {"allowed_cidrs", MEMBER_ARRAY, 0, 0, NULL, spec_check_allowed_cidrs},
 };
 
-static void check_spec(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_spec(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
     spec_check_object(k, spec_members, ARRAY_LEN(spec_members), pointer, value, k->context->observed);
@@ -236,7 +238,7 @@ bool spec_name_is_valid(const char *name)
     return len >= 1 && len <= 15 && pattern_matches(PATTERN_DNS_LABEL, name) && !strstr(name, "--");
 }
 
-static void check_name(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_name(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
     const char *own = k->context->name;
@@ -248,7 +250,7 @@ static void check_name(struct check *k, const char *pointer, const json_t *value
               "'--'");
 }
 
-static const struct member body_members[] = {
+static const struct spec_member body_members[] = {
     {"name", MEMBER_STRING, 0, 1000, NULL, check_name},
     {"labels", MEMBER_OBJECT, 0, 0, NULL, spec_check_labels},
     {"description", MEMBER_STRING, 0, 1000, NULL, NULL},
@@ -259,7 +261,7 @@ static const struct member body_members[] = {
 void spec_check_body(const json_t *body, enum spec_use use, const struct spec_context *context,
                      struct problem **faults)
 {
-    struct check k = {context, faults};
+    struct spec_check k = {context, faults};
     spec_check_limits(body, SPEC_PART_BODY, context->known, faults);
     if (*faults)
         return;

@@ -10,7 +10,7 @@
 
 #include "model/spec.h"
 
-struct check {
+struct spec_check {
     const struct spec_context *context;
     struct problem **faults;
 };
@@ -19,13 +19,14 @@ struct check {
  * Checks one value of the right type. `there` is the existing value in context->observed, NULL when there is
  * none. The function is not called for strings, integers and booleans that equal the existing value.
  */
-typedef void spec_check_fn(struct check *k, const char *pointer, const json_t *value, const json_t *there);
+typedef void spec_check_fn(struct spec_check *k, const char *pointer, const json_t *value,
+                           const json_t *there);
 
 enum { KUBERNETES_VERSION_MAX = 32, IMAGE_VERSION_MAX = 63 };
 
 enum member_kind { MEMBER_STRING, MEMBER_INTEGER, MEMBER_BOOL, MEMBER_OBJECT, MEMBER_ARRAY };
 
-struct member {
+struct spec_member {
     const char *name;
     enum member_kind kind;
     int64_t low, high;    /* the range of integers, or of the lengths of strings */
@@ -42,12 +43,12 @@ struct member {
  * are read-only. Such a member is accepted when its value equals the existing value, so that a document that
  * was read can be edited and sent back.
  */
-void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
-                       const json_t *object, const json_t *there);
+void spec_check_object(struct spec_check *k, const struct spec_member *members, size_t count,
+                       const char *pointer, const json_t *object, const json_t *there);
 
 /* ---- spec_values.c: small functions for checks and comparisons ---- */
 /* Adds a fault when `value` is not in `list`; a NULL list accepts every value. */
-void spec_check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
+void spec_check_listed(struct spec_check *k, const char *pointer, const json_t *value, json_t *list,
                        const char *what);
 /* Returns the pointer of an item below `base`; the caller frees it. */
 char *spec_pointer_at(const char *base, size_t index);
@@ -66,7 +67,8 @@ const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const jso
 spec_check_fn spec_check_kubernetes_version, spec_check_machine_type, spec_check_image, spec_check_zones,
     spec_check_floating_pool, spec_check_load_balancer, spec_check_volume_size;
 /* Whether the pool's image runs on its machine type, if the catalog contains that information. */
-void spec_check_architecture(struct check *k, const char *pointer, const json_t *pool, const json_t *there);
+void spec_check_architecture(struct spec_check *k, const char *pointer, const json_t *pool,
+                             const json_t *there);
 
 /* ---- spec_labels.c ---- */
 spec_check_fn spec_check_labels, spec_check_annotations, spec_check_taints;

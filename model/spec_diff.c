@@ -17,7 +17,7 @@ static size_t differ(const struct comparison *c, const char *path, const json_t 
     json_set_str(entry, "path", path);
     json_set_take(entry, "wanted", json_deep_copy(wanted));
     json_set_take(entry, "found", json_deep_copy(found));
-    (void)json_array_append_new(c->differences, entry);
+    json_append_take(c->differences, entry);
     return 1;
 }
 

@@ -62,7 +62,7 @@ static bool value_is_valid(const json_t *value)
     "or digit"
 
 /* Returns the number of bytes of all keys and values. */
-static size_t check_map(struct check *k, const char *pointer, const json_t *map, const json_t *there,
+static size_t check_map(struct spec_check *k, const char *pointer, const json_t *map, const json_t *there,
                         bool label_values)
 {
     size_t total = 0;
@@ -85,12 +85,13 @@ static size_t check_map(struct check *k, const char *pointer, const json_t *map,
     return total;
 }
 
-void spec_check_labels(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_labels(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)check_map(k, pointer, value, there, true);
 }
 
-void spec_check_annotations(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_annotations(struct spec_check *k, const char *pointer, const json_t *value,
+                            const json_t *there)
 {
     size_t total = check_map(k, pointer, value, there, false);
     if (total > ANNOTATIONS_MAX)
@@ -100,7 +101,8 @@ void spec_check_annotations(struct check *k, const char *pointer, const json_t *
 
 /* ---- taints ---- */
 
-static void check_taint_key(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_taint_key(struct spec_check *k, const char *pointer, const json_t *value,
+                            const json_t *there)
 {
     (void)there;
     const char *fault = spec_label_key_fault(json_string_value(value));
@@ -110,14 +112,15 @@ static void check_taint_key(struct check *k, const char *pointer, const json_t *
         FAULT(k, pointer, "reserved", NULL, "is set and taken away by Gardener itself");
 }
 
-static void check_taint_value(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_taint_value(struct spec_check *k, const char *pointer, const json_t *value,
+                              const json_t *there)
 {
     (void)there;
     if (!value_is_valid(value))
         FAULT(k, pointer, "wrong_form", NULL, VALUE_RULE);
 }
 
-static void check_effect(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_effect(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
     json_t *effects CLEANUP_JSON = json_pack("[sss]", "NoSchedule", "PreferNoSchedule", "NoExecute");
@@ -143,9 +146,9 @@ static const json_t *find_taint(const json_t *taints, const char *identity)
     return NULL;
 }
 
-void spec_check_taints(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_taints(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
-    static const struct member members[] = {
+    static const struct spec_member members[] = {
         {"key", MEMBER_STRING, 1, PREFIX_MAX + 1 + NAME_MAX_LEN, NULL, check_taint_key},
         {"value", MEMBER_STRING, 0, VALUE_MAX, NULL, check_taint_value},
         {"effect", MEMBER_STRING, 1, 32, NULL, check_effect},

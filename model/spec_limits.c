@@ -60,24 +60,25 @@ const struct spec_limit spec_limits[] = {
     {NULL, LIMIT_ITEMS, 0},
 };
 
-struct walk {
+struct limits_walk {
     const struct spec_limit *limit;
     struct problem **faults;
 };
 
-static bool has_fault(const struct walk *w)
+static bool has_fault(const struct limits_walk *w)
 {
     return *w->faults != NULL;
 }
 
-static void limit_too_many(const struct walk *w, const char *pointer, const char *of)
+static void limit_too_many(const struct limits_walk *w, const char *pointer, const char *of)
 {
     problem_add_fault(w->faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, "too_many", NULL,
                       "must have at most %lld %s", (long long)w->limit->max, of);
 }
 
 /* Values of a wrong type are reported by the check of types. */
-static void check_here(const struct walk *w, const char *pointer, const json_t *value, const json_t *known)
+static void check_here(const struct limits_walk *w, const char *pointer, const json_t *value,
+                       const json_t *known)
 {
     size_t max = (size_t)w->limit->max;
     if (w->limit->kind == LIMIT_ITEMS && json_array_size(value) > max &&
@@ -88,11 +89,11 @@ static void check_here(const struct walk *w, const char *pointer, const json_t *
         limit_too_many(w, pointer, "members");
 }
 
-static void go(const struct walk *w, const char *path, const char *pointer, const json_t *value,
+static void go(const struct limits_walk *w, const char *path, const char *pointer, const json_t *value,
                const json_t *known);
 
-static void go_everywhere(const struct walk *w, const char *rest, const char *pointer, const json_t *value,
-                          const json_t *known)
+static void go_everywhere(const struct limits_walk *w, const char *rest, const char *pointer,
+                          const json_t *value, const json_t *known)
 {
     size_t i;
     const char *key;
@@ -108,7 +109,7 @@ static void go_everywhere(const struct walk *w, const char *rest, const char *po
 }
 
 /* Checks each value that `path` names, beginning at `value`. */
-static void go(const struct walk *w, const char *path, const char *pointer, const json_t *value,
+static void go(const struct limits_walk *w, const char *path, const char *pointer, const json_t *value,
                const json_t *known)
 {
     if (!value || has_fault(w))
@@ -152,7 +153,7 @@ void spec_check_limits(const json_t *body, enum spec_part part, const json_t *kn
     static const char pool[] = POOL "/";
     struct problem *found = NULL;
     for (const struct spec_limit *limit = spec_limits; limit->path && !found; limit++) {
-        const struct walk w = {limit, &found};
+        const struct limits_walk w = {limit, &found};
         if (limit->kind != LIMIT_ITEMS && limit->kind != LIMIT_MEMBERS)
             continue; /* the separate checks of strings report better faults */
         if (part == SPEC_PART_BODY)

@@ -55,7 +55,8 @@ char *ipv4_net_text(const struct ipv4_net *net)
 }
 
 /* Checks a network. False when a fault was added. */
-static bool check_network(struct check *k, const char *pointer, const json_t *value, struct ipv4_net *ret_net)
+static bool check_network(struct spec_check *k, const char *pointer, const json_t *value,
+                          struct ipv4_net *ret_net)
 {
     bool canonical;
     if (!ipv4_net_parse(json_string_value(value), ret_net, &canonical)) {
@@ -72,7 +73,8 @@ static bool check_network(struct check *k, const char *pointer, const json_t *va
 
 /* Checks the network of the nodes. This network must not overlap the networks of pods and services, which at
  * Cleura are always Gardener's defaults. */
-static void check_nodes_cidr(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_nodes_cidr(struct spec_check *k, const char *pointer, const json_t *value,
+                             const json_t *there)
 {
     static const struct {
         struct ipv4_net net;
@@ -111,14 +113,15 @@ static json_t *set_of(const json_t *array)
 }
 
 /* Adds a fault for a member that the account's API does not have. */
-static void refuse_unsettable(struct check *k, const char *pointer)
+static void refuse_unsettable(struct spec_check *k, const char *pointer)
 {
     const char *api = k->context->abilities->api;
     char *code CLEANUP_FREE = mem_printf("not_in_%s", api);
     FAULT(k, pointer, code, NULL, "cannot be set through a %s account", api);
 }
 
-void spec_check_allowed_cidrs(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_allowed_cidrs(struct spec_check *k, const char *pointer, const json_t *value,
+                              const json_t *there)
 {
     json_t *seen CLEANUP_JSON = json_object();
     json_t *kept CLEANUP_JSON = set_of(there);
@@ -139,14 +142,15 @@ void spec_check_allowed_cidrs(struct check *k, const char *pointer, const json_t
         refuse_unsettable(k, pointer);
 }
 
-static void check_network_type(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_network_type(struct spec_check *k, const char *pointer, const json_t *value,
+                               const json_t *there)
 {
     (void)there;
     json_t *types CLEANUP_JSON = json_pack("[ss]", "calico", "cilium");
     spec_check_listed(k, pointer, value, types, "a network type");
 }
 
-static void check_encryption_mode(struct check *k, const char *pointer, const json_t *value,
+static void check_encryption_mode(struct spec_check *k, const char *pointer, const json_t *value,
                                   const json_t *there)
 {
     (void)there;
@@ -154,16 +158,16 @@ static void check_encryption_mode(struct check *k, const char *pointer, const js
     spec_check_listed(k, pointer, value, modes, "an encryption mode");
 }
 
-static void check_tunnel(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_tunnel(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
     json_t *tunnels CLEANUP_JSON = json_pack("[sss]", "vxlan", "geneve", "disabled");
     spec_check_listed(k, pointer, value, tunnels, "a tunnel");
 }
 
-static void check_cilium(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_cilium(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
-    static const struct member members[] = {
+    static const struct spec_member members[] = {
         {"debug", MEMBER_BOOL, 0, 0, NULL, NULL},
         {"encryption_enabled", MEMBER_BOOL, 0, 0, NULL, NULL},
         {"encryption_mode", MEMBER_STRING, 1, 32, NULL, check_encryption_mode},
@@ -176,7 +180,8 @@ static void check_cilium(struct check *k, const char *pointer, const json_t *val
     spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
 }
 
-static void check_settable(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_settable(struct spec_check *k, const char *pointer, const json_t *value,
+                           const json_t *there)
 {
     const struct upstream_abilities *abilities = k->context->abilities;
     const struct {
@@ -199,9 +204,10 @@ static void check_settable(struct check *k, const char *pointer, const json_t *v
  * network_id and router_id are independent: neither Cleura's contract nor the OpenStack extension requires
  * both.
  */
-void spec_check_networking(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_networking(struct spec_check *k, const char *pointer, const json_t *value,
+                           const json_t *there)
 {
-    static const struct member members[] = {
+    static const struct spec_member members[] = {
         {"type", MEMBER_STRING, 1, 16, NULL, check_network_type},
         {"nodes_cidr", MEMBER_STRING, 9, 18, NULL, check_nodes_cidr},
         {"floating_pool", MEMBER_STRING, 1, 255, NULL, spec_check_floating_pool},

@@ -26,7 +26,7 @@ static void plan_add_step(json_t *plan, enum step_type type, const char *target,
     json_set_take(step, "want", want);
     json_set_bool(step, "rolls_nodes", rolls != NULL);
     json_set_str(step, "reason", rolls);
-    (void)json_array_append_new(plan, step);
+    json_append_take(plan, step);
 }
 
 static const char *cluster_rolls(const json_t *want, const json_t *observed)

@@ -51,19 +51,18 @@ static json_t *presume_pools(const json_t *there, const json_t *before, const js
     size_t i;
     json_t *pool;
     json_array_foreach (there, i, pool)
-        (void)json_array_append_new(presumed,
-                                    presume(pool, pool_of(before, pool, there), pool_of(spec, pool, there)));
+        json_append_take(presumed, presume(pool, pool_of(before, pool, there), pool_of(spec, pool, there)));
     if (spec_pools_are_known(there))
         return presumed;
     json_array_foreach (spec, i, pool) {
         const char *name = json_str(pool, "name");
         const json_t *old = spec_find_named(before, name);
         if (old && !spec_find_named(there, name))
-            (void)json_array_append_new(presumed, presume_unseen(old, pool));
+            json_append_take(presumed, presume_unseen(old, pool));
     }
     /* A pool without a name shows that there may be more pools. */
     if (!json_is_array(there) && json_array_size(presumed))
-        (void)json_array_append_new(presumed, json_pack("{sn si si}", "name", "maximum", 0, "max_surge", 0));
+        json_append_take(presumed, json_pack("{sn si si}", "name", "maximum", 0, "max_surge", 0));
     if (json_is_array(there) || json_array_size(presumed))
         return presumed;
     json_decref(presumed);

@@ -89,7 +89,7 @@ json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struc
         json_t *after = old ? json_deep_copy(old) : spec_resolve_pool(pool, context);
         if (old)
             (void)json_object_update(after, pool);
-        (void)json_array_append_new(pools, after);
+        json_append_take(pools, after);
     }
     return pools;
 }

@@ -180,7 +180,7 @@ static json_t *first_zone(const struct spec_context *context)
     if (json_arr(context->defaults, "zones"))
         (void)json_array_extend(zones, json_arr(context->defaults, "zones"));
     else
-        (void)json_array_append_new(zones, json_string(known ? json_string_value(known) : "nova"));
+        json_append_take(zones, json_string(known ? json_string_value(known) : "nova"));
     return zones;
 }
 
@@ -219,9 +219,9 @@ static json_t *resolve_pools(const json_t *pools, const struct spec_context *con
     size_t i;
     json_t *pool;
     json_array_foreach (pools, i, pool)
-        (void)json_array_append_new(resolved, resolve_pool(pool, context));
+        json_append_take(resolved, resolve_pool(pool, context));
     if (!json_array_size(resolved))
-        (void)json_array_append_new(resolved, resolve_pool(NULL, context));
+        json_append_take(resolved, resolve_pool(NULL, context));
     return resolved;
 }
 

@@ -115,7 +115,7 @@ char *cron_fault(const char *text)
                             "values, for example 0,3,6,9");
 }
 
-static void check_cron(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_cron(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
     char *fault CLEANUP_FREE = cron_fault(json_string_value(value));
@@ -142,7 +142,8 @@ const json_t *spec_schedule_there(const json_t *schedules, const json_t *wanted)
     return found;
 }
 
-static void check_location(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_location(struct spec_check *k, const char *pointer, const json_t *value,
+                           const json_t *there)
 {
     (void)there;
     if (strcmp(json_string_value(value), "UTC") != 0)
@@ -157,7 +158,8 @@ static void check_location(struct check *k, const char *pointer, const json_t *v
  * schedule that stays would run in UTC afterwards. A caller that wants this must set the schedule's location
  * to UTC.
  */
-static void check_zones_stay(struct check *k, const char *pointer, const json_t *wanted, const json_t *there)
+static void check_zones_stay(struct spec_check *k, const char *pointer, const json_t *wanted,
+                             const json_t *there)
 {
     json_t *left CLEANUP_JSON = json_pack("{sO}", "hibernation_schedules", wanted);
     json_t *right CLEANUP_JSON = json_pack("{sO?}", "hibernation_schedules", there);
@@ -179,7 +181,7 @@ static void check_zones_stay(struct check *k, const char *pointer, const json_t 
     }
 }
 
-static void check_seen_once(struct check *k, const char *pointer, const json_t *schedule, json_t *seen)
+static void check_seen_once(struct spec_check *k, const char *pointer, const json_t *schedule, json_t *seen)
 {
     static const char *const ends[] = {"start", "end"};
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
@@ -192,9 +194,9 @@ static void check_seen_once(struct check *k, const char *pointer, const json_t *
     }
 }
 
-void spec_check_schedules(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_schedules(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
 {
-    static const struct member members[] = {
+    static const struct spec_member members[] = {
         {"start", MEMBER_STRING, 1, 100, NULL, check_cron},
         {"end", MEMBER_STRING, 1, 100, NULL, check_cron},
         {"location", MEMBER_STRING, 1, 64, NULL, check_location},
@@ -239,7 +241,8 @@ static bool parse_window_time(const char *text, int *ret_utc_s)
 }
 
 /* Cleura's pattern for times (P-TIME, CL-10) allows no minus sign; Gardener allows it. */
-static void check_window_time(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_window_time(struct spec_check *k, const char *pointer, const json_t *value,
+                              const json_t *there)
 {
     int utc_s;
     (void)there;
@@ -253,7 +256,7 @@ static void check_window_time(struct check *k, const char *pointer, const json_t
               "must not have a negative offset, which Cleura does not take: write the time in UTC, +0000");
 }
 
-static void check_window_length(struct check *k, const char *pointer, const char *begin, const char *end)
+static void check_window_length(struct spec_check *k, const char *pointer, const char *begin, const char *end)
 {
     int begin_s, end_s;
     if (!parse_window_time(begin, &begin_s) || !parse_window_time(end, &end_s))
@@ -266,9 +269,10 @@ static void check_window_length(struct check *k, const char *pointer, const char
           "must be 30 minutes to 6 hours after begin (perhaps over midnight), not %d minutes", length_s / 60);
 }
 
-void spec_check_maintenance(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+void spec_check_maintenance(struct spec_check *k, const char *pointer, const json_t *value,
+                            const json_t *there)
 {
-    static const struct member members[] = {
+    static const struct spec_member members[] = {
         {"begin", MEMBER_STRING, 0, TIME_MAX, NULL, check_window_time},
         {"end", MEMBER_STRING, 0, TIME_MAX, NULL, check_window_time},
         {"auto_update_kubernetes", MEMBER_BOOL, 0, 0, NULL, NULL},

@@ -40,7 +40,7 @@ bool spec_pools_are_known(const json_t *observed_pools)
     return json_is_array(observed_pools);
 }
 
-void spec_check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
+void spec_check_listed(struct spec_check *k, const char *pointer, const json_t *value, json_t *list,
                        const char *what)
 {
     size_t i;

@@ -22,7 +22,7 @@ void spec_warn(json_t *warnings, const char *pointer, const char *code, const ch
     json_set_str(warning, "pointer", pointer);
     json_set_str(warning, "code", code);
     json_set_str(warning, "detail", detail);
-    (void)json_array_append_new(warnings, warning);
+    json_append_take(warnings, warning);
     free(detail);
 }
 

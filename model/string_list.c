@@ -28,7 +28,7 @@ json_t *string_list_to_json(char *const *list)
 {
     json_t *array = json_array();
     for (size_t i = 0; list && list[i]; i++)
-        (void)json_array_append_new(array, json_string(list[i]));
+        json_append_take(array, json_string(list[i]));
     return array;
 }
 

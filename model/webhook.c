@@ -177,12 +177,12 @@ json_t *subscription_to_json(const struct subscription *s)
     json_t *keys = json_array(), *headers = json_array();
     assert(s->url); /* otherwise subscription_from_json could not read the document */
     for (unsigned i = 0; i < s->key_count; i++)
-        (void)json_array_append_new(keys, key_to_json(&s->keys[i]));
+        json_append_take(keys, key_to_json(&s->keys[i]));
     for (unsigned i = 0; i < s->header_count; i++) {
         json_t *header = json_object();
         json_set_str(header, "name", s->headers[i].name);
         json_set_bytes(header, "sealed", s->headers[i].sealed, s->headers[i].sealed_len);
-        (void)json_array_append_new(headers, header);
+        json_append_take(headers, header);
     }
     json_t *doc = json_object();
     json_set_str(doc, "id", s->id);
@@ -340,9 +340,9 @@ char *delivery_attempts_text(const struct delivery *d)
     json_t *list CLEANUP_JSON = json_array();
     for (unsigned i = 0; i < d->attempts_known; i++) {
         const struct delivery_attempt *a = &d->attempts[i];
-        (void)json_array_append_new(list, json_pack("[I,i,i,s]", (json_int_t)a->at, (int)a->response_status,
-                                                    (int)a->latency_ms,
-                                                    attempt_result_name((enum attempt_result)a->result)));
+        json_append_take(list,
+                         json_pack("[I,i,i,s]", (json_int_t)a->at, (int)a->response_status,
+                                   (int)a->latency_ms, attempt_result_name((enum attempt_result)a->result)));
     }
     return json_text(list);
 }

@@ -19,7 +19,7 @@ enum { URL_MAX_BYTES = 2048, CALL_S = 10, CONNECT_S = 5, RETRY_S = 5, RETRY_LEAS
 enum stage { STAGE_REST, STAGE_KEPT, STAGE_DISCOVERY, STAGE_KEYS };
 
 /* A job for the worker: it reads an answer, or the stored keys. */
-struct reading {
+struct issuer_reading {
     struct worker_job job;
     struct issuer *issuer; /* NULL: the issuer was freed while the job ran */
     enum stage stage;
@@ -45,7 +45,7 @@ struct issuer {
     unsigned failures;      /* failures since the last good answer */
     enum stage stage;
     struct http_call *call;
-    struct reading *reading;
+    struct issuer_reading *reading;
     int64_t fresh_us;
     struct loop_timer timer;   /* fires at the next read */
     struct loop_timer too_old; /* fires when the keys must not be used any more */
@@ -92,7 +92,7 @@ bool issuer_may_name(const char *issuer, const char *url)
 
 /* ---- reading an answer; worker thread ---- */
 
-static void read_discovery(struct reading *r)
+static void read_discovery(struct issuer_reading *r)
 {
     static const struct json_limits limits = {ISSUER_DISCOVERY_BYTES, 5000, 1000};
     enum json_scan_end end;
@@ -108,14 +108,14 @@ static void read_discovery(struct reading *r)
         r->keys_url = mem_strdup(url);
 }
 
-static void read_keys(struct reading *r)
+static void read_keys(struct issuer_reading *r)
 {
     r->keys = oidc_keys_read(r->body, r->len, &r->why);
     if (r->keys && r->directory >= 0)
         kept_keys_write(r->directory, r->expected, r->body, r->len, env_wall(r->env));
 }
 
-static void read_kept(struct reading *r)
+static void read_kept(struct issuer_reading *r)
 {
     r->body = kept_keys_read(r->directory, r->expected, &r->len, &r->read_at);
     if (r->body)
@@ -124,14 +124,14 @@ static void read_kept(struct reading *r)
 
 static void work(struct worker_job *job)
 {
-    static void (*const works[])(struct reading * r) = {
+    static void (*const works[])(struct issuer_reading * r) = {
         [STAGE_KEPT] = read_kept, [STAGE_DISCOVERY] = read_discovery, [STAGE_KEYS] = read_keys};
-    struct reading *r = CONTAINER_OF(job, struct reading, job);
+    struct issuer_reading *r = CONTAINER_OF(job, struct issuer_reading, job);
     assert(r->stage < ARRAY_LEN(works) && works[r->stage]);
     works[r->stage](r);
 }
 
-static void reading_free(struct reading *r)
+static void reading_free(struct issuer_reading *r)
 {
     oidc_keys_free(r->keys);
     free(r->keys_url);
@@ -142,7 +142,7 @@ static void reading_free(struct reading *r)
 
 static void drop(struct worker_job *job)
 {
-    struct reading *r = CONTAINER_OF(job, struct reading, job);
+    struct issuer_reading *r = CONTAINER_OF(job, struct issuer_reading, job);
     assert(!r->issuer || r->issuer->reading == r);
     if (r->issuer)
         r->issuer->reading = NULL;
@@ -218,7 +218,7 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
 
 /* Uses the keys that an earlier run of shootd stored. Their age continues: they expire ISSUER_KEPT_S after
  * they were read from the issuer. False: there are no stored keys, or they are too old. */
-static bool take_kept_keys(struct issuer *issuer, struct reading *r)
+static bool take_kept_keys(struct issuer *issuer, struct issuer_reading *r)
 {
     const int64_t age = env_wall(r->env) - r->read_at;
     const bool are_good = r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S;
@@ -236,7 +236,7 @@ static void ask(struct issuer *issuer, enum stage stage, const char *url);
 
 static void done(struct worker_job *job)
 {
-    struct reading *r = CONTAINER_OF(job, struct reading, job);
+    struct issuer_reading *r = CONTAINER_OF(job, struct issuer_reading, job);
     struct issuer *issuer = r->issuer;
     if (issuer) {
         assert(issuer->reading == r && issuer->stage == r->stage);
@@ -255,7 +255,7 @@ static void done(struct worker_job *job)
     reading_free(r);
 }
 
-static void prepare(struct issuer *issuer, struct reading *r)
+static void prepare(struct issuer *issuer, struct issuer_reading *r)
 {
     r->job = (struct worker_job){.work = work, .done = done, .drop = drop, .bytes = r->len};
     r->issuer = issuer;
@@ -266,7 +266,7 @@ static void prepare(struct issuer *issuer, struct reading *r)
 }
 
 /* Submits a job to the worker. False: too many jobs wait already. */
-static bool submit(struct issuer *issuer, struct reading *r)
+static bool submit(struct issuer *issuer, struct issuer_reading *r)
 {
     assert(!issuer->reading);
     prepare(issuer, r);
@@ -288,7 +288,7 @@ static void on_answer(void *ctx, const struct http_answer *answer)
         return;
     }
     issuer->fresh_us = issuer_fresh_us(answer->cache_control);
-    struct reading *r = MEM_NEW(struct reading);
+    struct issuer_reading *r = MEM_NEW(struct issuer_reading);
     r->body = TAKE_PTR(*answer->owned_body);
     r->len = answer->body_len;
     if (!submit(issuer, r))
@@ -347,7 +347,7 @@ void issuer_wants_key(struct issuer *issuer)
 /* Reads the stored keys before the loop runs, so the first requests after the start can use them. */
 static void read_kept_at_once(struct issuer *issuer)
 {
-    struct reading *r = MEM_NEW(struct reading);
+    struct issuer_reading *r = MEM_NEW(struct issuer_reading);
     prepare(issuer, r);
     work(&r->job);
     (void)take_kept_keys(issuer, r);
@@ -369,7 +369,7 @@ struct issuer *issuer_new(const struct issuer_options *options, const struct con
         read_in(issuer, 0);
     else if (options->reads_at_once)
         read_kept_at_once(issuer);
-    else if (!submit(issuer, MEM_NEW(struct reading)))
+    else if (!submit(issuer, MEM_NEW(struct issuer_reading)))
         read_in(issuer, 0);
     return issuer;
 }

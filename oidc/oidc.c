@@ -20,7 +20,7 @@ enum { PAUSE_US = 1000000 };
 
 /* The snapshot that other threads read. `trusts` points into the configuration, which may be freed
  * before the snapshot: only a thread between config_current_enter and config_current_leave reads it. */
-struct snapshot {
+struct oidc_snapshot {
     size_t count;
     char *names[CONFIG_MAX_ISSUERS]; /* the issuers */
     uint64_t generations[CONFIG_MAX_ISSUERS];
@@ -42,7 +42,7 @@ struct oidc {
     size_t count;
     uint64_t newest_generation;
     struct epoch *epoch;
-    _Atomic(struct snapshot *) shown;
+    _Atomic(struct oidc_snapshot *) shown;
     _Atomic mono_us asked_at[CONFIG_MAX_ISSUERS];
     _Atomic mono_us logged_at;
     _Atomic uint64_t ends[OIDC_END_MAX_];
@@ -52,7 +52,7 @@ struct oidc {
 
 static void snapshot_free(void *object)
 {
-    struct snapshot *s = object;
+    struct oidc_snapshot *s = object;
     for (size_t i = 0; s && i < s->count; i++) {
         free(s->names[i]);
         oidc_keys_free(s->held[i]);
@@ -61,9 +61,9 @@ static void snapshot_free(void *object)
 }
 
 /* Returns the current snapshot, never NULL. Called only between epoch_enter and epoch_leave. */
-static const struct snapshot *shown(struct oidc *o)
+static const struct oidc_snapshot *shown(struct oidc *o)
 {
-    const struct snapshot *s = atomic_load(&o->shown);
+    const struct oidc_snapshot *s = atomic_load(&o->shown);
     assert(s && s->count <= CONFIG_MAX_ISSUERS);
     return s;
 }
@@ -71,7 +71,7 @@ static const struct snapshot *shown(struct oidc *o)
 static void publish(void *ctx)
 {
     struct oidc *o = ctx;
-    struct snapshot *s = MEM_NEW(struct snapshot);
+    struct oidc_snapshot *s = MEM_NEW(struct oidc_snapshot);
     s->count = o->count;
     for (size_t i = 0; i < o->count; i++) {
         const struct issuer *issuer = o->issuers[i].issuer;
@@ -84,7 +84,7 @@ static void publish(void *ctx)
         s->read_at[i] = issuer_read_at(issuer);
         s->trusts[i] = (struct oidc_trust){issuer_config(issuer), s->held[i]};
     }
-    struct snapshot *before = atomic_exchange(&o->shown, s);
+    struct oidc_snapshot *before = atomic_exchange(&o->shown, s);
     if (before)
         epoch_retire(o->epoch, before, snapshot_free);
 }
@@ -140,7 +140,7 @@ void oidc_configure(struct oidc *o, const struct config *config)
 }
 
 /* Returns the generation of the issuer; 0 when there is no such issuer. */
-static uint64_t generation_of(const struct snapshot *s, const char *issuer)
+static uint64_t generation_of(const struct oidc_snapshot *s, const char *issuer)
 {
     for (size_t i = 0; i < s->count; i++)
         if (!strcmp(s->names[i], issuer))
@@ -186,7 +186,7 @@ static bool is_time(_Atomic mono_us *last, mono_us now)
     return (!before || now - before >= PAUSE_US) && atomic_compare_exchange_strong(last, &before, now);
 }
 
-static void want_key(struct oidc *o, const struct snapshot *s, size_t issuer, mono_us now)
+static void want_key(struct oidc *o, const struct oidc_snapshot *s, size_t issuer, mono_us now)
 {
     assert(issuer < s->count);
     if (!is_time(&o->asked_at[issuer], now))
@@ -198,7 +198,8 @@ static void want_key(struct oidc *o, const struct snapshot *s, size_t issuer, mo
 
 /* ---- check of a token ---- */
 
-static void identify(const struct snapshot *s, const struct oidc_claims *claims, struct oidc_identity *ret)
+static void identify(const struct oidc_snapshot *s, const struct oidc_claims *claims,
+                     struct oidc_identity *ret)
 {
     assert(claims->trust < s->count && claims->all && claims->subject);
     const struct config_issuer *issuer = s->trusts[claims->trust].issuer;
@@ -230,7 +231,7 @@ enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct o
     struct oidc_claims claims;
     *ret = (struct oidc_identity){0};
     epoch_enter(o->epoch);
-    const struct snapshot *s = shown(o);
+    const struct oidc_snapshot *s = shown(o);
     enum oidc_end end = oidc_verify(token, len, s->trusts, s->count, env_wall(env), &claims);
     const bool is_known = end == OIDC_OK || end > OIDC_ISSUER;
     if (end == OIDC_OK)
@@ -264,7 +265,7 @@ static void write_keys(struct oidc *o, struct buffer *out)
     size_t keys = 0, without = 0;
     int64_t age = 0;
     epoch_enter(o->epoch);
-    const struct snapshot *s = shown(o);
+    const struct oidc_snapshot *s = shown(o);
     for (size_t i = 0; i < s->count; i++) {
         keys += s->held[i] ? oidc_keys_count(s->held[i]) : 0;
         without += !s->held[i];

@@ -36,19 +36,19 @@ const char *oidc_end_name(enum oidc_end end)
 
 /* ---- form ---- */
 
-struct part {
+struct jwt_part {
     const char *text;
     size_t len;
 };
 
-static bool split(const char *token, size_t len, struct part parts[static PARTS])
+static bool split(const char *token, size_t len, struct jwt_part parts[static PARTS])
 {
     const char *end = token + len;
     for (size_t i = 0; i < PARTS; i++) {
         const char *dot = memchr(token, '.', (size_t)(end - token));
         if ((dot == NULL) != (i == PARTS - 1))
             return false;
-        parts[i] = (struct part){token, (size_t)((dot ? dot : end) - token)};
+        parts[i] = (struct jwt_part){token, (size_t)((dot ? dot : end) - token)};
         if (!parts[i].len)
             return false;
         token += parts[i].len + 1;
@@ -58,14 +58,14 @@ static bool split(const char *token, size_t len, struct part parts[static PARTS]
 
 /* Decodes a part. False when the text is not canonical base64url: it has other characters, padding, or bits
  * after the last byte. */
-static bool decode(const struct part *part, uint8_t *bytes, size_t size, size_t *ret_len)
+static bool decode(const struct jwt_part *part, uint8_t *bytes, size_t size, size_t *ret_len)
 {
     return sodium_base642bin(bytes, size, part->text, part->len, NULL, ret_len, NULL,
                              sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0;
 }
 
 /* Returns an object without duplicate members; NULL for any other text. */
-static json_t *read_object(const struct part *part)
+static json_t *read_object(const struct jwt_part *part)
 {
     static const struct json_limits limits = {OIDC_TOKEN_BYTES, 1000, 500};
     char text[OIDC_TOKEN_BYTES];
@@ -231,14 +231,14 @@ static enum oidc_end check_signature(const char *token, size_t len, const json_t
 
 bool oidc_has_form(const char *token, size_t len)
 {
-    struct part parts[PARTS];
+    struct jwt_part parts[PARTS];
     return len <= OIDC_TOKEN_BYTES && split(token, len, parts);
 }
 
 enum oidc_end oidc_verify(const char *token, size_t len, const struct oidc_trust *trusts, size_t count,
                           wall_us now, struct oidc_claims *ret)
 {
-    struct part parts[PARTS];
+    struct jwt_part parts[PARTS];
     uint8_t signature[SIGNATURE_MAX_BYTES];
     size_t signature_len;
     *ret = (struct oidc_claims){0};

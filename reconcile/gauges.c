@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "reconcile/world/project.h"
 #include "upstream/upstream.h"
@@ -47,10 +48,10 @@ static void let_go(struct published *p)
 
 static void replace(struct published *by)
 {
-    (void)pthread_mutex_lock(&lock);
+    mutex_lock(&lock);
     struct published *before = current;
     current = by;
-    (void)pthread_mutex_unlock(&lock);
+    mutex_unlock(&lock);
     let_go(before);
 }
 
@@ -128,11 +129,11 @@ static void write_all(struct buffer *out, const struct published *p, mono_us now
 void gauges_write(struct buffer *out, mono_us now)
 {
     static const struct published none;
-    (void)pthread_mutex_lock(&lock);
+    mutex_lock(&lock);
     struct published *p = current;
     if (p)
         atomic_fetch_add(&p->users, 1);
-    (void)pthread_mutex_unlock(&lock);
+    mutex_unlock(&lock);
     write_all(out, p ? p : &none, now);
     let_go(p);
 }

@@ -199,7 +199,7 @@ static json_t *lines_of(const char *faults)
     char *rest = copy;
     for (char *line = strsep(&rest, "\n"); line && json_array_size(lines) < MOST; line = strsep(&rest, "\n"))
         if (*line)
-            (void)json_array_append_new(lines, json_stringn(line, utf8_cut(line, LINE_BYTES)));
+            json_append_take(lines, json_stringn(line, utf8_cut(line, LINE_BYTES)));
     return lines;
 }
 

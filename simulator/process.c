@@ -1,6 +1,7 @@
 /* Makes the answer to a request: finds its route, then uses recorded traffic, faults, or the real work. */
 #include "simulator/process.h"
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "simulator/cloud/lifecycle.h"
 #include "simulator/cloud/shoot.h"
@@ -13,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
-                               const char *path)
+struct sim_exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
+                                   const char *path)
 {
-    struct exchange *x = mem_calloc(1, sizeof(*x));
+    struct sim_exchange *x = mem_calloc(1, sizeof(*x));
     x->sim = sim;
     x->connection = connection;
     x->method = mem_strdup(method);
@@ -28,15 +29,15 @@ struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connectio
     x->shoot_name = x->params[PARAM_SHOOT];
     if (x->control)
         return x;
-    (void)pthread_mutex_lock(&sim->lock);
+    mutex_lock(&sim->lock);
     x->in_flight = request_log_begin(&sim->log, exchange_operation(x));
     x->begun_sim_us = clock_now_us(&sim->clock);
     x->counted = true;
-    (void)pthread_mutex_unlock(&sim->lock);
+    mutex_unlock(&sim->lock);
     return x;
 }
 
-static bool exchange_find_project(struct exchange *x)
+static bool exchange_find_project(struct sim_exchange *x)
 {
     const char *tag = x->params[PARAM_REGION];
     x->region = sim_region(x->sim, tag, exchange_generation(x) == 1);
@@ -54,7 +55,7 @@ static bool exchange_find_project(struct exchange *x)
     return true;
 }
 
-static bool exchange_check(struct exchange *x)
+static bool exchange_check(struct sim_exchange *x)
 {
     unsigned flags = x->route->flags;
     if ((flags & ROUTE_AUTH) != 0 &&
@@ -76,7 +77,7 @@ static bool exchange_check(struct exchange *x)
 }
 
 /* Does the real work, without faults. */
-static void exchange_work(struct exchange *x)
+static void exchange_work(struct sim_exchange *x)
 {
     bool is_missing =
         !x->route || (x->route->operation == OPERATION_KUBECONFIG_V3 && !x->sim->settings.v3_kubeconfig);
@@ -95,7 +96,7 @@ static void exchange_work(struct exchange *x)
 
 /* Reads the name of the shoot from the body, for faults and the log. In v1 the name is inside a named
  * object. */
-static void exchange_name_from_body(struct exchange *x)
+static void exchange_name_from_body(struct sim_exchange *x)
 {
     const json_t *named = x->json;
     if (x->shoot_name || exchange_operation(x) != OPERATION_CREATE_SHOOT)
@@ -106,7 +107,7 @@ static void exchange_name_from_body(struct exchange *x)
 }
 
 /* Writes the JSON answer as bytes. Called with the lock, because answers share values with the state. */
-static void answer_write(struct exchange *x)
+static void answer_write(struct sim_exchange *x)
 {
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
     if (!x->answer)
@@ -122,7 +123,7 @@ static void answer_write(struct exchange *x)
     x->answer = NULL;
 }
 
-static void exchange_answer(struct exchange *x)
+static void exchange_answer(struct sim_exchange *x)
 {
     struct sim *sim = x->sim;
     lifecycle_advance_all(sim);
@@ -139,21 +140,21 @@ static void exchange_answer(struct exchange *x)
     x->shoot = NULL; /* the shoot must not be used without the lock */
 }
 
-void process_finish(struct exchange *x)
+void process_finish(struct sim_exchange *x)
 {
     struct sim *sim = x->sim;
     assert(x->control || x->counted);
     if (x->body_size > 0)
         x->json = json_loadb(x->body, x->body_size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     exchange_name_from_body(x);
-    (void)pthread_mutex_lock(&sim->lock);
+    mutex_lock(&sim->lock);
     unsigned latency_ms = x->control ? 0 : sim->settings.latency_ms;
-    (void)pthread_mutex_unlock(&sim->lock);
+    mutex_unlock(&sim->lock);
     if (latency_ms > 0)
         (void)sim_sleep_ms(sim, latency_ms);
-    (void)pthread_mutex_lock(&sim->lock);
+    mutex_lock(&sim->lock);
     exchange_answer(x);
-    (void)pthread_mutex_unlock(&sim->lock);
+    mutex_unlock(&sim->lock);
     if (x->delay_ms > 0 && x->delivery != DELIVER_SLOW)
         (void)sim_sleep_ms(sim, x->delay_ms);
 }

@@ -24,7 +24,7 @@
 #define PATH_MAX_SIZE 256
 
 /* The first route that matches is used, so literal segments come before parameters. */
-static const struct route routes[] = {
+static const struct sim_route routes[] = {
     {"POST", "/auth/v2/tokens", OPERATION_CREATE_TOKEN, 2, 0, 201, auth_create_token},
     {"POST", "/auth/v2/request-sms-code", OPERATION_REQUEST_SMS_CODE, 2, 0, 204, auth_request_code},
     {"POST", "/auth/v2/tokens-by-sms-code", OPERATION_VERIFY_SMS_CODE, 2, 0, 200, auth_verify_code},
@@ -192,7 +192,7 @@ static bool segment_decode(char *text)
     return true;
 }
 
-static bool path_split(struct exchange *x)
+static bool path_split(struct sim_exchange *x)
 {
     char *rest = x->decoded;
     assert(!x->route);
@@ -223,7 +223,7 @@ static enum param param_of(char letter)
 }
 
 /* Compares a path with a pattern. When they do not match, `params` may be partly filled. */
-static bool path_matches(const struct exchange *x, const char *pattern, const char **params)
+static bool path_matches(const struct sim_exchange *x, const char *pattern, const char **params)
 {
     const char *at = pattern + 1;
     for (size_t i = 0; i < x->segment_count; i++) {
@@ -244,7 +244,7 @@ static bool path_matches(const struct exchange *x, const char *pattern, const ch
     return false;
 }
 
-void routes_match(struct exchange *x)
+void routes_match(struct sim_exchange *x)
 {
     if (!path_split(x))
         return;
@@ -258,7 +258,7 @@ void routes_match(struct exchange *x)
     }
 }
 
-bool routes_check_params(struct exchange *x)
+bool routes_check_params(struct sim_exchange *x)
 {
     static const struct {
         enum param param;
@@ -310,7 +310,7 @@ static const char *apidoc_method(const char *method)
     return method;
 }
 
-static void apidoc_add_route(json_t *paths, const struct route *route)
+static void apidoc_add_route(json_t *paths, const struct sim_route *route)
 {
     char path[PATH_MAX_SIZE];
     char status[16];
@@ -328,7 +328,7 @@ static void apidoc_add_route(json_t *paths, const struct route *route)
                                         "description", "Success"));
 }
 
-void handle_apidoc(struct exchange *x)
+void handle_apidoc(struct sim_exchange *x)
 {
     json_t *paths = json_object();
     for (size_t i = 0; i < ARRAY_LEN(routes); i++)

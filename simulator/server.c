@@ -1,5 +1,6 @@
 #include "simulator/server.h"
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "simulator/process.h"
 #include "simulator/cloud/sim.h"
@@ -21,14 +22,14 @@
 #define STREAM_BLOCK     (64U * 1024U)
 
 /* A body whose transmission is changed: the announced size, the bytes that are sent, and the speed. */
-struct stream {
-    struct exchange *x;
+struct sim_stream {
+    struct sim_exchange *x;
     uint64_t padding; /* the number of blanks before the text */
     uint64_t end;     /* the number of bytes that are sent */
     uint64_t promised;
 };
 
-static size_t stream_fill(const struct stream *stream, uint64_t at, char *buffer, size_t room)
+static size_t stream_fill(const struct sim_stream *stream, uint64_t at, char *buffer, size_t room)
 {
     assert(at <= stream->end);
     uint64_t left = stream->end - at;
@@ -40,7 +41,7 @@ static size_t stream_fill(const struct stream *stream, uint64_t at, char *buffer
 
 static ssize_t stream_read(void *context, uint64_t at, char *buffer, size_t room)
 {
-    struct stream *stream = context;
+    struct sim_stream *stream = context;
     size_t size;
     if (at >= stream->end)
         return stream->end < stream->promised ? MHD_CONTENT_READER_END_WITH_ERROR
@@ -62,9 +63,9 @@ static void stream_free(void *context)
     free(context);
 }
 
-static struct MHD_Response *make_stream(struct exchange *x)
+static struct MHD_Response *make_stream(struct sim_exchange *x)
 {
-    struct stream *stream = mem_calloc(1, sizeof(*stream));
+    struct sim_stream *stream = mem_calloc(1, sizeof(*stream));
     stream->x = x;
     stream->padding = x->delivery == DELIVER_OVERSIZE ? OVERSIZE_PADDING : 0;
     stream->promised = stream->padding + x->text_size;
@@ -73,7 +74,7 @@ static struct MHD_Response *make_stream(struct exchange *x)
                                              stream_free);
 }
 
-static struct MHD_Response *make_whole(struct exchange *x)
+static struct MHD_Response *make_whole(struct sim_exchange *x)
 {
     char *text = x->text;
     size_t size = x->text_size;
@@ -84,7 +85,7 @@ static struct MHD_Response *make_whole(struct exchange *x)
     return MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
 }
 
-static void add_headers(struct MHD_Response *response, const struct exchange *x)
+static void add_headers(struct MHD_Response *response, const struct sim_exchange *x)
 {
     bool typed = false;
     for (void *at = json_object_iter(x->headers); at; at = json_object_iter_next(x->headers, at)) {
@@ -99,7 +100,7 @@ static void add_headers(struct MHD_Response *response, const struct exchange *x)
         (void)MHD_add_response_header(response, "Content-Type", x->content_type);
 }
 
-static bool client_left(struct exchange *x)
+static bool client_left(struct sim_exchange *x)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -110,7 +111,7 @@ static bool client_left(struct exchange *x)
     return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-static enum MHD_Result send_answer(struct exchange *x)
+static enum MHD_Result send_answer(struct sim_exchange *x)
 {
     bool whole = x->delivery == DELIVER_WHOLE || !x->text || x->text_size == 0;
     struct MHD_Response *response = whole ? make_whole(x) : make_stream(x);
@@ -128,13 +129,13 @@ static enum MHD_Result send_answer(struct exchange *x)
     return result;
 }
 
-static enum MHD_Result drop_connection(struct exchange *x)
+static enum MHD_Result drop_connection(struct sim_exchange *x)
 {
     exchange_finish(x, 0);
     return MHD_NO;
 }
 
-static enum MHD_Result finish_request(struct exchange *x)
+static enum MHD_Result finish_request(struct sim_exchange *x)
 {
     process_finish(x);
     for (int passed = 0; x->delivery == DELIVER_HANG && passed < HANG_MS; passed += HANG_STEP_MS)
@@ -145,7 +146,7 @@ static enum MHD_Result finish_request(struct exchange *x)
     return send_answer(x);
 }
 
-static void keep_body(struct exchange *x, const char *data, size_t size)
+static void keep_body(struct sim_exchange *x, const char *data, size_t size)
 {
     size_t most = x->control ? EXCHANGE_STATE_MAX : EXCHANGE_BODY_MAX;
     assert(x->body_size <= most);
@@ -179,14 +180,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
                                   size_t *upload_data_size, void **state)
 {
     struct sim *sim = context;
-    struct exchange *x = *state;
+    struct sim_exchange *x = *state;
     (void)version;
     if (!x) {
         acknowledge(connection);
         *state = x = process_begin(sim, connection, method, url);
-        (void)pthread_mutex_lock(&sim->lock);
+        mutex_lock(&sim->lock);
         bool down = sim->down && !x->control;
-        (void)pthread_mutex_unlock(&sim->lock);
+        mutex_unlock(&sim->lock);
         return down ? drop_connection(x) : MHD_YES;
     }
     if (*upload_data_size > 0) {

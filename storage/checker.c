@@ -5,6 +5,7 @@
  */
 #include "storage/storage_private.h"
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -19,9 +20,9 @@
 /* Takes the lock and sets the connection that other threads may interrupt; NULL: there is none. */
 static void publish(struct checker *c, void *conn)
 {
-    (void)pthread_mutex_lock(&c->lock.mutex);
+    mutex_lock(&c->lock.mutex);
     c->conn = conn;
-    (void)pthread_mutex_unlock(&c->lock.mutex);
+    mutex_unlock(&c->lock.mutex);
 }
 
 static enum store_status check_once(struct checker *c, char **ret_error)
@@ -39,11 +40,11 @@ static enum store_status check_once(struct checker *c, char **ret_error)
 /* Waits, then returns whether the checker must stop. */
 static bool is_stopping(struct checker *c, int64_t wait_us)
 {
-    (void)pthread_mutex_lock(&c->lock.mutex);
+    mutex_lock(&c->lock.mutex);
     if (!c->stopping && wait_us)
         signal_wait(&c->lock, wait_us);
     bool stopping = c->stopping;
-    (void)pthread_mutex_unlock(&c->lock.mutex);
+    mutex_unlock(&c->lock.mutex);
     return stopping;
 }
 
@@ -72,15 +73,15 @@ static void *checker_main(void *arg)
         if (status == STORE_RETRY)
             log_warning("store check failed, next try in a minute", "error", error ? error : "unknown");
     } while (status == STORE_RETRY && !is_stopping(c, AGAIN_AFTER_US));
-    (void)pthread_mutex_lock(&c->lock.mutex);
+    mutex_lock(&c->lock.mutex);
     c->ended = true;
-    (void)pthread_cond_broadcast(&c->lock.cond);
-    (void)pthread_mutex_unlock(&c->lock.mutex);
+    cond_broadcast(&c->lock.cond);
+    mutex_unlock(&c->lock.mutex);
     return NULL;
 }
 
 void checker_start(struct checker *c, const struct store_backend *backend, const char *location,
-                   struct writer *writer)
+                   struct store_writer *writer)
 {
     assert(!c->started && backend->check && backend->interrupt);
     c->backend = backend;
@@ -97,15 +98,15 @@ void checker_stop(struct checker *c)
 {
     if (!c->started)
         return;
-    (void)pthread_mutex_lock(&c->lock.mutex);
+    mutex_lock(&c->lock.mutex);
     c->stopping = true;
-    (void)pthread_cond_broadcast(&c->lock.cond);
+    cond_broadcast(&c->lock.cond);
     while (!c->ended) {
         if (c->conn)
             c->backend->interrupt(c->conn);
         signal_wait(&c->lock, INTERRUPT_US);
     }
-    (void)pthread_mutex_unlock(&c->lock.mutex);
+    mutex_unlock(&c->lock.mutex);
     (void)pthread_join(c->thread, NULL);
     signal_done(&c->lock);
     free(c->location);

@@ -3,6 +3,7 @@
  * also contains the condition on which both threads of the store wait. Callbacks run on the reader thread,
  * which does not hold the lock then. This thread must not write to the store.
  */
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "model/string_list.h"
@@ -14,21 +15,21 @@
 
 void signal_init(struct signal *s)
 {
-    (void)pthread_mutex_init(&s->mutex, NULL);
+    mutex_init(&s->mutex);
     cond_init(&s->cond);
 }
 
 void signal_done(struct signal *s)
 {
-    (void)pthread_cond_destroy(&s->cond);
-    (void)pthread_mutex_destroy(&s->mutex);
+    cond_done(&s->cond);
+    mutex_done(&s->mutex);
 }
 
 void signal_wait(struct signal *s, int64_t timeout_us)
 {
     assert(timeout_us > 0);
     if (timeout_us == INT64_MAX) {
-        (void)pthread_cond_wait(&s->cond, &s->mutex);
+        cond_wait(&s->cond, &s->mutex);
         return;
     }
     const struct timespec until = cond_until(timeout_us);
@@ -129,7 +130,7 @@ static void (*const answers[])(struct reader *r, struct reader_request *q) = {
 /* Returns the next request; NULL when the reader must stop and the queue is empty. */
 static struct reader_request *reader_next(struct reader *r)
 {
-    (void)pthread_mutex_lock(&r->lock.mutex);
+    mutex_lock(&r->lock.mutex);
     while (!r->head && !r->stopping)
         signal_wait(&r->lock, INT64_MAX);
     struct reader_request *q = r->head;
@@ -138,7 +139,7 @@ static struct reader_request *reader_next(struct reader *r)
         if (!r->head)
             r->tail = NULL;
     }
-    (void)pthread_mutex_unlock(&r->lock.mutex);
+    mutex_unlock(&r->lock.mutex);
     return q;
 }
 
@@ -155,10 +156,10 @@ static void *reader_main(void *arg)
         operation_query_done(&q->operations);
         free(q->id);
         free(q);
-        (void)pthread_mutex_lock(&r->lock.mutex);
+        mutex_lock(&r->lock.mutex);
         assert(r->depth);
         r->depth--;
-        (void)pthread_mutex_unlock(&r->lock.mutex);
+        mutex_unlock(&r->lock.mutex);
     }
     return NULL;
 }
@@ -167,15 +168,15 @@ static void *reader_main(void *arg)
 static void reader_post(struct reader *r, struct reader_request *q, void *ctx)
 {
     q->ctx = ctx;
-    (void)pthread_mutex_lock(&r->lock.mutex);
+    mutex_lock(&r->lock.mutex);
     if (r->tail)
         r->tail->next = q;
     else
         r->head = q;
     r->tail = q;
     r->depth++;
-    (void)pthread_cond_signal(&r->lock.cond);
-    (void)pthread_mutex_unlock(&r->lock.mutex);
+    cond_signal(&r->lock.cond);
+    mutex_unlock(&r->lock.mutex);
 }
 
 void reader_init(struct reader *r, const struct store_backend *backend, void *conn)
@@ -196,10 +197,10 @@ void reader_start(struct reader *r)
 
 void reader_done(struct reader *r)
 {
-    (void)pthread_mutex_lock(&r->lock.mutex);
+    mutex_lock(&r->lock.mutex);
     r->stopping = true;
-    (void)pthread_cond_signal(&r->lock.cond);
-    (void)pthread_mutex_unlock(&r->lock.mutex);
+    cond_signal(&r->lock.cond);
+    mutex_unlock(&r->lock.mutex);
     if (r->started)
         (void)pthread_join(r->thread, NULL);
     else
@@ -211,9 +212,9 @@ void reader_done(struct reader *r)
 
 uint64_t reader_depth(struct reader *r)
 {
-    (void)pthread_mutex_lock(&r->lock.mutex);
+    mutex_lock(&r->lock.mutex);
     uint64_t depth = r->depth;
-    (void)pthread_mutex_unlock(&r->lock.mutex);
+    mutex_unlock(&r->lock.mutex);
     return depth;
 }
 

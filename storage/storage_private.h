@@ -48,7 +48,7 @@ struct set_queue {
     struct change_set *tail;
 };
 
-struct writer {
+struct store_writer {
     const struct store_backend *backend;
     const struct env *env;
     void *conn;
@@ -79,19 +79,19 @@ struct writer {
 };
 
 /* Takes over the connection, which holds the lease with `fence`. */
-void writer_init(struct writer *w, const struct store_backend *backend, const struct env *env, void *conn,
-                 const char *holder, int64_t fence);
-void writer_start(struct writer *w);
-void writer_submit(struct writer *w, struct change_set *set);
-void writer_metrics(struct writer *w, struct storage_metrics *ret);
-void writer_trouble(struct writer *w, char ret[static STORE_TROUBLE_BYTES]);
+void writer_init(struct store_writer *w, const struct store_backend *backend, const struct env *env,
+                 void *conn, const char *holder, int64_t fence);
+void writer_start(struct store_writer *w);
+void writer_submit(struct store_writer *w, struct change_set *set);
+void writer_metrics(struct store_writer *w, struct storage_metrics *ret);
+void writer_trouble(struct store_writer *w, char ret[static STORE_TROUBLE_BYTES]);
 /* Stops all writing, because the store is damaged. Any thread. */
-void writer_condemn(struct writer *w);
+void writer_condemn(struct store_writer *w);
 /* Commits the queued sets, refuses the sets that cannot be committed, joins the thread and releases the
  * lease. */
-void writer_stop(struct writer *w);
+void writer_stop(struct store_writer *w);
 /* Closes the connection, after the reader has stopped. */
-void writer_done(struct writer *w);
+void writer_done(struct store_writer *w);
 
 struct reader_request;
 
@@ -121,7 +121,7 @@ void reader_done(struct reader *r);
 struct checker {
     const struct store_backend *backend;
     char *location;
-    struct writer *writer;
+    struct store_writer *writer;
     pthread_t thread;
     bool started;
 
@@ -132,7 +132,7 @@ struct checker {
     bool ended;
 };
 void checker_start(struct checker *c, const struct store_backend *backend, const char *location,
-                   struct writer *writer);
+                   struct store_writer *writer);
 /* Ends a running check; does nothing when none has begun. */
 void checker_stop(struct checker *c);
 
@@ -142,7 +142,7 @@ struct storage {
     char seal_key[SEAL_KEY_ID_BYTES];
     char *location;
     struct checker checker;
-    struct writer writer;
+    struct store_writer writer;
     struct reader reader;
     atomic_bool backups_end;
 };

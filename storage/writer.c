@@ -20,6 +20,7 @@
  */
 #include "storage/storage_private.h"
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -67,32 +68,32 @@ static void queue_move(struct set_queue *to, struct set_queue *from)
 
 /* ---- reports ---- */
 
-static void writer_report(struct writer *w, struct change_set *set, enum store_status status)
+static void writer_report(struct store_writer *w, struct change_set *set, enum store_status status)
 {
     /* The transaction of the set was rolled back, and meanwhile another event may have got this number. */
     for (size_t i = 0; status != STORE_OK && i < set->count; i++)
         if (set->changes[i].kind == CHANGE_EVENT_APPEND)
             set->changes[i].event->sequence = 0;
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     if (status == STORE_OK)
         w->metrics.change_sets++;
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
     set->on_done(set, status);
     /* The depth is reduced only after the report. Therefore every caller has its result when the depth is
      * 0. */
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     assert(w->metrics.queue_depth);
     w->metrics.queue_depth--;
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
 }
 
-static void writer_report_head(struct writer *w, enum store_status status)
+static void writer_report_head(struct store_writer *w, enum store_status status)
 {
     assert(w->backlog.head);
     writer_report(w, queue_pop(&w->backlog), status);
 }
 
-static void drop_droppable(struct writer *w)
+static void drop_droppable(struct store_writer *w)
 {
     struct set_queue all = w->backlog;
     struct set_queue dropped = {0};
@@ -105,7 +106,7 @@ static void drop_droppable(struct writer *w)
 }
 
 /* Refuses the sets that cannot be stored, and the sets whose callers cannot wait. */
-static void refuse_waiting(struct writer *w)
+static void refuse_waiting(struct store_writer *w)
 {
     if (!w->lost) {
         drop_droppable(w);
@@ -119,16 +120,16 @@ static void refuse_waiting(struct writer *w)
 /* ---- states ---- */
 
 /* Sets or ends the state `broken`. `why` is the reason as text; NULL: the store works. */
-static void set_broken(struct writer *w, const char *why)
+static void set_broken(struct store_writer *w, const char *why)
 {
     w->broken = why != NULL;
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     w->metrics.broken = w->broken;
     (void)snprintf(w->trouble, sizeof(w->trouble), "%s", why ? why : "");
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
 }
 
-static void enter_broken(struct writer *w, const char *why)
+static void enter_broken(struct store_writer *w, const char *why)
 {
     if (!w->broken) {
         log_error("store is broken, writes are refused until it recovers", "error", why ? why : "unknown");
@@ -141,7 +142,7 @@ static void enter_broken(struct writer *w, const char *why)
     refuse_waiting(w);
 }
 
-static void leave_broken(struct writer *w)
+static void leave_broken(struct store_writer *w)
 {
     if (!w->broken || w->lost)
         return;
@@ -149,18 +150,18 @@ static void leave_broken(struct writer *w)
     set_broken(w, NULL);
 }
 
-static void enter_lost(struct writer *w, const char *holder)
+static void enter_lost(struct store_writer *w, const char *holder)
 {
     log_error("another process has taken the lease of the store, writing has stopped", "holder", holder);
     w->lost = true;
     enter_broken(w, "lease lost");
 }
 
-static bool is_condemned(struct writer *w)
+static bool is_condemned(struct store_writer *w)
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     bool condemned = w->condemned;
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
     return condemned;
 }
 
@@ -168,7 +169,7 @@ static bool is_condemned(struct writer *w)
 
 /* Renews the lease in time. While the store is broken and the backlog is empty, this also shows whether the
  * store works again. */
-static void writer_keep_lease(struct writer *w)
+static void writer_keep_lease(struct store_writer *w)
 {
     mono_us now = env_mono(w->env);
     bool probe = w->broken && !w->backlog.head && now >= w->retry_at;
@@ -192,19 +193,19 @@ static void writer_keep_lease(struct writer *w)
 
 /* ---- transactions ---- */
 
-static void count_commit(struct writer *w, enum store_status status, mono_us began)
+static void count_commit(struct store_writer *w, enum store_status status, mono_us began)
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     if (status == STORE_OK) {
         w->metrics.commits++;
         w->metrics.commit_us_total += (uint64_t)(env_mono(w->env) - began);
     } else if (status != STORE_CONFLICT) {
         w->metrics.errors++;
     }
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
 }
 
-static enum store_status apply_sets(struct writer *w, size_t count, char **ret_error)
+static enum store_status apply_sets(struct store_writer *w, size_t count, char **ret_error)
 {
     struct change_set *set = w->backlog.head;
     for (size_t n = 0; n < count && set; n++, set = set->next) {
@@ -218,7 +219,7 @@ static enum store_status apply_sets(struct writer *w, size_t count, char **ret_e
     return STORE_OK;
 }
 
-static enum store_status writer_transact(struct writer *w, size_t count, char **ret_error)
+static enum store_status writer_transact(struct store_writer *w, size_t count, char **ret_error)
 {
     assert(count && !w->unsure && !w->lost); /* the outcome of the previous transaction is known */
     mono_us began = env_mono(w->env);
@@ -241,7 +242,7 @@ static enum store_status writer_transact(struct writer *w, size_t count, char **
 
 /* Finds out whether a commit that failed with `failed` had an effect. When `unsure` is still not 0
  * afterwards, the outcome is not known yet. */
-static enum store_status writer_outcome(struct writer *w, enum store_status failed)
+static enum store_status writer_outcome(struct store_writer *w, enum store_status failed)
 {
     int64_t last = 0;
     assert(w->unsure);
@@ -255,7 +256,7 @@ static enum store_status writer_outcome(struct writer *w, enum store_status fail
 
 /* Stores the first `count` sets of the backlog in one transaction. Never returns STORE_RETRY or
  * STORE_UNCERTAIN. */
-static enum store_status store_sets(struct writer *w, size_t count, char **ret_error)
+static enum store_status store_sets(struct store_writer *w, size_t count, char **ret_error)
 {
     for (int i = 0; i < TRIES_PER_CALL; i++) {
         free(*ret_error);
@@ -270,7 +271,7 @@ static enum store_status store_sets(struct writer *w, size_t count, char **ret_e
 }
 
 /* Reports the sets of an earlier commit with their outcome. False: the outcome is still not known. */
-static bool writer_settle(struct writer *w)
+static bool writer_settle(struct store_writer *w)
 {
     size_t count = w->unsure;
     if (!count)
@@ -288,7 +289,7 @@ static bool writer_settle(struct writer *w)
     return true;
 }
 
-static size_t batch_size(const struct writer *w)
+static size_t batch_size(const struct store_writer *w)
 {
     if (w->broken)
         return w->backlog.head ? 1 : 0;
@@ -300,7 +301,7 @@ static size_t batch_size(const struct writer *w)
 
 /* Whether the first `count` sets of the backlog contain no change. Such sets are not written, and are
  * reported in their turn. */
-static bool is_without_change(const struct writer *w, size_t count)
+static bool is_without_change(const struct store_writer *w, size_t count)
 {
     const struct change_set *set = w->backlog.head;
     while (count && !set->count) {
@@ -312,7 +313,7 @@ static bool is_without_change(const struct writer *w, size_t count)
 
 /* Stores one set in a transaction of its own. False when the store broke; the set then stays in the
  * backlog. */
-static bool write_one(struct writer *w)
+static bool write_one(struct store_writer *w)
 {
     char *CLEANUP_FREE error = NULL;
     enum store_status status = store_sets(w, 1, &error);
@@ -328,7 +329,7 @@ static bool write_one(struct writer *w)
 }
 
 /* Stores the next batch. False when the store is broken. */
-static bool write_batch(struct writer *w)
+static bool write_batch(struct store_writer *w)
 {
     if (!writer_settle(w)) {
         enter_broken(w, "what became of a commit cannot be read");
@@ -363,7 +364,7 @@ static bool write_batch(struct writer *w)
 /* ---- the thread ---- */
 
 /* Returns how long the writer may wait when no set arrives. */
-static int64_t idle_us(const struct writer *w)
+static int64_t idle_us(const struct store_writer *w)
 {
     if (w->lost)
         return INT64_MAX;
@@ -374,27 +375,27 @@ static int64_t idle_us(const struct writer *w)
 }
 
 /* Moves new sets to the backlog; false when the writer must stop. */
-static bool writer_collect(struct writer *w)
+static bool writer_collect(struct store_writer *w)
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     int64_t idle;
     while (!w->incoming.head && !w->stopping && (w->lost || !w->condemned) && (idle = idle_us(w)) > 0)
         signal_wait(&w->lock, idle);
     queue_move(&w->backlog, &w->incoming);
     bool stopping = w->stopping;
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
     return !stopping;
 }
 
-static bool writer_has_work(struct writer *w)
+static bool writer_has_work(struct store_writer *w)
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     queue_move(&w->backlog, &w->incoming);
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
     return w->backlog.head;
 }
 
-static void writer_drain(struct writer *w)
+static void writer_drain(struct store_writer *w)
 {
     for (int failures = 0; !w->lost && failures < TRIES_AT_CLOSE && writer_has_work(w);)
         failures += write_batch(w) ? 0 : 1;
@@ -409,7 +410,7 @@ static void writer_drain(struct writer *w)
 
 static void *writer_main(void *arg)
 {
-    struct writer *w = arg;
+    struct store_writer *w = arg;
     thread_in_background("store-writer");
     while (writer_collect(w)) {
         if (!w->lost && is_condemned(w)) {
@@ -426,8 +427,8 @@ static void *writer_main(void *arg)
     return NULL;
 }
 
-void writer_init(struct writer *w, const struct store_backend *backend, const struct env *env, void *conn,
-                 const char *holder, int64_t fence)
+void writer_init(struct store_writer *w, const struct store_backend *backend, const struct env *env,
+                 void *conn, const char *holder, int64_t fence)
 {
     w->backend = backend;
     w->env = env;
@@ -439,7 +440,7 @@ void writer_init(struct writer *w, const struct store_backend *backend, const st
     signal_init(&w->lock);
 }
 
-void writer_start(struct writer *w)
+void writer_start(struct store_writer *w)
 {
     assert(!w->started);
     int error = pthread_create(&w->thread, NULL, writer_main, w);
@@ -448,44 +449,44 @@ void writer_start(struct writer *w)
     w->started = true;
 }
 
-void writer_submit(struct writer *w, struct change_set *set)
+void writer_submit(struct store_writer *w, struct change_set *set)
 {
     assert(set->on_done && !set->next);
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     queue_append(&w->incoming, set);
     w->metrics.queue_depth++;
-    (void)pthread_cond_signal(&w->lock.cond);
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    cond_signal(&w->lock.cond);
+    mutex_unlock(&w->lock.mutex);
 }
 
-void writer_condemn(struct writer *w)
+void writer_condemn(struct store_writer *w)
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     w->condemned = true;
-    (void)pthread_cond_signal(&w->lock.cond);
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    cond_signal(&w->lock.cond);
+    mutex_unlock(&w->lock.mutex);
 }
 
-void writer_metrics(struct writer *w, struct storage_metrics *ret)
+void writer_metrics(struct store_writer *w, struct storage_metrics *ret)
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     *ret = w->metrics;
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
 }
 
-void writer_trouble(struct writer *w, char ret[static STORE_TROUBLE_BYTES])
+void writer_trouble(struct store_writer *w, char ret[static STORE_TROUBLE_BYTES])
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     (void)memcpy(ret, w->trouble, sizeof(w->trouble));
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    mutex_unlock(&w->lock.mutex);
 }
 
-void writer_stop(struct writer *w)
+void writer_stop(struct store_writer *w)
 {
-    (void)pthread_mutex_lock(&w->lock.mutex);
+    mutex_lock(&w->lock.mutex);
     w->stopping = true;
-    (void)pthread_cond_signal(&w->lock.cond);
-    (void)pthread_mutex_unlock(&w->lock.mutex);
+    cond_signal(&w->lock.cond);
+    mutex_unlock(&w->lock.mutex);
     if (w->started)
         (void)pthread_join(w->thread, NULL);
     else
@@ -494,7 +495,7 @@ void writer_stop(struct writer *w)
         (void)w->backend->lease_release(w->conn, LEASE_NAME, w->holder);
 }
 
-void writer_done(struct writer *w)
+void writer_done(struct store_writer *w)
 {
     writer_drain(w); /* callbacks of the reader may have submitted sets */
     assert(!w->backlog.head && !w->incoming.head && !w->metrics.queue_depth);

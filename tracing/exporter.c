@@ -149,10 +149,10 @@ static void make_batch(struct span_exporter *x)
 {
     static const char tail[] = "]}]}]}";
     buffer_init(&x->body, EXPORT_BYTES);
-    (void)buffer_add_str(&x->body, x->head);
+    buffer_add_str(&x->body, x->head);
     x->count = spans_take(&x->body, EXPORT_SPANS);
     x->body.max += sizeof(tail);
-    (void)buffer_add_str(&x->body, tail);
+    buffer_add_str(&x->body, tail);
     if (!x->count)
         buffer_done(&x->body);
 }

@@ -181,8 +181,8 @@ struct upstream_call {
      * May be NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
     /* Runs once, on the loop thread, never inside upstream_submit. The result is valid only until this
-     * function returns. */
-    void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
+     * function returns; it may take shoots out of the result. */
+    void (*on_done)(struct upstream_call *call, struct upstream_result *result);
 
     /* ---- used only by the lane ---- */
     struct heap *queue; /* the heap that contains queue_item, or NULL */

@@ -87,14 +87,14 @@ wall_us view_blob_write(const struct view_blob *b, bool brief, struct time_text 
     const size_t len = brief ? b->brief_len : b->body_len;
     const wall_us at = view_blob_seen_at(b);
     if (at == b->observed_at) {
-        (void)buffer_add(out, text, len);
+        buffer_add(out, text, len);
         return at;
     }
     const size_t before = brief ? b->observed_in_brief : b->observed_in_body;
     const size_t behind = before + b->observed_len;
-    (void)buffer_add(out, text, before);
-    (void)buffer_add_str(out, time_text(last, at));
-    (void)buffer_add(out, text + behind, len - behind);
+    buffer_add(out, text, before);
+    buffer_add_str(out, time_text(last, at));
+    buffer_add(out, text + behind, len - behind);
     return at;
 }
 

@@ -31,9 +31,9 @@ static void add_search_line(struct buffer *out, const char *text)
 {
     if (!text)
         return;
-    (void)buffer_add_str(out, FACTS_SEPARATOR);
+    buffer_add_str(out, FACTS_SEPARATOR);
     const size_t from = out->len;
-    (void)buffer_add_str(out, text);
+    buffer_add_str(out, text);
     for (char *p = out->data + from; *p; p++)
         *p = (char)tolower((unsigned char)*p);
 }
@@ -49,23 +49,23 @@ static void add_search(struct buffer *out, const struct cluster *c)
         add_search_line(out, key);
         add_search_line(out, json_string_value(value));
     }
-    (void)buffer_add(out, "", 1);
+    buffer_add(out, "", 1);
 }
 
 static void add_images(struct buffer *out, const struct shoot *s)
 {
     for (char **text = s ? s->images : NULL; text && *text; text++) {
-        (void)buffer_add_str(out, *text);
-        (void)buffer_add_str(out, FACTS_SEPARATOR);
+        buffer_add_str(out, *text);
+        buffer_add_str(out, FACTS_SEPARATOR);
     }
-    (void)buffer_add(out, "", 1);
+    buffer_add(out, "", 1);
 }
 
 /* Appends a text with its NUL; returns where it begins. */
 static size_t add_text(struct buffer *out, const char *text)
 {
     const size_t at = out->len;
-    (void)buffer_add(out, text, strlen(text) + 1);
+    buffer_add(out, text, strlen(text) + 1);
     return at;
 }
 
@@ -112,7 +112,7 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     const size_t issues = texts.len;
     if (prepared) {
         json_write(&texts, prepared);
-        (void)buffer_add(&texts, "", 1);
+        buffer_add(&texts, "", 1);
     }
     const size_t images = texts.len;
     add_images(&texts, s);

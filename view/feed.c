@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/env.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "view/render.h"
 
@@ -64,7 +65,7 @@ struct feed *feed_new(size_t max_entries, size_t max_bytes)
     f->max_entries = max_entries;
     f->max_bytes = max_bytes;
     f->ring = mem_calloc(max_entries, sizeof(struct feed_entry *));
-    (void)pthread_mutex_init(&f->lock, NULL);
+    mutex_init(&f->lock);
     cond_init(&f->woken);
     return f;
 }
@@ -93,25 +94,25 @@ void feed_free(struct feed *f)
         return;
     while (f->count)
         feed_entry_unref(take_first(f));
-    (void)pthread_cond_destroy(&f->woken);
-    (void)pthread_mutex_destroy(&f->lock);
+    cond_done(&f->woken);
+    mutex_done(&f->lock);
     free(f->ring);
     free(f);
 }
 
 void feed_begin(struct feed *f, int64_t oldest, int64_t newest)
 {
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     f->numbers.oldest = oldest;
     f->numbers.newest = newest;
-    (void)pthread_mutex_unlock(&f->lock);
+    mutex_unlock(&f->lock);
 }
 
 void feed_set_oldest(struct feed *f, int64_t oldest)
 {
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     f->numbers.oldest = oldest;
-    (void)pthread_mutex_unlock(&f->lock);
+    mutex_unlock(&f->lock);
 }
 
 /* Removes and returns the oldest entry when there is no space for `e`, or when `e` does not follow the
@@ -126,11 +127,11 @@ static struct feed_entry *make_room(struct feed *f, const struct feed_entry *e)
 void feed_publish(struct feed *f, const struct event *event)
 {
     struct feed_entry *e = entry_new(event);
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     for (struct feed_entry *old = make_room(f, e); old; old = make_room(f, e)) {
-        (void)pthread_mutex_unlock(&f->lock);
+        mutex_unlock(&f->lock);
         feed_entry_unref(old);
-        (void)pthread_mutex_lock(&f->lock);
+        mutex_lock(&f->lock);
     }
     struct feed_entry **place = place_of(f, e->sequence);
     assert(!*place && e->type < EVENT_TYPE_MAX_);
@@ -141,64 +142,64 @@ void feed_publish(struct feed *f, const struct event *event)
     f->numbers.oldest = f->numbers.oldest ? f->numbers.oldest : e->sequence;
     f->numbers.published[e->type]++;
     f->wakes++;
-    (void)pthread_cond_signal(&f->woken);
-    (void)pthread_mutex_unlock(&f->lock);
+    cond_signal(&f->woken);
+    mutex_unlock(&f->lock);
 }
 
 int64_t feed_newest(struct feed *f)
 {
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     int64_t newest = f->numbers.newest;
-    (void)pthread_mutex_unlock(&f->lock);
+    mutex_unlock(&f->lock);
     return newest;
 }
 
 void feed_numbers(struct feed *f, struct feed_numbers *ret)
 {
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     *ret = f->numbers;
-    (void)pthread_mutex_unlock(&f->lock);
+    mutex_unlock(&f->lock);
 }
 
 enum feed_place feed_next(struct feed *f, int64_t after, struct feed_entry **ret_entry)
 {
     enum feed_place place = FEED_END;
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     if (after < f->numbers.newest - (int64_t)f->count) {
         place = FEED_BEHIND;
     } else if (after < f->numbers.newest) {
         *ret_entry = feed_entry_ref(*place_of(f, after + 1));
         place = FEED_ENTRY;
     }
-    (void)pthread_mutex_unlock(&f->lock);
+    mutex_unlock(&f->lock);
     return place;
 }
 
 size_t feed_batch(struct feed *f, int64_t after, struct feed_entry **ret_entries, size_t max)
 {
     size_t count = 0;
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     int64_t lost = f->numbers.newest - (int64_t)f->count;
     for (int64_t i = (after < lost ? lost : after) + 1; i <= f->numbers.newest && count < max; i++)
         ret_entries[count++] = feed_entry_ref(*place_of(f, i));
-    (void)pthread_mutex_unlock(&f->lock);
+    mutex_unlock(&f->lock);
     return count;
 }
 
 void feed_wait(struct feed *f, unsigned *wakes, int64_t timeout_us)
 {
     const struct timespec until = cond_until(timeout_us);
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     while (f->wakes == *wakes && pthread_cond_timedwait(&f->woken, &f->lock, &until) == 0)
         ;
     *wakes = f->wakes;
-    (void)pthread_mutex_unlock(&f->lock);
+    mutex_unlock(&f->lock);
 }
 
 void feed_wake(struct feed *f)
 {
-    (void)pthread_mutex_lock(&f->lock);
+    mutex_lock(&f->lock);
     f->wakes++;
-    (void)pthread_cond_signal(&f->woken);
-    (void)pthread_mutex_unlock(&f->lock);
+    cond_signal(&f->woken);
+    mutex_unlock(&f->lock);
 }

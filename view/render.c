@@ -114,7 +114,7 @@ static json_t *render_messages(const struct operation *op, unsigned step)
         json_t *doc = json_object();
         set_time(doc, "at", op->notes[i].at);
         json_set_str(doc, "text", op->notes[i].text);
-        (void)json_array_append_new(messages, doc);
+        json_append_take(messages, doc);
     }
     return messages;
 }
@@ -141,7 +141,7 @@ static json_t *render_steps(const struct operation *op, bool with_messages)
         json_set_take(doc, "running_ms", milliseconds(times.running_us));
         if (with_messages)
             json_set_take(doc, "messages", render_messages(op, i));
-        (void)json_array_append_new(steps, doc);
+        json_append_take(steps, doc);
     }
     return steps;
 }
@@ -269,10 +269,10 @@ json_t *render_subscription(const struct subscription *s)
         json_set_str(key, "public_key", s->keys[i].public_key);
         set_time(key, "created_at", s->keys[i].created_at);
         set_time(key, "expires_at", s->keys[i].expires_at);
-        (void)json_array_append_new(keys, key);
+        json_append_take(keys, key);
     }
     for (unsigned i = 0; i < s->header_count; i++)
-        (void)json_array_append_new(header_names, json_string(s->headers[i].name));
+        json_append_take(header_names, json_string(s->headers[i].name));
     json_t *doc = json_object();
     json_set_str(doc, "id", s->id);
     json_set_str(doc, "url", s->url);
@@ -324,7 +324,7 @@ static json_t *render_attempts(const struct delivery *d)
                       a->response_status ? json_integer(a->response_status) : json_null());
         json_set_int(item, "latency_ms", a->latency_ms);
         json_set_str(item, "error", a->result == ATTEMPT_DELIVERED ? NULL : error);
-        (void)json_array_append_new(list, item);
+        json_append_take(list, item);
     }
     return list;
 }
@@ -382,15 +382,15 @@ char *render_event_body(const char *id, enum event_type type, wall_us at, const 
 /* The body is a compact object that shootd made: the number is inserted before the closing brace. */
 void render_event_item(struct buffer *out, const struct event *e)
 {
-    (void)buffer_add(out, e->body, strlen(e->body) - 1);
-    (void)buffer_printf(out, ",\"sequence\":%" PRId64 "}", e->sequence);
+    buffer_add(out, e->body, strlen(e->body) - 1);
+    buffer_printf(out, ",\"sequence\":%" PRId64 "}", e->sequence);
 }
 
 void render_event_stream(struct buffer *out, const struct event *e)
 {
-    (void)buffer_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", e->sequence, event_type_name(e->type));
+    buffer_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", e->sequence, event_type_name(e->type));
     render_event_item(out, e);
-    (void)buffer_add_str(out, "\n\n");
+    buffer_add_str(out, "\n\n");
 }
 
 static char *text_of(json_t *doc)

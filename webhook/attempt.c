@@ -55,7 +55,7 @@ void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, siz
 static void write_result(const struct pending_delivery *pending, struct delivery *row,
                          enum attempt_result result, const struct http_answer *answer, wall_us now)
 {
-    const struct endpoint *p = pending->endpoint;
+    const struct webhook_endpoint *p = pending->endpoint;
     const char *error = result == ATTEMPT_DELIVERED ? "" : attempt_result_name(result);
     row->attempt++;
     row->response_status = answer->status;
@@ -86,7 +86,8 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
 }
 
 /* Applies what a result shows about the receiver, which affects all its other deliveries. */
-static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
+static void note_receiver(struct webhook_endpoint *p, enum attempt_result result, int64_t retry_after_s,
+                          wall_us now)
 {
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {
@@ -106,7 +107,7 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
 }
 
 /* Returns why nothing more should be sent to the whole endpoint, or NULL. */
-static const char *reason_to_give_up(const struct endpoint *p, const struct delivery *row,
+static const char *reason_to_give_up(const struct webhook_endpoint *p, const struct delivery *row,
                                      enum attempt_result result)
 {
     if (is_test(row))
@@ -118,7 +119,7 @@ static const char *reason_to_give_up(const struct endpoint *p, const struct deli
     return NULL;
 }
 
-static struct webhook_report *report_new(const struct endpoint *p, const struct delivery *row,
+static struct webhook_report *report_new(const struct webhook_endpoint *p, const struct delivery *row,
                                          const char *reason)
 {
     struct webhook_report *report = MEM_NEW(struct webhook_report);
@@ -159,7 +160,7 @@ static void attempt_span(const struct pending_delivery *pending, enum attempt_re
 static void attempt_settle(struct pending_delivery *pending, enum attempt_result result,
                            const struct http_answer *answer)
 {
-    struct endpoint *p = pending->endpoint;
+    struct webhook_endpoint *p = pending->endpoint;
     struct webhook_engine *e = p->engine;
     struct delivery *row = &pending->row;
     assert(!pending->call && !pending->fetch);
@@ -259,7 +260,7 @@ static bool header_section_make(struct header_section *h, const struct pending_d
 
 static void sign_and_send(struct pending_delivery *pending)
 {
-    struct endpoint *p = pending->endpoint;
+    struct webhook_endpoint *p = pending->endpoint;
     struct transport *transport = p->engine->o.transport;
     struct header_section headers CLEANUP(header_section_done) = {0};
     /* The URL is checked with the current configuration, not with the configuration at the time when the

@@ -81,7 +81,7 @@ static void pending_free(struct pending_delivery *pending)
     free(pending);
 }
 
-static struct pending_delivery *pending_peek(const struct endpoint *p)
+static struct pending_delivery *pending_peek(const struct webhook_endpoint *p)
 {
     struct heap_item *item = heap_peek(&p->waiting);
     return item ? CONTAINER_OF(item, struct pending_delivery, due) : NULL;
@@ -89,7 +89,7 @@ static struct pending_delivery *pending_peek(const struct endpoint *p)
 
 static void pending_wait(struct pending_delivery *pending, mono_us due)
 {
-    struct endpoint *p = pending->endpoint;
+    struct webhook_endpoint *p = pending->endpoint;
     if (p->waiting.count >= ENDPOINT_BODIES_KEPT) {
         free(pending->body);
         pending->body = NULL;
@@ -100,7 +100,7 @@ static void pending_wait(struct pending_delivery *pending, mono_us due)
 /* ---- endpoints ---- */
 
 /* Sets the timer for the next due delivery, if there is one. */
-static void endpoint_plan(struct endpoint *p)
+static void endpoint_plan(struct webhook_endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
     const struct pending_delivery *next = pending_peek(p);
@@ -117,7 +117,7 @@ static void endpoint_plan(struct endpoint *p)
 
 static void on_due(struct loop_timer *timer)
 {
-    struct endpoint *p = CONTAINER_OF(timer, struct endpoint, timer);
+    struct webhook_endpoint *p = CONTAINER_OF(timer, struct webhook_endpoint, timer);
     struct webhook_engine *e = p->engine;
     struct pending_delivery *pending = pending_peek(p);
     if (!pending)
@@ -145,7 +145,7 @@ static void engine_wake(struct webhook_engine *e)
         struct list *item = list_pop(&e->ready);
         if (!item)
             return;
-        endpoint_plan(CONTAINER_OF(item, struct endpoint, ready));
+        endpoint_plan(CONTAINER_OF(item, struct webhook_endpoint, ready));
     }
 }
 
@@ -161,7 +161,7 @@ static void pending_leave(struct pending_delivery *pending)
 
 void pending_finish(struct pending_delivery *pending, bool final, mono_us due)
 {
-    struct endpoint *p = pending->endpoint;
+    struct webhook_endpoint *p = pending->endpoint;
     pending_leave(pending);
     if (final)
         pending_free(pending);
@@ -173,7 +173,7 @@ void pending_finish(struct pending_delivery *pending, bool final, mono_us due)
 
 /* Moves interrupted deliveries back to the heap, so that the heap contains all pending deliveries, and
  * removes the endpoint from the ready list. */
-static void endpoint_interrupt(struct endpoint *p)
+static void endpoint_interrupt(struct webhook_endpoint *p)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->under_way) {
         struct pending_delivery *pending = CONTAINER_OF(it, struct pending_delivery, under_way);
@@ -185,7 +185,7 @@ static void endpoint_interrupt(struct endpoint *p)
 }
 
 /* Fails all pending deliveries of a disabled endpoint, in one change set. */
-static void endpoint_fail_all(struct endpoint *p, const char *error)
+static void endpoint_fail_all(struct webhook_endpoint *p, const char *error)
 {
     endpoint_interrupt(p);
     struct pending_delivery *pending = pending_peek(p);
@@ -203,7 +203,7 @@ static void endpoint_fail_all(struct endpoint *p, const char *error)
 
 /* The other deliveries stay pending: they fail when the webhook is stored as disabled. After a crash between
  * the two, deliveries of the disabled webhook are still pending; they fail after the restart. */
-void endpoint_give_up(struct endpoint *p, struct webhook_report *report)
+void endpoint_give_up(struct webhook_endpoint *p, struct webhook_report *report)
 {
     struct webhook_engine *e = p->engine;
     assert(!p->subscription->disabled && !p->given_up);
@@ -214,16 +214,16 @@ void endpoint_give_up(struct endpoint *p, struct webhook_report *report)
     e->o.given_up(e->o.ctx, report);
 }
 
-static struct endpoint *endpoint_find(struct webhook_engine *e, const char *id)
+static struct webhook_endpoint *endpoint_find(struct webhook_engine *e, const char *id)
 {
-    struct endpoint *p;
+    struct webhook_endpoint *p;
     HASH_FIND_STR(e->endpoints, id, p);
     return p;
 }
 
-static struct endpoint *endpoint_new(struct webhook_engine *e, const char *id)
+static struct webhook_endpoint *endpoint_new(struct webhook_engine *e, const char *id)
 {
-    struct endpoint *p = MEM_NEW(struct endpoint);
+    struct webhook_endpoint *p = MEM_NEW(struct webhook_endpoint);
     (void)snprintf(p->id, sizeof(p->id), "%s", id);
     p->engine = e;
     p->timer.fire = on_due;
@@ -233,7 +233,7 @@ static struct endpoint *endpoint_new(struct webhook_engine *e, const char *id)
     return p;
 }
 
-static void endpoint_free(struct endpoint *p)
+static void endpoint_free(struct webhook_endpoint *p)
 {
     struct webhook_engine *e = p->engine;
     endpoint_interrupt(p);
@@ -280,7 +280,7 @@ void webhook_engine_free(struct webhook_engine *e)
 {
     if (!e)
         return;
-    struct endpoint *p, *next;
+    struct webhook_endpoint *p, *next;
     HASH_ITER (hh, e->endpoints, p, next) {
         endpoint_free(p);
     }
@@ -297,7 +297,7 @@ static wall_us later(wall_us a, wall_us b)
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
 {
     loop_assert_owner(e->o.loop);
-    struct endpoint *p = endpoint_find(e, s->id);
+    struct webhook_endpoint *p = endpoint_find(e, s->id);
     if (!p) {
         p = endpoint_new(e, s->id);
     } else {
@@ -331,7 +331,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
 void webhook_engine_remove(struct webhook_engine *e, const char *id)
 {
     loop_assert_owner(e->o.loop);
-    struct endpoint *p = endpoint_find(e, id);
+    struct webhook_endpoint *p = endpoint_find(e, id);
     if (p)
         endpoint_free(p);
 }
@@ -340,7 +340,7 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
 {
     struct pending_delivery *pending;
     loop_assert_owner(e->o.loop);
-    struct endpoint *p = endpoint_find(e, d->subscription_id);
+    struct webhook_endpoint *p = endpoint_find(e, d->subscription_id);
     HASH_FIND(hh, e->pending, d->id, strlen(d->id), pending);
     if (!p || pending || d->status != DELIVERY_PENDING)
         return; /* nothing to store: with a deleted webhook, the store deletes its deliveries, too */
@@ -367,7 +367,7 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
 size_t webhook_engine_pending(struct webhook_engine *e, const char *id)
 {
     loop_assert_owner(e->o.loop);
-    const struct endpoint *p = endpoint_find(e, id);
+    const struct webhook_endpoint *p = endpoint_find(e, id);
     return p ? p->waiting.count + (size_t)p->in_flight : 0;
 }
 
@@ -378,7 +378,7 @@ bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id)
     HASH_FIND(hh, e->pending, delivery_id, strlen(delivery_id), pending);
     if (!pending)
         return false;
-    struct endpoint *p = pending->endpoint;
+    struct webhook_endpoint *p = pending->endpoint;
     if (heap_contains(&pending->due)) {
         p->paused_until = 0;
         heap_set(&p->waiting, &pending->due, env_mono(e->env));

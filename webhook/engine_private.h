@@ -30,12 +30,12 @@ struct pending_delivery {
     struct list under_way;
     struct http_call *call;    /* the request in progress, or NULL */
     struct event_fetch *fetch; /* the read of the body in progress, or NULL */
-    struct endpoint *endpoint;
+    struct webhook_endpoint *endpoint;
     UT_hash_handle hh;
 };
 
 /* A webhook and its pending deliveries. */
-struct endpoint {
+struct webhook_endpoint {
     char id[40];
     struct webhook_engine *engine;
     struct subscription *subscription;
@@ -56,7 +56,7 @@ struct endpoint {
 struct webhook_engine {
     struct webhook_options o;
     const struct env *env;
-    struct endpoint *endpoints;
+    struct webhook_endpoint *endpoints;
     struct pending_delivery *pending;
     struct heap ages; /* all pending deliveries, by the time of their event */
     struct list ready;
@@ -69,7 +69,7 @@ struct webhook_engine {
  * then start. */
 void pending_finish(struct pending_delivery *pending, bool final, mono_us due);
 /* Sends nothing more to the endpoint, and passes the report to the owner of the webhooks. */
-void endpoint_give_up(struct endpoint *p, struct webhook_report *report);
+void endpoint_give_up(struct webhook_endpoint *p, struct webhook_report *report);
 
 /* Makes a change set for the results of deliveries. The caller submits it to the store. */
 struct change_set *record_new(void);

@@ -201,7 +201,7 @@ char *webhook_sign_all(const struct subscription *s, const struct seal_key *key,
         char *secret CLEANUP_SECRET = seal_open(key, context, k->sealed, k->sealed_len);
         char *signature CLEANUP_FREE = webhook_sign(secret, id, now / US_PER_S, body, body_len);
         if (signature)
-            (void)buffer_printf(&out, "%s%s", out.len ? " " : "", signature);
+            buffer_printf(&out, "%s%s", out.len ? " " : "", signature);
     }
     return out.len ? buffer_take(&out, NULL) : NULL;
 }

@@ -215,11 +215,11 @@ static bool port_is_listed(const struct config *config, long port)
 static json_t *valid_ports(const struct config *config)
 {
     json_t *ports = json_array();
-    (void)json_array_append_new(ports, json_integer(PORT_HTTPS));
+    json_append_take(ports, json_integer(PORT_HTTPS));
     if (config->webhooks.allow_http)
-        (void)json_array_append_new(ports, json_integer(PORT_HTTP));
+        json_append_take(ports, json_integer(PORT_HTTP));
     for (const int *p = config->webhooks.ports; p && *p; p++)
-        (void)json_array_append_new(ports, json_integer(*p));
+        json_append_take(ports, json_integer(*p));
     return ports;
 }
 

@@ -25,7 +25,7 @@ static json_t *visible_projects(const struct request *r, const struct config_acc
         if (p->account != account)
             continue;
         if (api_token_sees_project(r->token, p->name))
-            (void)json_array_append_new(names, json_string(p->name));
+            json_append_take(names, json_string(p->name));
         else
             *ret_all = false;
     }

@@ -130,7 +130,7 @@ const char *cluster_order_parse(const char *text, struct cluster_order *ret, jso
         if (!key) {
             *ret_valid = json_array();
             for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-                (void)json_array_append_new(*ret_valid, json_string(keys[i].name));
+                json_append_take(*ret_valid, json_string(keys[i].name));
             return "has to be one of the valid keys, or several with commas between, each with '-' before it "
                    "for the other direction";
         }

@@ -101,13 +101,13 @@ static char *policy_of(const struct config *config)
 {
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, POLICY_BYTES);
-    (void)buffer_add_str(&out, POLICY_BEFORE);
+    buffer_add_str(&out, POLICY_BEFORE);
     for (size_t i = 0; i < config->oidc.issuer_count; i++) {
         const char *url = config->oidc.issuers[i].issuer;
         if (is_called(&config->oidc.issuers[i]) && !is_named_before(config, i))
-            (void)buffer_printf(&out, " %.*s", (int)origin_len(url), url);
+            buffer_printf(&out, " %.*s", (int)origin_len(url), url);
     }
-    (void)buffer_add_str(&out, POLICY_AFTER);
+    buffer_add_str(&out, POLICY_AFTER);
     assert(!out.overflow);
     return buffer_take(&out, NULL);
 }

@@ -57,7 +57,7 @@ static void read_types(struct request *r, struct command_events *events, struct 
             continue;
         json_t *all = json_array();
         for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
-            (void)json_array_append_new(all, json_string(event_type_name((enum event_type)i)));
+            json_append_take(all, json_string(event_type_name((enum event_type)i)));
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value", all,
                           "is not an event type or a family such as cluster.*");
     }
@@ -123,18 +123,18 @@ static struct problem *finish_events_page(struct request *r, struct command *cmd
     assert(cmd->reply.text);
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, SIZE_MAX);
-    (void)buffer_printf(&out, "{\"items\":%s,\"next_cursor\":", cmd->reply.text);
+    buffer_printf(&out, "{\"items\":%s,\"next_cursor\":", cmd->reply.text);
     (void)snprintf(number, sizeof(number), "%" PRId64, page->next);
     if (page->next && cursor_place_set(&next, number)) {
         cursor_make(r, &next, cursor);
-        (void)buffer_printf(&out, "\"%s\"", cursor);
+        buffer_printf(&out, "\"%s\"", cursor);
     } else {
-        (void)buffer_add_str(&out, "null");
+        buffer_add_str(&out, "null");
     }
-    (void)buffer_printf(&out,
-                        ",\"last_sequence\":%" PRId64 ",\"oldest_sequence\":%" PRId64
-                        ",\"newest_sequence\":%" PRId64 ",\"base_sequence\":%" PRId64 "}",
-                        page->last, page->oldest, page->newest, page->base);
+    buffer_printf(&out,
+                  ",\"last_sequence\":%" PRId64 ",\"oldest_sequence\":%" PRId64
+                  ",\"newest_sequence\":%" PRId64 ",\"base_sequence\":%" PRId64 "}",
+                  page->last, page->oldest, page->newest, page->base);
     answer_field(&r->http.answer, "Vary", "Accept");
     size_t len;
     char *text = buffer_take(&out, &len);

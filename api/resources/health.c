@@ -7,7 +7,7 @@
 
 enum { WHY_BYTES = 240 };
 
-struct check {
+struct health_check {
     const char *name;
     bool ok;
     const char *why;
@@ -20,7 +20,7 @@ static bool is_well(bool (*question)(void *ctx, char *why, size_t size), void *c
     return !question || question(ctx, why, WHY_BYTES);
 }
 
-static void answer_health_checks(struct request *r, const struct check *checks, size_t count,
+static void answer_health_checks(struct request *r, const struct health_check *checks, size_t count,
                                  const char *remarks)
 {
     bool verbose = r->params.given[PARAM_VERBOSE];
@@ -33,15 +33,15 @@ static void answer_health_checks(struct request *r, const struct check *checks, 
         bool ok = checks[i].ok || skipped;
         all = all && ok;
         if (verbose || !ok)
-            (void)buffer_printf(&text, "[%c]%s %s%s%s\n", ok ? '+' : '-', checks[i].name,
-                                skipped ? "excluded"
-                                : ok    ? "ok"
-                                        : "failed",
-                                ok ? "" : ": ", ok ? "" : checks[i].why);
+            buffer_printf(&text, "[%c]%s %s%s%s\n", ok ? '+' : '-', checks[i].name,
+                          skipped ? "excluded"
+                          : ok    ? "ok"
+                                  : "failed",
+                          ok ? "" : ": ", ok ? "" : checks[i].why);
     }
     if (verbose && *remarks)
-        (void)buffer_printf(&text, "[!]%s\n", remarks);
-    (void)buffer_add_str(&text, all ? "ok\n" : "failed\n");
+        buffer_printf(&text, "[!]%s\n", remarks);
+    buffer_add_str(&text, all ? "ok\n" : "failed\n");
     size_t len;
     char *body = buffer_take(&text, &len);
     answer_text(&r->http.answer, all ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, TYPE_TEXT, body, len);
@@ -52,7 +52,7 @@ struct problem *handle_livez(struct request *r)
 {
     char why[WHY_BYTES];
     const struct api_options *o = &r->api->options;
-    const struct check checks[] = {{"progress", is_well(o->live, o->live_ctx, why), why}};
+    const struct health_check checks[] = {{"progress", is_well(o->live, o->live_ctx, why), why}};
     answer_health_checks(r, checks, 1, "");
     return NULL;
 }
@@ -67,7 +67,7 @@ struct problem *handle_readyz(struct request *r)
     bool ready = s->ready;
     bool draining = s->draining || http_is_draining(&r->http);
     view_leave(r->api->options.view);
-    const struct check checks[] = {
+    const struct health_check checks[] = {
         {"progress", live, why_not_live},
         {"loaded", ready, "the stored state is not loaded yet"},
         {"store", writable, why_not_writable},

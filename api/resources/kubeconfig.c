@@ -197,7 +197,7 @@ static void add_argument(struct buffer *url, const struct request *r, enum param
 {
     const char *value = r->params.texts[id];
     if (value)
-        (void)buffer_printf(url, "%c%s=%s", strchr(url->data, '?') ? '&' : '?', param_name(id), value);
+        buffer_printf(url, "%c%s=%s", strchr(url->data, '?') ? '&' : '?', param_name(id), value);
 }
 
 /* Returns the URL at which the client reaches shootd, configured or from the request, with the parameters of
@@ -208,11 +208,11 @@ static char *credential_url(const struct request *r)
     struct buffer url;
     assert(base || r->http.headers.values[HEADER_HOST]); /* checked by check_address */
     buffer_init(&url, LONGEST);
-    (void)buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential",
-                        base                  ? ""
-                        : r->api->options.tls ? "https://"
-                                              : "http://",
-                        base ? base : r->http.headers.values[HEADER_HOST], r->project, r->name);
+    buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential",
+                  base                  ? ""
+                  : r->api->options.tls ? "https://"
+                                        : "http://",
+                  base ? base : r->http.headers.values[HEADER_HOST], r->project, r->name);
     add_argument(&url, r, PARAM_TTL_SECONDS);
     add_argument(&url, r, PARAM_MIN_REMAINING_SECONDS);
     add_argument(&url, r, PARAM_API_VERSION);
@@ -224,7 +224,7 @@ static void add_scalar(struct buffer *out, const char *before, const char *text,
 {
     json_t *value CLEANUP_JSON = json_string(text);
     char *quoted CLEANUP_FREE = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    (void)buffer_printf(out, "%s%s%s", before, quoted ? quoted : "\"\"", after);
+    buffer_printf(out, "%s%s%s", before, quoted ? quoted : "\"\"", after);
 }
 
 static void add_user(struct request *r, struct buffer *out, const char *name)
@@ -244,13 +244,13 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
                                      field,
                                      url};
     add_scalar(out, "users:\n- name: ", name, "\n");
-    (void)buffer_printf(out, "  user:\n    exec:\n      apiVersion: %s\n      command: curl\n      args:\n",
-                        credential_api(r));
+    buffer_printf(out, "  user:\n    exec:\n      apiVersion: %s\n      command: curl\n      args:\n",
+                  credential_api(r));
     for (size_t i = 0; i < ARRAY_LEN(arguments); i++)
         add_scalar(out, "      - ", arguments[i], "\n");
     add_scalar(out, "      installHint: ",
                "curl is needed, and a file with the line 'Authorization: Bearer <token of shootd>'", "\n");
-    (void)buffer_add_str(out, "      interactiveMode: Never\n      provideClusterInfo: false\n");
+    buffer_add_str(out, "      interactiveMode: Never\n      provideClusterInfo: false\n");
 }
 
 /*
@@ -279,7 +279,7 @@ static bool answer_exec(struct request *r, const char *kubeconfig)
     char *name CLEANUP_FREE = entry_name(r);
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, LONGEST);
-    (void)buffer_add_str(&out, "apiVersion: v1\nkind: Config\n");
+    buffer_add_str(&out, "apiVersion: v1\nkind: Config\n");
     add_scalar(&out, "current-context: ", name, "\n");
     add_scalar(&out, "clusters:\n- name: ", name, "\n");
     add_scalar(&out, "  cluster:\n    server: ", parts->server, "\n");

@@ -91,7 +91,7 @@ struct problem *handle_auth(struct request *r)
         json_set_str(issuer, "issuer", of->issuer);
         json_set_str(issuer, "client_id", of->client_id);
         json_set_take(issuer, "scopes", of->client_id ? string_list_to_json(of->scopes) : json_array());
-        (void)json_array_append_new(issuers, issuer);
+        json_append_take(issuers, issuer);
     }
     json_set_take(doc, "issuers", issuers);
     return answer_with_public_document(r, doc);
@@ -121,7 +121,7 @@ static void add_escaped(struct buffer *out, const char *text)
 {
     for (; *text; text++) {
         const char *entity = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
-        (void)buffer_add(out, entity ? entity : text, entity ? strlen(entity) : 1);
+        buffer_add(out, entity ? entity : text, entity ? strlen(entity) : 1);
     }
 }
 
@@ -130,13 +130,13 @@ static void answer_page(struct request *r, const struct problem_kind *kind, cons
     struct buffer out CLEANUP_BUFFER;
     size_t len;
     buffer_init(&out, 16 * 1024);
-    (void)buffer_printf(
+    buffer_printf(
         &out,
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title></head>\n"
         "<body><h1>%s</h1>\n<p>Problem <code>%s</code>, HTTP status %d, fault: %s.</p>\n<p>",
         kind->title, kind->title, kind->code, kind->status, fault);
     add_escaped(&out, kind->advice);
-    (void)buffer_add_str(&out, "</p></body></html>\n");
+    buffer_add_str(&out, "</p></body></html>\n");
     char *text = buffer_take(&out, &len);
     answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_HTML, text, len);
     answer_header(&r->http.answer, "Cache-Control", "max-age=300");

@@ -108,7 +108,7 @@ struct problem *handle_node_pools(struct request *r)
     const char *name;
     json_t *ignored;
     json_object_foreach (names, name, ignored)
-        (void)json_array_append_new(items, render_pool(&pools, name));
+        json_append_take(items, render_pool(&pools, name));
     json_t *doc = json_object();
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);

@@ -12,7 +12,7 @@
 int verb_help(struct cli *cli)
 {
     const char *name = cli->parsed->arguments[0];
-    const struct command *command = name ? command_find(name) : NULL;
+    const struct cli_command *command = name ? command_find(name) : NULL;
     if (name && !command) {
         struct buffer fault CLEANUP_BUFFER;
         buffer_init(&fault, 4096);

@@ -64,7 +64,7 @@ static int add_wanted(struct cli *cli, const struct document *document, struct a
 /* Reads and checks all documents before the first document is sent. */
 static int read_wanted(struct cli *cli, struct all_wanted *all)
 {
-    struct documents documents;
+    struct input_documents documents;
     const char *path = parsed_text(cli->parsed, "file");
     if (!path)
         return cli_fail(END_USAGE, "-f FILE, DIRECTORY or - is needed: it has the desired clusters");
@@ -120,7 +120,7 @@ static const char *result_of(const json_t *before, const json_t *after)
 
 /* Asks before a write whose plan removes a pool, replaces nodes or ends the protection. */
 static int confirm(struct cli *cli, const struct wanted *one, const struct api_target *target,
-                   const struct http_request *request)
+                   const struct cli_request *request)
 {
     json_t *plan CLEANUP_JSON = NULL;
     struct plan_counts counts = {0};
@@ -138,10 +138,10 @@ static int confirm(struct cli *cli, const struct wanted *one, const struct api_t
 
 /* Called after a 412. The cluster may already have the values of the document, because of an earlier attempt
  * whose answer was lost, or because of another user. Then the current cluster replaces the answer. */
-static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct http_answer *answer)
+static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct cli_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
-    struct http_answer now CLEANUP_ANSWER = {0};
+    struct cli_answer now CLEANUP_ANSWER = {0};
     api_target_init(&target, API_CLUSTER, one->project, one->name, NULL);
     api_call_raw(cli, &target, NULL, &now);
     if (problem_code(&now) != END_OK || !json_bool(now.json, "managed", true) ||
@@ -149,16 +149,16 @@ static bool is_there_by_now(struct cli *cli, const struct wanted *one, struct ht
         return false;
     http_answer_done(answer);
     *answer = now;
-    now = (struct http_answer){0};
+    now = (struct cli_answer){0};
     return true;
 }
 
 /* Sends the PUT. The server accepts it only while the cluster is in the state `seen`. */
 static int put(struct cli *cli, const struct wanted *one, const struct seen_cluster *seen,
-               struct http_answer *answer)
+               struct cli_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
-    const struct http_request request = {.body = one->body, .etag = seen->etag, .only_new = !seen->cluster};
+    const struct cli_request request = {.body = one->body, .etag = seen->etag, .only_new = !seen->cluster};
     api_target_init(&target, API_PUT, one->project, one->name, NULL);
     int code = seen->cluster ? confirm(cli, one, &target, &request) : END_OK;
     if (code != END_OK)
@@ -175,7 +175,7 @@ static int put(struct cli *cli, const struct wanted *one, const struct seen_clus
 static int apply_one(struct cli *cli, const struct wanted *one, struct output *output)
 {
     struct seen_cluster seen CLEANUP_SEEN;
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     int code = seen_cluster_read(cli, one->project, one->name, true, &seen);
     if (code == END_OK)
         code = put(cli, one, &seen, &answer);
@@ -219,7 +219,7 @@ static int diff_one(struct cli *cli, const struct wanted *one, struct plan_count
 {
     struct api_target target CLEANUP_TARGET;
     json_t *plan CLEANUP_JSON = NULL;
-    const struct http_request request = {.body = one->body};
+    const struct cli_request request = {.body = one->body};
     api_target_init(&target, API_PUT, one->project, one->name, NULL);
     int code = plan_get(cli, &target, &request, &plan);
     if (code != END_OK)

@@ -47,7 +47,7 @@ bool change_confirmed(const struct cli *cli, const char *question)
 }
 
 /* Stores the operation that the answer names. */
-static void note_operation(struct change *change, const json_t *cluster)
+static void note_operation(struct cli_change *change, const json_t *cluster)
 {
     const json_t *operation = json_obj(cluster, "operation");
     assert(!change->operation && !change->type);
@@ -74,10 +74,10 @@ static bool has_already(const json_t *value, const json_t *patch)
 /* A repeated PATCH fails with 412 if the first attempt was carried out and only its answer was lost. If the
  * cluster already has the values of the patch, the current cluster replaces the answer. */
 static void forgive_second_try(struct cli *cli, const char *project, const char *cluster, const char *patch,
-                               struct http_answer *answer)
+                               struct cli_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
-    struct http_answer now CLEANUP_ANSWER = {0};
+    struct cli_answer now CLEANUP_ANSWER = {0};
     json_t *wanted CLEANUP_JSON = json_parse_strict(patch, strlen(patch), NULL);
     api_target_init(&target, API_CLUSTER, project, cluster, NULL);
     api_call_raw(cli, &target, NULL, &now);
@@ -87,13 +87,13 @@ static void forgive_second_try(struct cli *cli, const char *project, const char 
     now.status = operation && !json_str(operation, "finished_at") ? 202 : 200;
     http_answer_done(answer);
     *answer = now;
-    now = (struct http_answer){0};
+    now = (struct cli_answer){0};
 }
 
 int change_send(struct cli *cli, struct changes *changes, const char *cluster,
-                const struct api_target *target, const struct http_request *request, const char *done)
+                const struct api_target *target, const struct cli_request *request, const char *done)
 {
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     assert(target->call != API_PATCH || request->body);
     api_call_raw(cli, target, request, &answer);
     if (target->call == API_PATCH && answer.repeated && answer.status == 412)
@@ -109,8 +109,8 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
     if (code != END_OK)
         return code;
     changes->items = mem_realloc_array(changes->items, changes->count + 1, sizeof(*changes->items));
-    struct change *change = &changes->items[changes->count++];
-    *change = (struct change){.cluster = mem_strdup(cluster), .done = gone ? "deleted" : done};
+    struct cli_change *change = &changes->items[changes->count++];
+    *change = (struct cli_change){.cluster = mem_strdup(cluster), .done = gone ? "deleted" : done};
     if (answer.status == 202) {
         note_operation(change, answer.json);
         if (!change->operation)
@@ -121,7 +121,7 @@ int change_send(struct cli *cli, struct changes *changes, const char *cluster,
     return END_OK;
 }
 
-static void print_line(const struct cli *cli, const struct change *change, bool ended)
+static void print_line(const struct cli *cli, const struct cli_change *change, bool ended)
 {
     char *name CLEANUP_FREE = glyphs_shown(change->cluster),
                *id CLEANUP_FREE = glyphs_shown(change->operation);
@@ -137,10 +137,10 @@ static void print_line(const struct cli *cli, const struct change *change, bool 
 /* Returns the current cluster. When it cannot be read, for example because it was deleted, returns the
  * cluster from the answer to the change. When that answer contained none, returns an object with only
  * `project` and `name`. */
-static json_t *document_of(struct cli *cli, const struct changes *changes, const struct change *change)
+static json_t *document_of(struct cli *cli, const struct changes *changes, const struct cli_change *change)
 {
     struct api_target target CLEANUP_TARGET;
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     api_target_init(&target, API_CLUSTER, changes->project, change->cluster, NULL);
     api_call_raw(cli, &target, NULL, &answer);
     if (problem_code(&answer) == END_OK && answer.json)
@@ -157,7 +157,7 @@ static void print_results(struct cli *cli, const struct changes *changes, const 
     struct output output;
     output_begin(&output, cli);
     for (size_t i = 0; i < changes->count; i++) {
-        const struct change *change = &changes->items[i];
+        const struct cli_change *change = &changes->items[i];
         if (followed && followed[i].code != END_OK)
             continue;
         if (!documents) {
@@ -181,7 +181,7 @@ static int follow_changes(struct cli *cli, const struct changes *changes, struct
     struct followed *open CLEANUP_FREE = mem_calloc(changes->count + 1, sizeof(*open));
     size_t *index CLEANUP_FREE = mem_calloc(changes->count + 1, sizeof(*index));
     for (size_t i = 0; i < changes->count; i++) {
-        const struct change *change = &changes->items[i];
+        const struct cli_change *change = &changes->items[i];
         if (!change->operation)
             continue;
         index[count] = i;

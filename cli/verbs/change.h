@@ -7,7 +7,7 @@
 
 #include "cli/api.h"
 
-struct change {
+struct cli_change {
     char *cluster;
     char *operation;  /* the id of the operation; NULL: no operation is open */
     char *type;       /* the type of the operation */
@@ -18,7 +18,7 @@ struct change {
 
 struct changes {
     const char *project;
-    struct change *items;
+    struct cli_change *items;
     size_t count;
 };
 
@@ -28,7 +28,7 @@ struct changes {
  * attempt has succeeded and its answer was lost; this is a success.
  */
 int change_send(struct cli *cli, struct changes *changes, const char *cluster,
-                const struct api_target *target, const struct http_request *request, const char *done);
+                const struct api_target *target, const struct cli_request *request, const char *done);
 /* Waits, prints the results and frees them. `code` is the exit code so far; the first failure is the exit
  * code. */
 int changes_finish(struct cli *cli, struct changes *changes, int code);

@@ -48,8 +48,8 @@ char *labels_text(const json_t *labels)
     json_t *value;
     buffer_init(&text, 1024 * 1024);
     json_object_foreach ((json_t *)(uintptr_t)labels, key, value)
-        (void)buffer_printf(&text, "%s%s=%s", text.len ? "," : "", key,
-                            json_is_string(value) ? json_string_value(value) : "");
+        buffer_printf(&text, "%s%s=%s", text.len ? "," : "", key,
+                      json_is_string(value) ? json_string_value(value) : "");
     return buffer_take(&text, NULL);
 }
 
@@ -224,7 +224,7 @@ int seen_cluster_read(struct cli *cli, const char *project, const char *name, bo
                       struct seen_cluster *ret)
 {
     struct api_target target CLEANUP_TARGET;
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     *ret = (struct seen_cluster){0};
     api_target_init(&target, API_CLUSTER, project, name, NULL);
     api_call_raw(cli, &target, NULL, &answer);

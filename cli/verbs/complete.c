@@ -28,8 +28,8 @@ enum { DEADLINE_MS = 100, FRESH_S = 10, OLDEST_S = 86400, CACHE_BYTES = 256 * 10
 /* The command line so far. */
 struct typed {
     struct cli *cli;
-    const struct command *command; /* NULL: the line does not have a command yet */
-    const char *arguments[2];      /* the first arguments */
+    const struct cli_command *command; /* NULL: the line does not have a command yet */
+    const char *arguments[2];          /* the first arguments */
     size_t argument_count;
     const struct flag *flag; /* the flag whose value is the word to complete; NULL: the word is not a value */
     bool ended;              /* a `--` was read */
@@ -74,14 +74,14 @@ static json_t *cache_read(int directory, const char *name)
 static json_t *fetch(struct cli *cli, const struct api_target *target)
 {
     struct buffer fault CLEANUP_BUFFER;
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    const struct http_options options = {.url = cli->settings.url.value,
-                                         .ca_file = cli->settings.ca_file.value};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
+    const struct cli_http_options options = {.url = cli->settings.url.value,
+                                             .ca_file = cli->settings.ca_file.value};
     /* completion does not renew tokens, and repeats no request */
-    const struct http_request request = {.method = "GET",
-                                         .path = target->path.data,
-                                         .token = cli->settings.token.value,
-                                         .timeout_ms = DEADLINE_MS};
+    const struct cli_request request = {.method = "GET",
+                                        .path = target->path.data,
+                                        .token = cli->settings.token.value,
+                                        .timeout_ms = DEADLINE_MS};
     json_t *names = NULL, *one;
     size_t i;
     buffer_init(&fault, MESSAGE_BYTES);
@@ -93,7 +93,7 @@ static json_t *fetch(struct cli *cli, const struct api_target *target)
         names = json_array();
     json_array_foreach (names ? json_arr(answer.json, "items") : NULL, i, one)
         if (json_str(one, "name"))
-            (void)json_array_append_new(names, json_string(json_str(one, "name")));
+            json_append_take(names, json_string(json_str(one, "name")));
     return names;
 }
 
@@ -176,7 +176,7 @@ static void offer_contexts(struct typed *typed)
 
 static void offer_commands(struct typed *typed)
 {
-    for (const struct command *c = command_table; c->name; c++)
+    for (const struct cli_command *c = command_table; c->name; c++)
         if (!command_is_hidden(c))
             offer(typed, c->name, c->summary);
 }
@@ -267,7 +267,7 @@ static void offer_flags(const struct typed *typed)
 
 static void offer_arguments(struct typed *typed)
 {
-    const struct command *command = typed->command;
+    const struct cli_command *command = typed->command;
     if (!command) {
         offer_commands(typed);
         return;

@@ -51,7 +51,7 @@ static int list_contexts(struct cli *cli, const json_t *file)
 static bool use_context(json_t *file, const char *name, struct buffer *fault)
 {
     if (!contexts_find(file, name)) {
-        (void)buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
+        buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
         return false;
     }
     json_set_str(file, "current", name);
@@ -69,7 +69,7 @@ static bool remove_context(json_t *file, const char *name, struct buffer *fault)
             json_set_str(file, "current", NULL);
         return true;
     }
-    (void)buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
+    buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
     return false;
 }
 
@@ -86,7 +86,7 @@ static int show_settings(struct cli *cli)
 {
     static const struct column columns[] = {
         {"SETTING", false}, {"VALUE", true}, {"FROM", false}, {NULL, false}};
-    const struct settings *s = &cli->settings;
+    const struct cli_settings *s = &cli->settings;
     const struct {
         const char *name;
         const struct setting *setting;

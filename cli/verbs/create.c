@@ -93,7 +93,7 @@ static bool add_flags(const struct cli *cli, json_t *body)
             return false;
         if (n == 0)
             (void)json_object_set_new(member_object(body, "spec"), "node_pools", json_array());
-        (void)json_array_append_new(json_arr(json_obj(body, "spec"), "node_pools"), one);
+        json_append_take(json_arr(json_obj(body, "spec"), "node_pools"), one);
     }
     if (parsed_text(cli->parsed, "description"))
         json_set_str(body, "description", parsed_text(cli->parsed, "description"));
@@ -118,7 +118,7 @@ static bool take_project(struct cli *cli, const char *path, const char *named)
  * fault, reports it and returns NULL. */
 static json_t *body_of_file(struct cli *cli, const char *path, const char *name)
 {
-    struct documents documents;
+    struct input_documents documents;
     const char *project = NULL;
     json_t *body = NULL;
     int code = documents_read(path, &documents);
@@ -167,7 +167,7 @@ int verb_create(struct cli *cli)
         return code;
     char *text CLEANUP_FREE = json_text(body), key[KEY_BYTES];
     struct api_target target CLEANUP_TARGET;
-    const struct http_request request = {.body = text, .idempotency_key = change_key(key)};
+    const struct cli_request request = {.body = text, .idempotency_key = change_key(key)};
     api_target_init(&target, API_CREATE, project, NULL, NULL);
     if (parsed_on(cli->parsed, "dry-run"))
         return plan_show(cli, &target, &request, json_str(body, "name"));

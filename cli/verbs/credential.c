@@ -221,9 +221,9 @@ static int print(const struct cli *cli, const char *version, const json_t *statu
 /* Requests a credential. When there is a valid cached certificate, this function makes one short attempt and
  * repeats nothing. */
 static int fetch(struct cli *cli, const char *project, const char *cluster, bool has_one,
-                 struct http_answer *answer)
+                 struct cli_answer *answer)
 {
-    const struct http_request request = {.once = has_one, .timeout_ms = has_one ? AWAY_TIMEOUT_MS : 0};
+    const struct cli_request request = {.once = has_one, .timeout_ms = has_one ? AWAY_TIMEOUT_MS : 0};
     struct api_target target CLEANUP_TARGET;
     char least[24];
     (void)snprintf(least, sizeof(least), "%d", LEAST_LEFT_S);
@@ -240,7 +240,7 @@ static int fetch(struct cli *cli, const char *project, const char *cluster, bool
 }
 
 /* Whether the server has refused to give this token a credential. Any other failure may be temporary. */
-static bool is_refusal(const struct http_answer *answer)
+static bool is_refusal(const struct cli_answer *answer)
 {
     static const long refusals[] = {401, 403, 404, 409};
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
@@ -273,7 +273,7 @@ static int answer_from(struct cli *cli, struct cache *cache, const char *project
         return cli_fail((enum exit_code)kept_code,
                         "the credential was refused a moment ago: 'shootctl credential %s' shows the reason",
                         cluster);
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     int code = fetch(cli, project, cluster, has_one, &answer);
     if (code == END_OK) {
         cache_write(cache, json_obj(answer.json, "status"), END_OK);

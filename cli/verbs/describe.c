@@ -83,8 +83,7 @@ static char *joined(const json_t *words)
     buffer_init(&text, 1024 * 1024);
     for (size_t i = 0; i < json_array_size(words); i++)
         if (json_is_string(json_array_get(words, i)))
-            (void)buffer_printf(&text, "%s%s", text.len ? "," : "",
-                                json_string_value(json_array_get(words, i)));
+            buffer_printf(&text, "%s%s", text.len ? "," : "", json_string_value(json_array_get(words, i)));
     return buffer_take(&text, NULL);
 }
 

@@ -28,7 +28,7 @@ enum { MESSAGE_BYTES = 64 * 1024, FILE_BYTES = 1024 * 1024 };
  * projects have different names. */
 static char *entry_name(const struct cli *cli, const char *project, const char *cluster)
 {
-    const struct settings *s = &cli->settings;
+    const struct cli_settings *s = &cli->settings;
     const char *context = settings_token_context(s);
     char *label CLEANUP_FREE = url_label(s->url.value);
     return mem_printf("%s--%s@%s", project, cluster, context ? context : label);
@@ -36,8 +36,8 @@ static char *entry_name(const struct cli *cli, const char *project, const char *
 
 static void add_words(json_t *array, const char *flag, const char *value)
 {
-    (void)json_array_append_new(array, json_string(flag));
-    (void)json_array_append_new(array, json_string(value));
+    json_append_take(array, json_string(flag));
+    json_append_take(array, json_string(value));
 }
 
 /*
@@ -65,7 +65,7 @@ static char *own_command(void)
 
 static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
 {
-    const struct settings *s = &cli->settings;
+    const struct cli_settings *s = &cli->settings;
     const char *xdg = getenv("XDG_CONFIG_HOME"), *context = settings_token_context(s);
     json_t *args = json_pack("[s,s]", "credential", cluster), *env = json_array();
     add_words(args, "--project", project);
@@ -78,7 +78,7 @@ static json_t *exec_user(const struct cli *cli, const char *project, const char 
     if (ca_path)
         add_words(args, "--ca-file", ca_path);
     if (xdg && xdg[0] == '/')
-        (void)json_array_append_new(env, json_pack("{s:s,s:s}", "name", "XDG_CONFIG_HOME", "value", xdg));
+        json_append_take(env, json_pack("{s:s,s:s}", "name", "XDG_CONFIG_HOME", "value", xdg));
     char *command CLEANUP_FREE = own_command();
     json_t *exec = json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:b}", "apiVersion", EXEC_VERSION, "command", command,
                              "args", args, "env", env, "interactiveMode", "Never", "installHint",
@@ -88,10 +88,10 @@ static json_t *exec_user(const struct cli *cli, const char *project, const char 
 
 /* Reads the kubeconfig with its secrets. *ret_cluster is the cluster in it; the caller owns it. */
 static int get_whole(struct cli *cli, const char *project, const char *cluster, const char *ttl,
-                     struct http_answer *ret, json_t **ret_cluster)
+                     struct cli_answer *ret, json_t **ret_cluster)
 {
     struct api_target target CLEANUP_TARGET;
-    const struct http_request request = {.accept = "application/yaml", .any_text = true};
+    const struct cli_request request = {.accept = "application/yaml", .any_text = true};
     char seconds[24];
     (void)snprintf(seconds, sizeof(seconds), "%lld", (long long)(ttl ? duration_ms(ttl) / 1000 : 0));
     api_target_init(&target, API_KUBECONFIG, project, cluster, NULL);
@@ -110,7 +110,7 @@ static int get_whole(struct cli *cli, const char *project, const char *cluster, 
 static int exec_entry(struct cli *cli, const char *project, const char *name, json_t **ret_cluster,
                       json_t **ret_user)
 {
-    struct http_answer whole CLEANUP_ANSWER = {0};
+    struct cli_answer whole CLEANUP_ANSWER = {0};
     int code = get_whole(cli, project, name, NULL, &whole, ret_cluster);
     *ret_user = code == END_OK ? exec_user(cli, project, name) : NULL;
     return code;
@@ -151,7 +151,7 @@ int verb_kubeconfig(struct cli *cli)
         return code;
     json_t *cluster CLEANUP_JSON = NULL, *user CLEANUP_JSON = NULL;
     if (to_stdout && !parsed_on(cli->parsed, "exec")) {
-        struct http_answer whole CLEANUP_ANSWER = {0};
+        struct cli_answer whole CLEANUP_ANSWER = {0};
         code = get_whole(cli, project, name, parsed_text(cli->parsed, "ttl"), &whole, &cluster);
         if (code == END_OK)
             (void)fwrite(whole.body.data, 1, whole.body.len, cli->out.file);

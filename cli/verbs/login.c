@@ -38,7 +38,7 @@ static char *token_from_file(const char *path)
 
 /* Asks for the token at the terminal. After a failure reports the reason and returns NULL. If the server has
  * an issuer, an empty token means a login at the issuer. */
-static char *token_from_prompt(const char *url, const struct issuer *issuer)
+static char *token_from_prompt(const char *url, const struct cli_issuer *issuer)
 {
     bool too_long = false;
     char *offer CLEANUP_FREE =
@@ -69,9 +69,9 @@ static bool is_token(const char *token)
 struct login {
     struct cli *cli;
     const char *name, *url, *project, *ca_file;
-    const char *id;       /* the id of the token, as the server reports it */
-    struct issuer issuer; /* `issuer.url` is NULL when no issuer issued the token */
-    struct issued issued; /* the tokens, which are secrets */
+    const char *id;           /* the id of the token, as the server reports it */
+    struct cli_issuer issuer; /* `issuer.url` is NULL when no issuer issued the token */
+    struct issued issued;     /* the tokens, which are secrets */
 };
 
 /* Gets a token by single sign-on. */
@@ -128,7 +128,7 @@ static void put_login(json_t *file, const struct login *login)
     if (!context) {
         context = json_object();
         json_set_str(context, "name", login->name);
-        (void)json_array_append_new(json_arr(file, "contexts"), context);
+        json_append_take(json_arr(file, "contexts"), context);
     }
     json_set_str(context, "url", login->url);
     json_set_str(context, "token", login->issued.token);

@@ -12,7 +12,7 @@ static int act(struct cli *cli, const char *action, const char *done)
     for (size_t i = 0; i < cli->parsed->argument_count; i++) {
         struct api_target target CLEANUP_TARGET;
         char key[KEY_BYTES];
-        const struct http_request request = {.idempotency_key = change_key(key)};
+        const struct cli_request request = {.idempotency_key = change_key(key)};
         api_target_init(&target, API_ACTION, project, cli->parsed->arguments[i], action);
         code = change_send(cli, &changes, cli->parsed->arguments[i], &target, &request, done);
         first = first == END_OK ? code : first;

@@ -40,7 +40,7 @@ int verb_delete(struct cli *cli)
         if (code == END_OK && !is_meant(cli, project, name))
             code = change_refusal(cli);
         if (code == END_OK)
-            code = change_send(cli, &changes, name, &target, &(struct http_request){.etag = seen.etag},
+            code = change_send(cli, &changes, name, &target, &(struct cli_request){.etag = seen.etag},
                                "deleted");
         first = first == END_OK ? code : first;
     }

@@ -16,7 +16,7 @@ static char *joined(const json_t *scopes)
     buffer_init(&text, SCOPE_MAX_BYTES);
     json_array_foreach (scopes, i, scope)
         if (json_is_string(scope))
-            (void)buffer_printf(&text, "%s%s", text.len ? " " : "", json_string_value(scope));
+            buffer_printf(&text, "%s%s", text.len ? " " : "", json_string_value(scope));
     return buffer_take(&text, NULL);
 }
 
@@ -39,12 +39,12 @@ static int say_none(const struct cli *cli, const char *wanted)
                     cli->settings.url.value, wanted ? " " : "", wanted ? wanted : "");
 }
 
-int issuer_of_server(struct cli *cli, const char *wanted, bool quiet, struct issuer *ret)
+int issuer_of_server(struct cli *cli, const char *wanted, bool quiet, struct cli_issuer *ret)
 {
     struct api_target target CLEANUP_TARGET;
-    struct http_answer answer CLEANUP_ANSWER = {0};
-    const struct http_request request = {.once = quiet, .timeout_ms = quiet ? PEEK_TIMEOUT_MS : 0};
-    *ret = (struct issuer){0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
+    const struct cli_request request = {.once = quiet, .timeout_ms = quiet ? PEEK_TIMEOUT_MS : 0};
+    *ret = (struct cli_issuer){0};
     api_target_init(&target, API_AUTH, NULL, NULL, NULL);
     api_call_raw(cli, &target, &request, &answer);
     int code = (int)problem_code(&answer);

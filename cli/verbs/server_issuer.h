@@ -9,6 +9,6 @@
  * that has a client id. Returns END_OK; when there is no such issuer, reports why and returns an exit code.
  * With `quiet` the function reports nothing, repeats no request, and takes a few seconds at most.
  */
-int issuer_of_server(struct cli *cli, const char *wanted, bool quiet, struct issuer *ret);
+int issuer_of_server(struct cli *cli, const char *wanted, bool quiet, struct cli_issuer *ret);
 
 #endif

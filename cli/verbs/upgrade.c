@@ -64,7 +64,7 @@ int verb_upgrade(struct cli *cli)
     json_t *body CLEANUP_JSON = json_pack("{s:{s:s}}", "spec", "kubernetes_version", to);
     char *text CLEANUP_FREE = json_text(body);
     struct api_target target CLEANUP_TARGET;
-    struct http_request request = {.body = text, .content_type = "application/merge-patch+json"};
+    struct cli_request request = {.body = text, .content_type = "application/merge-patch+json"};
     struct seen_cluster seen CLEANUP_SEEN = {0};
     json_t *plan CLEANUP_JSON = NULL;
     struct plan_counts counts = {0};

@@ -36,7 +36,7 @@ static bool goal_of(const struct cli *cli, enum goal *ret_goal, const char **ret
     struct buffer words CLEANUP_BUFFER;
     buffer_init(&words, 4096);
     for (int phase = 0; phase < PHASE_MAX_; phase++)
-        (void)buffer_printf(&words, "%s phase=%s", phase ? "," : "", phase_name((enum phase)phase));
+        buffer_printf(&words, "%s phase=%s", phase ? "," : "", phase_name((enum phase)phase));
     (void)cli_fail(END_USAGE, "--for: '%s' is not one of operation, deleted,%s", text, words.data);
     return false;
 }

@@ -28,7 +28,8 @@ static const char *const change_words[] = {
 
 struct watch {
     struct cli *cli;
-    struct http *beside; /* the connection that cli->http does not name at present; see swap_connections */
+    struct cli_http
+        *beside; /* the connection that cli->http does not name at present; see swap_connections */
     unsigned beside_retries;       /* the number of retries for that connection */
     bool has_begun;                /* the stream is open, or was open before */
     const struct api_target *list; /* the list to watch; NULL: the clusters that the command line names */
@@ -149,7 +150,7 @@ static int take(json_t *now, json_t *cluster)
 }
 
 /* Reads the current state of one cluster. */
-static int read_one(struct watch *w, const char *project, const char *name, struct http_answer *answer)
+static int read_one(struct watch *w, const char *project, const char *name, struct cli_answer *answer)
 {
     struct api_target target CLEANUP_TARGET;
     api_target_init(&target, API_CLUSTER, project, name, NULL);
@@ -160,7 +161,7 @@ static int read_one(struct watch *w, const char *project, const char *name, stru
 
 /* Reads the clusters that the command line names. At the first read all clusters must exist; later a cluster
  * may be missing. */
-static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
+static int read_names(struct watch *w, json_t *now, struct cli_answer *failure)
 {
     for (const char **name = w->cli->parsed->arguments; *name; name++) {
         int code = read_one(w, w->project, *name, failure);
@@ -179,7 +180,7 @@ static int read_names(struct watch *w, json_t *now, struct http_answer *failure)
  * an answer the cluster stays known, and the next read asks again. */
 static void look_for(struct watch *w, json_t *now, const char *id, json_t *cluster)
 {
-    struct http_answer answer CLEANUP_ANSWER = {0};
+    struct cli_answer answer CLEANUP_ANSWER = {0};
     int code = read_one(w, json_str_or(cluster, "project", ""), json_str_or(cluster, "name", ""), &answer);
     bool is_there = code == END_OK && mem_same_str(json_str(answer.json, "id"), id);
     if (is_there) {
@@ -211,7 +212,7 @@ static void show_changes(struct watch *w, json_t *now)
     }
 }
 
-static int read_list(struct watch *w, json_t *now, struct http_answer *failure)
+static int read_list(struct watch *w, json_t *now, struct cli_answer *failure)
 {
     struct api_list list = {.cli = w->cli, .target = w->list};
     int code = END_OK;
@@ -221,7 +222,7 @@ static int read_list(struct watch *w, json_t *now, struct http_answer *failure)
     return code == END_OK ? end : code;
 }
 
-static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
+static int read_all(struct watch *w, json_t *now, struct cli_answer *failure)
 {
     return w->list ? read_list(w, now, failure) : read_names(w, now, failure);
 }
@@ -232,7 +233,7 @@ static int read_all(struct watch *w, json_t *now, struct http_answer *failure)
 static void swap_connections(struct watch *w)
 {
     assert(w->beside && w->beside != w->cli->http);
-    struct http *http = w->cli->http;
+    struct cli_http *http = w->cli->http;
     unsigned retries = w->cli->retries;
     w->cli->http = w->beside;
     w->cli->retries = w->beside_retries;
@@ -243,7 +244,7 @@ static void swap_connections(struct watch *w)
 /* Reads the clusters and shows the changes. If the server cannot be reached, a later call tries again. */
 static void look(struct watch *w)
 {
-    struct http_answer failure CLEANUP_ANSWER = {0};
+    struct cli_answer failure CLEANUP_ANSWER = {0};
     json_t *now CLEANUP_JSON = json_object();
     w->is_due = false;
     swap_connections(w);
@@ -304,7 +305,7 @@ static bool on_tick(void *ctx)
 /* Reads the initial state and the number after which the stream continues. */
 static int begin(struct watch *w, int64_t *ret_sequence)
 {
-    struct http_answer failure CLEANUP_ANSWER = {0};
+    struct cli_answer failure CLEANUP_ANSWER = {0};
     int code = stream_newest(w->cli, ret_sequence);
     if (code != END_OK)
         return code;

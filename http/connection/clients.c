@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "base/cidr.h"
+#include "base/lock.h"
 #include "base/mem.h"
 
 struct peer {
@@ -94,7 +95,7 @@ uint64_t client_network(const char *address)
 void peers_init(struct peers *p, const struct trust *trust, unsigned limit)
 {
     *p = (struct peers){.trust = trust, .limit = limit};
-    (void)pthread_mutex_init(&p->lock, NULL);
+    mutex_init(&p->lock);
 }
 
 void peers_done(struct peers *p)
@@ -104,7 +105,7 @@ void peers_done(struct peers *p)
         HASH_DEL(p->open, peer);
         free(peer);
     }
-    (void)pthread_mutex_destroy(&p->lock);
+    mutex_done(&p->lock);
 }
 
 uint64_t peers_network(const struct peers *p, const struct sockaddr *address)
@@ -121,7 +122,7 @@ bool peers_enter(struct peers *p, const struct sockaddr *address)
     uint64_t network = peers_network(p, address);
     if (!network)
         return true;
-    (void)pthread_mutex_lock(&p->lock);
+    mutex_lock(&p->lock);
     HASH_FIND(hh, p->open, &network, sizeof(network), peer);
     if (!peer) {
         peer = MEM_NEW(struct peer);
@@ -130,7 +131,7 @@ bool peers_enter(struct peers *p, const struct sockaddr *address)
     }
     bool enters = peer->count < p->limit;
     peer->count += enters;
-    (void)pthread_mutex_unlock(&p->lock);
+    mutex_unlock(&p->lock);
     return enters;
 }
 
@@ -145,12 +146,12 @@ void peers_leave(struct peers *p, const struct sockaddr *address)
     uint64_t network = peers_network(p, address);
     if (!network)
         return;
-    (void)pthread_mutex_lock(&p->lock);
+    mutex_lock(&p->lock);
     HASH_FIND(hh, p->open, &network, sizeof(network), peer);
     assert(peer && peer->count > 0);
     if (--peer->count == 0) {
         HASH_DEL(p->open, peer);
         free(peer);
     }
-    (void)pthread_mutex_unlock(&p->lock);
+    mutex_unlock(&p->lock);
 }

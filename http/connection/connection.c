@@ -17,6 +17,7 @@
 #include "base/env.h"
 #include "base/ids.h"
 #include "base/json.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -86,15 +87,15 @@ void connection_close_lingering(struct connection *c)
     const int size = RECEIVE_BUFFER;
     struct reaper *reaper = c->reaper;
     struct lingering_closes *l = &reaper->lingering;
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     int own = l->count < LINGERING_CLOSES_MAX ? fcntl(c->fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (own >= 0) {
         (void)setsockopt(own, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
         l->items[l->count].fd = own;
         l->items[l->count++].until = env_mono(reaper->env) + LINGER_S * US_PER_S;
     }
-    (void)pthread_cond_signal(&reaper->wake);
-    (void)pthread_mutex_unlock(&reaper->lock);
+    cond_signal(&reaper->wake);
+    mutex_unlock(&reaper->lock);
 }
 
 /* Discards received bytes without blocking. Closes a socket when the peer has closed the connection, or when
@@ -184,11 +185,11 @@ struct connection *connection_open(struct reaper *reaper, struct MHD_Connection 
     describe_peer(c, mhd);
     atomic_init(&c->phase, PHASE_CONN_NEW);
     atomic_init(&c->due, due_in(reaper, PHASE_CONN_NEW, env_mono(reaper->env)));
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     list_append(&reaper->connections, &c->link);
     add_to_address(reaper, c);
     reaper->connection_count++;
-    (void)pthread_mutex_unlock(&reaper->lock);
+    mutex_unlock(&reaper->lock);
     return c;
 }
 
@@ -205,14 +206,14 @@ const struct tls_client *connection_client(struct connection *c, struct tls *tls
 bool connection_close(struct connection *c)
 {
     struct reaper *reaper = c->reaper;
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     assert(!list_is_detached(&c->link)); /* other members of the list may write into this link while they hold
                                           * the lock */
     list_remove(&c->link);
     remove_from_address(reaper, c);
     const bool gave_place = c->gave_place;
     reaper->connection_count--;
-    (void)pthread_mutex_unlock(&reaper->lock);
+    mutex_unlock(&reaper->lock);
     tls_client_done(&c->client);
     free(c->spare);
     free(c);
@@ -302,14 +303,14 @@ bool reaper_close_idle(struct reaper *reaper, uint64_t network)
     struct connection *c;
     int64_t due = 0;
     bool closes = false;
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     while (!closes && (c = longest_idle(reaper, network, &due))) /* a new request may win the race */
         closes = atomic_compare_exchange_strong(&c->due, &due, REAPED);
     if (closes) {
         c->gave_place = true;
         (void)shutdown(c->fd, SHUT_RDWR);
     }
-    (void)pthread_mutex_unlock(&reaper->lock);
+    mutex_unlock(&reaper->lock);
     return closes;
 }
 
@@ -328,9 +329,9 @@ static void check_connections(struct reaper *reaper, mono_us now)
         check_connection(reaper, CONTAINER_OF(it, struct connection, link), now);
         if (left % PIECE_CONNECTIONS)
             continue;
-        (void)pthread_mutex_unlock(&reaper->lock);
+        mutex_unlock(&reaper->lock);
         thread_step_aside();
-        (void)pthread_mutex_lock(&reaper->lock);
+        mutex_lock(&reaper->lock);
     }
 }
 
@@ -339,7 +340,7 @@ static void *reaper_run(void *arg)
     struct reaper *reaper = arg;
     /* This thread keeps the normal priority, because workers need the reaper's lock. */
     (void)pthread_setname_np(pthread_self(), "reaper");
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     while (!reaper->stopping) {
         mono_us now = env_mono(reaper->env);
         check_connections(reaper, now);
@@ -347,31 +348,31 @@ static void *reaper_run(void *arg)
         const struct timespec until =
             cond_until(reaper->lingering.count ? LINGER_LOOK_US : reaper->limits.reap_us);
         (void)pthread_cond_timedwait(&reaper->wake, &reaper->lock, &until);
-        (void)pthread_mutex_unlock(&reaper->lock);
+        mutex_unlock(&reaper->lock);
         reaper->tick(reaper->tick_ctx, env_mono(reaper->env));
-        (void)pthread_mutex_lock(&reaper->lock);
+        mutex_lock(&reaper->lock);
     }
-    (void)pthread_mutex_unlock(&reaper->lock);
+    mutex_unlock(&reaper->lock);
     return NULL;
 }
 
 size_t reaper_lingering(struct reaper *reaper)
 {
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     size_t count = reaper->lingering.count;
-    (void)pthread_mutex_unlock(&reaper->lock);
+    mutex_unlock(&reaper->lock);
     return count;
 }
 
 unsigned reaper_unread(struct reaper *reaper)
 {
     unsigned count = 0;
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     LIST_FOR_EACH (it, &reaper->connections) {
         int phase = atomic_load(&CONTAINER_OF(it, struct connection, link)->phase);
         count += phase == PHASE_CONN_NEW || phase == PHASE_CONN_HEADER;
     }
-    (void)pthread_mutex_unlock(&reaper->lock);
+    mutex_unlock(&reaper->lock);
     return count;
 }
 
@@ -380,7 +381,7 @@ int reaper_start(struct reaper *reaper, const struct env *env, const struct conn
     reaper->env = env;
     reaper->limits = *limits;
     list_init(&reaper->connections);
-    (void)pthread_mutex_init(&reaper->lock, NULL);
+    mutex_init(&reaper->lock);
     cond_init(&reaper->wake);
     int r = pthread_create(&reaper->thread, NULL, reaper_run, reaper);
     return -r;
@@ -388,14 +389,14 @@ int reaper_start(struct reaper *reaper, const struct env *env, const struct conn
 
 void reaper_stop(struct reaper *reaper)
 {
-    (void)pthread_mutex_lock(&reaper->lock);
+    mutex_lock(&reaper->lock);
     reaper->stopping = true;
-    (void)pthread_cond_signal(&reaper->wake);
-    (void)pthread_mutex_unlock(&reaper->lock);
+    cond_signal(&reaper->wake);
+    mutex_unlock(&reaper->lock);
     (void)pthread_join(reaper->thread, NULL);
     assert(list_is_empty(&reaper->connections));
     for (size_t i = 0; i < reaper->lingering.count; i++)
         (void)close(reaper->lingering.items[i].fd);
-    (void)pthread_cond_destroy(&reaper->wake);
-    (void)pthread_mutex_destroy(&reaper->lock);
+    cond_done(&reaper->wake);
+    mutex_done(&reaper->lock);
 }

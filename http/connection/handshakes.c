@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "http/connection/connection.h"
 
@@ -36,7 +37,7 @@ static void notice(struct connection *c)
 static void hold(struct handshakes *h, struct connection *c)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
-    (void)pthread_mutex_lock(&h->lock);
+    mutex_lock(&h->lock);
     if (!h->stopping && epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) {
         (void)shutdown(c->fd, SHUT_RDWR); /* epoll has no memory; without this shutdown the library would try
                                            * the handshake again and again */
@@ -47,7 +48,7 @@ static void hold(struct handshakes *h, struct connection *c)
         list_append(&h->waiting, &c->handshake);
         MHD_suspend_connection(c->mhd);
     }
-    (void)pthread_mutex_unlock(&h->lock);
+    mutex_unlock(&h->lock);
 }
 
 /*
@@ -58,10 +59,10 @@ static void hold(struct handshakes *h, struct connection *c)
 static void resume(struct handshakes *h, struct connection *c)
 {
     struct MHD_Connection *mhd = c->mhd;
-    (void)pthread_mutex_lock(&h->lock);
+    mutex_lock(&h->lock);
     (void)epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
     list_remove(&c->handshake);
-    (void)pthread_mutex_unlock(&h->lock);
+    mutex_unlock(&h->lock);
     MHD_resume_connection(mhd);
 }
 
@@ -93,10 +94,10 @@ static int on_finished(gnutls_session_t session, unsigned type, unsigned when, u
 
 static struct connection *first_of(struct handshakes *h)
 {
-    (void)pthread_mutex_lock(&h->lock);
+    mutex_lock(&h->lock);
     h->stopping = true;
     struct list *first = list_is_empty(&h->waiting) ? NULL : h->waiting.next;
-    (void)pthread_mutex_unlock(&h->lock);
+    mutex_unlock(&h->lock);
     return first ? CONTAINER_OF(first, struct connection, handshake) : NULL;
 }
 
@@ -138,14 +139,14 @@ static void free_all(struct handshakes *h)
         (void)close(h->epoll_fd);
     if (h->wake_fd >= 0)
         (void)close(h->wake_fd);
-    (void)pthread_mutex_destroy(&h->lock);
+    mutex_done(&h->lock);
 }
 
 int handshakes_start(struct handshakes *h)
 {
     *h = (struct handshakes){.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
                              .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    (void)pthread_mutex_init(&h->lock, NULL);
+    mutex_init(&h->lock);
     list_init(&h->waiting);
     int r = start_thread(h);
     if (r < 0)

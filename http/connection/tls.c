@@ -18,6 +18,7 @@
 #include <gnutls/x509.h>
 
 #include "base/attrs.h"
+#include "base/lock.h"
 #include "base/mem.h"
 
 enum {
@@ -242,7 +243,7 @@ struct tls *tls_open(const struct env *env, const struct tls_files *files, char 
     tls->paths[OF_CERTIFICATE] = mem_strdup(files->certificate);
     tls->paths[OF_KEY] = mem_strdup(files->key);
     tls->paths[OF_CLIENT_CA] = mem_strdup(files->client_ca);
-    (void)pthread_mutex_init(&tls->lock, NULL);
+    mutex_init(&tls->lock);
     tls->current = read_certificate(tls, ret_error);
     if (tls->current)
         return tls;
@@ -269,7 +270,7 @@ void tls_free(struct tls *tls)
         free_older(tls->current);
         certificate_free(tls->current);
     }
-    (void)pthread_mutex_destroy(&tls->lock);
+    mutex_done(&tls->lock);
     for (int i = 0; i < FILES; i++)
         free(tls->paths[i]);
     free(tls->authorities);
@@ -296,9 +297,9 @@ static void replace(struct tls *tls, struct certificate *next)
     for (struct certificate *c = before; c; c = c->older)
         if (c->older && now - c->older->replaced_at > HANDSHAKES_END_US)
             free_older(c);
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     tls->current = next;
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     if (!is_same(&before->clients_version, &next->clients_version))
         atomic_fetch_add(&tls->clients_generation, 1);
 }
@@ -328,9 +329,9 @@ enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error)
 
 wall_us tls_ends_at(struct tls *tls)
 {
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     const wall_us ends_at = tls->current->ends_at;
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     return ends_at;
 }
 
@@ -350,9 +351,9 @@ int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
     struct tls *tls = atomic_load(&serving);
     (void)session;
     (void)info;
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     struct certificate *c = tls->current;
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     *ret_certs = c->chain;
     *ret_count = c->count;
     *ret_ocsp = NULL;
@@ -427,10 +428,10 @@ uint64_t tls_clients_generation(struct tls *tls)
 void tls_client(struct tls *tls, gnutls_session_t session, struct tls_client *ret)
 {
     *ret = (struct tls_client){.generation = tls_clients_generation(tls)};
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     struct certificate *current = tls->current; /* used without the lock: a replaced certificate stays valid
                                                  * for a minute */
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     gnutls_x509_crt_t client = tls->authorities ? trusted_client(current, session) : NULL;
     if (!client)
         return;

@@ -136,7 +136,7 @@ const char *path_of_target(const char *target)
 
 enum { MAX_TEXT = 512, MAX_DAYS = 36500 };
 
-struct reading {
+struct target_reading {
     const struct query_rule *rules;
     unsigned rule_count;
     uint64_t known;
@@ -178,13 +178,14 @@ bool query_time(const char *text, wall_us now, wall_us *ret)
     return parse_time_or_date(text, ret);
 }
 
-static void fault(struct reading *in, const char *name, const char *code, json_t *valid, const char *detail)
+static void fault(struct target_reading *in, const char *name, const char *code, json_t *valid,
+                  const char *detail)
 {
     problem_add_fault(&in->problem, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, name, code, valid, "%s",
                       detail);
 }
 
-static void read_number(struct reading *in, unsigned id, const char *text)
+static void read_number(struct target_reading *in, unsigned id, const char *text)
 {
     const struct query_rule *rule = &in->rules[id];
     char *end;
@@ -205,7 +206,7 @@ static void read_number(struct reading *in, unsigned id, const char *text)
     in->values->numbers[id] = number;
 }
 
-static void read_bool(struct reading *in, unsigned id, const char *text)
+static void read_bool(struct target_reading *in, unsigned id, const char *text)
 {
     bool yes = !*text || !strcmp(text, "true");
     if (!yes && strcmp(text, "false") != 0)
@@ -214,7 +215,7 @@ static void read_bool(struct reading *in, unsigned id, const char *text)
     in->values->numbers[id] = yes;
 }
 
-static void read_enum(struct reading *in, unsigned id, const char *text)
+static void read_enum(struct target_reading *in, unsigned id, const char *text)
 {
     const struct query_rule *rule = &in->rules[id];
     char *copy CLEANUP_FREE = mem_strdup(text);
@@ -230,12 +231,12 @@ static void read_enum(struct reading *in, unsigned id, const char *text)
         }
         json_t *valid = json_array();
         for (int i = 0; i < rule->max; i++)
-            (void)json_array_append_new(valid, json_string(rule->to_name(i)));
+            json_append_take(valid, json_string(rule->to_name(i)));
         fault(in, rule->name, "unknown_value", valid, "is not one of the valid values");
     }
 }
 
-static void read_text(struct reading *in, unsigned id, const char *text)
+static void read_text(struct target_reading *in, unsigned id, const char *text)
 {
     const struct query_rule *rule = &in->rules[id];
     size_t most = rule->max ? (size_t)rule->max : MAX_TEXT;
@@ -257,7 +258,7 @@ static bool is_repeatable(const struct query_rule *rule)
 }
 
 /* Reads a parameter that was given before. Many clients send a list in this form. */
-static void read_again(struct reading *in, unsigned id, const char *text)
+static void read_again(struct target_reading *in, unsigned id, const char *text)
 {
     struct query_values *p = in->values;
     if (!is_repeatable(&in->rules[id])) {
@@ -273,7 +274,7 @@ static void read_again(struct reading *in, unsigned id, const char *text)
         read_text(in, id, joined);
 }
 
-static void read_value(struct reading *in, unsigned id, char *text)
+static void read_value(struct target_reading *in, unsigned id, char *text)
 {
     struct query_values *p = in->values;
     const char *name = in->rules[id].name;
@@ -316,7 +317,7 @@ static void read_value(struct reading *in, unsigned id, char *text)
     }
 }
 
-static int find_rule(const struct reading *in, const char *name)
+static int find_rule(const struct target_reading *in, const char *name)
 {
     for (unsigned id = 0; id < in->rule_count; id++)
         if (in->known & UINT64_C(1) << id && !strcmp(name, in->rules[id].name))
@@ -347,7 +348,7 @@ struct problem *query_refuse_target(const char *target)
 static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
                                      const char *value, size_t value_len)
 {
-    struct reading *in = cls;
+    struct target_reading *in = cls;
     (void)kind;
     if (!key_len && !value)
         return MHD_YES; /* an empty part between two ampersands, as in "?&x" */
@@ -364,7 +365,7 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
         json_t *known = json_array();
         for (unsigned i = 0; i < in->rule_count; i++)
             if (in->known & UINT64_C(1) << i)
-                (void)json_array_append_new(known, json_string(in->rules[i].name));
+                json_append_take(known, json_string(in->rules[i].name));
         fault(in, name, "unknown_parameter", known, "is not a parameter of this operation");
     }
     if (id < 0)
@@ -379,7 +380,8 @@ struct problem *query_read(struct MHD_Connection *mhd, const struct query_rule *
                            uint64_t known, wall_us now, struct query_values *ret)
 {
     assert(rule_count <= QUERY_MAX_RULES && (rule_count == QUERY_MAX_RULES || !(known >> rule_count)));
-    struct reading in = {.rules = rules, .rule_count = rule_count, .known = known, .now = now, .values = ret};
+    struct target_reading in = {
+        .rules = rules, .rule_count = rule_count, .known = known, .now = now, .values = ret};
     (void)MHD_get_connection_values_n(mhd, MHD_GET_ARGUMENT_KIND, read_argument, &in);
     return in.problem;
 }

@@ -63,7 +63,7 @@ static bool add_member(json_t *names, const char *prefix, const char *name)
         return false;
     char *whole CLEANUP_FREE = mem_printf("%s%s", prefix, name);
     char *text CLEANUP_FREE = audit_cut(whole);
-    (void)json_array_append_new(names, json_string(text));
+    json_append_take(names, json_string(text));
     return true;
 }
 
@@ -419,12 +419,11 @@ static struct problem *on_audit_page(struct store_query *s)
         return problem_new(PROBLEM_STORE_UNAVAILABLE, "the audit log cannot be read");
     buffer_init(&out, MAX_BYTES);
     const bool lines = cmd->audit.as_lines;
-    (void)buffer_add_str(&out, lines ? "" : "[");
+    buffer_add_str(&out, lines ? "" : "[");
     for (size_t i = 0; i < page->count; i++) /* adds the number of the entry to its stored text */
-        (void)buffer_printf(&out, "%s{\"sequence\":%lld,%s%s", i && !lines ? "," : "",
-                            (long long)page->entries[i].sequence, page->entries[i].body + 1,
-                            lines ? "\n" : "");
-    (void)buffer_add_str(&out, lines ? "" : "]");
+        buffer_printf(&out, "%s{\"sequence\":%lld,%s%s", i && !lines ? "," : "",
+                      (long long)page->entries[i].sequence, page->entries[i].body + 1, lines ? "\n" : "");
+    buffer_add_str(&out, lines ? "" : "]");
     cmd->audit.next = page->next;
     cmd->reply.status = 200;
     cmd->reply.text = buffer_take(&out, &len);

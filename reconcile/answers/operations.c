@@ -37,9 +37,9 @@ static void render_page(struct command_operations *c, const struct operation_pag
         json_t *doc CLEANUP_JSON = render_operation(page->operations[i]);
         char *text CLEANUP_FREE = json_text(doc);
         render_operation_etag(page->operations[i], tag);
-        (void)buffer_add_str(&items, i ? "," : "");
-        (void)buffer_add_str(&items, text);
-        (void)buffer_add_str(&tags, tag);
+        buffer_add_str(&items, i ? "," : "");
+        buffer_add_str(&items, text);
+        buffer_add_str(&tags, tag);
     }
     c->items = buffer_take(&items, NULL);
     c->tags = buffer_take(&tags, NULL);

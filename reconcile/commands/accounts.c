@@ -40,9 +40,9 @@ static json_t *render_account(const struct account *a)
     json_set_str(doc, "login_message", status.login_message);
     json_t *two_factor = json_object(), *methods = json_array();
     if (status.sms)
-        (void)json_array_append_new(methods, json_string("sms"));
+        json_append_take(methods, json_string("sms"));
     if (status.webauthn)
-        (void)json_array_append_new(methods, json_string("webauthn"));
+        json_append_take(methods, json_string("webauthn"));
     json_set_take(two_factor, "methods", methods);
     json_set_bool(two_factor, "verification_pending", status.verification_pending);
     json_set_take(doc, "two_factor", two_factor);
@@ -65,7 +65,7 @@ static json_t *render_whole_account(const struct account *a)
     json_t *projects = json_array();
     for (const struct project *p = a->r->projects; p; p = p->hh.next)
         if (!strcmp(p->config->account->name, a->name))
-            (void)json_array_append_new(projects, json_string(p->name));
+            json_append_take(projects, json_string(p->name));
     json_set_take(doc, "projects", projects);
     return doc;
 }

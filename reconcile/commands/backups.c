@@ -357,7 +357,7 @@ static void on_list_work(struct worker_job *job)
                            ? read_description(directory, names[i]->d_name, made_at)
                            : NULL;
         if (item)
-            (void)json_array_append_new(l->items, item);
+            json_append_take(l->items, item);
     }
     free_names(names, count);
     if (directory >= 0)

@@ -21,7 +21,7 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
             continue;
         json_t *valid = json_array();
         for (size_t i = 0; i < count; i++)
-            (void)json_array_append_new(valid, json_string(known[i]));
+            json_append_take(valid, json_string(known[i]));
         char *here CLEANUP_FREE = json_pointer_to("#", name);
         BODY_FAULT(faults, here, "unknown_member", valid, "is not a member that exists here");
     }
@@ -56,9 +56,9 @@ static json_t *known_projects(struct reconcile *r, const struct command *cmd)
     json_t *names = json_array();
     for (struct project *p = r->projects; p; p = p->hh.next)
         if (projects_include(cmd->caller.projects, p->name))
-            (void)json_array_append_new(names, json_string(p->name));
+            json_append_take(names, json_string(p->name));
     if (projects_include(cmd->caller.projects, "*"))
-        (void)json_array_append_new(names, json_string("*"));
+        json_append_take(names, json_string("*"));
     return names;
 }
 
@@ -94,7 +94,7 @@ static json_t *all_event_types(void)
 {
     json_t *names = json_array();
     for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
-        (void)json_array_append_new(names, json_string(event_type_name((enum event_type)i)));
+        json_append_take(names, json_string(event_type_name((enum event_type)i)));
     return names;
 }
 

@@ -74,7 +74,7 @@ static struct problem *on_deliveries_found(struct store_query *s)
         return unreadable();
     json_t *items = json_array();
     for (size_t i = 0; i < s->count; i++)
-        (void)json_array_append_new(items, render_for_caller(cmd, &s->deliveries[i]));
+        json_append_take(items, render_for_caller(cmd, &s->deliveries[i]));
     if (s->count == (size_t)cmd->webhook.page.limit)
         memcpy(cmd->webhook.page.next, s->deliveries[s->count - 1].id, sizeof(cmd->webhook.page.next));
     reply_json(cmd, 200, items);

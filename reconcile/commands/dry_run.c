@@ -66,7 +66,7 @@ static void preview_change(json_t *changes, const char *path, const json_t *old,
     json_set_str(change, "path", path);
     json_set_take(change, "old", json_deep_copy(old));
     json_set_take(change, "new", json_deep_copy(new));
-    (void)json_array_append_new(changes, change);
+    json_append_take(changes, change);
 }
 
 /* Adds the changes of labels, description and deletion protection; c: NULL when there is no cluster yet. */
@@ -100,7 +100,7 @@ static void preview_step(json_t *steps, const char *type, const char *target, bo
     json_set_str(step, "target", target && *target ? target : NULL);
     json_set_bool(step, "rolls_nodes", rolls);
     json_set_str(step, "reason", reason);
-    (void)json_array_append_new(steps, step);
+    json_append_take(steps, step);
 }
 
 /* The use of the quota when all pools of the project, and of the new cluster, are at their maximum. */

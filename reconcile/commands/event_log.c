@@ -30,12 +30,12 @@ static char *page_items(const struct event_page *page)
 {
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, SIZE_MAX);
-    (void)buffer_add_str(&out, "[");
+    buffer_add_str(&out, "[");
     for (size_t i = 0; i < page->count; i++) {
-        (void)buffer_add_str(&out, i ? "," : "");
+        buffer_add_str(&out, i ? "," : "");
         render_event_item(&out, &page->events[i]);
     }
-    (void)buffer_add_str(&out, "]");
+    buffer_add_str(&out, "]");
     return buffer_take(&out, NULL);
 }
 

@@ -107,7 +107,7 @@ static void add_freeze(json_t *items, const struct command *cmd, const struct pr
     const json_t *freeze = freeze_in_force(state, now);
     /* A freeze of all projects concerns every project, so every caller sees it. */
     if (freeze && (!project_of(state) || is_seen(cmd, state->name)))
-        (void)json_array_append_new(items, freeze_document(scope_of(state), freeze));
+        json_append_take(items, freeze_document(scope_of(state), freeze));
 }
 
 /* Returns the freezes that the caller sees, and their entity tag. */

@@ -34,7 +34,7 @@ static json_t *wanted_pools(const struct entity *e)
     json_array_foreach (there, i, pool) {
         json_t *named = json_object();
         json_set_str(named, "name", json_str_or(pool, "name", ""));
-        (void)json_array_append_new(pools, named);
+        json_append_take(pools, named);
     }
     return pools;
 }
@@ -91,7 +91,7 @@ static struct problem *edit_pools(json_t *pools, struct command *cmd)
     if (exists)
         (void)json_array_set_new(pools, at, new_pool(cmd, name, json_array_get(pools, at)));
     else
-        (void)json_array_append_new(pools, new_pool(cmd, name, NULL));
+        json_append_take(pools, new_pool(cmd, name, NULL));
     return NULL;
 }
 

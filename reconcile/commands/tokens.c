@@ -58,7 +58,7 @@ static json_t *role_names(void)
 {
     json_t *names = json_array();
     for (int i = 0; i < ROLE_MAX_; i++)
-        (void)json_array_append_new(names, json_string(role_name((enum role)i)));
+        json_append_take(names, json_string(role_name((enum role)i)));
     return names;
 }
 

@@ -42,7 +42,7 @@ static int due_warning(int64_t left_us)
     return -1;
 }
 
-struct look {
+struct catalog_look {
     struct entity *e;
     json_t *announced; /* the last warning that was emitted for each version in use */
     struct save *save; /* NULL until the first event */
@@ -50,7 +50,7 @@ struct look {
 
 static void expiry_of_version(void *ctx, const struct version_in_use *v)
 {
-    struct look *look = ctx;
+    struct catalog_look *look = ctx;
     struct entity *e = look->e;
     wall_us now = env_wall(e->r->env);
     if (!v->expires_at)
@@ -78,7 +78,7 @@ static bool announce_expiry(struct entity *e, const json_t *catalog)
     if (!c->shoot || c->deleted || entity_is_committing(e))
         return false;
     json_t *announced CLEANUP_JSON = json_object();
-    struct look look = {.e = e, .announced = announced};
+    struct catalog_look look = {.e = e, .announced = announced};
     versions_in_use(c->shoot, catalog, expiry_of_version, &look);
     if (!look.save)
         return false;
@@ -199,7 +199,7 @@ static void catalog_read(struct project *p, const json_t *catalog)
     share_catalog(p);
 }
 
-static void on_catalog(struct upstream_call *call, const struct upstream_result *result)
+static void on_catalog(struct upstream_call *call, struct upstream_result *result)
 {
     struct project *p = CONTAINER_OF(call, struct project, catalog.call);
     if (result->class == UPSTREAM_OK) {

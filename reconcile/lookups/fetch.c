@@ -158,7 +158,7 @@ bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until)
 }
 
 void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int64_t within_us,
-                void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
+                void (*on_done)(struct upstream_call *call, struct upstream_result *result))
 {
     assert(!upstream_call_is_active(&f->call) && !list_is_empty(&f->waiters));
     f->call.op = op;

@@ -64,7 +64,7 @@ bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until);
  * `on_done`.
  */
 void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int64_t within_us,
-                void (*on_done)(struct upstream_call *call, const struct upstream_result *result));
+                void (*on_done)(struct upstream_call *call, struct upstream_result *result));
 /* Answers all waiting commands with a copy of the problem, except those that can do without the data. */
 void fetch_fail(struct fetch *f, const struct problem *problem);
 /* Returns the cluster of the fetch; NULL: the fetch has no cluster. */

@@ -178,7 +178,7 @@ static void note_server(const struct kubeconfig *k, const char *server)
     entity_store(e);
 }
 
-static void on_kubeconfig(struct upstream_call *call, const struct upstream_result *result)
+static void on_kubeconfig(struct upstream_call *call, struct upstream_result *result)
 {
     struct kubeconfig *k = CONTAINER_OF(call, struct kubeconfig, fetch.call);
     if (result->class != UPSTREAM_OK) {

@@ -132,7 +132,7 @@ static struct problem *problem_of(const struct lookup *l, const struct upstream_
     return upstream_problem(result);
 }
 
-static void on_looked_up(struct upstream_call *call, const struct upstream_result *result)
+static void on_looked_up(struct upstream_call *call, struct upstream_result *result)
 {
     struct lookup *l = CONTAINER_OF(call, struct lookup, fetch.call);
     bool ok = result->class == UPSTREAM_OK;

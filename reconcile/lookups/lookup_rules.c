@@ -80,7 +80,7 @@ static json_t *recommended(const struct project *p, const struct entity *e)
     for (size_t i = 0; i < ARRAY_LEN(minors); i++) {
         const char *version = spec_resolve_version(minors[i], &context);
         if (version && version_compare(version, present) > 0)
-            (void)json_array_append_new(list, json_string(version));
+            json_append_take(list, json_string(version));
     }
     return list;
 }
@@ -153,7 +153,7 @@ static json_t *kubernetes_offers(const struct project *p, const struct entity *e
         json_set_bool(offer, "recommended", names_version(best, version));
         json_set_bool(offer, "rolls_nodes", !patch);
         json_set_take(offer, "check", check_of(answers, version));
-        (void)json_array_append_new(offers, offer);
+        json_append_take(offers, offer);
     }
     return offers;
 }
@@ -173,7 +173,7 @@ static json_t *image_offers(const struct project *p, const json_t *pool)
         if (!strcmp(json_str_or(entry, "name", ""), json_str_or(image, "name", "")))
             versions = json_arr(entry, "versions");
     json_array_foreach (newer, i, entry)
-        (void)json_array_append_new(offers, make_offer(entry));
+        json_append_take(offers, make_offer(entry));
     json_t *doc = json_object();
     json_set_str(doc, "pool", json_str(pool, "name"));
     json_set_str(doc, "image", json_str(image, "name"));
@@ -192,7 +192,7 @@ static json_t *compose_upgrades(const struct project *p, const struct entity *e,
     set_present(kubernetes, json_arr(p->state->catalog, "kubernetes_versions"), present_version(e));
     json_set_take(kubernetes, "offers", kubernetes_offers(p, e, answers));
     json_array_foreach (json_arr(observed, "node_pools"), i, pool)
-        (void)json_array_append_new(images, image_offers(p, pool));
+        json_append_take(images, image_offers(p, pool));
     json_t *doc = json_object();
     json_set_take(doc, "kubernetes", kubernetes);
     json_set_take(doc, "machine_images", images);

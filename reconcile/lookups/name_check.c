@@ -30,7 +30,7 @@ static const struct fetch_kind name_checks = {.size = sizeof(struct fetch),
                                               .is_kept = never_kept,
                                               .failed = decide_without};
 
-static void on_name_checked(struct upstream_call *call, const struct upstream_result *result)
+static void on_name_checked(struct upstream_call *call, struct upstream_result *result)
 {
     struct fetch *f = CONTAINER_OF(call, struct fetch, call);
     const bool is_answered = result->class == UPSTREAM_OK;

@@ -227,14 +227,14 @@ struct fresh_request {
     const struct project *refused_by; /* the project whose read was refused, or NULL */
 };
 
-struct part {
+struct fresh_part {
     struct fresh_reader reader;
     struct fresh_request *request;
 };
 
 static struct fresh_request *part_end(struct fresh_reader *reader)
 {
-    struct part *part = CONTAINER_OF(reader, struct part, reader);
+    struct fresh_part *part = CONTAINER_OF(reader, struct fresh_part, reader);
     struct fresh_request *request = part->request;
     free(part);
     return request;
@@ -279,7 +279,7 @@ static void on_part_dropped(struct fresh_reader *reader)
 static void ask_project(struct project *p, struct fresh_request *request)
 {
     const struct command *cmd = request->cmd;
-    struct part *part = MEM_NEW(struct part);
+    struct fresh_part *part = MEM_NEW(struct fresh_part);
     part->request = request;
     part->reader = (struct fresh_reader){.name = cmd->name,
                                          .until = cmd->deadline,

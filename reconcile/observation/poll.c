@@ -334,11 +334,9 @@ static void single_result(struct project *p, struct upstream_result *result)
     schedule_next(e, draw_jitter(p));
 }
 
-static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)
+static void on_polled(struct upstream_call *call, struct upstream_result *result)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll.call);
-    /* The shoots that are used are moved out of the result; the lane frees the other shoots. */
-    struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
     assert((call->op == UPSTREAM_GET) == (p->poll.name != NULL));
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll.name);
     if (p->poll.name && result->not_believed) { /* the fault concerns only this shoot, not the project */

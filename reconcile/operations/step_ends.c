@@ -138,7 +138,7 @@ static void effect_not_met(struct entity *e)
     ask_again(e);
 }
 
-static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
+static void on_confirmed(struct upstream_call *call, struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct operation_step *step = current_step(e);

@@ -98,7 +98,7 @@ enum {
 /* Sets the operation's message to the reason why it waits, and stores the message if it is new. */
 void step_reports(struct entity *e, const char *message);
 
-typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);
+typedef void step_answer(struct upstream_call *call, struct upstream_result *result);
 /* Makes a call of the current step. The step is in the state `life` until the answer. */
 void step_submit(struct entity *e, enum step_life life, enum upstream_op op, step_answer *on_done);
 /* Called when the call probably had no effect: the call is sent again, or the step fails. */

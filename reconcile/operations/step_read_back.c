@@ -77,7 +77,7 @@ static void step_found(struct entity *e, enum finding finding, const struct upst
     }
 }
 
-static void on_read_back(struct upstream_call *call, const struct upstream_result *result)
+static void on_read_back(struct upstream_call *call, struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));

@@ -309,7 +309,7 @@ static void step_refused(struct entity *e, const struct upstream_result *result)
     }
 }
 
-static void on_step_answer(struct upstream_call *call, const struct upstream_result *result)
+static void on_step_answer(struct upstream_call *call, struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
@@ -468,7 +468,7 @@ static void check_foreign(struct entity *e, const struct shoot *shoot)
         entity_disown(e);
 }
 
-static void on_looked(struct upstream_call *call, const struct upstream_result *result)
+static void on_looked(struct upstream_call *call, struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));

@@ -56,7 +56,7 @@ void lifecycle_clear_scripts(struct sim *sim)
     }
 }
 
-static bool script_matches(const struct script *script, const struct shoot *shoot, const struct run *run)
+static bool script_matches(const struct script *script, const struct sim_shoot *shoot, const struct run *run)
 {
     if (script->shoot && strcmp(script->shoot, shoot->name) != 0)
         return false;
@@ -66,7 +66,7 @@ static bool script_matches(const struct script *script, const struct shoot *shoo
 }
 
 /* Gives a new run the outcome of the first matching script, and decrements that script's count. */
-static void script_apply(struct sim *sim, const struct shoot *shoot, struct run *run)
+static void script_apply(struct sim *sim, const struct sim_shoot *shoot, struct run *run)
 {
     for (struct script **at = &sim->scripts; *at; at = &(*at)->next) {
         struct script *script = *at;
@@ -104,7 +104,7 @@ static enum run_kind kinds_leading(const struct sim *sim, unsigned kinds)
     return leading;
 }
 
-static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
+static void queued_accept(struct sim *sim, struct sim_shoot *shoot, unsigned kinds)
 {
     int64_t now_us = clock_now_us(&sim->clock);
     bool deletes = (kinds & bit_of(RUN_DELETE)) != 0;
@@ -129,17 +129,17 @@ static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
         list_append(&sim->unsettled, &shoot->unsettled);
 }
 
-void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind)
+void lifecycle_accept(struct sim *sim, struct sim_shoot *shoot, enum run_kind kind)
 {
     queued_accept(sim, shoot, bit_of(kind));
 }
 
-void lifecycle_accept_again(struct sim *sim, struct shoot *shoot)
+void lifecycle_accept_again(struct sim *sim, struct sim_shoot *shoot)
 {
     queued_accept(sim, shoot, shoot->run.kinds);
 }
 
-static void queued_begin(struct sim *sim, struct shoot *shoot, int64_t at_us)
+static void queued_begin(struct sim *sim, struct sim_shoot *shoot, int64_t at_us)
 {
     struct run *run = &shoot->run;
     assert(shoot->has_queued && !shoot->gone);
@@ -165,7 +165,7 @@ static void queued_begin(struct sim *sim, struct shoot *shoot, int64_t at_us)
     }
 }
 
-static void run_succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
+static void run_succeed(struct sim *sim, struct sim_shoot *shoot, int64_t at_us)
 {
     assert(shoot->has_run && shoot->run.state == RUN_PROCESSING);
     shoot->run.state = RUN_SUCCEEDED;
@@ -197,7 +197,7 @@ static int64_t run_next_change(const struct run *run)
     return run->starts_us + run->duration_us / 1000 * step->permille;
 }
 
-static void run_change(struct sim *sim, struct shoot *shoot, int64_t at_us)
+static void run_change(struct sim *sim, struct sim_shoot *shoot, int64_t at_us)
 {
     struct run *run = &shoot->run;
     assert(run->state == RUN_ERROR || run->state == RUN_PROCESSING); /* the other states are final */
@@ -215,7 +215,7 @@ static void run_change(struct sim *sim, struct shoot *shoot, int64_t at_us)
 }
 
 /* Returns when the queued write begins. A deletion does not wait for the current run. */
-static int64_t queued_start(const struct shoot *shoot)
+static int64_t queued_start(const struct sim_shoot *shoot)
 {
     bool waits = shoot->has_run && shoot->run.state == RUN_PROCESSING && shoot->queued.kind != RUN_DELETE;
     if (!shoot->has_queued || waits)
@@ -226,7 +226,7 @@ static int64_t queued_start(const struct shoot *shoot)
     return shoot->queued.starts_us;
 }
 
-static void advance(struct sim *sim, struct shoot *shoot, int64_t now_us)
+static void advance(struct sim *sim, struct sim_shoot *shoot, int64_t now_us)
 {
     while (!shoot->gone) {
         int64_t change_us = shoot->has_run ? run_next_change(&shoot->run) : INT64_MAX;
@@ -251,7 +251,7 @@ static void advance(struct sim *sim, struct shoot *shoot, int64_t now_us)
 }
 
 /* Whether only a request can change the shoot. A shoot that was deleted remains for delete_linger_seconds. */
-static bool is_settled(const struct shoot *shoot)
+static bool is_settled(const struct sim_shoot *shoot)
 {
     const struct run *run = &shoot->run;
     if (shoot->has_queued)
@@ -263,7 +263,7 @@ void lifecycle_advance_all(struct sim *sim)
 {
     int64_t now_us = clock_now_us(&sim->clock);
     LIST_FOR_EACH_SAFE (item, next, &sim->unsettled) {
-        struct shoot *shoot = CONTAINER_OF(item, struct shoot, unsettled);
+        struct sim_shoot *shoot = CONTAINER_OF(item, struct sim_shoot, unsettled);
         advance(sim, shoot, now_us);
         if (shoot->gone)
             shoot_remove(&sim->shoots, shoot);
@@ -272,17 +272,17 @@ void lifecycle_advance_all(struct sim *sim)
     }
 }
 
-bool lifecycle_is_running(const struct shoot *shoot)
+bool lifecycle_is_running(const struct sim_shoot *shoot)
 {
     return shoot->has_run && shoot->run.state == RUN_PROCESSING;
 }
 
-bool lifecycle_is_busy(const struct shoot *shoot)
+bool lifecycle_is_busy(const struct sim_shoot *shoot)
 {
     return shoot->has_queued || lifecycle_is_running(shoot);
 }
 
-int lifecycle_progress(const struct shoot *shoot, int64_t now_us)
+int lifecycle_progress(const struct sim_shoot *shoot, int64_t now_us)
 {
     const struct run *run = &shoot->run;
     int progress;

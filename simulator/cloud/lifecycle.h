@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct shoot;
+struct sim_shoot;
 struct sim;
 
 enum run_kind {
@@ -92,18 +92,18 @@ const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 
 /* Registers an accepted write. The write starts stale_seconds later. An earlier waiting write and this one
  * become one run. */
-void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
+void lifecycle_accept(struct sim *sim, struct sim_shoot *shoot, enum run_kind kind);
 /* Registers a write with all kinds of the last run, in the same way as lifecycle_accept. */
-void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
+void lifecycle_accept_again(struct sim *sim, struct sim_shoot *shoot);
 bool run_does(const struct run *run, enum run_kind kind);
 /* Advances all unsettled shoots; removes those that no longer exist. */
 void lifecycle_advance_all(struct sim *sim);
 /* True while a write waits for its run, or a run is in progress. */
-bool lifecycle_is_busy(const struct shoot *shoot);
+bool lifecycle_is_busy(const struct sim_shoot *shoot);
 /* True while the current run is in progress. */
-bool lifecycle_is_running(const struct shoot *shoot);
+bool lifecycle_is_running(const struct sim_shoot *shoot);
 /* Returns the progress of the current run; 0 before the first run. */
-int lifecycle_progress(const struct shoot *shoot, int64_t now_us);
+int lifecycle_progress(const struct sim_shoot *shoot, int64_t now_us);
 
 /* Takes over the script. */
 void lifecycle_take_script(struct sim *sim, struct script *script);
@@ -112,7 +112,7 @@ void lifecycle_free_script(struct script *script);
 void run_done(struct run *run);
 
 /* Return objects of answers, with the names of v2; NULL before the first run has started. */
-json_t *status_last_operation(const struct shoot *shoot, int64_t now_us);
-json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernation_blocked);
+json_t *status_last_operation(const struct sim_shoot *shoot, int64_t now_us);
+json_t *status_object(const struct sim_shoot *shoot, int64_t now_us, bool hibernation_blocked);
 
 #endif

@@ -7,33 +7,33 @@
 
 enum member_type { MEMBER_SECONDS, MEMBER_MS, MEMBER_STATUS, MEMBER_BOOL };
 
-struct member {
+struct setting_member {
     const char *name;
     size_t offset;
     enum member_type type;
 };
 
-static const struct member members[] = {
-    {"stale_seconds", offsetof(struct settings, stale_seconds), MEMBER_SECONDS},
-    {"care_seconds", offsetof(struct settings, care_seconds), MEMBER_SECONDS},
-    {"delete_linger_seconds", offsetof(struct settings, delete_linger_seconds), MEMBER_SECONDS},
-    {"kubeconfig_cap_seconds", offsetof(struct settings, kubeconfig_cap_seconds), MEMBER_SECONDS},
-    {"list_cache_seconds", offsetof(struct settings, list_cache_seconds), MEMBER_SECONDS},
-    {"hibernated_lag_seconds", offsetof(struct settings, hibernated_lag_seconds), MEMBER_SECONDS},
-    {"latency_ms", offsetof(struct settings, latency_ms), MEMBER_MS},
-    {"action_status", offsetof(struct settings, action_status), MEMBER_STATUS},
-    {"invalid_token_status", offsetof(struct settings, invalid_token_status), MEMBER_STATUS},
-    {"refuse_before_pickup", offsetof(struct settings, refuse_before_pickup), MEMBER_BOOL},
-    {"v3_kubeconfig", offsetof(struct settings, v3_kubeconfig), MEMBER_BOOL},
-    {"auto_bootstrap", offsetof(struct settings, auto_bootstrap), MEMBER_BOOL},
-    {"require_bootstrap", offsetof(struct settings, require_bootstrap), MEMBER_BOOL},
-    {"hibernation_blocked", offsetof(struct settings, hibernation_blocked), MEMBER_BOOL},
-    {"escape_slashes", offsetof(struct settings, escape_slashes), MEMBER_BOOL},
+static const struct setting_member members[] = {
+    {"stale_seconds", offsetof(struct sim_settings, stale_seconds), MEMBER_SECONDS},
+    {"care_seconds", offsetof(struct sim_settings, care_seconds), MEMBER_SECONDS},
+    {"delete_linger_seconds", offsetof(struct sim_settings, delete_linger_seconds), MEMBER_SECONDS},
+    {"kubeconfig_cap_seconds", offsetof(struct sim_settings, kubeconfig_cap_seconds), MEMBER_SECONDS},
+    {"list_cache_seconds", offsetof(struct sim_settings, list_cache_seconds), MEMBER_SECONDS},
+    {"hibernated_lag_seconds", offsetof(struct sim_settings, hibernated_lag_seconds), MEMBER_SECONDS},
+    {"latency_ms", offsetof(struct sim_settings, latency_ms), MEMBER_MS},
+    {"action_status", offsetof(struct sim_settings, action_status), MEMBER_STATUS},
+    {"invalid_token_status", offsetof(struct sim_settings, invalid_token_status), MEMBER_STATUS},
+    {"refuse_before_pickup", offsetof(struct sim_settings, refuse_before_pickup), MEMBER_BOOL},
+    {"v3_kubeconfig", offsetof(struct sim_settings, v3_kubeconfig), MEMBER_BOOL},
+    {"auto_bootstrap", offsetof(struct sim_settings, auto_bootstrap), MEMBER_BOOL},
+    {"require_bootstrap", offsetof(struct sim_settings, require_bootstrap), MEMBER_BOOL},
+    {"hibernation_blocked", offsetof(struct sim_settings, hibernation_blocked), MEMBER_BOOL},
+    {"escape_slashes", offsetof(struct sim_settings, escape_slashes), MEMBER_BOOL},
 };
 
 #define MEMBER_COUNT (ARRAY_LEN(members))
 
-void settings_init(struct settings *settings, const struct options *options)
+void settings_init(struct sim_settings *settings, const struct options *options)
 {
     memset(settings, 0, sizeof(*settings));
     settings->stale_seconds = options->stale_seconds;
@@ -49,12 +49,12 @@ void settings_init(struct settings *settings, const struct options *options)
         settings->durations[kind] = run_kind_seconds((enum run_kind)kind);
 }
 
-static const void *member_at(const struct settings *settings, const struct member *member)
+static const void *member_at(const struct sim_settings *settings, const struct setting_member *member)
 {
     return (const char *)settings + member->offset;
 }
 
-static json_t *render_member(const struct settings *settings, const struct member *member)
+static json_t *render_member(const struct sim_settings *settings, const struct setting_member *member)
 {
     const void *at = member_at(settings, member);
     switch (member->type) {
@@ -70,7 +70,7 @@ static json_t *render_member(const struct settings *settings, const struct membe
     return json_null();
 }
 
-json_t *settings_render(const struct settings *settings)
+json_t *settings_render(const struct sim_settings *settings)
 {
     json_t *object = json_object();
     json_t *durations = json_object();
@@ -83,14 +83,15 @@ json_t *settings_render(const struct settings *settings)
     return object;
 }
 
-static bool is_allowed_status(const struct member *member, json_int_t status)
+static bool is_allowed_status(const struct setting_member *member, json_int_t status)
 {
     if (!strcmp(member->name, "action_status"))
         return status == 200 || status == 202 || status == 204;
     return status == 401 || status == 403;
 }
 
-static bool apply_member(struct settings *settings, const struct member *member, const json_t *value)
+static bool apply_member(struct sim_settings *settings, const struct setting_member *member,
+                         const json_t *value)
 {
     void *at = (char *)settings + member->offset;
     switch (member->type) {
@@ -118,7 +119,7 @@ static bool apply_member(struct settings *settings, const struct member *member,
     return false;
 }
 
-static const char *apply_durations(struct settings *settings, const json_t *durations)
+static const char *apply_durations(struct sim_settings *settings, const json_t *durations)
 {
     const char *name;
     json_t *value;
@@ -138,7 +139,7 @@ static const char *apply_durations(struct settings *settings, const json_t *dura
     return NULL;
 }
 
-static const struct member *member_find(const char *name)
+static const struct setting_member *member_find(const char *name)
 {
     for (size_t i = 0; i < MEMBER_COUNT; i++)
         if (!strcmp(members[i].name, name))
@@ -146,14 +147,14 @@ static const struct member *member_find(const char *name)
     return NULL;
 }
 
-const char *settings_apply(struct settings *settings, const json_t *changes)
+const char *settings_apply(struct sim_settings *settings, const json_t *changes)
 {
-    struct settings changed = *settings;
+    struct sim_settings changed = *settings;
     json_t *object = (json_t *)(uintptr_t)changes; /* jansson's iterators take no const pointer */
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);
-        const struct member *member = member_find(name);
+        const struct setting_member *member = member_find(name);
         if (!strcmp(name, "durations")) {
             const char *wrong = apply_durations(&changed, value);
             if (wrong)

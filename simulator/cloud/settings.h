@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-struct settings {
+struct sim_settings {
     double stale_seconds;
     double care_seconds;
     double delete_linger_seconds;
@@ -30,10 +30,10 @@ struct settings {
     bool escape_slashes;      /* slashes are escaped in answers of v2, too */
 };
 
-void settings_init(struct settings *settings, const struct options *options);
-json_t *settings_render(const struct settings *settings);
+void settings_init(struct sim_settings *settings, const struct options *options);
+json_t *settings_render(const struct sim_settings *settings);
 /* Changes the members in the object. Returns NULL, or the name of the first invalid member; then nothing was
  * changed. */
-const char *settings_apply(struct settings *settings, const json_t *changes);
+const char *settings_apply(struct sim_settings *settings, const json_t *changes);
 
 #endif

@@ -37,10 +37,10 @@ void shoot_garden_project(const char *project, char out[GARDEN_PROJECT_SIZE])
     random_spell(random_hash(1, project), "abcdefghijklmnopqrstuvwxyz", out, GARDEN_PROJECT_SIZE);
 }
 
-struct shoot *shoot_new(struct random_source *random, const char *name, const char *region,
-                        const char *project, json_t *spec)
+struct sim_shoot *shoot_new(struct random_source *random, const char *name, const char *region,
+                            const char *project, json_t *spec)
 {
-    struct shoot *shoot = mem_calloc(1, sizeof(*shoot));
+    struct sim_shoot *shoot = mem_calloc(1, sizeof(*shoot));
     shoot->name = mem_strdup(name);
     shoot->region = mem_strdup(region);
     shoot->project = mem_strdup(project);
@@ -52,7 +52,7 @@ struct shoot *shoot_new(struct random_source *random, const char *name, const ch
     return shoot;
 }
 
-struct shoot *shoot_free(struct shoot *shoot)
+struct sim_shoot *shoot_free(struct sim_shoot *shoot)
 {
     if (!shoot)
         return NULL;
@@ -67,45 +67,46 @@ struct shoot *shoot_free(struct shoot *shoot)
     return NULL;
 }
 
-struct shoot *shoot_find(struct shoot *shoots, const char *region, const char *project, const char *name)
+struct sim_shoot *shoot_find(struct sim_shoot *shoots, const char *region, const char *project,
+                             const char *name)
 {
-    struct shoot *shoot;
+    struct sim_shoot *shoot;
     HASH_FIND_STR(shoots, name, shoot);
     if (shoot && project && (strcmp(shoot->region, region) != 0 || strcmp(shoot->project, project) != 0))
         return NULL;
     return shoot;
 }
 
-void shoot_add(struct shoot **shoots, struct shoot *shoot)
+void shoot_add(struct sim_shoot **shoots, struct sim_shoot *shoot)
 {
     assert(!shoot_find(*shoots, NULL, NULL, shoot->name));
     HASH_ADD_KEYPTR(hh, *shoots, shoot->name, strlen(shoot->name), shoot);
 }
 
-struct shoot *shoot_next(const struct shoot *shoot)
+struct sim_shoot *shoot_next(const struct sim_shoot *shoot)
 {
     return shoot->hh.next;
 }
 
-void shoot_remove(struct shoot **shoots, struct shoot *shoot)
+void shoot_remove(struct sim_shoot **shoots, struct sim_shoot *shoot)
 {
     HASH_DEL(*shoots, shoot);
     shoot_free(shoot);
 }
 
-void shoot_remove_all(struct shoot **shoots)
+void shoot_remove_all(struct sim_shoot **shoots)
 {
     while (*shoots)
         shoot_remove(shoots, *shoots);
 }
 
-json_t *shoot_worker(const struct shoot *shoot, const char *name)
+json_t *shoot_worker(const struct sim_shoot *shoot, const char *name)
 {
     json_t *workers = json_object_get(shoot->spec, "workers");
     return json_array_get(workers, shoot_worker_index(shoot, name));
 }
 
-size_t shoot_worker_index(const struct shoot *shoot, const char *name)
+size_t shoot_worker_index(const struct sim_shoot *shoot, const char *name)
 {
     json_t *workers = json_object_get(shoot->spec, "workers");
     json_t *worker;
@@ -118,34 +119,34 @@ size_t shoot_worker_index(const struct shoot *shoot, const char *name)
 }
 
 /* Returns the progress of the create; 100 when the shoot was ready before. */
-static int created_to(const struct shoot *shoot, int64_t now_us)
+static int created_to(const struct sim_shoot *shoot, int64_t now_us)
 {
     if (shoot->ever_succeeded)
         return 100;
     return shoot->has_run && shoot->run.kind == RUN_CREATE ? lifecycle_progress(shoot, now_us) : 0;
 }
 
-bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us)
+bool shoot_has_infrastructure(const struct sim_shoot *shoot, int64_t now_us)
 {
     return created_to(shoot, now_us) >= PROGRESS_INFRASTRUCTURE;
 }
 
-static bool is_torn_down(const struct shoot *shoot, int64_t now_us, int progress)
+static bool is_torn_down(const struct sim_shoot *shoot, int64_t now_us, int progress)
 {
     return shoot->has_run && shoot->run.kind == RUN_DELETE && lifecycle_progress(shoot, now_us) >= progress;
 }
 
-bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us)
+bool shoot_has_api_server(const struct sim_shoot *shoot, int64_t now_us)
 {
     return created_to(shoot, now_us) >= PROGRESS_API_SERVER && !is_torn_down(shoot, now_us, 70);
 }
 
-bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us)
+bool shoot_shows_hibernated(const struct sim_shoot *shoot, int64_t now_us)
 {
     return now_us < shoot->flag_turns_us ? !shoot->hibernated : shoot->hibernated;
 }
 
-size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us)
+size_t shoot_node_count(const struct sim_shoot *shoot, const json_t *worker, int64_t now_us)
 {
     json_int_t count = json_integer_value(json_object_get(worker, "minimum"));
     if (shoot->hibernated || created_to(shoot, now_us) < PROGRESS_NODES || is_torn_down(shoot, now_us, 40))
@@ -153,7 +154,8 @@ size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t
     return count > NODES_SHOWN_MAX ? NODES_SHOWN_MAX : (size_t)count;
 }
 
-void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t index, char *out, size_t size)
+void shoot_node_name(const struct sim_shoot *shoot, const json_t *worker, size_t index, char *out,
+                     size_t size)
 {
     static const char hex[] = "0123456789abcdef";
     static const char other[] = "bcdfghjklmnpqrstvwxz2456789";

@@ -1,5 +1,6 @@
 #include "simulator/cloud/sim.h"
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/certificate.h"
@@ -16,7 +17,7 @@ struct sim *sim_new(const struct options *options)
     assert(options->region_count <= OPTIONS_TAGS_MAX && options->project_count <= OPTIONS_TAGS_MAX);
     pthread_condattr_t attributes;
     sim->options = options;
-    (void)pthread_mutex_init(&sim->lock, NULL);
+    mutex_init(&sim->lock);
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&sim->stop_signal, &attributes);
@@ -49,8 +50,8 @@ struct sim *sim_free(struct sim *sim)
     json_decref(sim->list_caches);
     json_decref(sim->catalog);
     kubeconfig_authority_free(sim->authority);
-    (void)pthread_cond_destroy(&sim->stop_signal);
-    (void)pthread_mutex_destroy(&sim->lock);
+    cond_done(&sim->stop_signal);
+    mutex_done(&sim->lock);
     free(sim);
     return NULL;
 }
@@ -61,27 +62,27 @@ bool sim_sleep_ms(struct sim *sim, unsigned ms)
     struct timespec until = {.tv_sec = (time_t)(until_us / US_PER_SECOND),
                              .tv_nsec = (long)(until_us % US_PER_SECOND) * 1000};
     bool stopping;
-    (void)pthread_mutex_lock(&sim->lock);
+    mutex_lock(&sim->lock);
     unsigned releases = sim->releases;
     while (!sim->stopping && sim->releases == releases && clock_monotonic_us() < until_us)
         (void)pthread_cond_timedwait(&sim->stop_signal, &sim->lock, &until);
     stopping = sim->stopping;
-    (void)pthread_mutex_unlock(&sim->lock);
+    mutex_unlock(&sim->lock);
     return stopping;
 }
 
 void sim_release(struct sim *sim)
 {
     sim->releases++;
-    (void)pthread_cond_broadcast(&sim->stop_signal);
+    cond_broadcast(&sim->stop_signal);
 }
 
 void sim_stop(struct sim *sim)
 {
-    (void)pthread_mutex_lock(&sim->lock);
+    mutex_lock(&sim->lock);
     sim->stopping = true;
-    (void)pthread_cond_broadcast(&sim->stop_signal);
-    (void)pthread_mutex_unlock(&sim->lock);
+    cond_broadcast(&sim->stop_signal);
+    mutex_unlock(&sim->lock);
 }
 
 const char *sim_region(const struct sim *sim, const char *tag, bool any_case)

@@ -28,12 +28,12 @@ struct sim {
     bool down;
     struct sim_clock clock;
     struct random_source random;
-    struct settings settings;
+    struct sim_settings settings;
     struct auth auth;
-    struct shoot *shoots;  /* a table, see shoot.h */
-    struct list unsettled; /* shoots whose runs may change without a request; the first ones came first */
-    json_t *bootstrapped;  /* an object with a member "region/project" for each bootstrapped project */
-    json_t *catalog;       /* the v2 cloud profile */
+    struct sim_shoot *shoots; /* a table, see shoot.h */
+    struct list unsettled;    /* shoots whose runs may change without a request; the first ones came first */
+    json_t *bootstrapped;     /* an object with a member "region/project" for each bootstrapped project */
+    json_t *catalog;          /* the v2 cloud profile */
     struct script *scripts;
     struct faults faults;
     json_t *replay;      /* an array of the recorded answers that were not used yet */

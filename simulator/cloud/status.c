@@ -44,7 +44,7 @@ static json_t *make_condition(const char *type, const char *status, const char *
                      "message", message, "codes");
 }
 
-static const char *description_of(const struct shoot *shoot, int64_t now_us)
+static const char *description_of(const struct sim_shoot *shoot, int64_t now_us)
 {
     const struct run *run = &shoot->run;
     if (run->state == RUN_SUCCEEDED)
@@ -68,7 +68,7 @@ static int64_t updated_us(const struct run *run, int64_t now_us)
     return run->starts_us + run->duration_us / 1000 * step->permille;
 }
 
-json_t *status_last_operation(const struct shoot *shoot, int64_t now_us)
+json_t *status_last_operation(const struct sim_shoot *shoot, int64_t now_us)
 {
     const struct run *run = &shoot->run;
     if (!shoot->has_run)
@@ -118,7 +118,8 @@ static json_t *hibernated_condition(const char *type, const char *reason)
     return make_condition(type, "True", reason, "Shoot cluster has been hibernated.");
 }
 
-static json_t *render_condition(const struct shoot *shoot, const struct condition *condition, int64_t now_us)
+static json_t *render_condition(const struct sim_shoot *shoot, const struct condition *condition,
+                                int64_t now_us)
 {
     const struct run *run = &shoot->run;
     int progress = lifecycle_progress(shoot, now_us);
@@ -139,7 +140,7 @@ static json_t *render_condition(const struct shoot *shoot, const struct conditio
     return condition_good(condition);
 }
 
-static json_t *render_constraint(const struct shoot *shoot, const char *type, const char *message,
+static json_t *render_constraint(const struct sim_shoot *shoot, const char *type, const char *message,
                                  int64_t now_us)
 {
     bool checked = shoot->ever_succeeded || lifecycle_progress(shoot, now_us) >= 62;
@@ -149,7 +150,7 @@ static json_t *render_constraint(const struct shoot *shoot, const char *type, co
     return make_condition(type, checked && !fresh ? "True" : "Progressing", "NoProblematicWebhooks", message);
 }
 
-static json_t *render_errors(const struct shoot *shoot)
+static json_t *render_errors(const struct sim_shoot *shoot)
 {
     const struct run *run = &shoot->run;
     json_t *codes;
@@ -161,7 +162,7 @@ static json_t *render_errors(const struct shoot *shoot)
                      "codes", codes, "last_update_time", clock_json(run->changed_us));
 }
 
-json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernation_blocked)
+json_t *status_object(const struct sim_shoot *shoot, int64_t now_us, bool hibernation_blocked)
 {
     json_t *list = json_array();
     json_t *constraints = json_array();

@@ -6,41 +6,41 @@
 
 #include <stdlib.h>
 
-static void control_refuse(struct exchange *x, const char *reason)
+static void control_refuse(struct sim_exchange *x, const char *reason)
 {
     answer_error(x, 400, reason);
 }
 
-void control_healthz(struct exchange *x)
+void control_healthz(struct sim_exchange *x)
 {
     answer_json(x, 200, json_pack("{s:b}", "ok", 1));
 }
 
-void control_counters(struct exchange *x)
+void control_counters(struct sim_exchange *x)
 {
     answer_json(x, 200, request_log_counters(&x->sim->log));
 }
 
-void control_requests(struct exchange *x)
+void control_requests(struct sim_exchange *x)
 {
     const char *since = exchange_query(x, "since");
     answer_json(x, 200, request_log_items(&x->sim->log, since ? strtoll(since, NULL, 10) : 0));
 }
 
-void control_requests_clear(struct exchange *x)
+void control_requests_clear(struct sim_exchange *x)
 {
     request_log_clear(&x->sim->log);
     answer_empty(x, 204);
 }
 
-void control_clock(struct exchange *x)
+void control_clock(struct sim_exchange *x)
 {
     answer_json(x, 200,
                 json_pack("{s:o, s:f}", "now", clock_json(clock_now_us(&x->sim->clock)), "speed",
                           x->sim->clock.speed));
 }
 
-void control_clock_set(struct exchange *x)
+void control_clock_set(struct sim_exchange *x)
 {
     const json_t *advance = json_object_get(x->json, "advance_seconds");
     const json_t *speed = json_object_get(x->json, "speed");
@@ -65,12 +65,12 @@ void control_clock_set(struct exchange *x)
     control_clock(x);
 }
 
-void control_faults(struct exchange *x)
+void control_faults(struct sim_exchange *x)
 {
     answer_json(x, 200, json_pack("{s:o}", "items", faults_render(&x->sim->faults)));
 }
 
-void control_faults_add(struct exchange *x)
+void control_faults_add(struct sim_exchange *x)
 {
     json_t *errors = json_array();
     const struct fault *fault = faults_add(&x->sim->faults, x->json, errors);
@@ -81,14 +81,14 @@ void control_faults_add(struct exchange *x)
     json_decref(errors);
 }
 
-void control_faults_clear(struct exchange *x)
+void control_faults_clear(struct sim_exchange *x)
 {
     faults_clear(&x->sim->faults);
     sim_release(x->sim);
     answer_empty(x, 204);
 }
 
-void control_fault_remove(struct exchange *x)
+void control_fault_remove(struct sim_exchange *x)
 {
     if (faults_remove(&x->sim->faults, strtoll(x->params[PARAM_ID], NULL, 10)))
         answer_empty(x, 204);
@@ -96,23 +96,23 @@ void control_fault_remove(struct exchange *x)
         answer_error(x, 404, "No such fault");
 }
 
-void control_tokens(struct exchange *x)
+void control_tokens(struct sim_exchange *x)
 {
     answer_json(x, 200, json_pack("{s:I}", "live", (json_int_t)tokens_live_count(x->sim)));
 }
 
-void control_tokens_expire(struct exchange *x)
+void control_tokens_expire(struct sim_exchange *x)
 {
     tokens_expire_all(x->sim);
     answer_empty(x, 204);
 }
 
-void control_settings(struct exchange *x)
+void control_settings(struct sim_exchange *x)
 {
     answer_json(x, 200, settings_render(&x->sim->settings));
 }
 
-void control_settings_set(struct exchange *x)
+void control_settings_set(struct sim_exchange *x)
 {
     const char *wrong = json_is_object(x->json) ? settings_apply(&x->sim->settings, x->json) : "body";
     if (wrong)
@@ -121,7 +121,7 @@ void control_settings_set(struct exchange *x)
         control_settings(x);
 }
 
-void control_down(struct exchange *x)
+void control_down(struct sim_exchange *x)
 {
     const json_t *down = json_object_get(x->json, "down");
     if (!json_is_boolean(down)) {
@@ -132,7 +132,7 @@ void control_down(struct exchange *x)
     answer_json(x, 200, json_pack("{s:b}", "down", x->sim->down));
 }
 
-void control_replay(struct exchange *x)
+void control_replay(struct sim_exchange *x)
 {
     const char *reason = replay_load(x->sim, json_object_get(x->json, "answers"));
     if (reason)
@@ -141,7 +141,7 @@ void control_replay(struct exchange *x)
         answer_json(x, 201, json_pack("{s:I}", "waiting", (json_int_t)json_array_size(x->sim->replay)));
 }
 
-void control_replay_clear(struct exchange *x)
+void control_replay_clear(struct sim_exchange *x)
 {
     (void)json_array_clear(x->sim->replay);
     answer_empty(x, 204);

@@ -103,12 +103,12 @@ static void put_zones(json_t *catalog, const json_t *zones, json_t *errors)
     }
 }
 
-void control_catalog(struct exchange *x)
+void control_catalog(struct sim_exchange *x)
 {
     answer_json(x, 200, json_incref(x->sim->catalog));
 }
 
-void control_catalog_change(struct exchange *x)
+void control_catalog_change(struct sim_exchange *x)
 {
     json_t *changed = json_deep_copy(x->sim->catalog);
     json_t *errors = json_array();

@@ -63,7 +63,7 @@ static const struct rule seed_rules[] = {
 };
 
 /* Answers 400 unless the request has only known members of the right type. */
-static bool is_good_order(struct exchange *x, const struct rule *rules, size_t count)
+static bool is_good_order(struct sim_exchange *x, const struct rule *rules, size_t count)
 {
     json_t *errors = json_array();
     check_order(errors, x->json, rules, count);
@@ -75,7 +75,7 @@ static bool is_good_order(struct exchange *x, const struct rule *rules, size_t c
     return true;
 }
 
-void control_lifecycle(struct exchange *x)
+void control_lifecycle(struct sim_exchange *x)
 {
     struct script *script;
     const char *shoot = text_or(json_object_get(x->json, "shoot"), "*");
@@ -103,7 +103,7 @@ void control_lifecycle(struct exchange *x)
     answer_json(x, 201, json_pack("{s:b}", "ok", 1));
 }
 
-void control_lifecycle_clear(struct exchange *x)
+void control_lifecycle_clear(struct sim_exchange *x)
 {
     lifecycle_clear_scripts(x->sim);
     answer_empty(x, 204);
@@ -119,7 +119,7 @@ static json_t *seed_body(const char *name)
 }
 
 /* Gives the shoot a run that succeeded some time ago. */
-static void make_ready(struct sim *sim, struct shoot *shoot, enum run_kind kind)
+static void make_ready(struct sim *sim, struct sim_shoot *shoot, enum run_kind kind)
 {
     int64_t duration_us = clock_from_seconds(sim->settings.durations[kind]);
     int64_t ended_us = clock_now_us(&sim->clock) - clock_from_seconds(sim->settings.care_seconds + 3600);
@@ -136,7 +136,7 @@ static void make_ready(struct sim *sim, struct shoot *shoot, enum run_kind kind)
     shoot->run.changed_us = ended_us;
 }
 
-static void make_failed(struct shoot *shoot)
+static void make_failed(struct sim_shoot *shoot)
 {
     shoot->ever_succeeded = false;
     shoot->run.state = RUN_FAILED;
@@ -145,7 +145,7 @@ static void make_failed(struct shoot *shoot)
     shoot->run.codes = json_pack("[s]", "ERR_INFRA_QUOTA_EXCEEDED");
 }
 
-static bool set_condition(struct sim *sim, struct shoot *shoot, const char *state)
+static bool set_condition(struct sim *sim, struct sim_shoot *shoot, const char *state)
 {
     if (!strcmp(state, "creating")) {
         lifecycle_accept(sim, shoot, RUN_CREATE);
@@ -162,11 +162,11 @@ static bool set_condition(struct sim *sim, struct shoot *shoot, const char *stat
 }
 
 /* Returns NULL when the request (v2 form) is not valid; errors gives the reasons. */
-static struct shoot *make_shoot(struct sim *sim, const json_t *body, const char *region, const char *project,
-                                json_t *errors)
+static struct sim_shoot *make_shoot(struct sim *sim, const json_t *body, const char *region,
+                                    const char *project, json_t *errors)
 {
     json_t *spec = decode_create(sim, region, body, errors);
-    struct shoot *shoot;
+    struct sim_shoot *shoot;
     if (!spec)
         return NULL;
     shoot = shoot_new(&sim->random, json_string_value(json_object_get(body, "name")), region, project, spec);
@@ -179,7 +179,7 @@ static void seed_one(struct sim *sim, const char *name, const char *region, cons
 {
     json_t *body = seed_body(name);
     json_t *errors = json_array();
-    struct shoot *shoot = NULL;
+    struct sim_shoot *shoot = NULL;
     if (!shoot_find(sim->shoots, NULL, NULL, name))
         shoot = make_shoot(sim, body, region, project, errors);
     if (shoot) {
@@ -190,7 +190,7 @@ static void seed_one(struct sim *sim, const char *name, const char *region, cons
     json_decref(body);
 }
 
-void control_shoots_seed(struct exchange *x)
+void control_shoots_seed(struct sim_exchange *x)
 {
     const struct options *options = x->sim->options;
     const json_t *count = json_object_get(x->json, "count");
@@ -217,9 +217,9 @@ void control_shoots_seed(struct exchange *x)
     answer_json(x, 201, json_pack("{s:I}", "count", wanted));
 }
 
-void control_shoot_vanish(struct exchange *x)
+void control_shoot_vanish(struct sim_exchange *x)
 {
-    struct shoot *shoot = shoot_find(x->sim->shoots, NULL, NULL, x->params[PARAM_SHOOT]);
+    struct sim_shoot *shoot = shoot_find(x->sim->shoots, NULL, NULL, x->params[PARAM_SHOOT]);
     if (!shoot) {
         answer_error(x, 404, "No such shoot");
         return;
@@ -228,7 +228,7 @@ void control_shoot_vanish(struct exchange *x)
     answer_empty(x, 204);
 }
 
-static const char *state_word(const struct shoot *shoot)
+static const char *state_word(const struct sim_shoot *shoot)
 {
     if (shoot->deleting)
         return "deleting";
@@ -237,7 +237,7 @@ static const char *state_word(const struct shoot *shoot)
     return shoot->hibernated ? "hibernated" : "ready";
 }
 
-static json_t *state_of(const struct sim *sim, const struct shoot *shoot)
+static json_t *state_of(const struct sim *sim, const struct sim_shoot *shoot)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:O, s:o}", "name", shoot->name, "region",
                      shoot->region, "project", shoot->project, "uid", shoot->uid, "state", state_word(shoot),
@@ -245,11 +245,11 @@ static json_t *state_of(const struct sim *sim, const struct shoot *shoot)
                      shoot->spec, "shown", render_v2(sim, shoot));
 }
 
-void control_state(struct exchange *x)
+void control_state(struct sim_exchange *x)
 {
     json_t *shoots = json_array();
     json_t *bootstrapped = json_array();
-    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot_next(shoot))
+    for (const struct sim_shoot *shoot = x->sim->shoots; shoot; shoot = shoot_next(shoot))
         (void)json_array_append_new(shoots, state_of(x->sim, shoot));
     for (void *at = json_object_iter(x->sim->bootstrapped); at;
          at = json_object_iter_next(x->sim->bootstrapped, at))
@@ -304,9 +304,9 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
 
 /* Called when a shoot is replaced. When the spec has changed, the time of the shoot's last operation is set
  * to now; otherwise this time never goes back. */
-static void carry_on(struct sim *sim, struct shoot *shoot)
+static void carry_on(struct sim *sim, struct sim_shoot *shoot)
 {
-    const struct shoot *before = shoot_find(sim->shoots, shoot->region, shoot->project, shoot->name);
+    const struct sim_shoot *before = shoot_find(sim->shoots, shoot->region, shoot->project, shoot->name);
     if (!before || strcmp(before->uid, shoot->uid) != 0 || !before->has_run || !shoot->has_run)
         return;
     if (!json_equal(before->spec, shoot->spec))
@@ -316,7 +316,8 @@ static void carry_on(struct sim *sim, struct shoot *shoot)
 }
 
 /* Returns NULL when the item is not valid, or `loaded` has its name already. */
-static struct shoot *load_shoot(struct sim *sim, const json_t *item, struct shoot *loaded, json_t *errors)
+static struct sim_shoot *load_shoot(struct sim *sim, const json_t *item, struct sim_shoot *loaded,
+                                    json_t *errors)
 {
     const char *name = text_or(json_object_get(item, "name"), "");
     const char *region =
@@ -325,7 +326,7 @@ static struct shoot *load_shoot(struct sim *sim, const json_t *item, struct shoo
         sim_project(sim, text_or(json_object_get(item, "project"), sim->options->projects[0]));
     const char *uid = text_or(json_object_get(item, "uid"), "");
     enum ca_stage stage = ca_stage_find(text_or(json_object_get(item, "ca_stage"), "NotInitiated"));
-    struct shoot *shoot;
+    struct sim_shoot *shoot;
     json_t *spec;
     if (!region || !project || stage == CA_STAGE_MAX_)
         return NULL;
@@ -359,15 +360,15 @@ static void load_bootstrapped(struct sim *sim, const json_t *list)
             (void)json_object_set_new(sim->bootstrapped, json_string_value(key), json_true());
 }
 
-void control_state_set(struct exchange *x)
+void control_state_set(struct sim_exchange *x)
 {
     const json_t *list = json_object_get(x->json, "shoots");
     json_t *errors = json_array();
-    struct shoot *loaded = NULL;
+    struct sim_shoot *loaded = NULL;
     json_t *item;
     size_t i;
     json_array_foreach (list, i, item) {
-        struct shoot *shoot = load_shoot(x->sim, item, loaded, errors);
+        struct sim_shoot *shoot = load_shoot(x->sim, item, loaded, errors);
         if (!shoot)
             break;
         shoot_add(&loaded, shoot);

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void answer_action(struct exchange *x)
+void answer_action(struct sim_exchange *x)
 {
     answer_empty(x, exchange_generation(x) == 1 ? 202 : x->sim->settings.action_status);
 }
 
-bool refuse_when_busy(struct exchange *x)
+bool refuse_when_busy(struct sim_exchange *x)
 {
     bool busy =
         x->sim->settings.refuse_before_pickup ? lifecycle_is_busy(x->shoot) : lifecycle_is_running(x->shoot);
@@ -27,20 +27,20 @@ bool refuse_when_busy(struct exchange *x)
     return true;
 }
 
-static void action_start(struct exchange *x, enum run_kind kind)
+static void action_start(struct sim_exchange *x, enum run_kind kind)
 {
     lifecycle_accept(x->sim, x->shoot, kind);
     answer_action(x);
 }
 
-static void do_nothing(struct exchange *x)
+static void do_nothing(struct sim_exchange *x)
 {
     x->no_effect = true;
     answer_action(x);
 }
 
 /* Whether the shoot will be hibernated after all waiting runs. */
-static bool is_to_be_hibernated(const struct shoot *shoot)
+static bool is_to_be_hibernated(const struct sim_shoot *shoot)
 {
     if (!shoot->has_queued)
         return shoot->hibernated;
@@ -48,7 +48,7 @@ static bool is_to_be_hibernated(const struct shoot *shoot)
            (shoot->hibernated && !run_does(&shoot->queued, RUN_WAKE));
 }
 
-void handle_hibernate(struct exchange *x)
+void handle_hibernate(struct sim_exchange *x)
 {
     if (refuse_when_busy(x))
         return;
@@ -60,7 +60,7 @@ void handle_hibernate(struct exchange *x)
         action_start(x, RUN_HIBERNATE);
 }
 
-void handle_wake(struct exchange *x)
+void handle_wake(struct sim_exchange *x)
 {
     if (refuse_when_busy(x))
         return;
@@ -72,7 +72,7 @@ void handle_wake(struct exchange *x)
 
 /* Accepts the action. During a run the action is accepted, too, and begins after that run. When a write is
  * waiting, the action becomes a part of that write. */
-static void run_soon(struct exchange *x, enum run_kind kind)
+static void run_soon(struct sim_exchange *x, enum run_kind kind)
 {
     if (x->shoot->deleting || x->shoot->has_queued)
         do_nothing(x);
@@ -80,17 +80,17 @@ static void run_soon(struct exchange *x, enum run_kind kind)
         action_start(x, kind);
 }
 
-void handle_reconcile(struct exchange *x)
+void handle_reconcile(struct sim_exchange *x)
 {
     run_soon(x, RUN_RECONCILE);
 }
 
-void handle_maintenance(struct exchange *x)
+void handle_maintenance(struct sim_exchange *x)
 {
     run_soon(x, RUN_MAINTENANCE);
 }
 
-void handle_retry(struct exchange *x)
+void handle_retry(struct sim_exchange *x)
 {
     if (x->shoot->has_run && x->shoot->run.state == RUN_FAILED && !x->shoot->has_queued) {
         lifecycle_accept_again(x->sim, x->shoot);
@@ -100,7 +100,7 @@ void handle_retry(struct exchange *x)
     }
 }
 
-void handle_enable_ha(struct exchange *x)
+void handle_enable_ha(struct sim_exchange *x)
 {
     if (refuse_when_busy(x))
         return;
@@ -114,7 +114,7 @@ void handle_enable_ha(struct exchange *x)
     }
 }
 
-void handle_rotate_ca(struct exchange *x)
+void handle_rotate_ca(struct sim_exchange *x)
 {
     enum ca_stage now = x->shoot->ca_stage;
     enum ca_stage wanted = ca_stage_find(json_string_value(json_object_get(x->json, "stage")));
@@ -134,12 +134,12 @@ void handle_rotate_ca(struct exchange *x)
     action_start(x, wanted == CA_PREPARE ? RUN_CA_PREPARE : RUN_CA_COMPLETE);
 }
 
-void handle_ca_stage(struct exchange *x)
+void handle_ca_stage(struct sim_exchange *x)
 {
     answer_json(x, 200, json_pack("{s:s}", "stage", ca_stage_name(x->shoot->ca_stage)));
 }
 
-static const char *target_version(struct exchange *x)
+static const char *target_version(struct sim_exchange *x)
 {
     const char *target = exchange_query(x, "target_version");
     if (target && check_pattern(PATTERN_VERSION, target))
@@ -149,7 +149,7 @@ static const char *target_version(struct exchange *x)
     return NULL;
 }
 
-static const char *why_not_ready(const struct exchange *x, const char *target)
+static const char *why_not_ready(const struct sim_exchange *x, const char *target)
 {
     const char *present = json_string_value(json_object_get(x->shoot->spec, "kubernetes_version"));
     const char *reason = catalog_refuse_version(x->sim->catalog, target, clock_now_us(&x->sim->clock));
@@ -158,7 +158,7 @@ static const char *why_not_ready(const struct exchange *x, const char *target)
     return reason;
 }
 
-void handle_upgrade_check(struct exchange *x)
+void handle_upgrade_check(struct sim_exchange *x)
 {
     const char *target = target_version(x);
     const char *reason;
@@ -178,18 +178,18 @@ void handle_upgrade_check(struct exchange *x)
     }
 }
 
-static void action_succeed(struct exchange *x)
+static void action_succeed(struct sim_exchange *x)
 {
     if (target_version(x))
         answer_json(x, 200, json_pack("{s:s, s:[], s:n}", "outcome", "Success", "details", "upgrade_notes"));
 }
 
-void handle_upgrade_prepare(struct exchange *x)
+void handle_upgrade_prepare(struct sim_exchange *x)
 {
     action_succeed(x);
 }
 
-void handle_upgrade_revert(struct exchange *x)
+void handle_upgrade_revert(struct sim_exchange *x)
 {
     action_succeed(x);
 }

@@ -10,19 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static json_t *render_shoot(const struct exchange *x, const struct shoot *shoot)
+static json_t *render_shoot(const struct sim_exchange *x, const struct sim_shoot *shoot)
 {
     return exchange_generation(x) == 1 ? render_v1(x->sim, shoot) : render_v2(x->sim, shoot);
 }
 
-void handle_cloud_profiles(struct exchange *x)
+void handle_cloud_profiles(struct sim_exchange *x)
 {
     answer_json(x, 200,
                 exchange_generation(x) == 1 ? catalog_render_v1(x->sim->catalog)
                                             : json_pack("[O]", x->sim->catalog));
 }
 
-void handle_bootstrap(struct exchange *x)
+void handle_bootstrap(struct sim_exchange *x)
 {
     const char *tag = x->params[PARAM_REGION];
     const char *region = sim_region(x->sim, tag, exchange_generation(x) == 1);
@@ -39,10 +39,10 @@ void handle_bootstrap(struct exchange *x)
     }
 }
 
-static json_t *render_list(const struct exchange *x)
+static json_t *render_list(const struct sim_exchange *x)
 {
     json_t *list = json_array();
-    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot_next(shoot))
+    for (const struct sim_shoot *shoot = x->sim->shoots; shoot; shoot = shoot_next(shoot))
         if (!strcmp(shoot->region, x->region) && !strcmp(shoot->project, x->project))
             (void)json_array_append_new(list, render_shoot(x, shoot));
     return list;
@@ -52,7 +52,7 @@ static json_t *render_list(const struct exchange *x)
  * Returns the list of one of two nodes, which answer alternately. One node has the current list. The other
  * has a cached list, which is at most `list_cache_seconds` old.
  */
-static json_t *list_of_a_node(const struct exchange *x)
+static json_t *list_of_a_node(const struct sim_exchange *x)
 {
     json_t *caches = x->sim->list_caches;
     int64_t now_us = clock_now_us(&x->sim->clock);
@@ -78,14 +78,14 @@ static json_t *list_of_a_node(const struct exchange *x)
                                                             * lock */
 }
 
-void handle_list_shoots(struct exchange *x)
+void handle_list_shoots(struct sim_exchange *x)
 {
     answer_json(x, 200, x->sim->settings.list_cache_seconds > 0 ? list_of_a_node(x) : render_list(x));
 }
 
-static void create(struct exchange *x, const char *name, json_t *spec)
+static void create(struct sim_exchange *x, const char *name, json_t *spec)
 {
-    struct shoot *shoot = shoot_new(&x->sim->random, name, x->region, x->project, spec);
+    struct sim_shoot *shoot = shoot_new(&x->sim->random, name, x->region, x->project, spec);
     shoot->created_us = clock_now_us(&x->sim->clock);
     shoot_add(&x->sim->shoots, shoot);
     lifecycle_accept(x->sim, shoot, RUN_CREATE);
@@ -96,14 +96,14 @@ static void create(struct exchange *x, const char *name, json_t *spec)
         answer_json(x, 202, render_v2(x->sim, shoot));
 }
 
-static json_t *create_body(const struct exchange *x)
+static json_t *create_body(const struct sim_exchange *x)
 {
     if (exchange_generation(x) == 1)
         return decode_v1_create(json_object_get(x->json, "shoot"));
     return json_incref(x->json);
 }
 
-void handle_create_shoot(struct exchange *x)
+void handle_create_shoot(struct sim_exchange *x)
 {
     json_t *body = create_body(x);
     json_t *errors = json_array();
@@ -125,13 +125,13 @@ void handle_create_shoot(struct exchange *x)
     json_decref(body);
 }
 
-void handle_get_shoot(struct exchange *x)
+void handle_get_shoot(struct sim_exchange *x)
 {
     answer_json(x, 200, render_shoot(x, x->shoot));
 }
 
 /* Returns the reason why a change is refused with 409, whatever its other members are. NULL: none. */
-static const char *conflict_of(const struct shoot *shoot, const json_t *body)
+static const char *conflict_of(const struct sim_shoot *shoot, const json_t *body)
 {
     const json_t *cilium = json_object_get(json_object_get(body, "networking"), "cilium_provider_config");
     const char *type = json_string_value(json_object_get(shoot->spec, "networking_type"));
@@ -144,7 +144,7 @@ static const char *conflict_of(const struct shoot *shoot, const json_t *body)
 }
 
 /* v1 clients send the HA switch with every update. Therefore v1 ignores the switch when HA is on. */
-static json_t *edit_body(const struct exchange *x)
+static json_t *edit_body(const struct sim_exchange *x)
 {
     json_t *body;
     if (exchange_generation(x) != 1)
@@ -155,7 +155,7 @@ static json_t *edit_body(const struct exchange *x)
     return body;
 }
 
-static void edit(struct exchange *x, const json_t *body)
+static void edit(struct sim_exchange *x, const json_t *body)
 {
     const char *conflict = conflict_of(x->shoot, body);
     json_t *errors = json_array();
@@ -178,7 +178,7 @@ static void edit(struct exchange *x, const json_t *body)
     json_decref(errors);
 }
 
-void handle_edit_shoot(struct exchange *x)
+void handle_edit_shoot(struct sim_exchange *x)
 {
     json_t *body;
     if (refuse_when_busy(x))
@@ -188,7 +188,7 @@ void handle_edit_shoot(struct exchange *x)
     json_decref(body);
 }
 
-void handle_delete_shoot(struct exchange *x)
+void handle_delete_shoot(struct sim_exchange *x)
 {
     if (x->shoot->deleting) {
         bool over = x->shoot->has_run && x->shoot->run.kind == RUN_DELETE &&
@@ -206,7 +206,7 @@ void handle_delete_shoot(struct exchange *x)
         answer_action(x);
 }
 
-void handle_name_taken(struct exchange *x)
+void handle_name_taken(struct sim_exchange *x)
 {
     answer_json(x, 200,
                 json_pack("{s:b}", "is_taken",

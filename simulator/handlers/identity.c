@@ -18,7 +18,7 @@ static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
         random_spell(random_hash(4, region), "0123456789abcdef", out, DOMAIN_ID_SIZE);
 }
 
-void handle_current_user(struct exchange *x)
+void handle_current_user(struct sim_exchange *x)
 {
     answer_json(x, 200,
                 json_pack("{s:i, s:s, s:b, s:{}, s:{s:i, s:s, s:s}, s:[], s:i, s:n}", "id", ACCOUNT_USER_ID,
@@ -51,7 +51,7 @@ static json_t *domain_v2(const struct known_region *region, const char *id)
                      region->name, "tag", region->tag);
 }
 
-void handle_domains(struct exchange *x)
+void handle_domains(struct sim_exchange *x)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < x->sim->options->region_count; i++) {
@@ -81,7 +81,7 @@ static json_t *make_projects(const struct sim *sim, const char *domain, bool old
     return list;
 }
 
-void handle_current_projects(struct exchange *x)
+void handle_current_projects(struct sim_exchange *x)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < x->sim->options->region_count; i++) {
@@ -114,7 +114,7 @@ const char *identity_region_of(const struct sim *sim, const char *domain)
     return NULL;
 }
 
-void handle_v1_projects(struct exchange *x)
+void handle_v1_projects(struct sim_exchange *x)
 {
     if (!identity_region_of(x->sim, x->params[PARAM_DOMAIN]))
         answer_error(x, 404, "Not Found: Domain not found");
@@ -122,7 +122,7 @@ void handle_v1_projects(struct exchange *x)
         answer_json(x, 200, make_projects(x->sim, x->params[PARAM_DOMAIN], true));
 }
 
-void handle_quota(struct exchange *x)
+void handle_quota(struct sim_exchange *x)
 {
     const char *region = sim_region(x->sim, x->params[PARAM_REGION], false);
     char domain[DOMAIN_ID_SIZE] = "";

@@ -18,12 +18,13 @@
 static const char *const addresses[] = {"external", "internal", "wildcard-tls-seed-bound"};
 
 /* Writes a text with a fixed limit. A longer text is a bug, and ends the program. */
-struct writer {
+struct kubeconfig_writer {
     char *text;
     size_t used;
 };
 
-static void write_line(struct writer *writer, const char *before, const char *value, const char *after)
+static void write_line(struct kubeconfig_writer *writer, const char *before, const char *value,
+                       const char *after)
 {
     size_t room = KUBECONFIG_SIZE_MAX - writer->used;
     int size = snprintf(writer->text + writer->used, room, "%s%s%s\n", before, value, after);
@@ -32,7 +33,7 @@ static void write_line(struct writer *writer, const char *before, const char *va
     writer->used += (size_t)size;
 }
 
-static void ca_name(const struct shoot *shoot, int generation, char *out, size_t size)
+static void ca_name(const struct sim_shoot *shoot, int generation, char *out, size_t size)
 {
     (void)snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
 }
@@ -46,7 +47,7 @@ static int64_t valid_from(const struct sim *sim)
 }
 
 /* Returns the bundle: the current CA and, between the two steps of a rotation, also the old CA. */
-static char *ca_bundle(struct sim *sim, const struct shoot *shoot)
+static char *ca_bundle(struct sim *sim, const struct sim_shoot *shoot)
 {
     enum ca_stage stage = shoot->ca_stage;
     bool both = stage == CA_PREPARING || stage == CA_PREPARED || stage == CA_COMPLETE;
@@ -58,8 +59,8 @@ static char *ca_bundle(struct sim *sim, const struct shoot *shoot)
                                  shoot->created_us / US_PER_SECOND + CA_LIFE_SECONDS);
 }
 
-static void write_clusters(struct writer *writer, const struct shoot *shoot, const char *prefix,
-                           const char *ca)
+static void write_clusters(struct kubeconfig_writer *writer, const struct sim_shoot *shoot,
+                           const char *prefix, const char *ca)
 {
     write_line(writer, "clusters:", "", "");
     for (size_t i = 0; i < 3; i++) {
@@ -73,7 +74,7 @@ static void write_clusters(struct writer *writer, const struct shoot *shoot, con
     }
 }
 
-static void write_contexts(struct writer *writer, const char *prefix)
+static void write_contexts(struct kubeconfig_writer *writer, const char *prefix)
 {
     write_line(writer, "contexts:", "", "");
     for (size_t i = 0; i < 3; i++) {
@@ -84,9 +85,9 @@ static void write_contexts(struct writer *writer, const char *prefix)
     }
 }
 
-static char *make_kubeconfig(struct sim *sim, const struct shoot *shoot, int64_t now_s, int64_t seconds)
+static char *make_kubeconfig(struct sim *sim, const struct sim_shoot *shoot, int64_t now_s, int64_t seconds)
 {
-    struct writer writer = {.text = mem_calloc(1, KUBECONFIG_SIZE_MAX)};
+    struct kubeconfig_writer writer = {.text = mem_calloc(1, KUBECONFIG_SIZE_MAX)};
     char prefix[160];
     char issuer[128];
     char user[160];
@@ -113,14 +114,14 @@ static char *make_kubeconfig(struct sim *sim, const struct shoot *shoot, int64_t
     return writer.text;
 }
 
-static const json_t *asked_seconds(const struct exchange *x)
+static const json_t *asked_seconds(const struct sim_exchange *x)
 {
     if (exchange_generation(x) == 1)
         return json_object_get(json_object_get(x->json, "config"), "expirationSeconds");
     return json_object_get(x->json, "expiration_seconds");
 }
 
-static bool check_seconds(struct exchange *x, const json_t *seconds)
+static bool check_seconds(struct sim_exchange *x, const json_t *seconds)
 {
     const char *key = exchange_generation(x) == 1 ? "expirationSeconds" : "expiration_seconds";
     const char *reason = NULL;
@@ -135,7 +136,7 @@ static bool check_seconds(struct exchange *x, const json_t *seconds)
     return !reason;
 }
 
-void handle_kubeconfig(struct exchange *x)
+void handle_kubeconfig(struct sim_exchange *x)
 {
     const json_t *asked = asked_seconds(x);
     int64_t now_us = clock_now_us(&x->sim->clock);
@@ -167,7 +168,7 @@ void handle_kubeconfig(struct exchange *x)
 }
 
 /* Answers the two old paths of v1, which do nothing without static tokens; see docs/simulator.md. */
-void handle_dead_kubeconfig(struct exchange *x)
+void handle_dead_kubeconfig(struct sim_exchange *x)
 {
     answer_error(x, 404, "Not Found: no static token kubeconfig exists");
 }

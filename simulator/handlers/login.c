@@ -10,12 +10,12 @@
 #define SMS_CODE 123456
 
 /* Returns the object with the members of a body. In v1 the object is the value of one named member. */
-static const json_t *members_of(const struct exchange *x, const char *wrapper)
+static const json_t *members_of(const struct sim_exchange *x, const char *wrapper)
 {
     return exchange_generation(x) == 1 ? json_object_get(x->json, wrapper) : x->json;
 }
 
-static void fail_login(struct exchange *x, const char *message)
+static void fail_login(struct sim_exchange *x, const char *message)
 {
     x->sim->log.failed_logins++;
     answer_error(x, 400, message);
@@ -23,7 +23,7 @@ static void fail_login(struct exchange *x, const char *message)
 
 /* True when all these members are strings. Otherwise answers 400 with one error for each member that is not a
  * string. */
-static bool has_strings(struct exchange *x, const json_t *members, const char *first, const char *second)
+static bool has_strings(struct sim_exchange *x, const json_t *members, const char *first, const char *second)
 {
     const char *names[] = {first, second};
     json_t *errors = json_array();
@@ -45,7 +45,7 @@ static bool is_password(const struct sim *sim, const json_t *members)
            !strcmp(json_string_value(json_object_get(members, "password")), sim->options->password);
 }
 
-static void start_two_factor(struct exchange *x, const char *method)
+static void start_two_factor(struct sim_exchange *x, const char *method)
 {
     struct auth *auth = &x->sim->auth;
     int status = exchange_generation(x) == 1 ? 200 : 201;
@@ -63,7 +63,7 @@ static void start_two_factor(struct exchange *x, const char *method)
                           method != NULL ? method : "sms", "verification", auth->verification));
 }
 
-void auth_create_token(struct exchange *x)
+void auth_create_token(struct sim_exchange *x)
 {
     bool old = exchange_generation(x) == 1;
     const json_t *members = members_of(x, "auth");
@@ -97,7 +97,7 @@ static bool is_waiting(const struct sim *sim, const json_t *members)
 }
 
 /* True when the member has one of the values, or is absent and not required. Otherwise answers 400. */
-static bool is_one_of(struct exchange *x, const json_t *members, const char *name, bool required,
+static bool is_one_of(struct sim_exchange *x, const json_t *members, const char *name, bool required,
                       const char *const *values)
 {
     const json_t *given = json_object_get(members, name);
@@ -113,7 +113,7 @@ static bool is_one_of(struct exchange *x, const json_t *members, const char *nam
 }
 
 /* Refuses every hash: hashes are sent in mails, and the simulator sends no mail. */
-void auth_create_by_hash(struct exchange *x)
+void auth_create_by_hash(struct sim_exchange *x)
 {
     static const char *const types[] = {"adminlogin", "authlogin", "registrationlogin", "resellerlogin",
                                         NULL};
@@ -123,7 +123,7 @@ void auth_create_by_hash(struct exchange *x)
         x->sim->log.failed_logins++;
 }
 
-void auth_request_code(struct exchange *x)
+void auth_request_code(struct sim_exchange *x)
 {
     static const char *const languages[] = {"ar", "en", "pl", "se", NULL};
     const json_t *members = members_of(x, "request2fa");
@@ -138,7 +138,7 @@ void auth_request_code(struct exchange *x)
     answer_empty(x, 204);
 }
 
-void auth_verify_code(struct exchange *x)
+void auth_verify_code(struct sim_exchange *x)
 {
     const json_t *members = members_of(x, "verify2fa");
     const json_t *code = json_object_get(members, "code");
@@ -160,12 +160,12 @@ void auth_verify_code(struct exchange *x)
         answer_json(x, 200, json_pack("{s:s}", "token", tokens_new(x->sim)));
 }
 
-void auth_validate(struct exchange *x)
+void auth_validate(struct sim_exchange *x)
 {
     answer_empty(x, 204);
 }
 
-void auth_revoke(struct exchange *x)
+void auth_revoke(struct sim_exchange *x)
 {
     tokens_revoke(x->sim, exchange_header(x, "X-AUTH-TOKEN"));
     answer_empty(x, 204);

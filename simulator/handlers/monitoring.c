@@ -18,7 +18,7 @@
 #define GIB            (1024.0 * 1024.0 * 1024.0)
 #define NODE_NAME_SIZE 200
 
-static json_t *credentials(const struct shoot *shoot, const char *kind)
+static json_t *credentials(const struct sim_shoot *shoot, const char *kind)
 {
     char url[256];
     char password[25];
@@ -28,7 +28,7 @@ static json_t *credentials(const struct shoot *shoot, const char *kind)
     return json_pack("{s:s, s:s, s:s}", "url", url, "username", "admin", "password", password);
 }
 
-void handle_monitoring(struct exchange *x)
+void handle_monitoring(struct sim_exchange *x)
 {
     if (!shoot_has_api_server(x->shoot, clock_now_us(&x->sim->clock))) {
         answer_error(x, 404, "Monitoring is not available yet");
@@ -39,7 +39,7 @@ void handle_monitoring(struct exchange *x)
                           credentials(x->shoot, "plutono")));
 }
 
-void handle_ssh_key(struct exchange *x)
+void handle_ssh_key(struct sim_exchange *x)
 {
     char key[512];
     (void)snprintf(key, sizeof(key),
@@ -51,7 +51,7 @@ void handle_ssh_key(struct exchange *x)
     answer_text(x, 200, "text/plain", mem_strdup(key));
 }
 
-static const json_t *find_worker(struct exchange *x)
+static const json_t *find_worker(struct sim_exchange *x)
 {
     const json_t *worker = shoot_worker(x->shoot, x->params[PARAM_WORKER]);
     if (!worker)
@@ -59,7 +59,7 @@ static const json_t *find_worker(struct exchange *x)
     return worker;
 }
 
-void handle_node_names(struct exchange *x)
+void handle_node_names(struct sim_exchange *x)
 {
     const json_t *worker = find_worker(x);
     json_t *names = json_array();
@@ -109,7 +109,7 @@ static json_t *overview(const struct sim *sim, const json_t *worker, const char 
                      "allocatable_memory", bytes, "unused_memory", bytes - used_bytes, "pods", 14.0);
 }
 
-void handle_nodes_overview(struct exchange *x)
+void handle_nodes_overview(struct sim_exchange *x)
 {
     const json_t *worker = find_worker(x);
     json_t *list;
@@ -139,7 +139,7 @@ static json_t *series(int64_t now_us, double value)
     return samples;
 }
 
-void handle_worker_details(struct exchange *x)
+void handle_worker_details(struct sim_exchange *x)
 {
     const json_t *worker = find_worker(x);
     int64_t now_us = clock_now_us(&x->sim->clock);
@@ -155,7 +155,7 @@ void handle_worker_details(struct exchange *x)
                   "number_of_nodes", series(now_us, nodes), "number_of_pods", series(now_us, 14 * nodes)));
 }
 
-static const json_t *find_node(const struct exchange *x)
+static const json_t *find_node(const struct sim_exchange *x)
 {
     int64_t now_us = clock_now_us(&x->sim->clock);
     json_t *worker;
@@ -172,7 +172,7 @@ static const json_t *find_node(const struct exchange *x)
     return NULL;
 }
 
-void handle_node_details(struct exchange *x)
+void handle_node_details(struct sim_exchange *x)
 {
     const json_t *worker = find_node(x);
     int64_t now = clock_now_us(&x->sim->clock);

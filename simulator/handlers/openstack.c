@@ -26,12 +26,12 @@ static json_t *stable_id(uint64_t salt, const char *name)
     return json_string(id);
 }
 
-static json_t *user_id(const struct exchange *x)
+static json_t *user_id(const struct sim_exchange *x)
 {
     return stable_id(8, x->sim->options->login);
 }
 
-static bool is_the_user(const struct exchange *x)
+static bool is_the_user(const struct sim_exchange *x)
 {
     json_t *id = user_id(x);
     bool same = !strcmp(json_string_value(id), x->params[PARAM_USER]);
@@ -39,7 +39,7 @@ static bool is_the_user(const struct exchange *x)
     return same;
 }
 
-static bool find_domain(struct exchange *x)
+static bool find_domain(struct sim_exchange *x)
 {
     if (identity_region_of(x->sim, x->params[PARAM_DOMAIN]))
         return true;
@@ -56,32 +56,32 @@ static json_t *make_roles(void)
     return list;
 }
 
-static json_t *make_users(const struct exchange *x)
+static json_t *make_users(const struct sim_exchange *x)
 {
     return json_pack("[{s:o, s:s, s:s, s:b, s:n, s:n}]", "id", user_id(x), "name", x->sim->options->login,
                      "domain_id", x->params[PARAM_DOMAIN], "enabled", 1, "description", "default_project_id");
 }
 
-void handle_domain_roles(struct exchange *x)
+void handle_domain_roles(struct sim_exchange *x)
 {
     if (find_domain(x))
         answer_json(x, 200, make_roles());
 }
 
-void handle_domain_users(struct exchange *x)
+void handle_domain_users(struct sim_exchange *x)
 {
     if (find_domain(x))
         answer_json(x, 200, make_users(x));
 }
 
 /* Answers with the users of a project. For an unknown project the answer is an empty list, not an error. */
-void handle_project_users(struct exchange *x)
+void handle_project_users(struct sim_exchange *x)
 {
     if (find_domain(x))
         answer_json(x, 200, sim_project(x->sim, x->params[PARAM_PROJECT]) ? make_users(x) : json_array());
 }
 
-void handle_user_projects(struct exchange *x)
+void handle_user_projects(struct sim_exchange *x)
 {
     json_t *projects;
     json_t *project;
@@ -101,7 +101,7 @@ void handle_user_projects(struct exchange *x)
     answer_json(x, 200, list);
 }
 
-void handle_domain_endpoints(struct exchange *x)
+void handle_domain_endpoints(struct sim_exchange *x)
 {
     static const struct {
         const char *name;
@@ -122,7 +122,7 @@ void handle_domain_endpoints(struct exchange *x)
     answer_json(x, 200, list);
 }
 
-void handle_rc_credentials(struct exchange *x)
+void handle_rc_credentials(struct sim_exchange *x)
 {
     const char *region = sim_region(x->sim, x->params[PARAM_REGION], false);
     char text[512];
@@ -140,7 +140,7 @@ void handle_rc_credentials(struct exchange *x)
 }
 
 /* Reads a number. Answers 400 for a text that is not a number, and for a number outside its limits. */
-static bool read_number(struct exchange *x, const char *name, long otherwise, long most, long *ret_number)
+static bool read_number(struct sim_exchange *x, const char *name, long otherwise, long most, long *ret_number)
 {
     const char *text = exchange_query(x, name);
     char *end;
@@ -156,7 +156,7 @@ static bool read_number(struct exchange *x, const char *name, long otherwise, lo
 }
 
 /* Answers with one entry for each project: its creation. */
-void handle_project_logs(struct exchange *x)
+void handle_project_logs(struct sim_exchange *x)
 {
     const char *region = x->sim->options->regions[0];
     json_t *projects = identity_projects(x->sim, "");
@@ -186,7 +186,7 @@ void handle_project_logs(struct exchange *x)
     answer_json(x, 200, list);
 }
 
-void handle_no_access(struct exchange *x)
+void handle_no_access(struct sim_exchange *x)
 {
     answer_error(x, 403, "No access: Your user does not have access to this method.");
 }

@@ -5,20 +5,20 @@
 #include "simulator/request/exchange.h"
 #include "simulator/wire/wire.h"
 
-static json_t *worker_body(const struct exchange *x)
+static json_t *worker_body(const struct sim_exchange *x)
 {
     if (exchange_generation(x) == 1)
         return decode_v1_worker(json_object_get(x->json, "worker"));
     return json_incref(x->json);
 }
 
-static void answer_shoot(struct exchange *x)
+static void answer_shoot(struct sim_exchange *x)
 {
     answer_json(x, 202,
                 exchange_generation(x) == 1 ? render_v1(x->sim, x->shoot) : render_v2(x->sim, x->shoot));
 }
 
-static void add_worker(struct exchange *x, json_t *worker)
+static void add_worker(struct sim_exchange *x, json_t *worker)
 {
     const char *name = json_string_value(json_object_get(worker, "name"));
     if (shoot_worker(x->shoot, name)) {
@@ -31,7 +31,7 @@ static void add_worker(struct exchange *x, json_t *worker)
     answer_shoot(x);
 }
 
-void handle_create_worker(struct exchange *x)
+void handle_create_worker(struct sim_exchange *x)
 {
     json_t *errors = json_array();
     json_t *body = worker_body(x);
@@ -46,7 +46,7 @@ void handle_create_worker(struct exchange *x)
     json_decref(errors);
 }
 
-static bool find_worker(struct exchange *x, size_t *ret_index)
+static bool find_worker(struct sim_exchange *x, size_t *ret_index)
 {
     json_t *workers = json_object_get(x->shoot->spec, "workers");
     *ret_index = shoot_worker_index(x->shoot, x->params[PARAM_WORKER]);
@@ -56,7 +56,7 @@ static bool find_worker(struct exchange *x, size_t *ret_index)
     return false;
 }
 
-static void change_worker(struct exchange *x, size_t index, const json_t *body)
+static void change_worker(struct sim_exchange *x, size_t index, const json_t *body)
 {
     json_t *workers = json_object_get(x->shoot->spec, "workers");
     json_t *errors = json_array();
@@ -75,7 +75,7 @@ static void change_worker(struct exchange *x, size_t index, const json_t *body)
     json_decref(errors);
 }
 
-void handle_update_worker(struct exchange *x)
+void handle_update_worker(struct sim_exchange *x)
 {
     size_t index;
     json_t *body;
@@ -86,7 +86,7 @@ void handle_update_worker(struct exchange *x)
     json_decref(body);
 }
 
-void handle_delete_worker(struct exchange *x)
+void handle_delete_worker(struct sim_exchange *x)
 {
     json_t *workers = json_object_get(x->shoot->spec, "workers");
     size_t index;

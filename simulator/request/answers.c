@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void answer_status(const struct fault *fault, struct exchange *x, int status, const char *message)
+static void answer_status(const struct fault *fault, struct sim_exchange *x, int status, const char *message)
 {
     if (fault->body)
         answer_text(x, status, "application/json", mem_strdup(fault->body));
@@ -20,7 +20,7 @@ static void answer_status(const struct fault *fault, struct exchange *x, int sta
         answer_error(x, status, message);
 }
 
-static void answer_mangle(struct exchange *x, json_t *(*change)(const json_t *))
+static void answer_mangle(struct sim_exchange *x, json_t *(*change)(const json_t *))
 {
     json_t *changed;
     if (!x->answer)
@@ -30,7 +30,7 @@ static void answer_mangle(struct exchange *x, json_t *(*change)(const json_t *))
     x->answer = changed;
 }
 
-static void answer_garbage(const struct fault *fault, struct exchange *x)
+static void answer_garbage(const struct fault *fault, struct sim_exchange *x)
 {
     int success = x->route ? x->route->success : 200;
     const char *body = fault->body ? fault->body : "<html><body>}{ not what you asked for ]]</body></html>";
@@ -38,7 +38,7 @@ static void answer_garbage(const struct fault *fault, struct exchange *x)
 }
 
 /* Replaces the first letter of the first text with the beginning of an incomplete UTF-8 sequence. */
-static void answer_invalid_utf8(struct exchange *x)
+static void answer_invalid_utf8(struct sim_exchange *x)
 {
     char *text = x->answer ? json_text(x->answer, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
     char *value = text ? strstr(text, "\":\"") : NULL;
@@ -79,7 +79,7 @@ static bool replaces_answer(enum fault_kind kind)
     return replaces[kind];
 }
 
-static void apply_kind(const struct fault *fault, struct exchange *x)
+static void apply_kind(const struct fault *fault, struct sim_exchange *x)
 {
     switch (fault->kind) {
     case FAULT_DROP:
@@ -135,7 +135,7 @@ static void apply_kind(const struct fault *fault, struct exchange *x)
     }
 }
 
-void faults_apply(const struct fault *fault, struct exchange *x, void (*act)(struct exchange *))
+void faults_apply(const struct fault *fault, struct sim_exchange *x, void (*act)(struct sim_exchange *))
 {
     if (fault->effect || !replaces_answer(fault->kind))
         act(x);
@@ -178,7 +178,7 @@ const char *replay_load(struct sim *sim, const json_t *answers)
     return NULL;
 }
 
-static void replay_give(struct exchange *x, const json_t *recorded)
+static void replay_give(struct sim_exchange *x, const json_t *recorded)
 {
     int status = (int)json_integer_value(json_object_get(recorded, "status"));
     json_t *body = json_object_get(recorded, "body");
@@ -192,7 +192,7 @@ static void replay_give(struct exchange *x, const json_t *recorded)
     x->headers = json_incref(headers);
 }
 
-bool replay_answer(struct exchange *x)
+bool replay_answer(struct sim_exchange *x)
 {
     size_t i;
     json_t *recorded;

@@ -14,10 +14,10 @@
  * the recorded answers are not valid. */
 const char *replay_load(struct sim *sim, const json_t *answers);
 /* Uses the first recorded answer for this operation; false when there is none. */
-bool replay_answer(struct exchange *x);
+bool replay_answer(struct sim_exchange *x);
 
 /* Answers the exchange with a fault; `act` does the real work when the fault allows it. */
-void faults_apply(const struct fault *fault, struct exchange *x, void (*act)(struct exchange *));
+void faults_apply(const struct fault *fault, struct sim_exchange *x, void (*act)(struct sim_exchange *));
 
 /* Change a whole JSON answer; each returns a new value. */
 json_t *mangle_wrong_types(const json_t *value);

@@ -1,5 +1,6 @@
 #include "simulator/request/exchange.h"
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "simulator/cloud/sim.h"
 
@@ -9,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct exchange *exchange_free(struct exchange *x)
+struct sim_exchange *exchange_free(struct sim_exchange *x)
 {
     if (!x)
         return NULL;
     exchange_finish(x, 0);
     /* The documents of the exchange share parts with the state, and other threads use the state. */
-    (void)pthread_mutex_lock(&x->sim->lock);
+    mutex_lock(&x->sim->lock);
     answer_reset(x);
     json_decref(x->json);
-    (void)pthread_mutex_unlock(&x->sim->lock);
+    mutex_unlock(&x->sim->lock);
     free(x->content_type_owned);
     free(x->body);
     free(x->decoded);
@@ -28,33 +29,33 @@ struct exchange *exchange_free(struct exchange *x)
     return NULL;
 }
 
-enum operation exchange_operation(const struct exchange *x)
+enum operation exchange_operation(const struct sim_exchange *x)
 {
     return x->route ? x->route->operation : OPERATION_OTHER;
 }
 
-int exchange_generation(const struct exchange *x)
+int exchange_generation(const struct sim_exchange *x)
 {
     return x->route ? x->route->generation : 2;
 }
 
-const char *exchange_header(const struct exchange *x, const char *name)
+const char *exchange_header(const struct sim_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-const char *exchange_query(const struct exchange *x, const char *name)
+const char *exchange_query(const struct sim_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static char *copy_header(const struct exchange *x, const char *name)
+static char *copy_header(const struct sim_exchange *x, const char *name)
 {
     const char *value = exchange_header(x, name);
     return mem_strdup(value);
 }
 
-void exchange_finish(struct exchange *x, int status)
+void exchange_finish(struct sim_exchange *x, int status)
 {
     struct request_entry entry = {0};
     if (!x->counted)
@@ -74,12 +75,12 @@ void exchange_finish(struct exchange *x, int status)
     entry.traceparent = copy_header(x, "traceparent");
     entry.tracestate = copy_header(x, "tracestate");
     entry.request_id = copy_header(x, "X-Request-Id");
-    (void)pthread_mutex_lock(&x->sim->lock);
+    mutex_lock(&x->sim->lock);
     request_log_end(&x->sim->log, &entry);
-    (void)pthread_mutex_unlock(&x->sim->lock);
+    mutex_unlock(&x->sim->lock);
 }
 
-void answer_reset(struct exchange *x)
+void answer_reset(struct sim_exchange *x)
 {
     json_decref(x->answer);
     x->answer = NULL;
@@ -92,7 +93,7 @@ void answer_reset(struct exchange *x)
     x->status = 0;
 }
 
-void answer_json(struct exchange *x, int status, json_t *value)
+void answer_json(struct sim_exchange *x, int status, json_t *value)
 {
     answer_reset(x);
     x->status = status;
@@ -100,7 +101,7 @@ void answer_json(struct exchange *x, int status, json_t *value)
     x->answer = value;
 }
 
-void answer_text(struct exchange *x, int status, const char *content_type, char *text)
+void answer_text(struct sim_exchange *x, int status, const char *content_type, char *text)
 {
     answer_reset(x);
     x->status = status;
@@ -109,18 +110,18 @@ void answer_text(struct exchange *x, int status, const char *content_type, char 
     x->text_size = strlen(text);
 }
 
-void answer_empty(struct exchange *x, int status)
+void answer_empty(struct sim_exchange *x, int status)
 {
     answer_reset(x);
     x->status = status;
 }
 
-void answer_error(struct exchange *x, int status, const char *message)
+void answer_error(struct sim_exchange *x, int status, const char *message)
 {
     answer_json(x, status, json_pack("{s:{s:i, s:s}}", "error", "code", status, "message", message));
 }
 
-void answer_invalid(struct exchange *x, json_t *errors)
+void answer_invalid(struct sim_exchange *x, json_t *errors)
 {
     answer_json(x, 400,
                 json_pack("{s:{s:i, s:s, s:o}}", "error", "code", 400, "message",

@@ -14,8 +14,8 @@
 #define EXCHANGE_STATE_MAX    (256U * 1024U * 1024U)
 
 struct MHD_Connection;
-struct exchange;
-struct shoot;
+struct sim_exchange;
+struct sim_shoot;
 struct sim;
 
 enum param {
@@ -38,7 +38,7 @@ enum route_flag {
     ROUTE_SHOOT = 4   /* the shoot must exist, too */
 };
 
-struct route {
+struct sim_route {
     const char *method;
     /* Parameters: {t}ag {r}egion {p}roject {s}hoot {w}orker {n}ode {d}omain {u}ser na{m}e {i}d */
     const char *pattern;
@@ -46,7 +46,7 @@ struct route {
     int generation; /* the generation of the API; 0: a path below /_sim/ */
     unsigned flags;
     int success; /* the status of an answer to a successful request */
-    void (*handle)(struct exchange *x);
+    void (*handle)(struct sim_exchange *x);
 };
 
 enum delivery {
@@ -58,7 +58,7 @@ enum delivery {
     DELIVER_SLOW
 };
 
-struct exchange {
+struct sim_exchange {
     struct sim *sim;
     struct MHD_Connection *connection;
     char *method;
@@ -66,7 +66,7 @@ struct exchange {
     char *decoded; /* a copy of the path; `segments` points into it */
     const char *segments[EXCHANGE_SEGMENTS_MAX];
     size_t segment_count;
-    const struct route *route; /* NULL: there is no such path */
+    const struct sim_route *route; /* NULL: there is no such path */
     const char *params[PARAM_MAX_];
     bool control; /* a request to /_sim/ */
 
@@ -77,7 +77,7 @@ struct exchange {
 
     const char *region; /* the region in the spelling of the configuration; set after the check */
     const char *project;
-    struct shoot *shoot;
+    struct sim_shoot *shoot;
     const char *shoot_name;
 
     int status;
@@ -98,24 +98,24 @@ struct exchange {
     bool client_left; /* the client left before the answer */
 };
 
-struct exchange *exchange_free(struct exchange *x);
-enum operation exchange_operation(const struct exchange *x);
-int exchange_generation(const struct exchange *x);
+struct sim_exchange *exchange_free(struct sim_exchange *x);
+enum operation exchange_operation(const struct sim_exchange *x);
+int exchange_generation(const struct sim_exchange *x);
 
 /* Counts the end of the request and logs the request, once. With `status` 0, no answer was sent. */
-void exchange_finish(struct exchange *x, int status);
+void exchange_finish(struct sim_exchange *x, int status);
 
-const char *exchange_header(const struct exchange *x, const char *name);
-const char *exchange_query(const struct exchange *x, const char *name);
+const char *exchange_header(const struct sim_exchange *x, const char *name);
+const char *exchange_query(const struct sim_exchange *x, const char *name);
 
 /* These functions set the answer. A later call replaces the answer of an earlier call. Values are taken
  * over. */
-void answer_json(struct exchange *x, int status, json_t *value);
-void answer_text(struct exchange *x, int status, const char *content_type, char *text);
-void answer_empty(struct exchange *x, int status);
-void answer_error(struct exchange *x, int status, const char *message);
+void answer_json(struct sim_exchange *x, int status, json_t *value);
+void answer_text(struct sim_exchange *x, int status, const char *content_type, char *text);
+void answer_empty(struct sim_exchange *x, int status);
+void answer_error(struct sim_exchange *x, int status, const char *message);
 /* Answers 400 with the list of errors for each property. The list is taken over. */
-void answer_invalid(struct exchange *x, json_t *errors);
-void answer_reset(struct exchange *x);
+void answer_invalid(struct sim_exchange *x, json_t *errors);
+void answer_reset(struct sim_exchange *x);
 
 #endif

@@ -380,7 +380,7 @@ static void apply_patch(json_t *spec, const json_t *body)
         (void)json_object_set_new(spec, "cilium", merge_cilium(json_object_get(spec, "cilium"), cilium));
 }
 
-json_t *decode_patch(struct sim *sim, const struct shoot *shoot, const json_t *body, json_t *errors,
+json_t *decode_patch(struct sim *sim, const struct sim_shoot *shoot, const json_t *body, json_t *errors,
                      enum run_kind *ret_kind)
 {
     const char *present = json_string_value(json_object_get(shoot->spec, "kubernetes_version"));

@@ -246,7 +246,7 @@ static void check_zones_kept(json_t *errors, const json_t *before, const json_t 
     }
 }
 
-json_t *decode_worker_change(struct sim *sim, const struct shoot *shoot, const json_t *worker,
+json_t *decode_worker_change(struct sim *sim, const struct sim_shoot *shoot, const json_t *worker,
                              const json_t *body, json_t *errors, enum run_kind *ret_kind)
 {
     const json_t *name = json_object_get(body, "name");

@@ -31,7 +31,7 @@ static json_t *render_worker(const json_t *worker, bool created)
         json_object_get(worker, "taints"), "zones", json_object_get(worker, "zones"));
 }
 
-static json_t *render_provider_v1(const struct shoot *shoot, bool created, int64_t now_us)
+static json_t *render_provider_v1(const struct sim_shoot *shoot, bool created, int64_t now_us)
 {
     json_t *networks = json_pack("{s:O}", "workers", json_object_get(shoot->spec, "workers_cidr"));
     json_t *workers = json_array();
@@ -64,13 +64,13 @@ static json_t *render_maintenance(const json_t *maintenance)
 }
 
 /* Whether hibernation is requested: true as soon as the request is accepted. */
-static bool wants_hibernation(const struct shoot *shoot)
+static bool wants_hibernation(const struct sim_shoot *shoot)
 {
     const struct run *run = shoot->has_queued ? &shoot->queued : &shoot->run;
     return run_does(run, RUN_HIBERNATE) || (shoot->hibernated && !run_does(run, RUN_WAKE));
 }
 
-static json_t *render_spec(const struct shoot *shoot, bool created, int64_t now_us)
+static json_t *render_spec(const struct sim_shoot *shoot, bool created, int64_t now_us)
 {
     json_t *spec =
         json_pack("{s:s, s:s, s:o, s:{s:O}, s:{s:b, s:O}, s:o}", "purpose", "evaluation", "region",
@@ -85,7 +85,7 @@ static json_t *render_spec(const struct shoot *shoot, bool created, int64_t now_
     return spec;
 }
 
-static json_t *render_last_operation(const struct shoot *shoot, int64_t now_us)
+static json_t *render_last_operation(const struct sim_shoot *shoot, int64_t now_us)
 {
     json_t *operation = status_last_operation(shoot, now_us);
     json_t *time = json_object_get(operation, "last_update_time");
@@ -109,7 +109,7 @@ static json_t *render_last_errors(json_t *errors)
     return json_incref(errors);
 }
 
-static json_t *render_addresses(const struct shoot *shoot, int64_t now_us)
+static json_t *render_addresses(const struct sim_shoot *shoot, int64_t now_us)
 {
     static const char *const names[] = {"external", "internal", "wildcard-tls-seed-bound"};
     json_t *list = json_array();
@@ -123,7 +123,7 @@ static json_t *render_addresses(const struct shoot *shoot, int64_t now_us)
     return list;
 }
 
-static json_t *render_status(const struct sim *sim, const struct shoot *shoot, int64_t now_us)
+static json_t *render_status(const struct sim *sim, const struct sim_shoot *shoot, int64_t now_us)
 {
     json_t *state = status_object(shoot, now_us, sim->settings.hibernation_blocked);
     json_t *status;
@@ -139,14 +139,14 @@ static json_t *render_status(const struct sim *sim, const struct shoot *shoot, i
     return status;
 }
 
-json_t *render_v1(const struct sim *sim, const struct shoot *shoot)
+json_t *render_v1(const struct sim *sim, const struct sim_shoot *shoot)
 {
     int64_t now_us = clock_now_us(&sim->clock);
     return json_pack("{s:{s:s, s:s}, s:o, s:o}", "metadata", "name", shoot->name, "uid", shoot->uid, "spec",
                      render_spec(shoot, false, now_us), "status", render_status(sim, shoot, now_us));
 }
 
-json_t *render_v1_created(const struct sim *sim, const struct shoot *shoot)
+json_t *render_v1_created(const struct sim *sim, const struct sim_shoot *shoot)
 {
     json_t *flat = render_spec(shoot, true, clock_now_us(&sim->clock));
     (void)json_object_set_new(flat, "name", json_string(shoot->name));

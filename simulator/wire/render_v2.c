@@ -20,7 +20,7 @@ static json_t *id_or_null(json_t *given, const char *made, bool ready)
     return ready ? json_string(made) : json_null();
 }
 
-static json_t *render_networks(const struct shoot *shoot, int64_t now_us)
+static json_t *render_networks(const struct sim_shoot *shoot, int64_t now_us)
 {
     bool ready = shoot_has_infrastructure(shoot, now_us);
     json_t *router = id_or_null(json_object_get(shoot->spec, "router_id"), shoot->router_id, ready);
@@ -31,7 +31,7 @@ static json_t *render_networks(const struct shoot *shoot, int64_t now_us)
                      "router", router, "workers", json_object_get(shoot->spec, "workers_cidr"));
 }
 
-static json_t *render_provider_v2(const struct shoot *shoot, int64_t now_us)
+static json_t *render_provider_v2(const struct sim_shoot *shoot, int64_t now_us)
 {
     return json_pack("{s:s, s:{s:O}, s:{s:O, s:o}, s:O}", "type", "openstack", "control_plane_config",
                      "load_balancer_provider", json_object_get(shoot->spec, "load_balancer_provider"),
@@ -40,14 +40,14 @@ static json_t *render_provider_v2(const struct shoot *shoot, int64_t now_us)
                      render_networks(shoot, now_us), "workers", json_object_get(shoot->spec, "workers"));
 }
 
-static json_t *render_control_plane(const struct shoot *shoot)
+static json_t *render_control_plane(const struct sim_shoot *shoot)
 {
     if (!json_is_true(json_object_get(shoot->spec, "high_availability")))
         return json_null();
     return json_pack("{s:{s:{s:s}}}", "high_availability", "failure_tolerance", "type", "node");
 }
 
-json_t *render_v2(const struct sim *sim, const struct shoot *shoot)
+json_t *render_v2(const struct sim *sim, const struct sim_shoot *shoot)
 {
     int64_t now_us = clock_now_us(&sim->clock);
     char technical_id[160];
@@ -79,7 +79,7 @@ json_t *render_v2(const struct sim *sim, const struct shoot *shoot)
     return object;
 }
 
-void render_api_url(const struct shoot *shoot, const char *kind, char *out, size_t size)
+void render_api_url(const struct sim_shoot *shoot, const char *kind, char *out, size_t size)
 {
     if (!strcmp(kind, "external")) {
         (void)snprintf(out, size, "https://api.%s.%s.k8s.cleura.cloud", shoot->name, shoot->garden_project);

@@ -19,7 +19,7 @@ static char *names_of_statuses(unsigned bits)
     json_t *CLEANUP_JSON names = json_array();
     for (int i = 0; i < OPERATION_STATUS_MAX_; i++)
         if (bits & 1U << i)
-            (void)json_array_append_new(names, json_string(operation_status_name((enum operation_status)i)));
+            json_append_take(names, json_string(operation_status_name((enum operation_status)i)));
     return json_text(names);
 }
 
@@ -28,7 +28,7 @@ static char *names_of_types(unsigned bits)
     json_t *CLEANUP_JSON names = json_array();
     for (int i = 0; i < OPERATION_TYPE_MAX_; i++)
         if (bits & 1U << i)
-            (void)json_array_append_new(names, json_string(operation_type_name((enum operation_type)i)));
+            json_append_take(names, json_string(operation_type_name((enum operation_type)i)));
     return json_text(names);
 }
 

@@ -72,7 +72,7 @@ static char *wanted_types(const struct event_query *query)
     json_t *CLEANUP_JSON names = json_array();
     for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
         if (event_query_wants_type(query, (enum event_type)type))
-            (void)json_array_append_new(names, json_string(event_type_name((enum event_type)type)));
+            json_append_take(names, json_string(event_type_name((enum event_type)type)));
     return json_text(names);
 }
 
@@ -219,7 +219,7 @@ static char *wanted_outcomes(unsigned bits)
     json_t *CLEANUP_JSON names = json_array();
     for (int i = 0; i < AUDIT_OUTCOME_MAX_; i++)
         if (bits & 1U << i)
-            (void)json_array_append_new(names, json_string(audit_outcome_name(i)));
+            json_append_take(names, json_string(audit_outcome_name(i)));
     return json_text(names);
 }
 

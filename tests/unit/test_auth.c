@@ -140,7 +140,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void on_done(struct upstream_call *call, const struct upstream_result *result)
+static void on_done(struct upstream_call *call, struct upstream_result *result)
 {
     struct fixture *f = CONTAINER_OF(call, struct fixture, call);
     f->last = result->class;

@@ -40,9 +40,10 @@ static void buffer_refuses_past_its_maximum(void **state)
     (void)state;
     struct buffer b;
     buffer_init(&b, 10);
-    assert_true(buffer_add_str(&b, "12345"));
-    assert_true(buffer_add_str(&b, "67890"));
-    assert_false(buffer_add_str(&b, "x"));
+    buffer_add_str(&b, "12345");
+    buffer_add_str(&b, "67890");
+    assert_false(b.overflow);
+    buffer_add_str(&b, "x");
     assert_true(b.overflow);
     assert_string_equal(b.data, "1234567890");
     buffer_done(&b);
@@ -465,7 +466,8 @@ static unsigned read_writes(int fd, struct buffer *text)
     static char one[128 * 1024];
     unsigned writes = 0;
     for (ssize_t n; (n = recv(fd, one, sizeof(one), MSG_DONTWAIT)) > 0; writes++)
-        assert_true(buffer_add(text, one, (size_t)n));
+        buffer_add(text, one, (size_t)n);
+    assert_false(text->overflow);
     return writes;
 }
 

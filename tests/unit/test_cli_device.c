@@ -24,7 +24,7 @@ static int begin(void **state)
 static enum device_step judge(enum http_end end, long status, const char *error, int64_t retry_after_s,
                               int64_t *ret_pause)
 {
-    struct http_answer answer CLEANUP_ANSWER = {.end = end, .status = status, .retry_after_s = retry_after_s};
+    struct cli_answer answer CLEANUP_ANSWER = {.end = end, .status = status, .retry_after_s = retry_after_s};
     if (error)
         answer.json = json_pack("{s:s}", "error", error);
     enum device_step step = device_judge(&poll, &answer, now, ret_pause);

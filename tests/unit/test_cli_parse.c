@@ -159,7 +159,7 @@ static void durations(void **state)
 static void flags_of_the_same_name_are_alike(void **state)
 {
     (void)state;
-    for (const struct command *a = command_table; a->name; a++) {
+    for (const struct cli_command *a = command_table; a->name; a++) {
         assert_true(a->least <= a->most && a->examples[0] && a->run &&
                     (*a->summary || !strcmp(a->name, "__complete")));
         for (const struct flag *flag = a->flags; flag->name; flag++) {
@@ -167,7 +167,7 @@ static void flags_of_the_same_name_are_alike(void **state)
             assert_null(flag->letter ? flag_find(NULL, "", 0, flag->letter) : NULL);
             assert_true((flag->kind == FLAG_SWITCH) == (flag->value == NULL));
             assert_true((flag->kind == FLAG_CHOICE) == (flag->words != NULL));
-            for (const struct command *b = command_table; b->name; b++) {
+            for (const struct cli_command *b = command_table; b->name; b++) {
                 const struct flag *other = flag_find(b, flag->name, strlen(flag->name), 0);
                 assert_true(!other || (other->kind == FLAG_SWITCH) == (flag->kind == FLAG_SWITCH));
             }

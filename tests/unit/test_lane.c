@@ -110,7 +110,7 @@ static int teardown(void **state)
 static struct upstream_call *submit_for(struct fixture *f, const char *project, enum upstream_op op,
                                         enum lane_priority priority, int64_t deadline_us, bool retry);
 
-static void on_done(struct upstream_call *call, const struct upstream_result *result)
+static void on_done(struct upstream_call *call, struct upstream_result *result)
 {
     struct test_call *t = CONTAINER_OF(call, struct test_call, call);
     struct fixture *f = t->f;
@@ -935,13 +935,13 @@ static void impatient_users_do_not_open_the_breaker(void **state)
 
 /* ---- a read, and the write that is based on it ---- */
 
-static void hold_lane(struct upstream_call *call, const struct upstream_result *result)
+static void hold_lane(struct upstream_call *call, struct upstream_result *result)
 {
     assert_int_equal(result->class, UPSTREAM_OK);
     upstream_hold(call);
 }
 
-static void ignore(struct upstream_call *call, const struct upstream_result *result)
+static void ignore(struct upstream_call *call, struct upstream_result *result)
 {
     (void)call;
     (void)result;

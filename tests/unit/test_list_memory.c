@@ -170,7 +170,7 @@ static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t 
     CONTAINER_OF(call, struct reader, call)->taken += count;
 }
 
-static void on_done(struct upstream_call *call, const struct upstream_result *result)
+static void on_done(struct upstream_call *call, struct upstream_result *result)
 {
     CONTAINER_OF(call, struct reader, call)->class = result->class;
 }

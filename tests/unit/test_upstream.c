@@ -97,7 +97,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void on_done(struct upstream_call *call, const struct upstream_result *result)
+static void on_done(struct upstream_call *call, struct upstream_result *result)
 {
     struct test_call *t = CONTAINER_OF(call, struct test_call, call);
     t->f->done++;

@@ -232,7 +232,7 @@ static void commit(struct fixture *f, struct change_set *set)
 }
 
 /* Does the same as reconcile: stores the webhook as disabled together with the delivery. */
-static void disable(struct fixture *f, const struct endpoint *p, const struct delivery *d)
+static void disable(struct fixture *f, const struct webhook_endpoint *p, const struct delivery *d)
 {
     struct subscription *s = subscription_copy(p->subscription);
     struct change_set *set = change_set_new();
@@ -249,7 +249,7 @@ static void decide_reports(struct fixture *f)
 {
     for (struct list *item = list_pop(&f->reports); item; item = list_pop(&f->reports)) {
         struct webhook_report *report = CONTAINER_OF(item, struct webhook_report, link);
-        const struct endpoint *p;
+        const struct webhook_endpoint *p;
         HASH_FIND_STR(f->engine->endpoints, report->delivery.subscription_id, p);
         if (p)
             disable(f, p, &report->delivery);

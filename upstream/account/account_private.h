@@ -160,7 +160,7 @@ void refused_rows_done(struct upstream_account *a);
 /* ---- lane.c ---- */
 void lane_kick(struct upstream_account *a);
 /* Ends every waiting call with this result. */
-void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result);
+void lane_fail_waiting(struct upstream_account *a, struct upstream_result *result);
 /* Called when the breaker has opened: calls of users that wait are refused in the next turn. */
 void lane_breaker_opened(struct upstream_account *a);
 

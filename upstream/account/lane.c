@@ -137,7 +137,7 @@ static void refuse_call(struct upstream_call *call, struct list *refused)
 
 /* Removes the call from the lane and reports its result. In on_done the user may free the call or submit it
  * again. */
-static void finish_call(struct upstream_call *call, const struct upstream_result *result)
+static void finish_call(struct upstream_call *call, struct upstream_result *result)
 {
     if (call->state != CALL_SENT)
         call_waited(call, upstream_class_name(result->class));
@@ -160,7 +160,7 @@ static struct upstream_call **list_waiting(const struct upstream_account *a)
     return waiting;
 }
 
-void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result)
+void lane_fail_waiting(struct upstream_account *a, struct upstream_result *result)
 {
     /* In on_done users may submit calls. These new calls are not in `waiting`; they wait for their turn. */
     size_t count = waiting_count(a);
@@ -390,7 +390,7 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     request_draft_done(&draft);
 }
 
-static void report_refused(struct list *refused, const struct upstream_result *result)
+static void report_refused(struct list *refused, struct upstream_result *result)
 {
     struct list batch;
     list_init(&batch);
@@ -402,7 +402,7 @@ static void report_refused(struct list *refused, const struct upstream_result *r
 
 static void report_all_refused(struct upstream_account *a)
 {
-    const struct upstream_result overloaded = {.class = UPSTREAM_OVERLOADED, .retry_after_s = 5};
+    struct upstream_result overloaded = {.class = UPSTREAM_OVERLOADED, .retry_after_s = 5};
     report_refused(&a->lane.overloaded, &overloaded);
     if (list_is_empty(&a->lane.unreachable))
         return;

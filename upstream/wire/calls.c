@@ -70,7 +70,8 @@ const struct json_limits *call_limits(enum upstream_op op)
     return &calls[op].limits;
 }
 
-const struct endpoint *call_endpoint(const struct upstream_driver *driver, enum upstream_op op, int variant)
+const struct upstream_endpoint *call_endpoint(const struct upstream_driver *driver, enum upstream_op op,
+                                              int variant)
 {
     assert(op < UPSTREAM_OP_MAX_ && variant >= 0);
     if (op == UPSTREAM_KUBECONFIG)

@@ -52,7 +52,7 @@ static json_t *versions(struct decoding *d, const json_t *of)
         const json_t *version = decode_element(d, array, i);
         const char *number = decode_word(d, version, "version");
         if (number)
-            (void)json_array_append_new(ours, version_entry(d, version, number));
+            json_append_take(ours, version_entry(d, version, number));
     }
     return ours;
 }
@@ -69,7 +69,7 @@ static json_t *machine_images(struct decoding *d, const json_t *root)
         json_t *entry = json_object();
         json_set_str(entry, "name", name);
         json_set_take(entry, "versions", versions(d, image));
-        (void)json_array_append_new(ours, entry);
+        json_append_take(ours, entry);
     }
     return ours;
 }
@@ -109,7 +109,7 @@ static json_t *machine_types(struct decoding *d, const json_t *root)
         json_set_str(entry, "memory", decode_word(d, type, "memory"));
         take_word(d, entry, "architecture", type, "architecture", "amd64", NULL);
         json_set_bool(entry, "usable", is_usable(d, type));
-        (void)json_array_append_new(ours, entry);
+        json_append_take(ours, entry);
     }
     return ours;
 }
@@ -121,7 +121,7 @@ static json_t *names(struct decoding *d, const json_t *object, const char *key)
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *name = decode_word(d, decode_element(d, array, i), "name");
         if (name)
-            (void)json_array_append_new(ours, json_string(name));
+            json_append_take(ours, json_string(name));
     }
     return ours;
 }
@@ -157,7 +157,7 @@ static json_t *names_or(struct decoding *d, const json_t *object, const char *ke
 {
     json_t *list = names(d, object, key);
     if (!json_array_size(list))
-        (void)json_array_append_new(list, json_string(fallback));
+        json_append_take(list, json_string(fallback));
     return list;
 }
 

@@ -46,12 +46,12 @@ char *error_message(const char *body, size_t len)
         return NULL;
     struct buffer text CLEANUP_BUFFER;
     buffer_init(&text, MESSAGE_MAX);
-    (void)buffer_add(&text, message, utf8_cut(message, OWN_WORDS_MAX));
+    buffer_add(&text, message, utf8_cut(message, OWN_WORDS_MAX));
     size_t i;
     json_t *fault;
     json_array_foreach (json_arr(error, "errors"), i, fault)
-        (void)buffer_printf(&text, "%s %s: %s", i ? ";" : " -", json_str_or(fault, "key", "?"),
-                            json_str_or(fault, "value", "?"));
+        buffer_printf(&text, "%s %s: %s", i ? ";" : " -", json_str_or(fault, "key", "?"),
+                      json_str_or(fault, "value", "?"));
     size_t written = 0;
     char *result = buffer_take(&text, &written);
     (void)printable_write(result, written + 1, result, written);

@@ -365,7 +365,7 @@ void encode_pairs(json_t *theirs, const json_t *ours, const char *name)
         json_t *pair = json_object();
         json_set_str(pair, "key", key);
         json_set_take(pair, "value", json_incref(value));
-        (void)json_array_append_new(pairs, pair);
+        json_append_take(pairs, pair);
     }
     if (pairs)
         json_set_take(theirs, name, pairs);

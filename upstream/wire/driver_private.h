@@ -93,7 +93,7 @@ typedef enum upstream_class classify_transfer(bool is_write, const struct http_a
 
 /* A call: the request, and the meaning of its answer. {cloud}, {region}, {project}, {name} and {item} in the
  * path are replaced by the call's values. An answer without decoders may have any body (CL-9). */
-struct endpoint {
+struct upstream_endpoint {
     const char *method; /* NULL: the API has no such call */
     const char *path;
     json_t *(*encode)(const struct upstream_call *call); /* NULL: no body */
@@ -110,10 +110,10 @@ struct upstream_driver {
     decode_auth *decode_auth;
     bool names_method; /* true: a manual login selects SMS in its first request; false: Cleura first lists
                         * the options */
-    const struct endpoint *calls; /* by upstream_op; without LIST's decoder, which is decode_shoot */
+    const struct upstream_endpoint *calls; /* by upstream_op; without LIST's decoder, which is decode_shoot */
     /* The endpoints for kubeconfigs, in the order in which they are tried, because Cleura may lack the first
      * ones (CL-15). NULL after the last one. */
-    const struct endpoint *kubeconfig[KUBECONFIG_ENDPOINTS];
+    const struct upstream_endpoint *kubeconfig[KUBECONFIG_ENDPOINTS];
     decode_shoot *decode_shoot;                 /* the row of a list */
     const char *(*row_name)(const json_t *row); /* the name in a row that is not accepted, or NULL */
     classify_transfer *classify;
@@ -132,7 +132,8 @@ const struct upstream_driver *driver_of(const struct config_account *account);
 const struct json_limits *call_limits(enum upstream_op op);
 /* Returns an endpoint of a call: the first for variant 0, then those that are tried when Cleura lacks it.
  * NULL when there is none. */
-const struct endpoint *call_endpoint(const struct upstream_driver *driver, enum upstream_op op, int variant);
+const struct upstream_endpoint *call_endpoint(const struct upstream_driver *driver, enum upstream_op op,
+                                              int variant);
 
 /* ---- shared.c ---- */
 void build_request(const struct upstream_driver *driver, const struct config_account *account,
@@ -217,7 +218,7 @@ const struct known_row *known_rows_find(const struct known_rows *known, const ui
 /* ---- kubeconfig.c ---- */
 decode_body decode_kubeconfig;
 /* The kubeconfig calls of Cleura. Both drivers use all of them, each in its own order. */
-extern const struct endpoint kubeconfig_v3, kubeconfig_v2, kubeconfig_v1;
+extern const struct upstream_endpoint kubeconfig_v3, kubeconfig_v2, kubeconfig_v1;
 
 /* ---- login_words.c ---- */
 /* The form of a request of Cleura's logins. */

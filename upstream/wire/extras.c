@@ -74,7 +74,7 @@ bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *
         json_set_str(node, "pool", pool ? pool : about->item);
         for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
             json_set_take(node, numbers[n][0], decode_quantity(d, item, numbers[n][1]));
-        (void)json_array_append_new(result->document, node);
+        json_append_take(result->document, node);
     }
     return true;
 }
@@ -124,7 +124,7 @@ bool decode_own_projects(struct decoding *d, const struct answer_about *about, j
             json_set_str(ours, "region", region);
             json_set_str(ours, "project_id", decode_text(d, project, "id"));
             json_set_str(ours, "domain_id", decode_text(d, project, "domain_id"));
-            (void)json_array_append_new(result->document, ours);
+            json_append_take(result->document, ours);
         }
     }
     return true;

@@ -116,13 +116,13 @@ static json_t *encode_lifetime_v1(const struct upstream_call *call)
 }
 
 /* only this call returns the real expiry */
-const struct endpoint kubeconfig_v3 = {
+const struct upstream_endpoint kubeconfig_v3 = {
     "POST", "/gardener/v3/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
     .encode = encode_lifetime, .decode_body = decode_kubeconfig};
-const struct endpoint kubeconfig_v2 = {
+const struct upstream_endpoint kubeconfig_v2 = {
     "POST", "/gardener/v2/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
     .encode = encode_lifetime, .decode_body = decode_kubeconfig};
 /* the form of this body is undocumented, but works */
-const struct endpoint kubeconfig_v1 = {"POST",
-                                       "/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",
-                                       .encode = encode_lifetime_v1, .decode_body = decode_kubeconfig};
+const struct upstream_endpoint kubeconfig_v1 = {
+    "POST", "/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",
+    .encode = encode_lifetime_v1, .decode_body = decode_kubeconfig};

@@ -26,11 +26,11 @@ static char *expand_path(const char *template, const struct config_account *acco
         while (i < ARRAY_LEN(parts) && strncmp(template, parts[i].name, strlen(parts[i].name)) != 0)
             i++;
         if (i == ARRAY_LEN(parts)) {
-            (void)buffer_add(&path, template ++, 1);
+            buffer_add(&path, template ++, 1);
             continue;
         }
         char *value CLEANUP_FREE = url_segment(parts[i].value ? parts[i].value : "");
-        (void)buffer_add_str(&path, value);
+        buffer_add_str(&path, value);
         template += strlen(parts[i].name);
     }
     return buffer_take(&path, NULL);
@@ -39,7 +39,7 @@ static char *expand_path(const char *template, const struct config_account *acco
 void build_request(const struct upstream_driver *driver, const struct config_account *account,
                    const struct upstream_call *call, struct request_draft *draft)
 {
-    const struct endpoint *endpoint = call_endpoint(driver, call->op, call->variant);
+    const struct upstream_endpoint *endpoint = call_endpoint(driver, call->op, call->variant);
     assert(endpoint); /* the caller knows which calls the account supports */
     *draft = (struct request_draft){.method = endpoint->method,
                                     .path = expand_path(endpoint->path, account, call)};

@@ -44,7 +44,7 @@ static json_t *decode_taints(struct decoding *d, const json_t *worker)
         json_set_str(taint, "key", decode_word(d, item, "key"));
         json_set_str(taint, "value", value ? value : "");
         json_set_str(taint, "effect", decode_word(d, item, "effect"));
-        (void)json_array_append_new(taints, taint);
+        json_append_take(taints, taint);
     }
     return decode_sorted(decode_whole(d, before, taints));
 }
@@ -89,7 +89,7 @@ json_t *decode_pools(struct decoding *d, const json_t *provider, const struct sh
         return NULL;
     json_t *pools = json_array();
     for (size_t i = 0; i < json_array_size(workers); i++)
-        (void)json_array_append_new(pools, decode_pool(d, decode_element(d, workers, i), words));
+        json_append_take(pools, decode_pool(d, decode_element(d, workers, i), words));
     return decode_sorted(pools);
 }
 
@@ -117,7 +117,7 @@ json_t *encode_schedules(const json_t *schedules)
             json_set_str(schedule, "start", json_str(item, "start"));
         if (json_str(item, "end"))
             json_set_str(schedule, "end", json_str(item, "end"));
-        (void)json_array_append_new(theirs, schedule);
+        json_append_take(theirs, schedule);
     }
     return theirs;
 }
@@ -137,7 +137,7 @@ json_t *decode_schedules(struct decoding *d, const json_t *hibernation)
         json_set_str(schedule, "end", decode_word(d, item, "end"));
         if (location)
             json_set_str(schedule, "location", location);
-        (void)json_array_append_new(ours, schedule);
+        json_append_take(ours, schedule);
     }
     return decode_sorted(decode_whole(d, before, ours));
 }
@@ -183,7 +183,7 @@ static struct json_doc *decode_conditions(struct decoding *d, const json_t *stat
         return NULL;
     json_t *ours = json_array();
     for (size_t i = 0; i < json_array_size(array); i++)
-        (void)json_array_append_new(ours, decode_condition(d, decode_element(d, array, i), words));
+        json_append_take(ours, decode_condition(d, decode_element(d, array, i), words));
     return json_doc_new(decode_sorted(ours));
 }
 
@@ -203,7 +203,7 @@ static struct json_doc *decode_last_errors(struct decoding *d, const json_t *sta
         take_codes(d, error, item);
         json_set_str(error, "task_id", decode_word(d, item, words->task_id));
         json_set_str(error, "updated_at", decode_word(d, item, words->operation_at));
-        (void)json_array_append_new(errors, error);
+        json_append_take(errors, error);
     }
     return json_doc_new(decode_sorted(errors));
 }

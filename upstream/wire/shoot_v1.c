@@ -176,7 +176,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
     size_t i;
     json_t *pool;
     json_array_foreach (json_arr(spec, "node_pools"), i, pool)
-        (void)json_array_append_new(workers, encode_worker_v1(pool, true));
+        json_append_take(workers, encode_worker_v1(pool, true));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructureConfig", encode_infrastructure(json_obj(spec, "networking")));
     json_set_take(provider, "workers", workers);

@@ -133,7 +133,7 @@ static json_t *encode_provider(const json_t *spec)
     size_t i;
     json_t *pool;
     json_array_foreach (json_arr(spec, "node_pools"), i, pool)
-        (void)json_array_append_new(workers, encode_worker_v2(pool, true));
+        json_append_take(workers, encode_worker_v2(pool, true));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructure_config", infrastructure);
     json_set_str(provider, "load_balancer_provider", json_str(networking, "load_balancer_provider"));

@@ -56,7 +56,7 @@ static const char *row_name_v1(const json_t *row)
 #define SHOOTS   GARDENER "/shoot/{region}/{project}"
 #define SHOOT    SHOOTS "/{name}"
 
-static const struct endpoint calls_v1[UPSTREAM_OP_MAX_] = {
+static const struct upstream_endpoint calls_v1[UPSTREAM_OP_MAX_] = {
     [UPSTREAM_CATALOG] = {"GET", GARDENER "/cloudprofile", .decode = decode_profiles_v1},
     [UPSTREAM_BOOTSTRAP] = {"POST", GARDENER "/secret/{region}/{project}/bootstrap"},
     [UPSTREAM_LIST] = {"GET", SHOOTS},

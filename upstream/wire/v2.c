@@ -50,7 +50,7 @@ static const char *row_name_v2(const json_t *row)
 #define SHOOT    SHOOTS "/{name}"
 #define IDENTITY "/openstack/identity"
 
-static const struct endpoint calls_v2[UPSTREAM_OP_MAX_] = {
+static const struct upstream_endpoint calls_v2[UPSTREAM_OP_MAX_] = {
     [UPSTREAM_CATALOG] = {"GET", GARDENER "/cloud-profiles", .decode = decode_profiles_v2},
     [UPSTREAM_BOOTSTRAP] = {"POST", GARDENER "/{region}/{project}/bootstrap"},
     [UPSTREAM_LIST] = {"GET", SHOOTS},
