@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/mem.h"
-
 void event_free(struct event *e)
 {
     if (!e)
@@ -12,14 +10,4 @@ void event_free(struct event *e)
     free(e->cluster);
     free(e->body);
     free(e);
-}
-
-struct event *event_copy(const struct event *e)
-{
-    struct event *copy = MEM_NEW(struct event);
-    *copy = *e;
-    copy->project = mem_strdup(e->project);
-    copy->cluster = mem_strdup(e->cluster);
-    copy->body = mem_strdup(e->body);
-    return copy;
 }

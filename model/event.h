@@ -20,6 +20,5 @@ struct event {
 };
 
 void event_free(struct event *e);
-struct event *event_copy(const struct event *e);
 
 #endif

@@ -61,7 +61,7 @@ enum store_status storage_open(const struct store_backend *backend, const char *
     reader_init(&s->reader, backend, reader);
     (void)backend->identity(writer, s->id);
     (void)backend->seal_key(writer, s->seal_key);
-    s->is_new = backend->is_new && backend->is_new(writer);
+    s->is_new = backend->is_new(writer);
     s->location = mem_strdup(location);
     *ret_storage = s;
     return STORE_OK;
@@ -77,7 +77,7 @@ enum store_status storage_load(struct storage *s, const struct store_visitor *vi
 void storage_start(struct storage *s)
 {
     const struct store_backend *backend = s->writer.backend;
-    bool unchecked = backend->check && backend->is_unchecked(s->writer.conn);
+    bool unchecked = backend->is_unchecked(s->writer.conn);
     writer_start(&s->writer);
     reader_start(&s->reader);
     if (unchecked)
@@ -104,15 +104,11 @@ void storage_submit(struct storage *s, struct change_set *set)
 enum store_status storage_backup(struct storage *s, const char *target, struct store_copy *ret,
                                  char **ret_error)
 {
-    if (s->writer.backend->backup)
-        return s->writer.backend->backup(s->location, target, &s->backups_end, ret, ret_error);
-    *ret_error = mem_strdup("this store makes no copies");
-    return STORE_NONE;
+    return s->writer.backend->backup(s->location, target, &s->backups_end, ret, ret_error);
 }
 
 enum store_status storage_id_of_copy(struct storage *s, const char *path, char ret_id[static STORE_ID_BYTES])
 {
-    assert(s->writer.backend->id_of_copy);
     return s->writer.backend->id_of_copy(path, ret_id);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The interface of storage for all other folders. Its functions deal with clusters, operations and so on,
- * and show no SQL. A backend (sqlite, fake, later pgsql) is one const table of functions. The writer thread
+ * and show no SQL. A backend (sqlite, later pgsql) is one const table of functions. The writer thread
  * with its group commit and the reader thread do not depend on the backend. One conformance suite
  * (tests/storage) runs against every backend.
  *
@@ -253,14 +253,13 @@ struct store_backend {
     /* Opens the store, checks its integrity, migrates it. `writer`: this connection may write. */
     enum store_status (*open)(const char *location, bool writer, void **ret_conn, char **ret_error);
     void (*close)(void *conn);
-    /* Whether the opening made the store. NULL: unknown. */
+    /* Whether the opening made the store. */
     bool (*is_new)(void *conn);
     /*
      * `is_unchecked` returns whether the opening left a part unchecked because the store is large. `check`
      * examines everything, on a connection that is used for nothing else; it returns STORE_BROKEN for a
      * damaged store, and STORE_RETRY when it has no result now. `interrupt` ends a running check; another
-     * thread may call it while the connection is open. All three are NULL when the opening always checks
-     * everything.
+     * thread may call it while the connection is open.
      */
     bool (*is_unchecked)(void *conn);
     enum store_status (*check)(void *conn, char **ret_error);
@@ -306,32 +305,14 @@ struct store_backend {
     enum store_status (*lease_take)(void *conn, const char *name, const char *holder, wall_us now,
                                     int64_t ttl_us, struct store_lease *ret_lease, char **ret_error);
     enum store_status (*lease_release)(void *conn, const char *name, const char *holder);
-    /* Makes a copy, see storage_backup; any thread. NULL: the store cannot make copies. */
+    /* Makes a copy, see storage_backup; any thread. */
     enum store_status (*backup)(const char *location, const char *target, const atomic_bool *end,
                                 struct store_copy *ret, char **ret_error);
-    /* Gets the id of the store that was copied, see storage_id_of_copy; any thread. Not NULL when `backup` is
-     * not. */
+    /* Gets the id of the store that was copied, see storage_id_of_copy; any thread. */
     enum store_status (*id_of_copy)(const char *path, char ret_id[static STORE_ID_BYTES]);
 };
 
 extern const struct store_backend store_sqlite; /* its location is the path of the database file */
-extern const struct store_backend store_fake;   /* its location is the name of the shared state in memory */
-
-/* After this, the n-th call of apply or commit fails, once (1: the next call). 0 switches this off. Used only
- * by tests. */
-void store_fake_fail_nth(void *conn, int nth, enum store_status status);
-/* Sets whether a commit has an effect although store_fake_fail_nth makes it fail. Used only by tests. */
-void store_fake_failed_commits_have_effect(void *conn, bool have);
-/* After this, the next `times` calls of last_marked fail. Used only by tests. */
-void store_fake_fail_last_marked(void *conn, int times);
-
-/* Copies the committed state, and replaces it with such a copy, as sqlite_restore does: open operations are
- * marked, and the numbers of events continue. A copy may be used again. The store is closed during a restore,
- * except for `conn`. Used only by tests. */
-struct store_fake_copy;
-struct store_fake_copy *store_fake_backup(void *conn);
-void store_fake_restore(void *conn, const struct store_fake_copy *copy);
-void store_fake_copy_free(void *conn, struct store_fake_copy *copy);
 
 /* ---- the running store ---- */
 

@@ -56,7 +56,6 @@ SUBFOLDERS = {
     "upstream/account": {"upstream", "upstream/wire"},
     "storage": set(),
     "storage/sqlite": {"storage"},
-    "storage/fake": {"storage"},
     "reconcile/world": set(),
     "reconcile/answers": {"reconcile/world"},
     "reconcile/operations": {"reconcile/world"},
@@ -91,7 +90,7 @@ LIBRARIES = {
     "systemd/": {"daemon"},
     "cjose/": {"oidc"},
     "openssl/": {"upstream", "simulator", "reconcile", "loop"},
-    "uthash.h": {"http", "reconcile", "webhook", "upstream", "simulator", "storage/fake"},
+    "uthash.h": {"http", "reconcile", "webhook", "upstream", "simulator"},
 }
 BANNED = ("sprintf", "vsprintf", "strcpy", "strcat", "strncat", "strtok", "atoi", "atol", "atof", "gets", "localtime", "gmtime",
           "asctime", "ctime", "system", "popen", "tmpnam", "alloca", "rand", "srand", "getpwnam", "inet_ntoa",

@@ -1,6 +1,6 @@
 /*
- * Shared by the storage tests: a temporary directory, model structs with one call each, change sets applied
- * on a bare connection. Test thread only.
+ * Shared by the storage tests: model structs with one call each, change sets applied on a bare connection.
+ * Test thread only.
  */
 #ifndef TESTS_STORAGE_STORE_FIXTURE_H
 #define TESTS_STORAGE_STORE_FIXTURE_H
@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,26 +20,7 @@
 #include "base/mem.h"
 #include "model/string_list.h"
 #include "storage/storage.h"
-
-static inline void make_temporary(char *path, size_t size)
-{
-    const char *base = getenv("TMPDIR");
-    (void)snprintf(path, size, "%s/store-test-XXXXXX", base && *base ? base : "/tmp");
-    assert_non_null(mkdtemp(path));
-}
-
-static inline int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
-static inline void remove_temporary(const char *path)
-{
-    assert_int_equal(nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
-}
+#include "tests/support/temporary.h"
 
 static inline void set_id(char *target, const char *id)
 {

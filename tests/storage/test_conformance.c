@@ -12,7 +12,7 @@ struct fixture {
     void *reader;
 };
 
-static const struct store_backend *const backends[] = {&store_fake, &store_sqlite};
+static const struct store_backend *const backends[] = {&store_sqlite};
 
 static int set_up(void **state)
 {

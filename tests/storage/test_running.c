@@ -1,20 +1,20 @@
 /*
- * The running store over every backend: group commit, order, exactly one report for each set, the broken
- * store, the lease, the reader's queue. The test moves a fake clock. A condition variable signals each
- * report.
+ * The running store: group commit, order, exactly one report for each set, the broken store, the lease, the
+ * reader's queue. The test moves the clock. A condition variable signals each report.
  */
 #include "tests/storage/store_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/env.h"
+#include "base/lock.h"
+#include "tests/support/test_store.h"
+
 enum { RECORD_MAX = 512 };
 
 struct fixture {
-    const struct store_backend *backend;
-    char dir[256];
-    char location[300];
-    void *keeper; /* keeps the fake's memory and controls its failures; NULL for other backends */
+    struct test_store file;
     struct storage *store;
     struct env env;
     _Atomic int64_t now;
@@ -28,7 +28,7 @@ struct fixture {
     int count;
 };
 
-static int64_t fake_now(const struct env *env)
+static int64_t clock_now(const struct env *env)
 {
     const struct fixture *f = env->ctx;
     return atomic_load(&f->now);
@@ -37,25 +37,21 @@ static int64_t fake_now(const struct env *env)
 static void open_store(struct fixture *f, const char *holder)
 {
     char *error = NULL;
-    if (storage_open(f->backend, f->location, holder, &f->env, &f->store, &error) != STORE_OK)
+    if (storage_open(&f->file.backend, f->file.location, holder, &f->env, &f->store, &error) != STORE_OK)
         fail_msg("open: %s", error);
 }
 
 static int set_up(void **state)
 {
     struct fixture *f = MEM_NEW(struct fixture);
-    f->backend = *(const struct store_backend *const *)*state;
-    make_temporary(f->dir, sizeof(f->dir));
-    (void)snprintf(f->location, sizeof(f->location), "%s/store.db", f->dir);
+    test_store_init(&f->file);
     f->env = *env_real();
-    f->env.now_mono = fake_now;
-    f->env.now_wall = fake_now;
+    f->env.now_mono = clock_now;
+    f->env.now_wall = clock_now;
     f->env.ctx = f;
     atomic_store(&f->now, 1000 * US_PER_S);
-    (void)pthread_mutex_init(&f->mutex, NULL);
-    (void)pthread_cond_init(&f->cond, NULL);
-    if (f->backend == &store_fake)
-        assert_int_equal(f->backend->open(f->location, false, &f->keeper, NULL), STORE_OK);
+    mutex_init(&f->mutex);
+    cond_init(&f->cond);
     open_store(f, "me");
     *state = f;
     return 0;
@@ -65,11 +61,9 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
     storage_close(f->store);
-    if (f->keeper)
-        f->backend->close(f->keeper);
-    (void)pthread_cond_destroy(&f->cond);
-    (void)pthread_mutex_destroy(&f->mutex);
-    remove_temporary(f->dir);
+    cond_done(&f->cond);
+    mutex_done(&f->mutex);
+    test_store_done(&f->file);
     free(f);
     return 0;
 }
@@ -83,15 +77,15 @@ static void on_done(struct change_set *set, enum store_status status)
 {
     struct tag *tag = set->ctx;
     struct fixture *f = tag->f;
-    (void)pthread_mutex_lock(&f->mutex);
+    mutex_lock(&f->mutex);
     f->order[f->count++] = tag->number;
     f->status[tag->number] = status;
     f->reports[tag->number]++;
     for (size_t i = 0; i < set->count; i++)
         if (set->changes[i].kind == CHANGE_EVENT_APPEND)
             f->sequence[tag->number] = set->changes[i].event->sequence;
-    (void)pthread_cond_broadcast(&f->cond);
-    (void)pthread_mutex_unlock(&f->mutex);
+    cond_broadcast(&f->cond);
+    mutex_unlock(&f->mutex);
     free(tag);
     change_set_free(set);
 }
@@ -120,25 +114,17 @@ static void submit(struct fixture *f, int number, bool droppable)
 
 static void await(struct fixture *f, int count)
 {
-    (void)pthread_mutex_lock(&f->mutex);
+    mutex_lock(&f->mutex);
     while (f->count < count)
-        (void)pthread_cond_wait(&f->cond, &f->mutex);
-    (void)pthread_mutex_unlock(&f->mutex);
+        cond_wait(&f->cond, &f->mutex);
+    mutex_unlock(&f->mutex);
 }
 
-static int64_t newest(struct fixture *f)
+/* Returns the newest number of an event. */
+static int64_t newest(const struct fixture *f)
 {
-    void *conn = NULL;
-    struct event_page *page = MEM_NEW(struct event_page);
-    assert_int_equal(f->backend->open(f->location, false, &conn, NULL), STORE_OK);
-    assert_int_equal(f->backend->events(conn, &(struct event_query){.limit = 1}, page), STORE_OK);
-    int64_t number = page->newest;
-    event_page_free(page);
-    f->backend->close(conn);
-    return number;
+    return store_number(f->file.location, "SELECT value FROM meta WHERE key = 'event_sequence'");
 }
-
-/* ---- both backends ---- */
 
 static void changes_queued_before_the_start_are_one_commit_in_order(void **state)
 {
@@ -267,20 +253,20 @@ struct answer {
 
 static void answered(struct answer *answer, enum store_status status, int64_t number)
 {
-    (void)pthread_mutex_lock(&answer->f->mutex);
+    mutex_lock(&answer->f->mutex);
     answer->status = status;
     answer->number = number;
     answer->there = true;
-    (void)pthread_cond_broadcast(&answer->f->cond);
-    (void)pthread_mutex_unlock(&answer->f->mutex);
+    cond_broadcast(&answer->f->cond);
+    mutex_unlock(&answer->f->mutex);
 }
 
 static void await_answer(struct answer *answer)
 {
-    (void)pthread_mutex_lock(&answer->f->mutex);
+    mutex_lock(&answer->f->mutex);
     while (!answer->there)
-        (void)pthread_cond_wait(&answer->f->cond, &answer->f->mutex);
-    (void)pthread_mutex_unlock(&answer->f->mutex);
+        cond_wait(&answer->f->cond, &answer->f->mutex);
+    mutex_unlock(&answer->f->mutex);
 }
 
 static void on_page(void *ctx, enum store_status status, struct event_page *page)
@@ -331,12 +317,18 @@ static void queries_are_copied_and_answered(void **state)
     assert_int_equal(deliveries.number, 0);
 }
 
-/* ---- failures on request: only the fake ---- */
+/* ---- failures on request ---- */
+
+static void fail_nth(struct fixture *f, int nth, enum store_status status)
+{
+    f->file.fail_with = status;
+    f->file.fail_in = nth;
+}
 
 static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **state)
 {
     struct fixture *f = *state;
-    store_fake_fail_nth(f->keeper, 4, STORE_BROKEN); /* three applies, then the commit */
+    fail_nth(f, 4, STORE_BROKEN); /* three applies, then the commit */
     submit(f, 0, false);
     submit(f, 1, true);
     submit(f, 2, false);
@@ -351,7 +343,7 @@ static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **sta
     assert_int_equal(f->sequence[3], 0);
 
     /* the first retry also fails, and the back-off doubles */
-    store_fake_fail_nth(f->keeper, 1, STORE_BROKEN);
+    fail_nth(f, 1, STORE_BROKEN);
     atomic_fetch_add(&f->now, 100 * US_PER_MS);
     submit(f, 4, false); /* wakes the writer */
     struct storage_metrics metrics;
@@ -376,7 +368,7 @@ static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **sta
 static void an_uncertain_commit_is_read_back(void **state)
 {
     struct fixture *f = *state;
-    store_fake_fail_nth(f->keeper, 3, STORE_UNCERTAIN);
+    fail_nth(f, 3, STORE_UNCERTAIN);
     submit(f, 0, true);
     submit(f, 1, false);
     storage_start(f->store);
@@ -392,8 +384,8 @@ static void an_uncertain_commit_is_read_back(void **state)
 static void a_failed_commit_that_had_effect_is_no_refusal(void **state)
 {
     struct fixture *f = *state;
-    store_fake_failed_commits_have_effect(f->keeper, true);
-    store_fake_fail_nth(f->keeper, 3, STORE_BROKEN); /* two applies, then the commit */
+    f->file.failed_commits_have_effect = true;
+    fail_nth(f, 3, STORE_BROKEN); /* two applies, then the commit */
     submit(f, 0, true);
     submit(f, 1, false);
     storage_start(f->store);
@@ -403,18 +395,6 @@ static void a_failed_commit_that_had_effect_is_no_refusal(void **state)
     assert_int_equal(f->sequence[0], 1);
     assert_int_equal(f->sequence[1], 2);
     assert_int_equal(newest(f), 2); /* nothing was stored twice */
-}
-
-static size_t audit_rows(struct fixture *f)
-{
-    void *conn = NULL;
-    struct audit_page *page = MEM_NEW(struct audit_page);
-    assert_int_equal(f->backend->open(f->location, false, &conn, NULL), STORE_OK);
-    assert_int_equal(f->backend->audit(conn, &(struct audit_query){.limit = 10}, page), STORE_OK);
-    size_t count = page->count;
-    audit_page_free(page);
-    f->backend->close(conn);
-    return count;
 }
 
 /* An audit entry has no id of its own, so a second write would store it twice. */
@@ -428,8 +408,8 @@ static void and_its_audit_entry_is_there_once(void **state)
     entry->body = mem_strdup("{}");
     (void)change_append_event(set, make_event("evt_0", EVENT_CLUSTER_READY, "p1", "c1", 0));
     change_append_audit(set, entry);
-    store_fake_failed_commits_have_effect(f->keeper, true);
-    store_fake_fail_nth(f->keeper, 4, STORE_BROKEN); /* three applies, then the commit */
+    f->file.failed_commits_have_effect = true;
+    fail_nth(f, 4, STORE_BROKEN); /* three applies, then the commit */
     storage_submit(f->store, set);
     submit(f, 1, false);
     storage_start(f->store);
@@ -437,16 +417,16 @@ static void and_its_audit_entry_is_there_once(void **state)
     assert_int_equal(f->status[0], STORE_OK);
     assert_int_equal(f->status[1], STORE_OK);
     assert_int_equal(newest(f), 2);
-    assert_int_equal(audit_rows(f), 1);
+    assert_int_equal(store_number(f->file.location, "SELECT count(*) FROM audit"), 1);
 }
 
 /* No set is reported until the store answers again. Each set then gets its true status. */
 static void settle_later(struct fixture *f, bool had_effect)
 {
     struct storage_metrics metrics;
-    store_fake_failed_commits_have_effect(f->keeper, had_effect);
-    store_fake_fail_nth(f->keeper, 3, STORE_BROKEN);
-    store_fake_fail_last_marked(f->keeper, 1);
+    f->file.failed_commits_have_effect = had_effect;
+    fail_nth(f, 3, STORE_BROKEN);
+    f->file.last_marked_fails = 1;
     submit(f, 0, true);
     submit(f, 1, false);
     storage_start(f->store);
@@ -480,7 +460,7 @@ static void unknown_members_are_reported_when_they_are_not_stored(void **state)
 static void a_busy_store_is_tried_again_at_once(void **state)
 {
     struct fixture *f = *state;
-    store_fake_fail_nth(f->keeper, 1, STORE_RETRY);
+    fail_nth(f, 1, STORE_RETRY);
     submit(f, 0, true);
     storage_start(f->store);
     await(f, 1);
@@ -488,15 +468,23 @@ static void a_busy_store_is_tried_again_at_once(void **state)
     assert_false(storage_is_broken(f->store));
 }
 
+/* Another process has the lease for the next `us`. */
+static void give_lease_away(struct fixture *f, int64_t us)
+{
+    char *sql CLEANUP_FREE =
+        mem_printf("INSERT INTO leases (name, holder, until, fence) VALUES ('daemon', 'other', %lld, 1)"
+                   " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until,"
+                   " fence = fence + 1",
+                   (long long)(atomic_load(&f->now) + us));
+    store_run_sql(f->file.location, sql);
+}
+
 static void a_lost_lease_breaks_for_good_and_nobody_waits(void **state)
 {
     struct fixture *f = *state;
-    struct store_lease lease;
-    storage_start(f->store);
     atomic_fetch_add(&f->now, 31 * US_PER_S);
-    assert_int_equal(
-        f->backend->lease_take(f->keeper, "daemon", "other", atomic_load(&f->now), US_PER_S, &lease, NULL),
-        STORE_OK);
+    give_lease_away(f, US_PER_S);
+    storage_start(f->store);
     submit(f, 0, true);
     await(f, 1);
     assert_int_equal(f->status[0], STORE_BROKEN);
@@ -513,29 +501,46 @@ static void a_lost_lease_breaks_for_good_and_nobody_waits(void **state)
     open_store(f, "me");
 }
 
+/* The store is locked, and the message has this word. */
+static void expect_locked(struct fixture *f, const char *word)
+{
+    struct storage *second = NULL;
+    char *error = NULL;
+    assert_int_equal(storage_open(&f->file.backend, f->file.location, "second", &f->env, &second, &error),
+                     STORE_LOCKED);
+    assert_non_null(strstr(error, word));
+    free(error);
+}
+
 static void a_lease_is_renewed_and_respected(void **state)
 {
     struct fixture *f = *state;
-    struct store_lease lease;
     storage_start(f->store);
     atomic_fetch_add(&f->now, 11 * US_PER_S);
     submit(f, 0, true);
     await(f, 1);
-    assert_int_equal(f->backend->lease_take(f->keeper, "daemon", "other",
-                                            atomic_load(&f->now) + 29 * US_PER_S, US_PER_S, &lease, NULL),
-                     STORE_CONFLICT);
-    assert_int_equal(lease.fence, 1);
-    struct storage *second = NULL;
-    char *error = NULL;
-    assert_int_equal(storage_open(f->backend, f->location, "second", &f->env, &second, &error), STORE_LOCKED);
-    assert_non_null(strstr(error, "me"));
-    free(error);
+    assert_true(store_number(f->file.location, "SELECT until FROM leases") >
+                atomic_load(&f->now) + 29 * US_PER_S);
+    assert_int_equal(store_number(f->file.location, "SELECT fence FROM leases"), 1);
+    expect_locked(f, "in use by process");
+}
+
+/* Without a lock of the file, only the lease says that the holder may still be alive. */
+static void a_store_that_daemons_share_is_locked_by_its_lease(void **state)
+{
+    struct fixture *f = *state;
+    storage_close(f->store);
+    f->file.backend.shared_by_replicas = true;
+    give_lease_away(f, US_PER_S);
+    expect_locked(f, "other");
+    atomic_fetch_add(&f->now, 2 * US_PER_S);
+    open_store(f, "me");
 }
 
 static void close_tries_again_before_the_back_off_ends(void **state)
 {
     struct fixture *f = *state;
-    store_fake_fail_nth(f->keeper, 1, STORE_BROKEN);
+    fail_nth(f, 1, STORE_BROKEN);
     submit(f, 0, false);
     storage_start(f->store);
     while (!storage_is_broken(f->store))
@@ -545,30 +550,28 @@ static void close_tries_again_before_the_back_off_ends(void **state)
     open_store(f, "me");
 }
 
-#define RUN_TEST_WITH(fn, which) cmocka_unit_test_prestate_setup_teardown(fn, set_up, tear_down, &(which))
-#define ON_BOTH(fn)              RUN_TEST_WITH(fn, fake), RUN_TEST_WITH(fn, sqlite)
+#define RUN_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
 {
-    const struct store_backend *fake = &store_fake;
-    const struct store_backend *sqlite = &store_sqlite;
     const struct CMUnitTest tests[] = {
-        ON_BOTH(changes_queued_before_the_start_are_one_commit_in_order),
-        ON_BOTH(sets_without_a_change_are_not_written),
-        ON_BOTH(many_threads_share_commits_and_each_set_is_reported_once),
-        ON_BOTH(one_bad_set_does_not_hurt_the_others),
-        ON_BOTH(close_commits_what_is_queued),
-        ON_BOTH(queries_are_copied_and_answered),
-        RUN_TEST_WITH(a_broken_store_refuses_some_and_keeps_the_others_in_order, fake),
-        RUN_TEST_WITH(an_uncertain_commit_is_read_back, fake),
-        RUN_TEST_WITH(a_failed_commit_that_had_effect_is_no_refusal, fake),
-        RUN_TEST_WITH(and_its_audit_entry_is_there_once, fake),
-        RUN_TEST_WITH(unknown_members_are_reported_when_they_are_stored, fake),
-        RUN_TEST_WITH(unknown_members_are_reported_when_they_are_not_stored, fake),
-        RUN_TEST_WITH(a_busy_store_is_tried_again_at_once, fake),
-        RUN_TEST_WITH(a_lost_lease_breaks_for_good_and_nobody_waits, fake),
-        RUN_TEST_WITH(a_lease_is_renewed_and_respected, fake),
-        RUN_TEST_WITH(close_tries_again_before_the_back_off_ends, fake),
+        RUN_TEST(changes_queued_before_the_start_are_one_commit_in_order),
+        RUN_TEST(sets_without_a_change_are_not_written),
+        RUN_TEST(many_threads_share_commits_and_each_set_is_reported_once),
+        RUN_TEST(one_bad_set_does_not_hurt_the_others),
+        RUN_TEST(close_commits_what_is_queued),
+        RUN_TEST(queries_are_copied_and_answered),
+        RUN_TEST(a_broken_store_refuses_some_and_keeps_the_others_in_order),
+        RUN_TEST(an_uncertain_commit_is_read_back),
+        RUN_TEST(a_failed_commit_that_had_effect_is_no_refusal),
+        RUN_TEST(and_its_audit_entry_is_there_once),
+        RUN_TEST(unknown_members_are_reported_when_they_are_stored),
+        RUN_TEST(unknown_members_are_reported_when_they_are_not_stored),
+        RUN_TEST(a_busy_store_is_tried_again_at_once),
+        RUN_TEST(a_lost_lease_breaks_for_good_and_nobody_waits),
+        RUN_TEST(a_lease_is_renewed_and_respected),
+        RUN_TEST(a_store_that_daemons_share_is_locked_by_its_lease),
+        RUN_TEST(close_tries_again_before_the_back_off_ends),
     };
     return cmocka_run_group_tests_name("running store", tests, NULL, NULL);
 }

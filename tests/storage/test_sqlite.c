@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/log.h"
 #include "storage/sqlite/sqlite_private.h"
+#include "tests/support/test_store.h"
 
 struct fixture {
     char dir[256];
@@ -87,27 +88,6 @@ static void write_whole(const char *path, const char *bytes, size_t len)
     assert_int_equal(fclose(file), 0);
 }
 
-static int64_t query_int(const char *path, const char *sql)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *stmt = NULL;
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(stmt, 0);
-    (void)sqlite3_finalize(stmt);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    return value;
-}
-
-static void execute(const char *path, const char *sql)
-{
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 /* The store refuses to open with this status and a message. The bytes of the file do not change. */
 static void check_refused(struct fixture *f, enum store_status want, const char *word)
 {
@@ -138,8 +118,8 @@ static void an_empty_file_is_migrated(void **state)
 {
     struct fixture *f = *state;
     backend->close(open_writer(f));
-    assert_int_equal(query_int(f->location, "PRAGMA user_version"), migrate_newest());
-    assert_int_equal(query_int(f->location, "PRAGMA application_id"), SQLITE_STORE_APPLICATION_ID);
+    assert_int_equal(store_number(f->location, "PRAGMA user_version"), migrate_newest());
+    assert_int_equal(store_number(f->location, "PRAGMA application_id"), SQLITE_STORE_APPLICATION_ID);
     char path[320];
     backup_path(f, 0, path, sizeof(path));
     assert_int_equal(access(path, F_OK), -1);
@@ -158,8 +138,8 @@ static void an_old_version_is_copied_and_migrated(void **state)
         SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     backend->close(open_writer(f));
-    assert_int_equal(query_int(f->location, "PRAGMA user_version"), migrate_newest());
-    assert_int_equal(query_int(f->location, "SELECT count(*) FROM accounts"), 1);
+    assert_int_equal(store_number(f->location, "PRAGMA user_version"), migrate_newest());
+    assert_int_equal(store_number(f->location, "SELECT count(*) FROM accounts"), 1);
     char path[320];
     struct stat st;
     backup_path(f, 1, path, sizeof(path));
@@ -167,8 +147,8 @@ static void an_old_version_is_copied_and_migrated(void **state)
     /* rm shootd.db* does not remove it */
     assert_int_not_equal(strncmp(path, f->location, strlen(f->location)), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    assert_int_equal(query_int(path, "PRAGMA user_version"), 1);
-    assert_int_equal(query_int(path, "SELECT count(*) FROM accounts"), 1);
+    assert_int_equal(store_number(path, "PRAGMA user_version"), 1);
+    assert_int_equal(store_number(path, "SELECT count(*) FROM accounts"), 1);
 }
 
 /* The rows that version 6 wrote: two webhooks, and deliveries. One of the delivery ids does not have the form
@@ -251,14 +231,15 @@ static void rows_of_an_old_version_are_what_they_were(void **state)
     assert_int_equal(page->count, 2);
     event_page_free(page);
     backend->close(conn);
-    assert_int_equal(query_int(f->location, "SELECT last_success_at FROM subscriptions WHERE id = 'wh_1'"),
+    assert_int_equal(store_number(f->location, "SELECT last_success_at FROM subscriptions WHERE id = 'wh_1'"),
                      80);
-    assert_int_equal(query_int(f->location, "SELECT last_success_at FROM subscriptions WHERE id = 'wh_2'"),
+    assert_int_equal(store_number(f->location, "SELECT last_success_at FROM subscriptions WHERE id = 'wh_2'"),
                      0);
-    assert_int_equal(query_int(f->location, "SELECT count(*) FROM operations WHERE cluster = 'c1'"), 1);
-    assert_int_equal(query_int(f->location, "SELECT count(*) FROM clusters WHERE operation_id = 'op_1'"), 1);
-    assert_int_equal(query_int(f->location, "SELECT count(*) FROM audit WHERE latest = at"), 2);
-    assert_int_equal(query_int(f->location, "SELECT latest FROM audit WHERE at = 7"), 9);
+    assert_int_equal(store_number(f->location, "SELECT count(*) FROM operations WHERE cluster = 'c1'"), 1);
+    assert_int_equal(store_number(f->location, "SELECT count(*) FROM clusters WHERE operation_id = 'op_1'"),
+                     1);
+    assert_int_equal(store_number(f->location, "SELECT count(*) FROM audit WHERE latest = at"), 2);
+    assert_int_equal(store_number(f->location, "SELECT latest FROM audit WHERE at = 7"), 9);
 }
 
 struct seen_rows {
@@ -289,13 +270,14 @@ static void rows_that_cannot_be_read_are_put_aside(void **state)
 {
     struct fixture *f = *state;
     backend->close(open_writer(f));
-    execute(f->location,
-            "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES"
-            " ('cl_deep', 'p', 'deep', 1, 0, '{\"a\":' || replace(hex(zeroblob(100)), '00', '[') ||"
-            " replace(hex(zeroblob(100)), '00', ']') || '}'),"
-            " ('cl_cut', 'p', 'cut', 1, 0, '{\"id\":'), ('cl_other', 'p', 'other', 1, 0, '{}'),"
-            " ('cl_good', 'p', 'good', 1, 0, '{\"id\":\"cl_good\",\"project\":\"p\",\"name\":\"good\"}');"
-            "INSERT INTO projects (name, doc) VALUES ('p', '{\"catalog\":7}'), ('q', '{\"name\":\"q\"}')");
+    store_run_sql(
+        f->location,
+        "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES"
+        " ('cl_deep', 'p', 'deep', 1, 0, '{\"a\":' || replace(hex(zeroblob(100)), '00', '[') ||"
+        " replace(hex(zeroblob(100)), '00', ']') || '}'),"
+        " ('cl_cut', 'p', 'cut', 1, 0, '{\"id\":'), ('cl_other', 'p', 'other', 1, 0, '{}'),"
+        " ('cl_good', 'p', 'good', 1, 0, '{\"id\":\"cl_good\",\"project\":\"p\",\"name\":\"good\"}');"
+        "INSERT INTO projects (name, doc) VALUES ('p', '{\"catalog\":7}'), ('q', '{\"name\":\"q\"}')");
     for (int start = 0; start < 2; start++) {
         struct seen_rows seen = {0};
         const struct store_visitor visitor = {
@@ -307,10 +289,10 @@ static void rows_that_cannot_be_read_are_put_aside(void **state)
         assert_int_equal(seen.projects, 1);
         assert_int_equal(seen.quarantined, 4);
     }
-    assert_int_equal(query_int(f->location, "SELECT count(*) FROM clusters"), 1);
-    assert_int_equal(query_int(f->location,
-                               "SELECT count(*) FROM quarantine WHERE kind = 'cluster' AND doc LIKE"
-                               " '{%' AND reason <> '' AND at > 0"),
+    assert_int_equal(store_number(f->location, "SELECT count(*) FROM clusters"), 1);
+    assert_int_equal(store_number(f->location,
+                                  "SELECT count(*) FROM quarantine WHERE kind = 'cluster' AND doc LIKE"
+                                  " '{%' AND reason <> '' AND at > 0"),
                      3);
 }
 
@@ -362,7 +344,7 @@ static int64_t put_aside(struct fixture *f, enum row_kind kind)
 {
     char *sql CLEANUP_FREE =
         mem_printf("SELECT count(*) FROM quarantine WHERE kind = '%s' AND id = 'bad'", row_kind_name(kind));
-    return query_int(f->location, sql);
+    return store_number(f->location, sql);
 }
 
 /* Stores one row of each kind that the load reads. */
@@ -387,14 +369,15 @@ static void an_unreadable_row_of_each_kind_is_no_reason_not_to_start(void **stat
     struct fixture *f = *state;
     int counts[ROW_KIND_MAX_ + 1];
     store_one_of_each(f);
-    execute(f->location, "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES"
-                         " ('bad', 'p1', 'bad', 1, 0, '{}');"
-                         "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES"
-                         " ('bad', 'cl_1', 'p1', 'running', 0, '{\"id\":\"bad\",\"type\":\"create\"}');"
-                         "INSERT INTO subscriptions (id, doc) VALUES ('bad', '{\"id\":\"bad\"}');"
-                         "INSERT INTO tokens (id, digest, doc) VALUES ('bad', zeroblob(32), '{}');"
-                         "INSERT INTO accounts (name, doc) VALUES ('bad', '{');"
-                         "INSERT INTO projects (name, doc) VALUES ('bad', '{\"catalog\":7}')");
+    store_run_sql(f->location,
+                  "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES"
+                  " ('bad', 'p1', 'bad', 1, 0, '{}');"
+                  "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES"
+                  " ('bad', 'cl_1', 'p1', 'running', 0, '{\"id\":\"bad\",\"type\":\"create\"}');"
+                  "INSERT INTO subscriptions (id, doc) VALUES ('bad', '{\"id\":\"bad\"}');"
+                  "INSERT INTO tokens (id, digest, doc) VALUES ('bad', zeroblob(32), '{}');"
+                  "INSERT INTO accounts (name, doc) VALUES ('bad', '{');"
+                  "INSERT INTO projects (name, doc) VALUES ('bad', '{\"catalog\":7}')");
     for (int start = 0; start < 2; start++) {
         load_and_count(f, counts);
         for (int kind = 0; kind < ROW_KIND_MAX_; kind++) {
@@ -412,7 +395,7 @@ static void a_delivery_can_be_put_aside_too(void **state)
     struct fixture *f = *state;
     int counts[ROW_KIND_MAX_ + 1];
     store_one_of_each(f);
-    execute(f->location, "UPDATE deliveries SET id = 'bad'");
+    store_run_sql(f->location, "UPDATE deliveries SET id = 'bad'");
     struct sqlite_conn *conn = open_writer(f);
     struct quarantine bad = {0};
     sqlite3_stmt *stmt = NULL;
@@ -435,16 +418,16 @@ static void a_newer_version_is_refused_unchanged(void **state)
 {
     struct fixture *f = *state;
     backend->close(open_writer(f));
-    execute(f->location, "PRAGMA user_version = 999");
+    store_run_sql(f->location, "PRAGMA user_version = 999");
     check_refused(f, STORE_NEWER, "newer");
 }
 
 static void a_foreign_database_is_refused_unchanged(void **state)
 {
     struct fixture *f = *state;
-    execute(f->location, "CREATE TABLE recipes (id INTEGER)");
+    store_run_sql(f->location, "CREATE TABLE recipes (id INTEGER)");
     check_refused(f, STORE_BROKEN, "not a shootd database");
-    execute(f->location, "PRAGMA journal_mode = WAL; PRAGMA application_id = 7");
+    store_run_sql(f->location, "PRAGMA journal_mode = WAL; PRAGMA application_id = 7");
     check_refused(f, STORE_BROKEN, "not a shootd database");
 }
 
@@ -511,9 +494,10 @@ static void a_check_is_interrupted(struct fixture *f)
     struct interrupter i = {.conn = NULL};
     pthread_t thread;
     char *error = NULL;
-    execute(f->location, "CREATE TABLE filler (n INTEGER PRIMARY KEY, text TEXT) STRICT;"
-                         "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 20000)"
-                         " INSERT INTO filler SELECT n, hex(zeroblob(1000)) FROM c");
+    store_run_sql(f->location,
+                  "CREATE TABLE filler (n INTEGER PRIMARY KEY, text TEXT) STRICT;"
+                  "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 20000)"
+                  " INSERT INTO filler SELECT n, hex(zeroblob(1000)) FROM c");
     assert_int_equal(backend->open(f->location, false, &i.conn, NULL), STORE_OK);
     assert_int_equal(pthread_create(&thread, NULL, interrupt_until_stopped, &i), 0);
     enum store_status status = STORE_OK;
@@ -526,7 +510,7 @@ static void a_check_is_interrupted(struct fixture *f)
     free(TAKE_PTR(error));
     assert_int_equal(backend->check(i.conn, &error), STORE_OK);
     backend->close(i.conn);
-    execute(f->location, "DROP TABLE filler");
+    store_run_sql(f->location, "DROP TABLE filler");
 }
 
 /* A large store opens when the rows to load are sound. The other parts are checked while the store is
@@ -655,9 +639,9 @@ static void commit_survives_a_killed_process(void **state)
     if (storage_open(backend, f->location, "heir", env_real(), &s, &error) != STORE_OK)
         fail_msg("open: %s", error);
     storage_close(s);
-    assert_int_equal(query_int(f->location, "SELECT count(*) FROM events"), 1);
-    assert_int_equal(query_int(f->location, "SELECT value FROM meta WHERE key = 'event_sequence'"), 1);
-    assert_int_equal(query_int(f->location, "SELECT fence FROM leases WHERE name = 'daemon'"), 2);
+    assert_int_equal(store_number(f->location, "SELECT count(*) FROM events"), 1);
+    assert_int_equal(store_number(f->location, "SELECT value FROM meta WHERE key = 'event_sequence'"), 1);
+    assert_int_equal(store_number(f->location, "SELECT fence FROM leases WHERE name = 'daemon'"), 2);
 }
 
 static void files_are_private(void **state)
@@ -720,7 +704,7 @@ static void documents_are_the_stored_form(void **state)
     assert_int_equal(store_cluster(backend, conn, c), STORE_OK);
     backend->close(conn);
     char *sql = mem_printf("SELECT count(*) FROM clusters WHERE doc = '%s'", want);
-    assert_int_equal(query_int(f->location, sql), 1);
+    assert_int_equal(store_number(f->location, sql), 1);
     free(sql);
     free(want);
 }
@@ -747,9 +731,9 @@ static void a_reader_without_its_table_says_so(void **state)
     void *writer = open_writer(f), *reader = NULL;
     struct event *event = NULL;
     assert_int_equal(backend->open(f->location, false, &reader, NULL), STORE_OK);
-    execute(f->location, "ALTER TABLE events RENAME TO elsewhere");
+    store_run_sql(f->location, "ALTER TABLE events RENAME TO elsewhere");
     assert_int_equal(backend->event_by_id(reader, "evt_1", &event), STORE_BROKEN);
-    execute(f->location, "ALTER TABLE elsewhere RENAME TO events");
+    store_run_sql(f->location, "ALTER TABLE elsewhere RENAME TO events");
     assert_int_equal(backend->event_by_id(reader, "evt_1", &event), STORE_NONE);
     backend->close(reader);
     backend->close(writer);
@@ -775,7 +759,7 @@ static void a_full_disk_breaks_the_store_and_reads_go_on(void **state)
     assert_int_equal(store_event(backend, conn, make_event("evt_2", EVENT_CLUSTER_READY, "p1", "c1", 1)),
                      STORE_OK);
     backend->close(conn);
-    assert_int_equal(query_int(f->location, "SELECT max(sequence) FROM events"), 2);
+    assert_int_equal(store_number(f->location, "SELECT max(sequence) FROM events"), 2);
 }
 
 static char *plan_of(const struct sqlite_conn *conn, enum statement which)
@@ -786,7 +770,7 @@ static char *plan_of(const struct sqlite_conn *conn, enum statement which)
     buffer_init(&plan, SIZE_MAX);
     assert_int_equal(sqlite3_prepare_v2(conn->db, sql, -1, &stmt, NULL), SQLITE_OK);
     while (sqlite3_step(stmt) == SQLITE_ROW)
-        (void)buffer_printf(&plan, "%s\n", (const char *)sqlite3_column_text(stmt, 3));
+        buffer_printf(&plan, "%s\n", (const char *)sqlite3_column_text(stmt, 3));
     (void)sqlite3_finalize(stmt);
     free(sql);
     return buffer_take(&plan, NULL);
@@ -925,9 +909,10 @@ static void a_backup_ends_when_nobody_waits_for_it(void **state)
 {
     struct fixture *f = *state;
     backend->close(open_writer(f));
-    execute(f->location,
-            "CREATE TABLE big (body BLOB); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
-            "WHERE i < 1500) INSERT INTO big SELECT randomblob(65536) FROM n"); /* 100 MB */
+    store_run_sql(
+        f->location,
+        "CREATE TABLE big (body BLOB); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+        "WHERE i < 1500) INSERT INTO big SELECT randomblob(65536) FROM n"); /* 100 MB */
     char target[400], draft[410];
     (void)snprintf(target, sizeof(target), "%s/copy.db", f->dir);
     (void)snprintf(draft, sizeof(draft), "%s.tmp", target);
@@ -975,7 +960,7 @@ static void a_restore_that_replaced_the_store_says_so(void **state)
     (void)snprintf(kept, sizeof(kept), "%s/kept.db", f->dir);
     backend->close(open_writer(f));
     assert_int_equal(copy_store(f, target, NULL), STORE_OK);
-    execute(f->location, "INSERT INTO accounts VALUES ('acme', '{}')");
+    store_run_sql(f->location, "INSERT INTO accounts VALUES ('acme', '{}')");
     for (int synced = 0; synced < 2; synced++) {
         struct store_copy copy;
         char *error = NULL;
@@ -986,7 +971,7 @@ static void a_restore_that_replaced_the_store_says_so(void **state)
         directory_sync_error = 0;
         assert_non_null(strstr(error, strerror(EIO)));
         free(error);
-        assert_int_equal(query_int(f->location, "SELECT count(*) FROM accounts"), !synced);
+        assert_int_equal(store_number(f->location, "SELECT count(*) FROM accounts"), !synced);
         assert_int_equal(access(kept, F_OK), synced ? 0 : -1);
     }
 }

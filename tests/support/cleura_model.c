@@ -205,7 +205,7 @@ static struct canned_answer create_shoot(struct cleura_model *m, const json_t *b
     size_t i;
     json_t *worker;
     json_array_foreach (json_arr(json_obj(body, "shoot_provider"), "workers"), i, worker)
-        (void)json_array_append_new(s->workers, render_worker(worker));
+        json_append_take(s->workers, render_worker(worker));
     begin_run(m, s, "Create");
     add_effect(m, s, "create_shoot", "");
     if (m->hides_uid)
@@ -240,7 +240,7 @@ static struct canned_answer change_worker(struct cleura_model *m, const struct a
     if (!strcmp(a->method, "POST")) {
         if (i != SIZE_MAX)
             return answer_error(m, 409, "A worker group with this name exists already");
-        (void)json_array_append_new(s->workers, render_worker(a->body));
+        json_append_take(s->workers, render_worker(a->body));
         add_effect(m, s, "create_pool", name);
     } else if (i == SIZE_MAX) {
         return answer_error(m, 404, "Worker group not found");
@@ -309,7 +309,7 @@ static struct canned_answer list_shoots(struct cleura_model *m)
     json_t *list = json_array();
     for (size_t i = 0; i < m->shoot_count; i++)
         if (m->shoots[i].there)
-            (void)json_array_append_new(list, render_shoot(m, &m->shoots[i]));
+            json_append_take(list, render_shoot(m, &m->shoots[i]));
     return answer_json(m, 200, list);
 }
 

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +9,6 @@
 #include "base/mem.h"
 
 enum { COMMAND_DEADLINE_S = 600 };
-
-#define LOCATION "running-test"
 
 const char small_catalog[] =
     "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\"},"
@@ -25,75 +22,12 @@ const char small_catalog[] =
 static char posted, answered, dropped;
 static unsigned posted_count; /* the number of commands that were not given back yet */
 
-/* ---- a store that can be disconnected, or be slow ---- */
-
-static atomic_bool cut_off, is_held;
-
-static enum store_status begin_unless_cut(void *conn, char **ret_error)
-{
-    while (atomic_load(&is_held))
-        (void)usleep(200);
-    return atomic_load(&cut_off) ? STORE_BROKEN : store_fake.begin(conn, ret_error);
-}
-
-/* ---- a store with unreadable rows ---- */
-
-static bool clusters_unreadable, operations_unreadable;
-static struct change_set *put_aside;
-
-static void drop_cluster(void *ctx, struct cluster *c)
-{
-    (void)ctx;
-    change_delete_cluster(put_aside, c->id);
-    cluster_free(c);
-}
-
-static void drop_operation(void *ctx, struct operation *op)
-{
-    (void)ctx;
-    operation_free(op);
-}
-
-static enum store_status load_what_can_be_read(void *conn, const struct store_visitor *visitor,
-                                               char **ret_error)
-{
-    struct store_visitor v = *visitor;
-    if (clusters_unreadable)
-        v.cluster = drop_cluster;
-    if (operations_unreadable)
-        v.operation = drop_operation;
-    put_aside = change_set_new();
-    enum store_status status = store_fake.load(conn, &v, ret_error);
-    if (status == STORE_OK && put_aside->count) {
-        status = store_fake.begin(conn, ret_error);
-        for (size_t i = 0; status == STORE_OK && i < put_aside->count; i++)
-            status = store_fake.apply(conn, &put_aside->changes[i], ret_error);
-        assert(status == STORE_OK);
-        status = store_fake.commit(conn, ret_error);
-    }
-    change_set_free(put_aside);
-    return status;
-}
-
-/* Returns a backend whose store can have only one owner at a time, like SQLite's file. */
-static struct store_backend backend(void)
-{
-    struct store_backend b = store_fake;
-    b.shared_by_replicas = false;
-    b.begin = begin_unless_cut;
-    b.load = load_what_can_be_read;
-    return b;
-}
-
-static struct store_backend the_backend;
-
 static bool storage_is_busy(void *ctx)
 {
     const struct running *d = ctx;
     struct storage_metrics metrics;
     storage_metrics(d->storage, &metrics);
-    return (metrics.queue_depth > 0 && !atomic_load(&cut_off) && !atomic_load(&is_held)) ||
-           metrics.queries > 0;
+    return (metrics.queue_depth > 0 && !d->store.is_cut_off && !d->store.is_held) || metrics.queries > 0;
 }
 
 /* ---- start and end ---- */
@@ -141,19 +75,16 @@ void running_init(struct running *d, uint64_t seed, size_t projects, const struc
     if (sodium_init() < 0)
         abort();
     json_object_seed(1);
-    the_backend = backend();
     *d = (struct running){0};
     virtual_init(&d->world, seed);
     init_config(&d->config, projects, polling);
-    enum store_status status = the_backend.open(LOCATION, false, &d->keeper, NULL);
-    assert(status == STORE_OK);
-    (void)status;
+    test_store_init(&d->store);
 }
 
 void running_done(struct running *d)
 {
     struct config *c = &d->config;
-    the_backend.close(d->keeper);
+    test_store_done(&d->store);
     for (size_t i = 0; i < c->project_count; i++) {
         free(c->projects[i].name);
         free(c->projects[i].region);
@@ -171,10 +102,9 @@ void running_done(struct running *d)
 void running_start(struct running *d)
 {
     char *token CLEANUP_SECRET = NULL;
-    clusters_unreadable = d->clusters_unreadable;
-    operations_unreadable = d->operations_unreadable;
     posted_count = 0; /* a failed test may have left posted commands */
-    enum store_status status = storage_open(&the_backend, LOCATION, "test", &d->world.env, &d->storage, NULL);
+    enum store_status status =
+        storage_open(&d->store.backend, d->store.location, "test", &d->world.env, &d->storage, NULL);
     assert(status == STORE_OK);
     d->view = view_new();
     d->feed = feed_new(FEED_ENTRIES, FEED_BYTES);
@@ -207,11 +137,6 @@ void running_start(struct running *d)
     storage_start(d->storage);
 }
 
-void running_hold_store(bool held)
-{
-    atomic_store(&is_held, held);
-}
-
 void running_turn(struct running *d)
 {
     loop_turn(d->loop, d->world.now + 5 * US_PER_S);
@@ -227,12 +152,12 @@ bool running_kill(struct running *d, bool lose_last_turn)
     if (lose_last_turn) {
         while (storage_is_busy(d))
             (void)usleep(50);
-        atomic_store(&cut_off, true);
+        d->store.is_cut_off = true;
         loop_turn(d->loop, d->world.now);
     }
     bool in_flight = d->cleura->in_flight > 0;
     storage_close(d->storage);
-    atomic_store(&cut_off, false);
+    d->store.is_cut_off = false;
     d->world.busy = NULL;
     reconcile_free(d->reconcile);
     d->worker->free(d->worker);
@@ -268,6 +193,7 @@ struct command *running_command(struct running *d, enum command_type type, const
     cmd->caller.projects = mem_calloc(2, sizeof(char *));
     cmd->caller.projects[0] = mem_strdup("*");
     cmd->request_id = mem_strdup("req_test");
+    cmd->action_name = "theOperation";
     cmd->deadline = d->world.now + COMMAND_DEADLINE_S * US_PER_S;
     cmd->project = mem_strdup(project);
     cmd->name = mem_strdup(name);

@@ -1,7 +1,7 @@
 /*
- * The daemon without its HTTP side, in a virtual world: loop, in-memory store with its real threads, view,
- * reconciler, and a transport that answers from memory. A test can kill the daemon between any two turns and
- * start it again on the same store.
+ * The daemon without its HTTP side, in a virtual world: loop, store with its real threads, view, reconciler,
+ * and a transport that answers from memory. A test can kill the daemon between any two turns and start it
+ * again on the same store.
  */
 #ifndef TESTS_SUPPORT_RUNNING_H
 #define TESTS_SUPPORT_RUNNING_H
@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "model/command.h"
 #include "reconcile/reconcile.h"
-#include "storage/storage.h"
+#include "tests/support/test_store.h"
 #include "tests/support/virtual.h"
 #include "view/view.h"
 
@@ -17,7 +17,7 @@ struct running {
     struct virtual_world world;
     struct config config; /* one account; projects "p00", "p01", ... with ids "id00", "id01", ... */
     struct seal_key key;
-    void *keeper; /* keeps the store's memory while it is closed */
+    struct test_store store; /* stays while the daemon is down */
     /* Set while the daemon runs: */
     struct loop *loop;
     struct fake_transport *cleura;
@@ -27,8 +27,6 @@ struct running {
     struct view *view;
     struct feed *feed;
     struct reconcile *reconcile;
-    /* Rows that the next starts cannot read; the store moves them to the quarantine. */
-    bool clusters_unreadable, operations_unreadable;
     /* Cleura's answers. */
     struct canned_answer (*respond)(void *ctx, const struct seen_request *request);
     void *ctx;
@@ -51,10 +49,6 @@ void running_start(struct running *d);
  * and all changes that this turn submits are lost. Returns whether a call to Cleura was in flight.
  */
 bool running_kill(struct running *d, bool lose_last_turn);
-
-/* With `held` the store waits before its next transaction, while virtual time passes. Without `held` the
- * store continues. */
-void running_hold_store(bool held);
 
 void running_run(struct running *d, int64_t duration_us);
 /* Runs one turn of the loop. When no work is due now, the clock jumps to the next work, at most 5 s ahead. */

@@ -211,7 +211,7 @@ static json_t *body_with(const char *path, json_t *value)
         (void)json_object_set_new(outer, name, inner);
     } else {
         outer = json_array();
-        (void)json_array_append_new(outer, inner);
+        json_append_take(outer, inner);
     }
     return outer;
 }
@@ -239,7 +239,7 @@ static json_t *one_too_many(const struct spec_limit *limit)
         if (in_map)
             (void)json_object_set_new(around, "k", value);
         else
-            (void)json_array_append_new(around, value);
+            json_append_take(around, value);
         value = around;
     }
     if (limit->kind == LIMIT_ITEMS)
@@ -247,7 +247,7 @@ static json_t *one_too_many(const struct spec_limit *limit)
     if (limit->kind == LIMIT_MEMBERS || limit->kind == LIMIT_KEYS)
         value = json_object();
     for (size_t i = 0; limit->kind == LIMIT_ITEMS && i <= max; i++)
-        (void)json_array_append_new(value, json_object());
+        json_append_take(value, json_object());
     for (size_t i = 0; limit->kind == LIMIT_MEMBERS && i <= max; i++) {
         char key[32];
         (void)snprintf(key, sizeof(key), "k%zu", i);

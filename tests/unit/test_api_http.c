@@ -26,6 +26,7 @@
 #include "api/routes.h"
 #include "base/ids.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/connection/tls.h"
@@ -142,37 +143,37 @@ static void answer_command(struct command *cmd)
 static void *loop_run(void *arg)
 {
     (void)arg;
-    (void)pthread_mutex_lock(&loop.lock);
+    mutex_lock(&loop.lock);
     while (!loop.stop || (loop.count && !loop.hold)) {
         if (!loop.count || loop.hold) {
-            (void)pthread_cond_wait(&loop.wake, &loop.lock);
+            cond_wait(&loop.wake, &loop.lock);
             continue;
         }
         struct command *cmd = loop.queue[--loop.count];
-        (void)pthread_mutex_unlock(&loop.lock);
+        mutex_unlock(&loop.lock);
         answer_command(cmd);
         cmd->give_back(cmd);
-        (void)pthread_mutex_lock(&loop.lock);
+        mutex_lock(&loop.lock);
     }
-    (void)pthread_mutex_unlock(&loop.lock);
+    mutex_unlock(&loop.lock);
     return NULL;
 }
 
 static void loop_post(void *ctx, struct command *cmd)
 {
     (void)ctx;
-    (void)pthread_mutex_lock(&loop.lock);
+    mutex_lock(&loop.lock);
     loop.queue[loop.count++] = cmd;
-    (void)pthread_cond_broadcast(&loop.wake);
-    (void)pthread_mutex_unlock(&loop.lock);
+    cond_broadcast(&loop.wake);
+    mutex_unlock(&loop.lock);
 }
 
 static void loop_hold(bool hold)
 {
-    (void)pthread_mutex_lock(&loop.lock);
+    mutex_lock(&loop.lock);
     loop.hold = hold;
-    (void)pthread_cond_broadcast(&loop.wake);
-    (void)pthread_mutex_unlock(&loop.lock);
+    cond_broadcast(&loop.wake);
+    mutex_unlock(&loop.lock);
 }
 
 static void add_token(char token[static TOKEN_BYTES], const char *name, enum role role, const char *project,
@@ -311,10 +312,10 @@ static int stop(void **state)
     if (api)
         api_stop(api);
     config_current_free(current);
-    (void)pthread_mutex_lock(&loop.lock);
+    mutex_lock(&loop.lock);
     loop.stop = true;
-    (void)pthread_cond_broadcast(&loop.wake);
-    (void)pthread_mutex_unlock(&loop.lock);
+    cond_broadcast(&loop.wake);
+    mutex_unlock(&loop.lock);
     (void)pthread_join(loop.thread, NULL);
     view_free(view);
     feed_free(feed);
@@ -943,16 +944,16 @@ static void ht13_limits_of_header_sections(void **state)
     (void)state;
     struct buffer text;
     buffer_init(&text, 100000);
-    (void)buffer_add_str(&text, "GET /livez HTTP/1.1\r\nHost: h\r\n");
+    buffer_add_str(&text, "GET /livez HTTP/1.1\r\nHost: h\r\n");
     for (int i = 0; i < 70; i++)
-        (void)buffer_printf(&text, "X-%d: a\r\n", i);
-    (void)buffer_add_str(&text, "\r\n");
+        buffer_printf(&text, "X-%d: a\r\n", i);
+    buffer_add_str(&text, "\r\n");
     assert_int_equal(exchange(text.data, text.len), 431);
     buffer_done(&text);
-    (void)buffer_add_str(&text, "GET /livez HTTP/1.1\r\nHost: h\r\nX-A: ");
+    buffer_add_str(&text, "GET /livez HTTP/1.1\r\nHost: h\r\nX-A: ");
     for (int i = 0; i < 2000; i++)
-        (void)buffer_add_str(&text, "0123456789");
-    (void)buffer_add_str(&text, "\r\n\r\n");
+        buffer_add_str(&text, "0123456789");
+    buffer_add_str(&text, "\r\n\r\n");
     assert_int_equal(exchange(text.data, text.len), 431);
     buffer_done(&text);
 }
@@ -1256,9 +1257,9 @@ static void draining(void **state)
     loop_hold(false); /* the late reply finds no request and frees its command */
     for (bool idle = false; !idle;) {
         (void)usleep(1000);
-        (void)pthread_mutex_lock(&loop.lock);
+        mutex_lock(&loop.lock);
         idle = loop.count == 0;
-        (void)pthread_mutex_unlock(&loop.lock);
+        mutex_unlock(&loop.lock);
     }
     int again = dial(); /* the listening socket stays open (MH-15) */
     (void)close(again);

@@ -17,7 +17,7 @@ static const char stream[] = "retry: 2000\nid: 0\n\n: alive\n\nid: 3\nevent: clu
 static bool collect(void *ctx, const char *type, const char *data)
 {
     struct buffer *seen = ctx;
-    (void)buffer_printf(seen, "[%s|%s]", type, data);
+    buffer_printf(seen, "[%s|%s]", type, data);
     return true;
 }
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/env.h"
 #include "base/log.h"
@@ -65,16 +64,14 @@ static void count_backups(enum log_level level, const char *message, const char 
     backups += !strncmp(message, "no backup could be made", 23);
 }
 
-/* The store of this test makes no backups, so each attempt fails, and is repeated after an hour. */
+/* A file has the name of the folder of backups, so each attempt fails, and is repeated after an hour. */
 static void automatic_backups_go_on(void **state)
 {
     (void)state;
-    char directory[] = "/tmp/shootd-backups-XXXXXX";
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
-    assert_non_null(mkdtemp(directory));
     log_set_sink(count_backups);
-    d->config.backups.directory = directory;
+    d->config.backups.directory = d->store.location;
     d->config.backups.every_us = DAY;
     d->config.backups.keep = 3;
     running_run(d, MINUTE);
@@ -86,7 +83,6 @@ static void automatic_backups_go_on(void **state)
     log_set_sink(NULL);
     d->config.backups.directory = NULL;
     one_shoot_end(d);
-    (void)rmdir(directory);
 }
 
 int main(void)

@@ -211,7 +211,7 @@ static void observations_do_not_pile_up_while_the_store_stands_still(void **stat
     struct one_shoot cleura = {.uid = UID, .state = "Processing"};
     struct running *d = one_shoot_start(&cleura);
     cleura.raw = raw;
-    running_hold_store(true);
+    d->store.is_held = true;
     for (int i = 0; i < 100; i++) {
         (void)snprintf(raw, sizeof(raw),
                        "{\"name\":\"dev\",\"uid\":\"" UID "\",\"kubernetes\":{\"version\":\"1.33.7\"},"
@@ -227,7 +227,7 @@ static void observations_do_not_pile_up_while_the_store_stands_still(void **stat
     assert_true(store.queue_depth > 0);
     cleura.raw = NULL;
     cleura.state = "Succeeded";
-    running_hold_store(false);
+    d->store.is_held = false;
     running_run(d, 10 * MINUTE);
     storage_metrics(d->storage, &store);
     assert_int_equal(store.queue_depth, 0);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/event_stream.h"
@@ -220,9 +221,9 @@ static void app_done(struct server_request *r, int64_t duration_us, const char *
     MUST(duration_us >= 0);
     if (r->stream) {
         struct event_stream *s = TAKE_PTR(r->stream);
-        (void)pthread_mutex_lock(&s->lock);
+        mutex_lock(&s->lock);
         MUST(!(event_stream_completed(s)));
-        (void)pthread_mutex_unlock(&s->lock);
+        mutex_unlock(&s->lock);
         event_stream_unref(s);
     }
     atomic_store(&last_outcome, outcome ? outcome : "whole");

@@ -71,6 +71,7 @@ static bool holds(const struct command_caller *caller)
 static struct command *ask(struct test *t, int caller, int ttl_s, int min_remaining_s)
 {
     struct command *cmd = running_command(t->d, COMMAND_KUBECONFIG, "p00", "dev", NULL);
+    cmd->action_name = NULL; /* these 16,000 callers need no entries of the audit log */
     (void)snprintf(cmd->caller.token_id, sizeof(cmd->caller.token_id), "oidc_%d", caller);
     cmd->caller.expires_at = env_wall(&t->d->world.env) + 2 * DAY_S * US_PER_S;
     cmd->caller.holds = holds;

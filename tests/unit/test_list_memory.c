@@ -116,10 +116,10 @@ static const struct {
 static void add(struct buffer *out, const char *form, unsigned number)
 {
     for (const char *mark = strchr(form, '#'); mark; form = mark + 1, mark = strchr(form, '#')) {
-        (void)buffer_add(out, form, (size_t)(mark - form));
-        (void)buffer_printf(out, "%05u", number);
+        buffer_add(out, form, (size_t)(mark - form));
+        buffer_printf(out, "%05u", number);
     }
-    (void)buffer_add_str(out, form);
+    buffer_add_str(out, form);
 }
 
 static char *list_text(enum api_generation api)
@@ -127,15 +127,15 @@ static char *list_text(enum api_generation api)
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, SIZE_MAX);
     for (unsigned i = 0; i < SHOOTS; i++) {
-        (void)buffer_add_str(&out, i ? "," : "[");
+        buffer_add_str(&out, i ? "," : "[");
         add(&out, forms[api].head, i);
         for (unsigned p = 0; p < POOLS; p++) {
-            (void)buffer_add_str(&out, p ? "," : "");
+            buffer_add_str(&out, p ? "," : "");
             add(&out, forms[api].pool, p);
         }
         add(&out, forms[api].tail, i);
     }
-    (void)buffer_add_str(&out, "]");
+    buffer_add_str(&out, "]");
     return buffer_take(&out, NULL);
 }
 

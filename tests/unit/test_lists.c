@@ -412,7 +412,7 @@ static void write_down(void *ctx, const struct version_in_use *v)
     char at[TIME_TEXT_BYTES] = "never";
     if (v->expires_at)
         (void)time_rfc3339(v->expires_at, false, at);
-    (void)buffer_printf(out, "%s %s %s%s%s;", v->component, v->version, at, v->offers ? "" : " unknown",
+    buffer_printf(out, "%s %s %s%s%s;", v->component, v->version, at, v->offers ? "" : " unknown",
                         v->entry ? "" : " unlisted");
 }
 

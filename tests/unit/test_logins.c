@@ -45,7 +45,7 @@ static void a_login_is_answered_by_its_own_end(void **state)
     respond_of_cleura = d->cleura->respond;
     d->cleura->respond = respond_slowly;
     login_takes_us = US_PER_S;
-    running_hold_store(true);
+    d->store.is_held = true;
     struct command *first = post_login(d, 10 * US_PER_S);
     running_run(d, 20 * US_PER_S);
     assert_int_equal(logins, 1);
@@ -56,7 +56,7 @@ static void a_login_is_answered_by_its_own_end(void **state)
     struct command *second = post_login(d, 5 * MINUTE);
     running_run(d, US_PER_S);
     assert_int_equal(logins, 2);
-    running_hold_store(false);
+    d->store.is_held = false;
     running_run(d, MINUTE / 2);
     assert_false(running_answered(second));
     running_run(d, MINUTE);

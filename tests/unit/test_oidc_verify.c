@@ -60,7 +60,7 @@ static int make_keys(void **state)
     for (int i = 0; i < OIDC_ALGORITHM_MAX_; i++) {
         keys[i] = jwt_new_key(i);
         strangers[i] = jwt_new_key(i);
-        (void)json_array_append_new(json_object_get(set, "keys"), jwt_public_key(keys[i], i));
+        json_append_take(json_object_get(set, "keys"), jwt_public_key(keys[i], i));
     }
     char *text CLEANUP_FREE = json_text(set);
     published = oidc_keys_read(text, strlen(text), &why);
@@ -249,7 +249,7 @@ static void all_keys_that_fit_are_tried(void **state)
             json_t *jwk = jwt_public_key(both[k], k ? OIDC_RS256 : OIDC_ES256);
             (void)(ids[i] ? json_object_set_new(jwk, "kid", json_string(ids[i]))
                           : json_object_del(jwk, "kid"));
-            (void)json_array_append_new(json_object_get(set, "keys"), jwk);
+            json_append_take(json_object_get(set, "keys"), jwk);
         }
         char *text CLEANUP_FREE = json_text(set);
         struct oidc_keys *before = published;

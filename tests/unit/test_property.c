@@ -91,7 +91,7 @@ static json_t *draw_spec(struct property *p, const struct tracked *t)
         unsigned which = 1 + (unsigned)cleura_draw(&p->cleura, 7);
         for (unsigned i = 0; i < 3; i++)
             if (which & (1U << i))
-                (void)json_array_append_new(pools, draw_pool(p, i));
+                json_append_take(pools, draw_pool(p, i));
         json_set_take(spec, "node_pools", pools);
     }
     return spec;
@@ -257,7 +257,7 @@ static void draw_key(struct property *p, struct command *cmd)
     bool is_post = cmd->type == COMMAND_CLUSTER_CREATE || cmd->type == COMMAND_CLUSTER_ACTION;
     if (!p->uses_keys || !is_post || !cleura_chance(&p->cleura, 50))
         return;
-    (void)snprintf(cmd->idempotency.key, sizeof(cmd->idempotency.key), "key-%u", p->commands);
+    (void)snprintf(cmd->idempotency.key, sizeof(cmd->idempotency.key), "%064u", p->commands);
     (void)snprintf(cmd->idempotency.fingerprint, sizeof(cmd->idempotency.fingerprint), "print-%u",
                    p->commands);
 }

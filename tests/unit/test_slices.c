@@ -59,8 +59,8 @@ static char *list_text(unsigned clusters)
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, SIZE_MAX);
     for (unsigned i = 0; i < clusters; i++)
-        (void)buffer_printf(&out, shoot_form, i ? "," : "[", i, i, i);
-    (void)buffer_add_str(&out, "]");
+        buffer_printf(&out, shoot_form, i ? "," : "[", i, i, i);
+    buffer_add_str(&out, "]");
     return buffer_take(&out, NULL);
 }
 
@@ -475,12 +475,12 @@ static void the_reason_of_a_moved_project_outlives_an_older_change(void **state)
     projects[0].project_id = other;
     moved.projects = projects;
     all_turn(m, any, SLICE);
-    running_hold_store(true);
+    m->d.store.is_held = true;
     struct command *put =
         running_command(&m->d, COMMAND_CLUSTER_PUT, "p00", "c0007", json_pack("{s{}}", "spec"));
     running_post(&m->d, put);
     put_into_force(m, &moved);
-    running_hold_store(false);
+    m->d.store.is_held = false;
     running_run(&m->d, US_PER_S);
     assert_int_equal(put->reply.status, 200);
     command_free(put);
@@ -508,7 +508,7 @@ static void a_second_decision_passes_over_records_that_are_being_ended(void **st
     to_third.projects = at_third;
     all_turn(m, any, SLICE);
     put_into_force(m, &to_second);
-    running_hold_store(true);
+    m->d.store.is_held = true;
     struct command *decisions[2];
     for (size_t i = 0; i < ARRAY_LEN(decisions); i++) {
         decisions[i] = running_command(&m->d, COMMAND_LOCATION_CONFIRM, "p00", NULL,
@@ -519,7 +519,7 @@ static void a_second_decision_passes_over_records_that_are_being_ended(void **st
     }
     for (int i = 0; i < 100; i++)
         running_turn(&m->d);
-    running_hold_store(false);
+    m->d.store.is_held = false;
     running_run(&m->d, US_PER_S);
     assert_non_null(decisions[0]->reply.problem);
     assert_int_equal(decisions[0]->reply.problem->code, PROBLEM_UPSTREAM_UNAVAILABLE);

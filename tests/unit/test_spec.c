@@ -921,7 +921,7 @@ static json_t *many_networks(size_t count, bool backwards)
     for (size_t i = 0; i < count; i++) {
         size_t n = backwards ? count - 1 - i : i;
         char *text = mem_printf("10.%zu.%zu.0/24", n >> 8 & 255, n & 255);
-        (void)json_array_append_new(array, json_string(text));
+        json_append_take(array, json_string(text));
         free(text);
     }
     return array;
@@ -1159,7 +1159,7 @@ static json_t *roll_versions(unsigned first_minor)
     for (unsigned i = roll(14); i > 0; i--) {
         char *version CLEANUP_FREE = mem_printf("1.%u.%u%s", first_minor + roll(4), roll(4), ROLL_OF(ends));
         if (spec_set_add(seen, version))
-            (void)json_array_append_new(list, roll_entry(version));
+            json_append_take(list, roll_entry(version));
     }
     return list;
 }
@@ -1185,7 +1185,7 @@ static json_t *roll_observed(void)
     json_t *pools = json_array();
     for (unsigned i = 0; i < 2; i++) {
         char *version CLEANUP_FREE = mem_printf("1.%u.%u", roll(6), roll(4));
-        (void)json_array_append_new(pools, json_pack("{s:s, s:s, s:{s:s, s:s}, s:i, s:i}", "name",
+        json_append_take(pools, json_pack("{s:s, s:s, s:{s:s, s:s}, s:i, s:i}", "name",
                                                      i ? "b" : "a", "machine_type", ROLL_OF(types), "image",
                                                      "name", ROLL_OF(images), "version", version, "minimum",
                                                      1, "maximum", 2));

@@ -16,7 +16,9 @@
 #include "api/api.h"
 #include "api/tickets.h"
 #include "base/attrs.h"
+#include "base/env.h"
 #include "base/ids.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/string_list.h"
@@ -236,7 +238,7 @@ static void answer_page(struct command *cmd)
     atomic_fetch_add(&store.asked, 1);
     int64_t newest = feed_newest(feed), last = cmd->events.after;
     while (last < newest && last < cmd->events.after + cmd->events.limit)
-        (void)buffer_printf(&out, "id: %lld\ndata: {%0200d}\n\n", (long long)++last, 7);
+        buffer_printf(&out, "id: %lld\ndata: {%0200d}\n\n", (long long)++last, 7);
     cmd->events.count = (size_t)(last - cmd->events.after);
     cmd->events.last = last;
     cmd->events.oldest = 1;
@@ -249,19 +251,19 @@ static void answer_page(struct command *cmd)
 static void *run_store(void *arg)
 {
     (void)arg;
-    (void)pthread_mutex_lock(&store.lock);
+    mutex_lock(&store.lock);
     while (!store.stop) {
         if (!store.count) {
-            (void)pthread_cond_wait(&store.wake, &store.lock);
+            cond_wait(&store.wake, &store.lock);
             continue;
         }
         struct command *cmd = store.queue[--store.count];
-        (void)pthread_mutex_unlock(&store.lock);
+        mutex_unlock(&store.lock);
         answer_page(cmd);
         cmd->give_back(cmd);
-        (void)pthread_mutex_lock(&store.lock);
+        mutex_lock(&store.lock);
     }
-    (void)pthread_mutex_unlock(&store.lock);
+    mutex_unlock(&store.lock);
     return NULL;
 }
 
@@ -272,10 +274,10 @@ static void post(void *ctx, struct command *cmd)
         cmd->give_back(cmd);
         return;
     }
-    (void)pthread_mutex_lock(&store.lock);
+    mutex_lock(&store.lock);
     store.queue[store.count++] = cmd;
-    (void)pthread_cond_signal(&store.wake);
-    (void)pthread_mutex_unlock(&store.lock);
+    cond_signal(&store.wake);
+    mutex_unlock(&store.lock);
 }
 
 static void add_token(wall_us expires_at)
@@ -322,8 +324,8 @@ static int start_with(int64_t backlog)
     add_token(env_wall(env_real()) + 3600 * US_PER_S);
     open_socket();
     memset(&store, 0, sizeof(store));
-    (void)pthread_mutex_init(&store.lock, NULL);
-    (void)pthread_cond_init(&store.wake, NULL);
+    mutex_init(&store.lock);
+    cond_init(&store.wake);
     assert_int_equal(pthread_create(&store.thread, NULL, run_store, NULL), 0);
     char *error = NULL;
     current = config_current_new(&config);
@@ -359,10 +361,10 @@ static int stop(void **state)
     (void)state;
     api_stop(api);
     config_current_free(current);
-    (void)pthread_mutex_lock(&store.lock);
+    mutex_lock(&store.lock);
     store.stop = true;
-    (void)pthread_cond_signal(&store.wake);
-    (void)pthread_mutex_unlock(&store.lock);
+    cond_signal(&store.wake);
+    mutex_unlock(&store.lock);
     (void)pthread_join(store.thread, NULL);
     view_free(view);
     feed_free(feed);

@@ -41,14 +41,13 @@ static void an_operation_without_its_cluster_ends_as_failed(void **state)
     expect_operation(d, OPERATION_DELETE, "pending ");
     (void)running_kill(d, false);
     command_free(cmd);
-    d->clusters_unreadable = true;
+    store_run_sql(d->store.location, "UPDATE clusters SET doc = '{}'");
     running_start(d);
     running_run(d, MINUTE);
     expect_operation(d, OPERATION_DELETE, "failed internal_error");
     expect_cluster(d->view, "p00/dev", "none");
     (void)running_kill(d, false);
     /* The result is permanent. The shoot at Cleura is found again, and is not managed. */
-    d->clusters_unreadable = false;
     cleura.away = false;
     running_start(d);
     running_run(d, 10 * MINUTE);
@@ -97,7 +96,7 @@ static void a_cluster_without_its_create_may_be_made_anew(void **state)
     running_start(d);
     create(d);
     (void)running_kill(d, false);
-    d->operations_unreadable = true;
+    store_run_sql(d->store.location, "UPDATE operations SET doc = '{}'");
     running_start(d);
     running_run(d, MINUTE);
     expect_cluster(d->view, "p00/dev", "failed managed");

@@ -7,6 +7,7 @@
 
 #include "api/verifier.h"
 #include "base/attrs.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "tests/support/virtual.h"
 
@@ -256,9 +257,9 @@ static void a_place_may_be_given_back(void **state)
 static void *let_go_after_stop(void *arg)
 {
     for (bool stops = false; !stops;) {
-        (void)pthread_mutex_lock(&verifier.lock);
+        mutex_lock(&verifier.lock);
         stops = verifier.is_stopping;
-        (void)pthread_mutex_unlock(&verifier.lock);
+        mutex_unlock(&verifier.lock);
         (void)sched_yield();
     }
     (void)sem_post(&go_on);

@@ -1,5 +1,5 @@
 /*
- * Deliveries without the network: the real engine and store threads, the in-memory backend, a virtual clock,
+ * Deliveries without the network: the real engine and store with its threads, a virtual clock,
  * and a receiver with scripted answers. Days of retries pass in milliseconds.
  */
 #include "tests/support/check.h"
@@ -15,14 +15,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "tests/support/test_store.h"
 #include "tests/support/virtual.h"
 #include "webhook/engine_private.h"
 #include "webhook/outcome.h"
 #include "webhook/webhook.h"
 
-#define LOCATION "webhook-engine-test"
-#define SECRET   "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-#define HOUR_US  (3600 * US_PER_S)
+#define SECRET  "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+#define HOUR_US (3600 * US_PER_S)
 
 enum { REQUESTS_MAX = 256, REAL_WAIT_MS = 5000 };
 
@@ -135,8 +135,9 @@ static void receiver_cancel(struct transport *t, struct http_call *call)
 struct fixture {
     struct virtual_world world;
     struct loop *loop;
+    struct test_store store;
     struct storage *storage;
-    void *conn; /* keeps the stored state, and reads it */
+    void *conn; /* reads what is stored */
     struct config config;
     struct seal_key key;
     struct receiver receiver;
@@ -181,8 +182,11 @@ static int setup(void **state)
     virtual_init(&f->world, 11);
     f->loop = loop_new(&f->world.env);
     loop_set_after_turn(f->loop, end_turn, f);
-    assert_int_equal(store_fake.open(LOCATION, false, &f->conn, NULL), STORE_OK);
-    assert_int_equal(storage_open(&store_fake, LOCATION, "test", env_real(), &f->storage, NULL), STORE_OK);
+    test_store_init(&f->store);
+    const struct store_backend *backend = &f->store.backend;
+    assert_int_equal(storage_open(backend, f->store.location, "test", env_real(), &f->storage, NULL),
+                     STORE_OK);
+    assert_int_equal(backend->open(f->store.location, false, &f->conn, NULL), STORE_OK);
     storage_start(f->storage);
     f->receiver.transport = (struct transport){.start = receiver_start, .cancel = receiver_cancel};
     f->receiver.loop = f->loop;
@@ -205,7 +209,8 @@ static int teardown(void **state)
     webhook_engine_free(f->engine);
     assert_int_equal(f->receiver.in_flight, 0);
     loop_free(f->loop);
-    store_fake.close(f->conn);
+    f->store.backend.close(f->conn);
+    test_store_done(&f->store);
     lose_reports(f);
     free(f);
     return 0;
@@ -317,6 +322,7 @@ static void publish_type(struct fixture *f, const char *subscription, unsigned n
     struct delivery d = make_delivery(f, subscription, number);
     (void)snprintf(d.event_type, sizeof(d.event_type), "%s", type);
     (void)snprintf(e->id, sizeof(e->id), "%s", d.event_id);
+    e->type = EVENT_CLUSTER_READY;
     e->body = body_of(e->id);
     char *body CLEANUP_FREE = mem_strdup(e->body);
     (void)change_append_event(set, e);
@@ -342,7 +348,7 @@ static struct delivery stored(struct fixture *f, const char *subscription, unsig
     struct delivery *rows = NULL;
     size_t count = 0;
     struct delivery found = {.attempt = -1};
-    assert_int_equal(store_fake.deliveries(f->conn, &query, &rows, &count), STORE_OK);
+    assert_int_equal(f->store.backend.deliveries(f->conn, &query, &rows, &count), STORE_OK);
     for (size_t i = 0; i < count; i++)
         if (!strcmp(rows[i].id, wanted.id))
             found = rows[i];
@@ -1205,7 +1211,7 @@ static void restart_engine(struct fixture *f, unsigned expected)
         .subscription = reload_subscription, .delivery = reload_delivery, .ctx = &reload};
     webhook_engine_free(f->engine);
     f->engine = new_engine(f);
-    assert_int_equal(store_fake.load(f->conn, &visitor, NULL), STORE_OK);
+    assert_int_equal(f->store.backend.load(f->conn, &visitor, NULL), STORE_OK);
     assert_int_equal(reload.count, expected);
 }
 

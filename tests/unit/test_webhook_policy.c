@@ -258,7 +258,7 @@ static char *faults_of(const struct config *config, const char *url)
         assert_int_equal(p->code, PROBLEM_VALIDATION_FAILED);
     json_array_foreach (p ? p->faults : NULL, i, item) {
         assert_string_equal(json_str(item, "pointer"), "#/url");
-        (void)buffer_printf(&text, "%s%s", i ? " " : "", json_str(item, "code"));
+        buffer_printf(&text, "%s%s", i ? " " : "", json_str(item, "code"));
     }
     return buffer_take(&text, NULL);
 }

@@ -109,23 +109,23 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    running_hold_store(false); /* a failed test may hold it */
+    f->d->store.is_held = false; /* a failed test may hold it */
     one_shoot_end(f->d);
     free(f);
     return 0;
 }
 
 /* From now on changes are decided, but not stored. */
-static void hold(void)
+static void hold(struct fixture *f)
 {
-    running_hold_store(true);
+    f->d->store.is_held = true;
 }
 
 /* The receiver answers; after that the changes are stored. */
 static void receiver_answers(struct fixture *f)
 {
     running_run(f->d, ANSWER_US + US_PER_S);
-    running_hold_store(false);
+    f->d->store.is_held = false;
     settle(f);
 }
 
@@ -185,10 +185,10 @@ static void expect_log(struct fixture *f, const char *text)
     settle(f);
     json_t *rows CLEANUP_JSON = items_of(cmd);
     json_array_foreach (rows, i, row) {
-        (void)buffer_add_str(&log, i ? ", " : "");
-        (void)buffer_add_str(&log, json_str(row, "status"));
-        (void)buffer_add_str(&log, json_str(row, "error") ? " " : "");
-        (void)buffer_add_str(&log, json_str_or(row, "error", ""));
+        buffer_add_str(&log, i ? ", " : "");
+        buffer_add_str(&log, json_str(row, "status"));
+        buffer_add_str(&log, json_str(row, "error") ? " " : "");
+        buffer_add_str(&log, json_str_or(row, "error", ""));
     }
     char *have CLEANUP_FREE = buffer_take(&log, NULL);
     assert_string_equal(have, text);
@@ -218,7 +218,7 @@ static void a_report_disables(void **state)
 static void another_url_outruns_the_report(void **state)
 {
     struct fixture *f = *state;
-    hold();
+    hold(f);
     struct command *patch = post(f, COMMAND_WEBHOOK_PATCH, f->webhook, json_pack("{ss}", "url", OTHER_URL));
     receiver_answers(f);
     expect_accepted(patch);
@@ -235,7 +235,7 @@ static void another_url_outruns_the_report(void **state)
 static void a_new_secret_outruns_the_report(void **state)
 {
     struct fixture *f = *state;
-    hold();
+    hold(f);
     struct command *rotate = post(f, COMMAND_WEBHOOK_ROTATE, f->webhook, json_object());
     receiver_answers(f);
     expect_accepted(rotate);
@@ -253,7 +253,7 @@ static void another_description_changes_nothing(void **state)
 {
     struct fixture *f = *state;
     emit(f);
-    hold();
+    hold(f);
     struct command *patch =
         post(f, COMMAND_WEBHOOK_PATCH, f->webhook, json_pack("{ss}", "description", "mine"));
     receiver_answers(f);
@@ -275,7 +275,7 @@ static void the_owner_disables_first(void **state)
 {
     struct fixture *f = *state;
     emit(f);
-    hold();
+    hold(f);
     struct command *off = post_status(f, "disabled");
     receiver_answers(f);
     expect_accepted(off);
@@ -287,7 +287,7 @@ static void the_owner_disables_first(void **state)
 static void the_owner_enables_again(void **state)
 {
     struct fixture *f = *state;
-    hold();
+    hold(f);
     struct command *off = post_status(f, "disabled");
     struct command *on = post(f, COMMAND_WEBHOOK_ENABLE, f->webhook, NULL);
     receiver_answers(f);
@@ -305,7 +305,7 @@ static void the_owner_removes_the_webhook(void **state)
 {
     struct fixture *f = *state;
     emit(f);
-    hold();
+    hold(f);
     struct command *removed = post(f, COMMAND_WEBHOOK_DELETE, f->webhook, NULL);
     receiver_answers(f);
     expect_accepted(removed);
@@ -317,7 +317,7 @@ static void the_owner_removes_the_webhook(void **state)
 static void the_token_of_the_owner_is_revoked(void **state)
 {
     struct fixture *f = *state;
-    hold();
+    hold(f);
     struct command *revoked = running_command(f->d, COMMAND_TOKEN_DELETE, NULL, NULL, NULL);
     memcpy(revoked->id, f->token, sizeof(revoked->id));
     revoked->token.disables_webhooks = true;
@@ -336,11 +336,11 @@ static void the_owner_enables_after_the_report(void **state)
 {
     struct fixture *f = *state;
     emit(f);
-    hold();
+    hold(f);
     running_run(f->d, ANSWER_US + US_PER_S);
     struct command *on = post(f, COMMAND_WEBHOOK_ENABLE, f->webhook, NULL);
     struct command *patch = post(f, COMMAND_WEBHOOK_PATCH, f->webhook, json_pack("{ss}", "url", OTHER_URL));
-    running_hold_store(false);
+    f->d->store.is_held = false;
     settle(f);
     expect_accepted(on);
     expect_accepted(patch);
@@ -355,10 +355,10 @@ static void the_owner_enables_after_the_report(void **state)
 static void the_owner_removes_the_webhook_after_the_report(void **state)
 {
     struct fixture *f = *state;
-    hold();
+    hold(f);
     running_run(f->d, ANSWER_US + US_PER_S);
     struct command *removed = post(f, COMMAND_WEBHOOK_DELETE, f->webhook, NULL);
-    running_hold_store(false);
+    f->d->store.is_held = false;
     settle(f);
     expect_accepted(removed);
     expect_shown(f, "status", "none");

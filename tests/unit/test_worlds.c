@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/attrs.h"
 #include "base/log.h"
@@ -62,7 +63,6 @@ struct worlds {
     unsigned claimed[NAMES][LIVES_MAX];
     unsigned last_name;
     unsigned checked; /* effects so far */
-    struct store_fake_copy *backups[BACKUPS_MAX];
     unsigned restores, kills, strangers, commands;
 };
 
@@ -193,7 +193,7 @@ static json_t *draw_pools(struct worlds *w)
     const unsigned which = 1 + draw(w, 7);
     for (unsigned i = 0; i < 3; i++)
         if (which & (1U << i))
-            (void)json_array_append_new(pools, json_pack("{s:o, s:i, s:i}", "name", json_sprintf("w%u", i),
+            json_append_take(pools, json_pack("{s:o, s:i, s:i}", "name", json_sprintf("w%u", i),
                                                          "minimum", 1, "maximum", 1 + (int)draw(w, 4)));
     return pools;
 }
@@ -280,14 +280,22 @@ static void kill_daemon(struct worlds *w)
         w->d.world.now += (mono_us)draw(w, 600) * US_PER_S;
 }
 
+/* Draws the path of a backup. */
+static char *draw_backup(struct worlds *w)
+{
+    return mem_printf("%s/backup-%u", w->d.store.folder, draw(w, BACKUPS_MAX));
+}
+
 static void restore(struct worlds *w)
 {
-    const struct store_fake_copy *copy = w->backups[draw(w, BACKUPS_MAX)];
-    if (!copy)
+    struct store_copy described;
+    char *backup CLEANUP_FREE = draw_backup(w),
+                 *kept CLEANUP_FREE = mem_printf("%s/before-%u", w->d.store.folder, w->restores);
+    if (access(backup, F_OK) != 0)
         return;
     kill_daemon(w);
     check_effects(w);
-    store_fake_restore(w->d.keeper, copy);
+    assert_int_equal(sqlite_restore(backup, w->d.store.location, kept, &described, NULL), STORE_OK);
     w->restored_at = ++w->now;
     w->restores++;
     cleura_trace(&w->cleura, "  restore");
@@ -296,10 +304,11 @@ static void restore(struct worlds *w)
 
 static void back_up(struct worlds *w)
 {
-    struct store_fake_copy **place = &w->backups[draw(w, BACKUPS_MAX)];
+    struct store_copy described;
+    char *backup CLEANUP_FREE = draw_backup(w);
     cleura_trace(&w->cleura, "  backup");
-    store_fake_copy_free(w->d.keeper, *place);
-    *place = store_fake_backup(w->d.keeper);
+    (void)unlink(backup);
+    assert_int_equal(storage_backup(w->d.storage, backup, &described, NULL), STORE_OK);
 }
 
 static void on_in_force(void *ctx)
@@ -490,8 +499,6 @@ static bool run_seed(uint64_t seed, bool verbose)
                       seed, w->commands, w->wish_count, w->cleura.effect_count, w->kills, w->restores,
                       w->strangers);
     (void)running_kill(&w->d, false);
-    for (unsigned i = 0; i < BACKUPS_MAX; i++)
-        store_fake_copy_free(w->d.keeper, w->backups[i]);
     running_done(&w->d);
     while (w->wish_count)
         drop_wish(w);
@@ -500,9 +507,9 @@ static bool run_seed(uint64_t seed, bool verbose)
     return ok;
 }
 
-/* These found the four faults that were planted to try the oracle: a pool that was forgotten before the first
- * read, an operation of a backup, a stranger under a new name, a deletion without end. */
-static const uint64_t telling[] = {15, 28, 40, 49};
+/* These find the four faults that were planted to try the oracle: a deletion without end, an operation of a
+ * backup, a stranger under a new name, a pool that was forgotten before the first read. */
+static const uint64_t telling[] = {6, 15, 40, 49};
 
 static void nothing_happens_that_nobody_asked_for(void **state)
 {
