@@ -7,7 +7,7 @@
 
 #include "api/params.h"
 #include "base/attrs.h"
-#include "http/request.h"
+#include "http/server_request.h"
 #include "model/api_token.h"
 #include "model/command.h"
 

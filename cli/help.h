@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cli/commands.h"
+#include "cli/cli_commands.h"
 
 /* Prints the help of one command, its examples first. With NULL, prints the help of the program. */
 void help_print(FILE *to, const struct cli_command *command);

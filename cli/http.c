@@ -13,7 +13,7 @@
 #include "base/timefmt.h"
 #include "base/version.h"
 #include "cli/glyphs.h"
-#include "cli/settings.h"
+#include "cli/cli_settings.h"
 #include "cli/when.h"
 
 /* The limits of one answer (a list has one answer per page). A larger answer is refused. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/commands.h"
+#include "cli/cli_commands.h"
 
 struct buffer;
 

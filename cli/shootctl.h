@@ -12,7 +12,7 @@
 #include "cli/exits.h"
 #include "cli/http.h"
 #include "cli/parse.h"
-#include "cli/settings.h"
+#include "cli/cli_settings.h"
 #include "cli/terminal.h"
 
 enum output_form { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME, OUTPUT_JSONL };

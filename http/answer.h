@@ -43,7 +43,8 @@ struct answer {
         char *value;      /* the value, which the answer owns */
     } long_field;         /* the only field whose value may be longer than ANSWER_HEADER_BYTES */
     unsigned header_count;
-    /* Must be the last member: a request is cleared only up to here (cleared_request in http/request.c). */
+    /* Must be the last member: a request is cleared only up to here (cleared_request in
+     * http/server_request.c). */
     struct answer_header headers[ANSWER_MAX_HEADERS];
 };
 

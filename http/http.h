@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "http/request.h"
+#include "http/server_request.h"
 #include "http/connection/tls.h"
 
 struct http;

@@ -33,7 +33,7 @@ struct http {
     atomic_uint in_flight;
 };
 
-/* ---- request.c ---- */
+/* ---- server_request.c ---- */
 
 /* Opens a request; the result is never NULL. Reuses the memory of the connection's last request, if there was
  * a request before. */

@@ -1,6 +1,6 @@
 /*
  * Start and stop of the HTTP server, and libmicrohttpd's callbacks. Only this file depends on the order of
- * the library's calls; the stages of a request are in http/request.c.
+ * the library's calls; the stages of a request are in http/server_request.c.
  */
 #include "http/http.h"
 

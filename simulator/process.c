@@ -4,7 +4,7 @@
 #include "base/lock.h"
 #include "base/mem.h"
 #include "simulator/cloud/lifecycle.h"
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/request/answers.h"
 

@@ -2,7 +2,7 @@
 #ifndef SIMULATOR_PROCESS_H
 #define SIMULATOR_PROCESS_H
 
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 
 #include <stdbool.h>
 

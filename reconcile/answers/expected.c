@@ -11,7 +11,7 @@
 #include "model/command.h"
 #include "model/expectation.h"
 #include "model/string_list.h"
-#include "reconcile/answers/operations.h"
+#include "reconcile/answers/operation_answers.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/store_query.h"
 #include "reconcile/world/deciders.h"

@@ -12,7 +12,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/audit.h"
-#include "reconcile/answers/operations.h"
+#include "reconcile/answers/operation_answers.h"
 #include "reconcile/answers/permission.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/world/entity.h"

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/answers/objects.h"
-#include "reconcile/answers/operations.h"
+#include "reconcile/answers/operation_answers.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"

@@ -18,7 +18,7 @@
 #include "reconcile/world/deciders.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/save.h"
-#include "reconcile/world/tokens.h"
+#include "reconcile/world/token_registry.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
 

@@ -12,7 +12,7 @@
 bool lookup_stage(struct project *p, struct entity *e, struct command *cmd);
 bool lookup_quota(struct project *p, struct entity *e, struct command *cmd);
 
-/* ---- kubeconfig.c: read on request and never stored ---- */
+/* ---- lookup_kubeconfig.c: read on request and never stored ---- */
 
 /* The limits of the kubeconfigs in memory: of one caller and cluster, and of all, in number and in bytes.
  * Beyond the limit of a caller, the one that expires first is dropped; beyond those of all, the oldest ones.

@@ -22,7 +22,7 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/operation_table.h"
-#include "reconcile/world/tokens.h"
+#include "reconcile/world/token_registry.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"

@@ -3,7 +3,7 @@
 #include "base/attrs.h"
 #include "base/list.h"
 #include "base/mem.h"
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 
 #include <assert.h>

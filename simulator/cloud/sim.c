@@ -2,7 +2,7 @@
 
 #include "base/lock.h"
 #include "base/mem.h"
-#include "simulator/cloud/catalog.h"
+#include "simulator/cloud/sim_catalog.h"
 #include "simulator/cloud/certificate.h"
 #include <assert.h>
 #include <stdio.h>

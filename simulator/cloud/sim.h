@@ -9,9 +9,9 @@
 #include "simulator/cloud/options.h"
 #include "simulator/cloud/random.h"
 #include "simulator/cloud/request_log.h"
-#include "simulator/cloud/settings.h"
-#include "simulator/cloud/shoot.h"
-#include "simulator/cloud/tokens.h"
+#include "simulator/cloud/sim_settings.h"
+#include "simulator/cloud/sim_shoot.h"
+#include "simulator/cloud/sim_tokens.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -30,14 +30,14 @@ struct sim {
     struct random_source random;
     struct sim_settings settings;
     struct auth auth;
-    struct sim_shoot *shoots; /* a table, see shoot.h */
+    struct sim_shoot *shoots; /* a table, see sim_shoot.h */
     struct list unsettled;    /* shoots whose runs may change without a request; the first ones came first */
     json_t *bootstrapped;     /* an object with a member "region/project" for each bootstrapped project */
     json_t *catalog;          /* the v2 cloud profile */
     struct script *scripts;
     struct faults faults;
     json_t *replay;      /* an array of the recorded answers that were not used yet */
-    json_t *list_caches; /* cached lists of shoots, see list_of_a_node in clusters.c */
+    json_t *list_caches; /* cached lists of shoots, see list_of_a_node in sim_clusters.c */
     struct request_log log;
     struct kubeconfig_authority *authority;
 };

@@ -2,7 +2,7 @@
 #include "simulator/cloud/lifecycle.h"
 
 #include "base/attrs.h"
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
 #include "simulator/request/answers.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 
 #include <stdlib.h>
 

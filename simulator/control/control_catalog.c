@@ -1,7 +1,7 @@
 /* Handles /_sim/catalog: tests add machine types and zones to the cloud profile. */
-#include "simulator/cloud/catalog.h"
+#include "simulator/cloud/sim_catalog.h"
 #include "simulator/cloud/check.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 #include "simulator/handlers/handlers.h"
 #include "simulator/cloud/sim.h"
 

@@ -2,10 +2,10 @@
 #include "simulator/cloud/check.h"
 
 #include "base/mem.h"
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 #include "simulator/wire/wire.h"
 
 #include <stdio.h>

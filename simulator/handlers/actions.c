@@ -1,9 +1,9 @@
 /* Actions on a shoot: hibernate, wake, reconcile, maintenance, retry, HA, CA rotation, upgrade gate. */
-#include "simulator/cloud/catalog.h"
+#include "simulator/cloud/sim_catalog.h"
 #include "simulator/cloud/check.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 #include "simulator/handlers/handlers.h"
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@ void auth_request_code(struct sim_exchange *x);
 void auth_verify_code(struct sim_exchange *x);
 void auth_validate(struct sim_exchange *x);
 void auth_revoke(struct sim_exchange *x);
-/* clusters.c */
+/* sim_clusters.c */
 void handle_cloud_profiles(struct sim_exchange *x);
 void handle_bootstrap(struct sim_exchange *x);
 void handle_list_shoots(struct sim_exchange *x);
@@ -51,7 +51,7 @@ void handle_worker_details(struct sim_exchange *x);
 void handle_node_names(struct sim_exchange *x);
 void handle_nodes_overview(struct sim_exchange *x);
 void handle_ssh_key(struct sim_exchange *x);
-/* kubeconfig.c */
+/* sim_kubeconfig.c */
 void handle_kubeconfig(struct sim_exchange *x);
 void handle_dead_kubeconfig(struct sim_exchange *x);
 /* identity.c: domains and projects of the account */

@@ -1,8 +1,8 @@
 /* Answers requests about the caller, and about domains, regions, projects and quotas. */
-#include "simulator/cloud/catalog.h"
+#include "simulator/cloud/sim_catalog.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 
 #include <stdio.h>
 #include <string.h>

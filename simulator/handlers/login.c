@@ -1,7 +1,7 @@
 /* Logins, with and without a second factor. */
 #include "simulator/handlers/handlers.h"
 
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 #include "simulator/cloud/sim.h"
 
 #include <stdlib.h>

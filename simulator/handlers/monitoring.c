@@ -1,12 +1,12 @@
 /* Answers requests for monitoring credentials, node metrics and the SSH key. The numbers are invented, and
  * are the same in every answer. */
-#include "simulator/cloud/catalog.h"
+#include "simulator/cloud/sim_catalog.h"
 
 #include "base/mem.h"
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 #include "simulator/wire/wire.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Answers the calls for OpenStack identity: endpoints, users, roles and logs of a domain. Also answers the
  * calls that need more privileges than the user has. */
 #include "base/attrs.h"
-#include "simulator/cloud/catalog.h"
+#include "simulator/cloud/sim_catalog.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Creates, updates and deletes worker groups. During a run, other requests are answered with 409. */
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 #include "simulator/wire/wire.h"
 
 static json_t *worker_body(const struct sim_exchange *x)

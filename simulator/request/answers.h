@@ -3,7 +3,7 @@
 #ifndef SIMULATOR_REQUEST_ANSWERS_H
 #define SIMULATOR_REQUEST_ANSWERS_H
 
-#include "simulator/request/exchange.h"
+#include "simulator/request/sim_exchange.h"
 #include "simulator/cloud/faults.h"
 
 #include <jansson.h>

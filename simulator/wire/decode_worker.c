@@ -2,9 +2,9 @@
 #include "simulator/wire/wire.h"
 
 #include "base/attrs.h"
-#include "simulator/cloud/catalog.h"
+#include "simulator/cloud/sim_catalog.h"
 #include "simulator/cloud/check.h"
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "simulator/wire/wire.h"
 
-#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 
 #include <stdio.h>

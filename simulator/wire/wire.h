@@ -1,5 +1,5 @@
 /*
- * Converts shoots between the API's forms and the internal spec (see shoot.h), for both generations. v1
+ * Converts shoots between the API's forms and the internal spec (see sim_shoot.h), for both generations. v1
  * bodies are first converted to v2 form, so the same rules apply to both. Keys in error lists are therefore
  * v2 keys.
  */

@@ -164,7 +164,7 @@ void sqlite_rollback(void *conn);
 enum store_status sqlite_mark(void *conn, int64_t number, char **ret_error);
 enum store_status sqlite_last_marked(void *conn, int64_t *ret_number);
 
-/* ---- apply.c, rows.c, pages.c, operations.c, lease.c ---- */
+/* ---- apply.c, rows.c, pages.c, sqlite_operations.c, lease.c ---- */
 
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
 enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, char **ret_error);

@@ -75,7 +75,7 @@ SUBFOLDERS = {
 }
 # The tables of the API list what each resource has; the table of commands lists the verbs. Only these files include files of the
 # folders above them.
-TABLES = {"api/routes.c", "api/params.c", "cli/commands.c"}
+TABLES = {"api/routes.c", "api/params.c", "cli/cli_commands.c"}
 # One file per resource. A resource may include the list of all handlers and, of other resources, only these.
 RESOURCES = {
     "cluster_list": {"cluster_order"},
@@ -175,17 +175,17 @@ def test_subfolders_have_an_order():
 
 @pytest.mark.parametrize("path, name", [
     ("api/reads.c", "api/resources/cluster_order.h"),
-    ("http/message/target.c", "http/request.h"),
+    ("http/message/target.c", "http/server_request.h"),
     ("http/connection/connection.c", "http/message/headers.h"),
     ("api/resources/webhooks.c", "api/resources/cluster_order.h"),
     ("reconcile/world/entity.c", "reconcile/operations/steps.h"),
     ("reconcile/operations/steps.c", "reconcile/observation/observe.h"),
     ("reconcile/observation/fresh.c", "reconcile/commands/commands.h"),
-    ("upstream/wire/answer.c", "upstream/account/account_private.h"),
+    ("upstream/wire/wire_answer.c", "upstream/account/account_private.h"),
     ("storage/writer.c", "storage/sqlite/sqlite_private.h"),
-    ("cli/follow.c", "cli/verbs/change.h"),
-    ("simulator/cloud/sim.c", "simulator/request/exchange.h"),
-    ("simulator/handlers/clusters.c", "simulator/process.h"),
+    ("cli/follow.c", "cli/verbs/verb_change.h"),
+    ("simulator/cloud/sim.c", "simulator/request/sim_exchange.h"),
+    ("simulator/handlers/sim_clusters.c", "simulator/process.h"),
 ])
 def test_a_planted_breach_is_found(path, name):
     assert list(order_breached(path, [name])) and not list(order_breached(path, ["base/mem.h", path]))
@@ -287,7 +287,7 @@ CUT_BY_FORMAT = {
     "daemon/daemon.c": {"%.20s"},  # the host name
     "api/resources/webhooks.c": {"%.39s"},  # the id in a cursor
     "view/render.c": {"%.10s"},  # a part of an id
-    "simulator/handlers/kubeconfig.c": {"%.60s"},
+    "simulator/handlers/sim_kubeconfig.c": {"%.60s"},
     "simulator/handlers/actions.c": {"%.40s"},
     "simulator/handlers/openstack.c": {"%.100s"},
 }

@@ -610,7 +610,7 @@ def test_its_query_parameters_are_those_of_the_contract(tmp_path):
         assert names <= query_parameters(method, path), (method, target)
         sent |= names
     used = {name for path in (ROOT / "cli").rglob("*.c") for name in re.findall(r'api_query\(&?\w+, "(\w+)"', path.read_text())}
-    filters = re.search(r"filters\[\] = \{([^}]*)\}", (ROOT / "cli/verbs/clusters.c").read_text())[1]
+    filters = re.search(r"filters\[\] = \{([^}]*)\}", (ROOT / "cli/verbs/verb_clusters.c").read_text())[1]
     used |= {name.replace("-", "_") for name in re.findall(r'"([^"]+)"', filters)}
     assert len(used) > 15 and used == sent, used ^ sent
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/attrs.h"
-#include "cli/settings.h"
+#include "cli/cli_settings.h"
 
 static void loopback_is_what_never_leaves_the_machine(void **state)
 {

@@ -103,8 +103,8 @@ static void bounds(void **state)
     text.len = 0;
     buffer_add_str(&text, "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
     for (int i = 1; i < 9; i++)
-        buffer_printf(&text, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i,
-                            i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+        buffer_printf(&text, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i, i - 1,
+                      i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
     assert_refuses(text.data, "aliases expand to more than");
 }
 

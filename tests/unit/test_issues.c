@@ -119,8 +119,8 @@ static char *codes_of(struct cluster *c, const struct operation *op)
         assert_non_null(json_str(issue, "title"));
         assert_non_null(json_str(issue, "action"));
         assert_non_null(json_str(issue, "responsible"));
-        buffer_printf(&out, "%s%s/%s/%s", i ? "," : "", json_str(issue, "code"),
-                            json_str(issue, "severity"), json_str_or(issue, "subject", ""));
+        buffer_printf(&out, "%s%s/%s/%s", i ? "," : "", json_str(issue, "code"), json_str(issue, "severity"),
+                      json_str_or(issue, "subject", ""));
     }
     cluster_free(c);
     return buffer_take(&out, &len);

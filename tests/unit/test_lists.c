@@ -413,7 +413,7 @@ static void write_down(void *ctx, const struct version_in_use *v)
     if (v->expires_at)
         (void)time_rfc3339(v->expires_at, false, at);
     buffer_printf(out, "%s %s %s%s%s;", v->component, v->version, at, v->offers ? "" : " unknown",
-                        v->entry ? "" : " unlisted");
+                  v->entry ? "" : " unlisted");
 }
 
 static void versions_and_their_ends(void **state)

@@ -1185,10 +1185,9 @@ static json_t *roll_observed(void)
     json_t *pools = json_array();
     for (unsigned i = 0; i < 2; i++) {
         char *version CLEANUP_FREE = mem_printf("1.%u.%u", roll(6), roll(4));
-        json_append_take(pools, json_pack("{s:s, s:s, s:{s:s, s:s}, s:i, s:i}", "name",
-                                                     i ? "b" : "a", "machine_type", ROLL_OF(types), "image",
-                                                     "name", ROLL_OF(images), "version", version, "minimum",
-                                                     1, "maximum", 2));
+        json_append_take(pools, json_pack("{s:s, s:s, s:{s:s, s:s}, s:i, s:i}", "name", i ? "b" : "a",
+                                          "machine_type", ROLL_OF(types), "image", "name", ROLL_OF(images),
+                                          "version", version, "minimum", 1, "maximum", 2));
     }
     char *version CLEANUP_FREE = mem_printf("1.%u.%u", 30 + roll(6), roll(4));
     return json_pack("{s:s, s:o}", "kubernetes_version", version, "node_pools", pools);

@@ -193,8 +193,8 @@ static json_t *draw_pools(struct worlds *w)
     const unsigned which = 1 + draw(w, 7);
     for (unsigned i = 0; i < 3; i++)
         if (which & (1U << i))
-            json_append_take(pools, json_pack("{s:o, s:i, s:i}", "name", json_sprintf("w%u", i),
-                                                         "minimum", 1, "maximum", 1 + (int)draw(w, 4)));
+            json_append_take(pools, json_pack("{s:o, s:i, s:i}", "name", json_sprintf("w%u", i), "minimum", 1,
+                                              "maximum", 1 + (int)draw(w, 4)));
     return pools;
 }
 

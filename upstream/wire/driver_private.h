@@ -168,7 +168,7 @@ void decode_status(struct decoding *d, struct shoot *s, const json_t *status, co
  * read, because the shoot may then be a different one. */
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
-/* ---- answer.c: reads a 2xx body, within its limits ---- */
+/* ---- wire_answer.c: reads a 2xx body, within its limits ---- */
 enum read_end {
     READ_OK,
     READ_GARBLED,
@@ -215,7 +215,7 @@ void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGE
 /* Returns NULL when the row is not known. `known` may be NULL. */
 const struct known_row *known_rows_find(const struct known_rows *known, const uint8_t *digest);
 
-/* ---- kubeconfig.c ---- */
+/* ---- wire_kubeconfig.c ---- */
 decode_body decode_kubeconfig;
 /* The kubeconfig calls of Cleura. Both drivers use all of them, each in its own order. */
 extern const struct upstream_endpoint kubeconfig_v3, kubeconfig_v2, kubeconfig_v1;
@@ -254,7 +254,7 @@ decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_c
     decode_quota, decode_name_taken;
 decode_body decode_ssh_key;
 
-/* ---- catalog.c ---- */
+/* ---- wire_catalog.c ---- */
 /* Decodes a cloud profile into a catalog for one region. `root` is the object that has its members. NULL when
  * it is no cloud profile. */
 json_t *decode_catalog(struct decoding *d, const json_t *profile, const json_t *root, const char *region);
