@@ -193,6 +193,8 @@ enum command_need {
     NEED_FRESH = 1 << 2,   /* a read of all clusters of the project */
     NEED_STAGE = 1 << 3,   /* the stage of the CA rotation */
     NEED_QUOTA = 1 << 4,   /* the limits of the project */
+    /* those that a change of the cluster makes old */
+    NEEDS_OF_STATE = NEED_STAGE,
 };
 
 /* What Cleura said for the decision. A command that waited is decided again from the start, because the state

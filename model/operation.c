@@ -341,16 +341,21 @@ static void read_notes(struct operation *op, const json_t *doc)
 }
 
 /* Whether the steps are consistent. An open operation has a step in progress and no failed step. Only a
- * create and a delete must have a step, because a change may need none. */
+ * create and a delete must have a step, because a change may need none. Only a delete deletes, and its first
+ * step is the call (operation_delete_call). */
 static bool steps_are_sound(const struct operation *op)
 {
     bool needs_steps = op->type == OPERATION_CREATE || op->type == OPERATION_DELETE;
     if (operation_status_is_final(op->status))
         return true;
-    for (unsigned i = 0; i < op->step_count; i++)
-        if (op->steps[i].status == STEP_FAILED ||
-            (op->steps[i].status == STEP_SENDING && op->steps[i].attempts < 1))
+    for (unsigned i = 0; i < op->step_count; i++) {
+        const struct operation_step *step = &op->steps[i];
+        if (step->status == STEP_FAILED || (step->status == STEP_SENDING && step->attempts < 1))
             return false;
+        const bool is_of_delete = step->type == STEP_DELETE_SHOOT || step->type == STEP_WAIT_GONE;
+        if (op->type == OPERATION_DELETE ? !i && step->type != STEP_DELETE_SHOOT : is_of_delete)
+            return false;
+    }
     return op->step_count ? op->step_index < op->step_count : !needs_steps && !op->step_index;
 }
 

@@ -12,7 +12,6 @@
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
-#include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"
 #include "reconcile/world/departed.h"

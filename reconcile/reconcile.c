@@ -25,7 +25,6 @@
 #include "reconcile/turn.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
-#include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"

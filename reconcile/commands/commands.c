@@ -85,7 +85,7 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
     if (!e || !e->saves.asked_for)
         return false;
-    cmd->facts.known &= ~(unsigned)NEED_STAGE; /* that change may begin the next stage */
+    cmd->facts.known &= ~(unsigned)NEEDS_OF_STATE;
     save_submit(save_answer(e->r, on_barrier_passed, cmd), false);
     return true;
 }
@@ -170,27 +170,25 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
  * to the pool, but an entity tag is always the entity tag of the cluster.
  */
 
-struct problem *precondition_of(const struct command *cmd, const char *what,
+struct problem *precondition_of(const struct command *cmd, const char *tagged, const char *what,
                                 const struct etag_current *current)
 {
-    const char *why = NULL;
     switch (preconditions_check(cmd->preconditions, current)) {
     case PRECONDITION_HOLDS:
-        return NULL;
+        break;
     case PRECONDITION_OTHER:
-        why = "If-Match does not name the current version of the";
-        break;
+        return problem_new(PROBLEM_PRECONDITION_FAILED,
+                           "If-Match does not name the current version of the %s", tagged);
     case PRECONDITION_ABSENT:
-        why = "If-Match was sent, but there is no such";
-        break;
+        return problem_new(PROBLEM_PRECONDITION_FAILED, "If-Match was sent, but there is no such %s", what);
     case PRECONDITION_EXISTS:
-        why = "If-None-Match: * was sent, but there is already a";
-        break;
+        return problem_new(PROBLEM_PRECONDITION_FAILED,
+                           "If-None-Match: * was sent, but there is already such a %s", what);
     case PRECONDITION_CURRENT:
-        why = "If-None-Match names the current version of the";
-        break;
+        return problem_new(PROBLEM_PRECONDITION_FAILED, "If-None-Match names the current version of the %s",
+                           tagged);
     }
-    return problem_new(PROBLEM_PRECONDITION_FAILED, "%s %s", why, what);
+    return NULL;
 }
 
 struct problem *command_precondition(const struct command *cmd, const struct entity *e)
@@ -199,10 +197,11 @@ struct problem *command_precondition(const struct command *cmd, const struct ent
     if (e)
         render_cluster_version(e->cluster, version);
     if (cmd->type != COMMAND_NODE_POOL)
-        return precondition_of(cmd, "cluster", &(struct etag_current){.exists = e, .tag = version});
+        return precondition_of(cmd, "cluster", "cluster",
+                               &(struct etag_current){.exists = e, .tag = version});
     assert(e);
     /* A request that adds a pool gets 409 when the pool exists. */
     const struct etag_current pool = {
         .exists = cmd->write.pool_exists, .any_holds = cmd->write.pool == POOL_ADD, .tag = version};
-    return precondition_of(cmd, "node pool", &pool);
+    return precondition_of(cmd, "cluster", "node pool", &pool);
 }

@@ -47,8 +47,9 @@ json_t *desired_spec(const json_t *body);
  * all other checks have passed (HT-18). e: the cluster of the command, or NULL when it does not exist.
  */
 struct problem *command_precondition(const struct command *cmd, const struct entity *e);
-/* Does the same for any resource. what: its word in the problem. */
-struct problem *precondition_of(const struct command *cmd, const char *what,
+/* Does the same for any resource. tagged: the word in the problem for that whose entity tag is compared;
+ * what: the word for that to which "*" refers. */
+struct problem *precondition_of(const struct command *cmd, const char *tagged, const char *what,
                                 const struct etag_current *current);
 
 /* ---- change.c ---- */

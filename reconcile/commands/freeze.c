@@ -134,7 +134,8 @@ static struct problem *freeze_precondition(struct reconcile *r, const struct com
         return NULL;
     json_decref(freezes_of(r, cmd, etag));
     const bool exists = freeze_in_force(state, env_wall(r->env)) != NULL;
-    return precondition_of(cmd, "freeze", &(struct etag_current){.exists = exists, .tag = etag});
+    return precondition_of(cmd, "list of freezes", "freeze",
+                           &(struct etag_current){.exists = exists, .tag = etag});
 }
 
 /* ---- commands ---- */

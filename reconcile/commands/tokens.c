@@ -212,7 +212,7 @@ static struct problem *token_precondition(const struct command *cmd, const struc
     if (!cmd->preconditions)
         return NULL;
     render_api_token_version(t, version);
-    return precondition_of(cmd, "token", &(struct etag_current){.exists = true, .tag = version});
+    return precondition_of(cmd, "token", "token", &(struct etag_current){.exists = true, .tag = version});
 }
 
 static bool rules_everything(const struct api_token *t, wall_us now)

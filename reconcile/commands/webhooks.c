@@ -39,7 +39,7 @@ struct problem *webhook_of(struct reconcile *r, const struct command *cmd, struc
         return problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id);
     char version[ETAG_BYTES];
     render_subscription_version(s, version);
-    return precondition_of(cmd, "webhook", &(struct etag_current){.exists = true, .tag = version});
+    return precondition_of(cmd, "webhook", "webhook", &(struct etag_current){.exists = true, .tag = version});
 }
 
 /* ---- old keys ---- */

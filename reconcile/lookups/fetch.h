@@ -60,9 +60,8 @@ struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind
 /* Adds a command that waits until `until`. Returns true when no other command waits and no call is running:
  * the caller then begins the fetch. */
 bool fetch_wait(struct fetch *f, struct command *cmd, mono_us until);
-/* Calls Cleura for the waiting commands, and waits so long for the answer. `item` is borrowed until
- * `on_done`.
- */
+/* Calls Cleura for the waiting commands; within_us: how long to wait for the answer. `item` is borrowed until
+ * `on_done`. */
 void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int64_t within_us,
                 void (*on_done)(struct upstream_call *call, struct upstream_result *result));
 /* Answers all waiting commands with a copy of the problem, except those that can do without the data. */

@@ -58,7 +58,7 @@ static bool lookup_is_kept(struct fetch *f)
     return l->document && env_mono(f->r->env) - l->kept_since < l->rule->keep_s * US_PER_S;
 }
 
-/* Puts what was read (NULL: nothing) into a command that needs it for its decision. */
+/* Puts what was read into a command that needs it for its decision. */
 static void put_fact(const struct lookup *l, struct command *cmd)
 {
     if (l->rule->kind == LOOKUP_CA_STAGE)
@@ -249,7 +249,7 @@ struct problem *command_lookup(struct reconcile *r, struct command *cmd)
     struct problem *refusal = command_project(r, cmd, &p);
     if (!refusal && cmd->name)
         refusal = command_cluster(r, cmd, &e);
-    if (refusal || ((rule->of_catalog && catalog_wait(p, cmd))))
+    if (refusal || (rule->of_catalog && catalog_wait(p, cmd)))
         return refusal;
     refusal = lookup_refusal(p, e, rule);
     if (refusal)

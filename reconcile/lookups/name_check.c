@@ -1,6 +1,7 @@
 /*
  * Asks Cleura whether the name of a new cluster is free: names are unique in the whole cloud. Without an
- * answer the create is decided without the check, because Cleura checks the name again. Loop thread.
+ * answer the create is decided without the check, because Cleura checks the name again. Commands for one name
+ * share the call of the first one, and its time. Loop thread.
  */
 #include <stdio.h>
 

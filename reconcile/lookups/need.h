@@ -12,8 +12,8 @@
 
 /*
  * Whether the command waits for one of these facts (enum command_need). The decider then returns NULL at
- * once. A fact without which the command can be decided is known, but empty, when Cleura does not return it
- * within NEED_PATIENCE_MS, or when the account's API has no such call. Without any other fact the command is
+ * once. A fact without which the command can be decided is empty when Cleura does not return it within
+ * NEED_PATIENCE_MS, or when the account's API has no such call. Without any other fact the command is
  * answered with a problem. e: the cluster of the command, or NULL.
  */
 bool command_needs(struct project *p, struct entity *e, struct command *cmd, unsigned needs);

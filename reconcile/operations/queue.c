@@ -95,18 +95,31 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     return faults;
 }
 
+/* Ends the first waiting operation, because there is no cluster that it could change. */
+static void fail_never_created(struct entity *e)
+{
+    static const char why[] = "the cluster was never created";
+    if (!e->op) { /* the row of the create could not be read */
+        entity_set_operation(e, entity_queue_take(e, 0));
+        entity_fail_operation(e, problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
+        return;
+    }
+    /* The create stays the operation of the cluster: its body still shows later whether a shoot with this
+     * name is shootd's own. */
+    struct save *save = save_new(e->r, NULL, NULL);
+    fail_first(e, save, why);
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
 void queue_promote(struct entity *e)
 {
     assert(queue_is_due(e));
-    struct save *save = save_new(e->r, NULL, NULL);
     if (!e->cluster->upstream_exists && e->queue[0]->type != OPERATION_DELETE) {
-        /* The create stays the operation of the cluster: its body still shows later whether a shoot with this
-         * name is shootd's own. */
-        fail_first(e, save, "the cluster was never created");
-        save_entity(save, e);
-        save_submit(save, false);
+        fail_never_created(e);
         return;
     }
+    struct save *save = save_new(e->r, NULL, NULL);
     struct operation *op = entity_queue_take(e, 0);
     /* The deletion was planned while another operation was open. Now the result of that operation is
      * known. */

@@ -11,7 +11,7 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
 /* Ends all waiting operations as failed, and adds the changes to `save`. */
 void queue_fail(struct entity *e, struct save *save, const char *why);
 /* Makes the first waiting operation the current operation; it must be due (queue_is_due). When the cluster
- * was never created, a change fails, and the create stays the current operation. */
+ * was never created, a change fails, and the create, if it is known, stays the current operation. */
 void queue_promote(struct entity *e);
 
 #endif

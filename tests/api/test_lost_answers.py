@@ -60,6 +60,11 @@ def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
     op = d.wait_operation(d.create("taken-0000")["operation"]["id"])
     assert op["status"] == "failed" and op["error"]["code"] == "name_taken"
     assert d.cluster("taken-0000").json()["status"]["phase"] == "failed"
+    sim.clear_faults()  # the name is checked again: the failed record is not replaced
+    for write, path, body, params in ((d.http.post, d.clusters_path(), {"name": "taken-0000"}, {}), (d.http.put, d.clusters_path("taken-0000"), {}, {}),
+                                      (d.http.post, d.clusters_path(), {"name": "taken-0000"}, {"dry_run": "true"})):
+        again = write(path, json=body, params=params)
+        assert (again.status_code, again.json()["code"]) == (409, "name_taken"), again.text
     assert d.http.delete(d.clusters_path("taken-0000")).status_code == 202
     d.wait_gone("taken-0000")
     assert "taken-0000" not in sim.counters()["deletes"], "a stranger's cluster must never be deleted"

@@ -395,6 +395,43 @@ static void a_cluster_whose_uid_is_never_shown_stays(void **state)
     end(d);
 }
 
+static void a_change_whose_create_cannot_be_read_fails(void **state)
+{
+    (void)state;
+    struct cleura cleura = {0};
+    struct running *d = start(&cleura);
+    cleura.away = true;
+    char *created CLEANUP_FREE = post_create(d);
+    char *put CLEANUP_FREE = post_put(d, "1.34.3");
+    (void)running_kill(d, false);
+    char *sql CLEANUP_FREE = mem_printf("DELETE FROM operations WHERE id = '%s'", created);
+    store_run_sql(d->store.location, sql);
+    running_start(d);
+    running_run(d, MINUTE);
+    expect_operation(d, put, OPERATION_FAILED);
+    end(d);
+}
+
+static void a_delete_whose_first_step_is_not_the_call_is_set_aside(void **state)
+{
+    (void)state;
+    struct cleura cleura = {0};
+    struct running *d = start(&cleura);
+    cleura.accepts = true;
+    char *created CLEANUP_FREE = post_create(d);
+    running_run(d, 5 * MINUTE);
+    cleura.away = true;
+    char *del CLEANUP_FREE = post_delete(d);
+    (void)running_kill(d, false);
+    char *sql CLEANUP_FREE = mem_printf(
+        "UPDATE operations SET doc = replace(doc, 'delete_shoot', 'wait_gone') WHERE id = '%s'", del);
+    store_run_sql(d->store.location, sql);
+    cleura.away = false;
+    running_start(d);
+    running_run(d, 5 * MINUTE);
+    end(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +445,8 @@ int main(void)
         cmocka_unit_test(a_lost_create_is_known_after_the_change_behind_it),
         cmocka_unit_test(a_refused_create_is_known_after_the_change_behind_it),
         cmocka_unit_test(a_cluster_whose_uid_is_never_shown_stays),
+        cmocka_unit_test(a_change_whose_create_cannot_be_read_fails),
+        cmocka_unit_test(a_delete_whose_first_step_is_not_the_call_is_set_aside),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,7 +227,10 @@ static struct exchange *exchange_new(struct upstream_account *a, const struct se
     x->is_call = call != NULL;
     x->is_write = call && upstream_op_is_write(call->op);
     if (call)
-        x->about = (struct answer_about){call->op, mem_strdup(call->region), mem_strdup(call->item), 0};
+        x->about = (struct answer_about){.op = call->op,
+                                         .variant = call->variant,
+                                         .region = mem_strdup(call->region),
+                                         .item = mem_strdup(call->item)};
     x->known = how->known;
     x->end.login.result = LOGIN_RESULT_GARBLED;
     x->on = *on;

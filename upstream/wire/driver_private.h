@@ -52,6 +52,7 @@ struct login_answer {
 /* Copies of the data of a call that are needed to read its answer. */
 struct answer_about {
     enum upstream_op op;
+    int variant; /* which endpoint of the driver was called (call_endpoint) */
     char *region;
     char *item;
     wall_us now; /* the time of the answer; times far after it are not accepted */

@@ -54,7 +54,7 @@ enum read_end answer_read(const struct upstream_driver *driver, const struct ans
     assert(!result->document && !result->shoot && !result->text && !result->kubeconfig);
     if (len > call_limits(about->op)->bytes)
         return end_of(JSON_SCAN_TOO_MANY_BYTES, ret_why);
-    const struct upstream_endpoint *endpoint = call_endpoint(driver, about->op, 0);
+    const struct upstream_endpoint *endpoint = call_endpoint(driver, about->op, about->variant);
     if (endpoint->decode_body)
         return garbled_unless(endpoint->decode_body(about->now, body, len, result), ret_why);
     return endpoint->decode ? read_document(endpoint->decode, about, body, len, result, ret_why) : READ_OK;
