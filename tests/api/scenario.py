@@ -19,6 +19,9 @@ from harness import BUILD, PROJECT_ID, ROOT, wait_until
 DIRECTORY = ROOT / "tests" / "scenarios"
 POLLING = "{active: 100ms, idle: 500ms, discovery: 1s}"
 GENERATIONS = ("v2", "v1")
+# The word of a file: the generations that exist for it (FULL=1 has them all), and those of every run.
+WORDS = {"both": (GENERATIONS, GENERATIONS), "v2": (GENERATIONS, ("v2",)), "v1": (GENERATIONS, ("v1",)),
+         "only v2": (("v2",), ("v2",)), "only v1": (("v1",), ("v1",))}
 FILE_MEMBERS = {"name", "why", "generations", "own", "slow", "xfail", "simulator", "daemon", "each", "conflicts", "overlap",
                 "steps"}
 CHANGES = ("create_shoot", "edit_shoot", "delete_shoot", "create_worker", "update_worker", "delete_worker", "hibernate",
@@ -51,7 +54,7 @@ class Loader(yaml.CSafeLoader):
 
 
 class Scenario:
-    """One file. Its `runs` are its generations times its `each` values."""
+    """One file. Its `runs` are the generations that exist for it times its `each` values; those of `every_run` are run without FULL=1."""
 
     def __init__(self, path):
         self.path = path
@@ -59,7 +62,8 @@ class Scenario:
         document = yaml.load(path.read_text(), Loader)
         self.check_file(document)
         self.document = document
-        self.generations = document["generations"]
+        (word,) = document["generations"]
+        self.generations, self.every_run = WORDS[word]
         self.own = document.get("own", False)
         self.slow = document.get("slow", False)
         self.xfail = document.get("xfail")
@@ -72,8 +76,11 @@ class Scenario:
         missing = {"name", "why", "generations", "steps"} - set(document)
         if unknown or missing:
             raise Mistake(f"{self.path.name}: unknown {sorted(unknown)}, missing {sorted(missing)}")
-        if not document["generations"] or set(document["generations"]) - set(GENERATIONS):
-            raise Mistake(f"{self.path.name}: generations are of {GENERATIONS}")
+        told = document["generations"]
+        if not isinstance(told, dict) or len(told) != 1 or set(told) - set(WORDS) or not all(told.values()):
+            raise Mistake(f"{self.path.name}: generations are one word of {sorted(WORDS)}, with a reason")
+        if set(told) != {"both"} and any("only" in step for step in document["steps"]):
+            raise Mistake(f"{self.path.name}: a step for one generation needs both")
         own_only = {"simulator", "daemon"} & set(document)
         if own_only and not document.get("own"):
             raise Mistake(f"{self.path.name}: {sorted(own_only)} need own: true")
