@@ -23,7 +23,7 @@ TIME = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-9:.]{8,15}Z"
 AGE = r"Age:[0-9]+"
 SECRET = r"(?:shd|whsec)_"
 # Slow enough that an operation that is open on the page is still open at the next command.
-SPEED = 60
+SPEED = 120
 
 
 # ---- reading a page --------------------------------------------------------------------------------------------------
