@@ -10,7 +10,7 @@
 
 static const char coded_end[] = "-gz\"";
 
-void etag_digest(const struct etag_part *parts, size_t count, char hex[static ETAG_DIGEST_BYTES])
+void etag_digest(const struct etag_part *parts, size_t count, char *hex, size_t size)
 {
     crypto_generichash_state h;
     unsigned char digest[crypto_generichash_BYTES_MIN];
@@ -18,13 +18,14 @@ void etag_digest(const struct etag_part *parts, size_t count, char hex[static ET
     for (size_t i = 0; i < count; i++)
         (void)crypto_generichash_update(&h, parts[i].bytes, parts[i].len);
     (void)crypto_generichash_final(&h, digest, sizeof(digest));
-    (void)sodium_bin2hex(hex, ETAG_DIGEST_BYTES, digest, (ETAG_DIGEST_BYTES - 1) / 2);
+    assert(size / 2 <= sizeof(digest));
+    (void)sodium_bin2hex(hex, size, digest, size / 2);
 }
 
 void etag_of_bytes(const void *bytes, size_t len, char etag[static ETAG_BYTES])
 {
-    char hex[ETAG_DIGEST_BYTES];
-    etag_digest(&(struct etag_part){bytes, len}, 1, hex);
+    char hex[ETAG_LONG_BYTES];
+    etag_digest(&(struct etag_part){bytes, len}, 1, hex, sizeof(hex));
     (void)snprintf(etag, ETAG_BYTES, "\"%s\"", hex);
 }
 
@@ -56,6 +57,8 @@ static bool list_is_any(const char *list)
 {
     const char *item;
     size_t len;
+    if (*list == '"')
+        return false;
     return text_next_item(&list, &item, &len) && len == 1 && *item == '*' &&
            !text_next_item(&list, &item, &len);
 }
@@ -65,6 +68,8 @@ bool etag_list_holds(const char *list, const char *etag)
     const size_t wanted = strlen(etag);
     const char *tag;
     size_t len;
+    if (wanted && !strcmp(list, etag)) /* a client that polls usually sends only one entity tag */
+        return true;
     while (next_tag(&list, &tag, &len))
         if (len == wanted && !memcmp(tag, etag, len))
             return true;
@@ -78,7 +83,7 @@ static bool names(const char *list, const char *current)
     const bool is_whole = known > 1 && current[known - 1] == '"';
     const char *tag;
     size_t len;
-    if (is_whole && !strcmp(list, current)) /* a client that polls usually sends only one entity tag */
+    if (is_whole && !strcmp(list, current)) /* as above */
         return true;
     const size_t shared = is_whole ? known - 1 : known;
     while (shared && next_tag(&list, &tag, &len)) {

@@ -5,7 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ETAG_BYTES = 64, ETAG_DIGEST_BYTES = 17 };
+enum {
+    ETAG_BYTES = 64,
+    ETAG_SHORT_BYTES = 17, /* a digest beside an id and a version */
+    ETAG_LONG_BYTES = 33,  /* a digest alone */
+};
 
 /* ---- making them; all are strong ---- */
 
@@ -13,8 +17,8 @@ struct etag_part {
     const void *bytes;
     size_t len;
 };
-/* Hashes the parts, one after the other, as 16 hex digits. */
-void etag_digest(const struct etag_part *parts, size_t count, char hex[static ETAG_DIGEST_BYTES]);
+/* Hashes the parts, one after the other, as hex digits. size: ETAG_SHORT_BYTES or ETAG_LONG_BYTES. */
+void etag_digest(const struct etag_part *parts, size_t count, char *hex, size_t size);
 /* Makes the entity tag, in quotes, of bytes that have no version. */
 void etag_of_bytes(const void *bytes, size_t len, char etag[static ETAG_BYTES]);
 /* Makes the entity tag of the gzip form: "x" becomes "x-gz". False when the result does not fit. */

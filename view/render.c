@@ -411,8 +411,8 @@ static void make_etag(char etag[static ETAG_BYTES], const char *id, int64_t numb
     const struct etag_part parts[] = {{state, state_bytes},
                                       {shootd_revision, strlen(shootd_revision)},
                                       {message, message ? strlen(message) : 0}};
-    char hex[ETAG_DIGEST_BYTES];
-    etag_digest(parts, ARRAY_LEN(parts), hex);
+    char hex[ETAG_SHORT_BYTES];
+    etag_digest(parts, ARRAY_LEN(parts), hex, sizeof(hex));
     (void)snprintf(etag, ETAG_BYTES, "\"%.10s-%" PRId64 "-%s\"", id_end(id), number, hex);
 }
 
@@ -436,20 +436,20 @@ void render_cluster_version(const struct cluster *c, char version[static ETAG_BY
 void render_api_token_version(const struct api_token *t, char version[static ETAG_BYTES])
 {
     json_t *doc CLEANUP_JSON = render_api_token(t);
-    char hex[ETAG_DIGEST_BYTES];
+    char hex[ETAG_SHORT_BYTES];
     (void)json_object_del(doc, "last_used_at");
     (void)json_object_del(doc, "old_secret_ends_at"); /* rotated_at shows a rotation */
     char *text CLEANUP_FREE = json_text(doc);
-    etag_digest(&(struct etag_part){text, strlen(text)}, 1, hex);
+    etag_digest(&(struct etag_part){text, strlen(text)}, 1, hex, sizeof(hex));
     (void)snprintf(version, ETAG_BYTES, "\"%.10s-%s", id_end(t->id), hex);
 }
 
 void render_api_token_etag(const struct api_token *t, const char *text, char etag[static ETAG_BYTES])
 {
-    char hex[ETAG_DIGEST_BYTES];
+    char hex[ETAG_SHORT_BYTES];
     render_api_token_version(t, etag);
     const size_t len = strlen(etag);
-    etag_digest(&(struct etag_part){text, strlen(text)}, 1, hex);
+    etag_digest(&(struct etag_part){text, strlen(text)}, 1, hex, sizeof(hex));
     (void)snprintf(etag + len, ETAG_BYTES - len, "-%s\"", hex);
 }
 
