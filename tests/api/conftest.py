@@ -105,8 +105,13 @@ def make_shootd(tmp_path):
         d.stop()
 
 
-@pytest.fixture(params=["v2", "v1"])
+@pytest.fixture(params=harness.generations(wire_differs=True))
 def generation(request):
+    return request.param
+
+
+@pytest.fixture(params=harness.generations(wire_differs=False))
+def any_generation(request):
     return request.param
 
 

@@ -36,6 +36,11 @@ def size(small, full):
     return full if FULL else small
 
 
+def generations(wire_differs):
+    """The generations of Cleura's API for a test. Where both send the same, one is enough, and the other is for FULL=1."""
+    return ("v2", "v1") if wire_differs or FULL else ("v2",)
+
+
 def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
     """Calls condition() until it is true, and returns its value. The limit only ends a test that fails; it is long because the machine
     may be busy. A long wait calls less often."""

@@ -1,4 +1,4 @@
-"""Preconditions of actions, and how actions end (tests/scenarios tests the lists of capabilities)."""
+"""Preconditions of actions, and how actions end (tests/scenarios has the lists of capabilities, and the constraint of a hibernation)."""
 
 import pytest
 
@@ -8,19 +8,6 @@ from harness import wait_until
 
 def act(d, name, action):
     return d.http.post(f"{d.clusters_path(name)}/actions/{action}")
-
-
-def test_hibernation_that_cleura_does_not_allow(sim, make_shootd, generation):
-    d = make_shootd(sim.url, api=generation).start()
-    d.wait_operation(d.create("dev")["operation"]["id"])
-    sim.post("settings", hibernation_blocked=True)
-    wait_until(lambda: any(c["type"] == "HibernationPossible" and c["status"] == "False"
-                           for c in d.cluster("dev").json()["status"]["constraints"]), what="the constraint")
-    sim.forget()
-    refused = act(d, "dev", "hibernate")
-    assert refused.status_code == 409 and refused.json()["code"] == "action_not_possible"
-    assert "problematic" in refused.json()["detail"] or generation == "v1"
-    assert not sim.requests("hibernate")
 
 
 def test_an_action_refused_by_cleura_fails_its_operation(sim, shootd):

@@ -8,9 +8,9 @@ PATHS = ["/v1/projects/team-a/clusters/dev-0000", "/v1/clusters", "/v1/clusters?
 
 
 @pytest.fixture
-def d(sim, make_shootd, generation):
+def d(sim, make_shootd, any_generation):
     sim.post("shoots", count=2, prefix="dev", state="ready")
-    d = make_shootd(sim.url, api=generation, polling="{active: 200ms, idle: 200ms, discovery: 300ms}").start()
+    d = make_shootd(sim.url, api=any_generation, polling="{active: 200ms, idle: 200ms, discovery: 300ms}").start()
     wait_until(lambda: len(d.http.get("/v1/clusters").json()["items"]) == 2, what="discovery")
     wait_until(lambda: d.cluster("dev-0000").json()["status"]["phase"] == "ready", what="calm")
     return d
