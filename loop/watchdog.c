@@ -23,6 +23,13 @@ static void raise_to(_Atomic int64_t *longest, int64_t value)
         atomic_store_explicit(longest, value, memory_order_relaxed);
 }
 
+/* A stall without computing is usually that of a busy machine: nobody can mend it here. */
+static void report_wait(const struct watchdog *w, int64_t took, int64_t took_cpu)
+{
+    log_debug("loop waited for {ms} ms in {by} {what}", "by", w->kind, "what", w->what, "ms",
+              LOG_INT(took / US_PER_MS), "cpu_ms", LOG_INT(took_cpu / US_PER_MS));
+}
+
 static void report_hold(struct watchdog *w, int64_t took, int64_t took_cpu)
 {
     if (w->at < w->next_log) {
@@ -51,8 +58,10 @@ void watchdog_end(struct watchdog *w, const struct env *env)
     histogram_add(&w->pieces, &edges, took);
     raise_to(&w->longest_us, took);
     raise_to(&w->longest_cpu_us, took_cpu);
-    if (took > WATCHDOG_STALL_MS * US_PER_MS)
+    if (took_cpu > WATCHDOG_STALL_MS * US_PER_MS)
         report_hold(w, took, took_cpu);
+    else if (took > WATCHDOG_STALL_MS * US_PER_MS)
+        report_wait(w, took, took_cpu);
 }
 
 void watchdog_metrics(const struct watchdog *w, struct buffer *out)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/issues.h"
 
 static bool is(const char *word, const char *value)
 {
@@ -176,6 +177,8 @@ struct decision decide(const struct cluster *c, const struct shoot *s, int open,
     bool guard = decide_guard_holds(c, s, now);
     d = by_operation(c, s, open, guard);
     d.message = guard ? "Accepted; Cleura has not started yet" : s->description;
+    if (d.phase == PHASE_DEGRADED) /* Gardener says only that its last run succeeded */
+        d.title = issue_of_conditions(s, &d.message);
     if (!guard && shoot_run(s) == RUN_UNKNOWN)
         d.message = "The state that Cleura shows cannot be read";
     if (!guard && shoot_run(s) == RUN_UNHEARD)
@@ -187,6 +190,8 @@ struct decision decide(const struct cluster *c, const struct shoot *s, int open,
 
 char *decision_message(const struct decision *d)
 {
+    if (d->title)
+        return mem_printf("%s%s%s", d->title, d->message ? ": " : "", d->message ? d->message : "");
     if (!d->unheard)
         return mem_strdup(d->message);
     return mem_printf("Cleura says \"%s\", which counts as in progress%s%s", d->unheard,

@@ -16,11 +16,13 @@ struct decision {
     bool settling;
     bool operation_finished; /* Cleura's last operation succeeded, and is newer than the last write */
     bool operation_failed;   /* Failed or Aborted: Cleura does not try again */
+    const char *title;       /* of the worst condition that is not met, static; or NULL */
     const char *message;     /* a text that is borrowed from shoot or cluster, or static */
     const char *unheard;     /* an enum value of Cleura that is in no table and is treated as "in progress";
                               * borrowed, or NULL */
 };
-/* Returns the message, with the unknown enum value added. The caller owns it; NULL stays NULL. */
+/* Returns the message, with the title before it or the unknown enum value added. The caller owns it; NULL
+ * stays NULL. */
 char *decision_message(const struct decision *d);
 
 /*

@@ -10,16 +10,13 @@ static const struct error_meaning meanings[] = {
     {"ERR_INFRA_UNAUTHENTICATED", true, false, BY_OPERATOR,
      "Cleura's credentials for this project are invalid: bootstrap the project again or contact Cleura."},
     {"ERR_INFRA_UNAUTHORIZED", true, false, BY_USER,
-     "The project lacks a privilege at OpenStack: check the roles of the project. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
+     "The project lacks a privilege at OpenStack: check the roles of the project."},
     {"ERR_INFRA_QUOTA_EXCEEDED", true, false, BY_USER,
-     "Raise the OpenStack quota of the project or ask for fewer or smaller nodes. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
+     "Raise the OpenStack quota of the project or ask for fewer or smaller nodes."},
     {"ERR_INFRA_RATE_LIMITS_EXCEEDED", false, true, BY_CLEURA,
      "OpenStack limits the request rate: wait, it is retried."},
     {"ERR_INFRA_DEPENDENCIES", true, false, BY_USER,
-     "Another OpenStack object is in the way (ports, networks, routers): remove it. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
+     "Another OpenStack object is in the way (ports, networks, routers): remove it."},
     {"ERR_RETRYABLE_INFRA_DEPENDENCIES", false, true, BY_CLEURA,
      "A passing infrastructure fault: wait, it is retried."},
     {"ERR_INFRA_RESOURCES_DEPLETED", true, true, BY_USER,
@@ -31,8 +28,7 @@ static const struct error_meaning meanings[] = {
     {"ERR_RETRYABLE_CONFIGURATION_PROBLEM", true, true, BY_USER,
      "Correct the cluster's configuration as the description says (for example a disruption budget)."},
     {"ERR_PROBLEMATIC_WEBHOOK", true, false, BY_USER,
-     "An admission webhook inside the cluster blocks Gardener: fix or remove it. Cleura tries again by "
-     "itself; once the cluster is failed, POST .../actions/retry."},
+     "An admission webhook inside the cluster blocks Gardener: fix or remove it."},
 };
 
 const struct error_meaning *model_error_meaning(const char *code)
@@ -45,29 +41,38 @@ const struct error_meaning *model_error_meaning(const char *code)
     return &unknown;
 }
 
-/* The entries of an error share its description, which may be long. */
-static void append_error(json_t *errors, const char *code, json_t *description)
+char *model_error_action(const struct error_meaning *meaning, bool is_over)
 {
+    const bool waits_for_user = meaning->user_error && !meaning->retryable;
+    const char *then = is_over ? " Then POST .../actions/retry." : " Cleura then goes on by itself.";
+    return mem_printf("%s%s", meaning->action, waits_for_user ? then : "");
+}
+
+/* The entries of an error share its description, which may be long. */
+static void append_error(json_t *errors, const char *code, json_t *description, bool is_over)
+{
+    char *action CLEANUP_FREE = model_error_action(model_error_meaning(code), is_over);
     const struct error_meaning *meaning = model_error_meaning(code);
     json_t *entry = json_object();
     json_set_str(entry, "code", code);
     (void)json_object_set(entry, "description", description);
     json_set_bool(entry, "user_error", meaning->user_error);
     json_set_bool(entry, "retryable", meaning->retryable);
-    json_set_str(entry, "action", meaning->action);
+    json_set_str(entry, "action", action);
     json_append_take(errors, entry);
 }
 
-void model_append_errors(json_t *errors, const json_t *last_error)
+void model_append_errors(json_t *errors, const json_t *last_error, bool is_over)
 {
     json_t *description CLEANUP_JSON = json_string(json_str_or(last_error, "description", ""));
     json_t *codes = json_arr(last_error, "codes");
     if (!json_array_size(codes)) {
-        append_error(errors, "UNKNOWN", description);
+        append_error(errors, "UNKNOWN", description, is_over);
         return;
     }
     size_t i;
     json_t *code;
     json_array_foreach (codes, i, code)
-        append_error(errors, json_is_string(code) ? json_string_value(code) : "UNKNOWN", description);
+        append_error(errors, json_is_string(code) ? json_string_value(code) : "UNKNOWN", description,
+                     is_over);
 }

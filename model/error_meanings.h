@@ -25,10 +25,14 @@ struct error_meaning {
 /* Returns the row of a code, never NULL: unknown codes have a row of their own. */
 const struct error_meaning *model_error_meaning(const char *code);
 
+/* Returns what to do about an error, and what follows; the caller owns the text. is_over: Cleura has given
+ * up, and does not try again by itself. */
+char *model_error_action(const struct error_meaning *meaning, bool is_over);
+
 /*
  * Converts one last error of Cleura {description, codes} and appends it to `errors`, one entry per code:
  * {code, description, user_error, retryable, action} (status.errors).
  */
-void model_append_errors(json_t *errors, const json_t *last_error);
+void model_append_errors(json_t *errors, const json_t *last_error, bool is_over);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/timefmt.h"
 #include "model/error_meanings.h"
 #include "model/expiry.h"
+#include "model/issues_private.h"
 #include "model/problem.h"
 #include "model/spec.h"
 
@@ -18,6 +19,7 @@
 enum {
     SOON_DAYS = 30,
     LATER_DAYS = 90,
+    CODES_SHOWN = 30,
     SHOWN_BYTES = 500 /* the limit in bytes of a value in an issue about drift */
 };
 
@@ -53,43 +55,14 @@ int issue_source_from_name(const char *name)
     return index_of(name, source_names, ISSUE_SOURCE_MAX_);
 }
 
-struct issues {
-    /* the cluster, for lasting issues */
-    const struct cluster *cluster;
-    const struct operation *op;
-    /* the facts about the cluster, for the issues that are not lasting */
-    const struct issue_facts *facts;
-    wall_us now;
-    json_t *found[ISSUE_SEVERITY_MAX_];
-};
-
-struct kind {
-    const char *code;
-    enum issue_severity severity;
-    const char *source;
-    const char *responsible;
-    const char *title;
-    const char *action;
-};
-
-struct occurrence {
-    const char *subject;     /* the id, name or path of the affected object, or NULL */
-    const char *description; /* or NULL */
-    const char *action;      /* NULL: the action of the kind */
-    const char *responsible; /* NULL: that of the kind */
-    wall_us since;           /* 0: not known */
-    wall_us expires_at;      /* for versions; 0: no date */
-    const char *target;      /* for versions: the version to upgrade to, or NULL */
-};
-
 static void issue_set_time(json_t *doc, const char *key, wall_us at)
 {
     char text[TIME_TEXT_BYTES];
     json_set_str(doc, key, at ? time_rfc3339(at, false, text) : NULL);
 }
 
-static void issue_add(struct issues *in, const struct kind *kind, enum issue_severity severity,
-                      const struct occurrence *o)
+void issue_add(struct issues *in, const struct issue_kind *kind, enum issue_severity severity,
+               const struct issue_occurrence *o)
 {
     json_t *doc = json_object();
     assert(severity < ISSUE_SEVERITY_MAX_);
@@ -104,26 +77,29 @@ static void issue_add(struct issues *in, const struct kind *kind, enum issue_sev
     issue_set_time(doc, "since", o->since);
     issue_set_time(doc, "expires_at", o->expires_at);
     json_set_str(doc, "target_version", o->target);
+    json_set_str(doc, "operation_id", o->operation);
+    json_set_take(doc, "codes", o->codes ? o->codes : json_array());
     json_append_take(in->found[severity], doc);
 }
 
 /* ---- phase, errors, operations ---- */
 
-static const struct kind deletion_failed = {"deletion_failed",
-                                            ISSUE_CRITICAL,
-                                            "cluster",
-                                            BY_USER,
-                                            "The deletion failed",
-                                            "Remove the objects inside the cluster that block the deletion "
-                                            "(finalizers, load balancers, volumes), then DELETE it again."};
-static const struct kind cluster_failed = {
+static const struct issue_kind deletion_failed = {
+    "deletion_failed",
+    ISSUE_CRITICAL,
+    "cluster",
+    BY_USER,
+    "The deletion failed",
+    "Remove the objects inside the cluster that block the deletion "
+    "(finalizers, load balancers, volumes), then DELETE it again."};
+static const struct issue_kind cluster_failed = {
     "cluster_failed",
     ISSUE_CRITICAL,
     "cluster",
     BY_USER,
     "Cleura reports a failure and does not try again",
-    "Follow the actions of the upstream errors, then POST .../actions/retry or change the spec."};
-static const struct kind create_refused = {
+    "Correct what the description names, then POST .../actions/retry or change the spec."};
+static const struct issue_kind create_refused = {
     "create_refused",
     ISSUE_CRITICAL,
     "cluster",
@@ -131,16 +107,17 @@ static const struct kind create_refused = {
     "The cluster was never created",
     "Correct the error of the failed operation, then create the cluster again: PUT, or POST with the same "
     "name, which replaces this record; DELETE removes it."};
-static const struct kind cluster_retrying = {
+static const struct issue_kind cluster_retrying = {
     "cluster_retrying",
     ISSUE_WARNING,
     "cluster",
     BY_USER,
     "Cleura reports an error and tries again",
-    "Follow the actions of the upstream errors; Cleura tries again by itself, usually for 12 hours."};
-static const struct kind upstream_error = {"upstream_error",          ISSUE_WARNING, "cluster", BY_CLEURA,
-                                           "Cleura reports an error", NULL};
-static const struct kind deletion_stuck = {
+    "Wait: Cleura tries again by itself, usually for 12 hours. If the error remains, correct what the "
+    "description names."};
+static const struct issue_kind upstream_error = {
+    "upstream_error", ISSUE_WARNING, "cluster", BY_CLEURA, "Cleura reports an error", NULL};
+static const struct issue_kind deletion_stuck = {
     "deletion_stuck",
     ISSUE_WARNING,
     "cluster",
@@ -148,19 +125,95 @@ static const struct kind deletion_stuck = {
     "The deletion does not end",
     "Remove the objects inside the cluster that block the deletion: finalizers, load balancers, volumes. The "
     "deletion then continues."};
-static const struct kind operation_failed = {"operation_failed",          ISSUE_WARNING, "operation", BY_USER,
-                                             "The last operation failed", NULL};
+static const struct issue_kind operation_failed = {
+    "operation_failed", ISSUE_WARNING, "operation", BY_USER, "The last operation failed", NULL};
+
+/* The advice of most errors is for the user. */
+static const char *actor_of_error(const json_t *error)
+{
+    switch (problem_from_name(json_str(error, "code"))) {
+    case PROBLEM_UPSTREAM_FORBIDDEN:
+    case PROBLEM_UPSTREAM_LOGIN_FAILED:
+    case PROBLEM_STORE_UNAVAILABLE:
+    case PROBLEM_INTERNAL_ERROR:
+        return BY_OPERATOR;
+    default:
+        return BY_USER;
+    }
+}
+
+void issue_add_codes(json_t *codes, const json_t *more)
+{
+    size_t i, j;
+    json_t *code, *known;
+    json_array_foreach (more, i, code) {
+        bool is_new = json_is_string(code) && json_array_size(codes) < CODES_SHOWN;
+        json_array_foreach (codes, j, known)
+            is_new = is_new && !json_equal(known, code);
+        if (is_new)
+            json_append_take(codes, json_string(json_string_value(code)));
+    }
+}
+
+static json_t *codes_of_errors(const struct shoot *s)
+{
+    json_t *codes = json_array();
+    size_t i;
+    json_t *error;
+    if (s)
+        json_array_foreach (json_doc_tree(s->last_errors), i, error)
+            issue_add_codes(codes, json_arr(error, "codes"));
+    return codes;
+}
+
+/* Returns the first code about which something is known, else the first code, or NULL. */
+static const char *code_to_act_on(const json_t *codes)
+{
+    size_t i;
+    json_t *code;
+    json_array_foreach (codes, i, code)
+        if (*model_error_meaning(json_string_value(code))->code)
+            return json_string_value(code);
+    return json_string_value(json_array_get(codes, 0));
+}
+
+/* Whether the phase itself is the issue. The errors of Cleura and the failed operation are then parts of the
+ * same issue. */
+static const struct issue_kind *kind_of_phase(const struct cluster *c)
+{
+    if (c->phase == PHASE_RETRYING)
+        return &cluster_retrying;
+    if (c->phase != PHASE_FAILED)
+        return NULL;
+    if (!c->shoot && !c->upstream_exists)
+        return &create_refused;
+    return shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed;
+}
 
 static void look_at_phase(struct issues *in)
 {
     const struct cluster *c = in->cluster;
-    const struct occurrence o = {.description = c->message, .since = c->shoot ? c->shoot->operation_at : 0};
-    if (c->phase == PHASE_FAILED && !c->shoot && !c->upstream_exists)
-        issue_add(in, &create_refused, ISSUE_CRITICAL, &o);
-    else if (c->phase == PHASE_FAILED)
-        issue_add(in, shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed, ISSUE_CRITICAL, &o);
-    else if (c->phase == PHASE_RETRYING)
-        issue_add(in, &cluster_retrying, ISSUE_WARNING, &o);
+    const struct operation *op = in->op;
+    const struct issue_kind *kind = kind_of_phase(c);
+    if (!kind)
+        return;
+    json_t *codes = codes_of_errors(c->shoot);
+    const char *code = code_to_act_on(codes);
+    const struct error_meaning *meaning = model_error_meaning(code);
+    char *action CLEANUP_FREE = *meaning->code && kind != &deletion_failed
+                                    ? model_error_action(meaning, c->phase == PHASE_FAILED)
+                                    : NULL;
+    const char *responsible = kind == &create_refused && op ? actor_of_error(op->error) : NULL;
+    const bool is_of_op = op && (op->status == OPERATION_FAILED || !operation_status_is_final(op->status));
+    issue_add(in, kind, kind->severity,
+              &(struct issue_occurrence){.subject = code,
+                                         .description = c->message,
+                                         .action = action,
+                                         .responsible = *meaning->code ? meaning->responsible : responsible,
+                                         .since = c->shoot ? c->shoot->operation_at : 0,
+                                         .operation = is_of_op ? op->id : NULL,
+                                         .codes = json_incref(codes)});
+    json_decref(codes);
 }
 
 /*
@@ -169,7 +222,7 @@ static void look_at_phase(struct issues *in)
  */
 static void hold_error(struct issues *in, const json_t *last_error)
 {
-    const enum issue_severity severity = in->cluster->phase == PHASE_FAILED ? ISSUE_CRITICAL : ISSUE_WARNING;
+    const enum issue_severity severity = ISSUE_WARNING;
     wall_us since = 0;
     if (!time_parse_rfc3339(json_str_or(last_error, "updated_at", ""), &since))
         since = in->cluster->shoot->operation_at;
@@ -186,7 +239,7 @@ static void hold_errors(struct issues *in)
 {
     size_t i;
     json_t *last_error;
-    if (in->cluster->shoot)
+    if (in->cluster->shoot && !kind_of_phase(in->cluster))
         json_array_foreach (json_doc_tree(in->cluster->shoot->last_errors), i, last_error)
             hold_error(in, last_error);
 }
@@ -196,15 +249,16 @@ static void look_at_error(struct issues *in, enum issue_severity severity, const
     json_t *faults CLEANUP_JSON = json_array();
     size_t i;
     json_t *fault;
-    model_append_errors(faults, json_obj(held, "last_error"));
+    model_append_errors(faults, json_obj(held, "last_error"), false);
     json_array_foreach (faults, i, fault)
-        issue_add(
-            in, &upstream_error, severity,
-            &(struct occurrence){.subject = json_str(fault, "code"),
-                                 .description = json_str(fault, "description"),
-                                 .action = json_str(fault, "action"),
-                                 .responsible = model_error_meaning(json_str(fault, "code"))->responsible,
-                                 .since = json_int(held, "since", 0)});
+        issue_add(in, &upstream_error, severity,
+                  &(struct issue_occurrence){.subject = json_str(fault, "code"),
+                                             .description = json_str(fault, "description"),
+                                             .action = json_str(fault, "action"),
+                                             .responsible =
+                                                 model_error_meaning(json_str(fault, "code"))->responsible,
+                                             .since = json_int(held, "since", 0),
+                                             .codes = json_pack("[s]", json_str(fault, "code"))});
 }
 
 static void look_at_deletion(struct issues *in, const json_t *deletion)
@@ -212,201 +266,45 @@ static void look_at_deletion(struct issues *in, const json_t *deletion)
     const wall_us since = json_int(deletion, "since", 0);
     if (deletion && in->now - since > DELETION_STUCK_US)
         issue_add(in, &deletion_stuck, ISSUE_WARNING,
-                  &(struct occurrence){.subject = json_str(deletion, "operation"),
-                                       .description = json_str(deletion, "message"),
-                                       .since = since});
-}
-
-/* The advice of most errors is for the user. */
-static const char *actor_of_error(const json_t *error)
-{
-    switch (problem_from_name(json_str(error, "code"))) {
-    case PROBLEM_UPSTREAM_FORBIDDEN:
-    case PROBLEM_UPSTREAM_LOGIN_FAILED:
-    case PROBLEM_STORE_UNAVAILABLE:
-    case PROBLEM_INTERNAL_ERROR:
-        return BY_OPERATOR;
-    default:
-        return BY_USER;
-    }
+                  &(struct issue_occurrence){.subject = json_str(deletion, "operation"),
+                                             .description = json_str(deletion, "message"),
+                                             .since = since,
+                                             .operation = json_str(deletion, "operation")});
 }
 
 static void look_at_operation(struct issues *in)
 {
     const struct operation *op = in->op;
-    if (!op || op->status != OPERATION_FAILED)
+    if (!op || op->status != OPERATION_FAILED || kind_of_phase(in->cluster))
         return;
     char *description CLEANUP_FREE = mem_printf("%s: %s", operation_type_name(op->type),
                                                 json_str_or(op->error, "detail", "no reason is known"));
     issue_add(in, &operation_failed, ISSUE_WARNING,
-              &(struct occurrence){.subject = op->id,
-                                   .description = description,
-                                   .action = json_str_or(op->error, "advice", "Repeat the operation."),
-                                   .responsible = actor_of_error(op->error),
-                                   .since = op->finished_at});
-}
-
-/* ---- conditions and constraints (GA-4) ---- */
-
-struct issue_check {
-    const char *type;   /* NULL: any other */
-    const char *reason; /* NULL: any other */
-    struct kind kind;
-};
-
-static const struct issue_check conditions[] = {
-    {"APIServerAvailable",
-     NULL,
-     {"api_server_unavailable", ISSUE_CRITICAL, "condition", BY_CLEURA, "The API server does not answer",
-      "Wait some minutes: Cleura restarts the API server. If the issue remains, look for overload by clients "
-      "and webhooks, then contact Cleura."}},
-    {"ControlPlaneHealthy",
-     NULL,
-     {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", BY_CLEURA, "The control plane is not healthy",
-      "Cleura repairs the control plane; POST .../actions/reconcile may help. Contact Cleura if the issue "
-      "remains."}},
-    {"EveryNodeReady",
-     "MissingNodes",
-     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Nodes are missing",
-      "Check quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura continues to "
-      "try to create the nodes."}},
-    {"EveryNodeReady",
-     "KubeletVersionMismatch",
-     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Nodes run a different version",
-      "Their replacement is in progress or blocked: look for disruption budgets that allow no eviction."}},
-    {"EveryNodeReady",
-     NULL,
-     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Not every node is ready",
-      "kubectl get nodes shows which; look for disk or memory pressure and for disruption budgets that block "
-      "the replacement."}},
-    {"SystemComponentsHealthy",
-     "NoTunnelDeployed",
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER,
-      "The control plane does not reach the nodes",
-      "Nodes must exist and reach the API server: check firewalls, allowed_cidrs and webhooks that block "
-      "kube-system."}},
-    {"SystemComponentsHealthy",
-     "TunnelConnectionBroken",
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER,
-      "The control plane does not reach the nodes",
-      "Nodes must reach the API server: check firewalls, allowed_cidrs and network policies in "
-      "kube-system."}},
-    {"SystemComponentsHealthy",
-     NULL,
-     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER, "A system component is not healthy",
-      "kubectl -n kube-system get pods shows which; free resources on the nodes, and remove webhooks that "
-      "block kube-system."}},
-    {"ObservabilityComponentsHealthy",
-     NULL,
-     {"observability_unhealthy", ISSUE_INFO, "condition", BY_CLEURA, "Monitoring is not healthy",
-      "The cluster itself is not affected. Contact Cleura if the issue remains."}},
-    {NULL,
-     NULL,
-     {"condition_not_met", ISSUE_WARNING, "condition", BY_USER, "A condition is not met",
-      "Read the description; contact Cleura if the issue remains."}},
-};
-
-static const struct issue_check constraints[] = {
-    {"HibernationPossible",
-     NULL,
-     {"hibernation_blocked", ISSUE_WARNING, "constraint", BY_USER, "The cluster cannot be hibernated",
-      "Webhooks inside the cluster would prevent its wake-up: correct or remove the webhooks in the "
-      "description, or give them failurePolicy Ignore."}},
-    {"MaintenancePreconditionsSatisfied",
-     NULL,
-     {"maintenance_blocked", ISSUE_WARNING, "constraint", BY_USER, "Maintenance may fail",
-      "Webhooks inside the cluster may block nodes and system components: correct or remove the webhooks in "
-      "the description."}},
-    {"CACertificateValiditiesAcceptable",
-     NULL,
-     {"ca_expiring", ISSUE_WARNING, "constraint", BY_USER, "A certificate authority expires within a year",
-      "POST .../actions/rotate-ca-prepare, distribute new kubeconfigs, then POST "
-      ".../actions/rotate-ca-complete."}},
-    {"CRDsWithProblematicConversionWebhooks",
-     NULL,
-     {"conversion_webhooks", ISSUE_WARNING, "constraint", BY_USER, "Conversion webhooks may block Gardener",
-      "Store the custom resources in one version and remove the conversion webhooks in the description."}},
-    {NULL,
-     NULL,
-     {"constraint_not_met", ISSUE_INFO, "constraint", BY_USER, "A constraint is not met",
-      "Read the description; contact Cleura if it stays."}},
-};
-
-static const struct kind *kind_of(const struct issue_check *checks, const json_t *found)
-{
-    const char *type = json_str_or(found, "type", ""), *reason = json_str_or(found, "reason", "");
-    while (checks->type &&
-           (strcmp(checks->type, type) != 0 || (checks->reason && strcmp(checks->reason, reason) != 0)))
-        checks++;
-    return &checks->kind;
-}
-
-static void issue_add_check(struct issues *in, const struct issue_check *checks, const json_t *found,
-                            bool unknown)
-{
-    const struct kind *kind = kind_of(checks, found);
-    const char *message = json_str(found, "message");
-    const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
-    const struct error_meaning *meaning = code ? model_error_meaning(code) : NULL;
-    enum issue_severity severity =
-        unknown && kind->severity == ISSUE_CRITICAL ? ISSUE_WARNING : kind->severity;
-    issue_add(in, kind, severity,
-              &(struct occurrence){.subject = json_str(found, "type"),
-                                   .description = message ? message : json_str(found, "reason"),
-                                   .action = meaning ? meaning->action : NULL,
-
-                                   .responsible = meaning ? meaning->responsible : NULL});
-}
-
-/* Whether the conditions have a meaning in this phase. The conditions have no meaning while a cluster is
- * created, deleted or hibernated. */
-static bool phase_has_conditions(enum phase phase)
-{
-    static const bool has[PHASE_MAX_] = {
-        [PHASE_READY] = true,    [PHASE_DEGRADED] = true, [PHASE_UPDATING] = true,
-        [PHASE_RETRYING] = true, [PHASE_FAILED] = true,   [PHASE_UNKNOWN] = true,
-    };
-    return has[phase];
-}
-
-static void look_at_conditions(struct issues *in)
-{
-    const struct shoot *s = in->cluster->shoot;
-    size_t i;
-    json_t *found;
-    if (!s)
-        return;
-    if (phase_has_conditions(in->cluster->phase) && !s->hibernated) {
-        json_array_foreach (json_doc_tree(s->conditions), i, found) {
-            const char *status = json_str_or(found, "status", "");
-            bool unknown = !strcmp(status, "Unknown");
-            if (unknown || !strcmp(status, "False")) /* Progressing is normal for some time after each run */
-                issue_add_check(in, conditions, found, unknown);
-        }
-    }
-    if (in->cluster->phase == PHASE_DELETING)
-        return;
-    json_array_foreach (json_doc_tree(s->constraints), i, found)
-        if (!strcmp(json_str_or(found, "status", ""), "False"))
-            issue_add_check(in, constraints, found, false);
+              &(struct issue_occurrence){.subject = op->id,
+                                         .description = description,
+                                         .action = json_str_or(op->error, "advice", "Repeat the operation."),
+                                         .responsible = actor_of_error(op->error),
+                                         .since = op->finished_at,
+                                         .operation = op->id});
 }
 
 /* ---- drift and age ---- */
 
-static const struct kind drift = {
+static const struct issue_kind drift = {
     "drift",
     ISSUE_WARNING,
     "drift",
     BY_USER,
     "The cluster differs from its spec",
     "PUT the spec again to correct the cluster, or PUT a spec that equals the present state."};
-static const struct kind observation_stale = {"observation_stale",
-                                              ISSUE_WARNING,
-                                              "observation",
-                                              BY_OPERATOR,
-                                              "Cleura could not be read recently",
-                                              "GET /v1/projects/{project} shows the reason under upstream; "
-                                              "reading continues by itself when Cleura answers."};
+static const struct issue_kind observation_stale = {
+    "observation_stale",
+    ISSUE_WARNING,
+    "observation",
+    BY_OPERATOR,
+    "Cleura could not be read recently",
+    "GET /v1/projects/{project} shows the reason under upstream; "
+    "reading continues by itself when Cleura answers."};
 
 static char *text_of_member(const json_t *object, const char *key)
 {
@@ -423,28 +321,30 @@ static void look_at_drift(struct issues *in)
         char *wanted CLEANUP_FREE = text_of_member(difference, "wanted");
         char *found CLEANUP_FREE = text_of_member(difference, "found");
         char *description CLEANUP_FREE = mem_printf("wanted %s, found %s", wanted, found);
-        issue_add(in, &drift, ISSUE_WARNING,
-                  &(struct occurrence){.subject = json_str(difference, "path"), .description = description});
+        issue_add(
+            in, &drift, ISSUE_WARNING,
+            &(struct issue_occurrence){.subject = json_str(difference, "path"), .description = description});
     }
 }
 
 static void look_at_age(struct issues *in)
 {
     if (in->facts->stale)
-        issue_add(in, &observation_stale, ISSUE_WARNING,
-                  &(struct occurrence){.description = "All values are those of the last successful read.",
+        issue_add(
+            in, &observation_stale, ISSUE_WARNING,
+            &(struct issue_occurrence){.description = "All values are those of the last successful read.",
                                        .since = in->facts->observed_at});
 }
 
 /* ---- versions ---- */
 
-static const struct kind version_expired = {
+static const struct issue_kind version_expired = {
     "version_expired", ISSUE_CRITICAL, "version", BY_USER, "A version in use has expired", NULL};
-static const struct kind version_expiring = {
+static const struct issue_kind version_expiring = {
     "version_expiring", ISSUE_WARNING, "version", BY_USER, "A version in use expires soon", NULL};
-static const struct kind version_deprecated = {
+static const struct issue_kind version_deprecated = {
     "version_deprecated", ISSUE_INFO, "version", BY_USER, "A version in use is deprecated", NULL};
-static const struct kind version_not_offered = {
+static const struct issue_kind version_not_offered = {
     "version_not_offered", ISSUE_INFO, "version", BY_USER, "A version in use is no longer offered", NULL};
 
 /* Returns the newest supported version to which the cluster can be upgraded: of the same minor version if
@@ -477,8 +377,8 @@ static char *version_action(const struct issues *in, const struct version_in_use
                       by_itself ? "; or let Cleura do it in the next maintenance window" : "");
 }
 
-static const struct kind *version_kind(const struct version_in_use *v, wall_us now,
-                                       enum issue_severity *ret_severity)
+static const struct issue_kind *version_kind(const struct version_in_use *v, wall_us now,
+                                             enum issue_severity *ret_severity)
 {
     int64_t days = v->expires_at ? (v->expires_at - now) / DAY_US : INT64_MAX;
     *ret_severity = ISSUE_INFO;
@@ -499,7 +399,7 @@ static void look_at_version(void *ctx, const struct version_in_use *v)
 {
     struct issues *in = ctx;
     enum issue_severity severity;
-    const struct kind *kind = version_kind(v, in->now, &severity);
+    const struct issue_kind *kind = version_kind(v, in->now, &severity);
     if (!kind)
         return;
     const char *target = issue_target_of(v, in->now);
@@ -507,7 +407,7 @@ static void look_at_version(void *ctx, const struct version_in_use *v)
     char *action CLEANUP_FREE = version_action(in, v, target);
     bool is_over = v->expires_at && v->expires_at <= in->now;
     issue_add(in, kind, severity,
-              &(struct occurrence){
+              &(struct issue_occurrence){
                   .subject = subject,
                   .description = is_over
                                      ? "Cleura may upgrade the cluster by force at any time."
@@ -558,7 +458,7 @@ static json_t *lasting_issues(const struct cluster *c, const struct operation *o
     look_at_phase(&in);
     hold_errors(&in);
     look_at_operation(&in);
-    look_at_conditions(&in);
+    issues_of_conditions(&in);
     look_at_drift(&in);
     return issues_end(&in);
 }

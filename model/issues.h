@@ -24,13 +24,15 @@ int issue_source_from_name(const char *name);
 
 /*
  * An issue is {code, severity, source, responsible, subject, title, description, action, since, expires_at,
- * target_version}. Arrays of issues begin with the critical issues; the caller owns the arrays.
+ * target_version, operation_id, codes}. One fault is one issue: a failed or retrying cluster has one, with
+ * the errors of Cleura and the failed operation in it. Arrays of issues begin with the critical issues; the
+ * caller owns the arrays.
  *
  * Returns the part of a cluster's issues that is made together with the cluster's entry in the view, as an
  * object. The member `lasting` of this object has the issues that depend neither on the catalog nor on the
- * time, with one entry for each error of Cleura. The member `deletion` describes an open deletion. NULL:
- * there are no such issues and no open deletion. `op` is the open or last operation, or NULL. Parses
- * documents of the cluster only when an issue is possible.
+ * time, with one entry for each error of Cleura that the phase does not say. The member `deletion` describes
+ * an open deletion. NULL: there are no such issues and no open deletion. `op` is the open or last operation,
+ * or NULL. Parses documents of the cluster only when an issue is possible.
  */
 json_t *issues_prepare(const struct cluster *c, const struct operation *op);
 
@@ -47,6 +49,10 @@ struct issue_facts {
 };
 /* Returns all issues. `catalog` is the project's catalog, or NULL. */
 json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now);
+
+/* Returns the title of the worst condition that is not met; NULL: all are met. *ret_said is what Cleura says
+ * about it, borrowed from the shoot until its documents are dropped; or NULL. */
+const char *issue_of_conditions(const struct shoot *s, const char **ret_said);
 
 /* Whether a version is expired, expires soon, or is not offered any more. `images` has the form of struct
  * shoot. This is a cheap check for callers that process many clusters. A cluster has no issues when this

@@ -58,13 +58,14 @@ static void out_last_operation(struct buffer *out, const struct shoot *s)
     json_out_end(out);
 }
 
-static json_t *render_errors(const struct shoot *s)
+static json_t *render_errors(const struct cluster *c)
 {
+    const struct shoot *s = c->shoot;
     json_t *errors = json_array();
     size_t i;
     json_t *error;
     json_array_foreach (s ? json_doc_tree(s->last_errors) : NULL, i, error)
-        model_append_errors(errors, error);
+        model_append_errors(errors, error, c->phase == PHASE_FAILED);
     return errors;
 }
 
@@ -91,7 +92,7 @@ static size_t out_status(struct buffer *out, const struct cluster *c)
     json_out_str(out, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
     out_doc(out, "conditions", s ? s->conditions : NULL, "[]");
     out_doc(out, "constraints", s ? s->constraints : NULL, "[]");
-    json_out_take(out, "errors", render_errors(s));
+    json_out_take(out, "errors", render_errors(c));
     out_last_operation(out, s);
     out_time(out, "absent_since", c->absent_since);
     const size_t observed = out_observed_at(out, c);

@@ -10,8 +10,8 @@ const phase: Record<Phase, string> = {
 
 const phaseMeaning: Record<Phase, string> = {
   pending: "A change was accepted. It has not begun at Cleura yet.",
-  creating: "Cleura creates the cluster. There is nothing to do.",
-  ready: "The cluster works. There is nothing to do.",
+  creating: "Cleura creates the cluster.",
+  ready: "The cluster works.",
   degraded: "The cluster runs, but a part of it is not healthy. The list below names the part and the action to take.",
   updating: "Cleura changes the cluster. You can use the cluster meanwhile, unless nodes are replaced.",
   hibernating: "Cleura removes the nodes. After that the cluster is hibernated.",

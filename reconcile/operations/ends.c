@@ -56,9 +56,10 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
                            ? "Done: accepted by Cleura; its answers about the effect cannot be read"
                            : "Done");
     }
-    log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
-             operation_status_name(status), "project", op->project, "cluster", op->cluster, "reason",
-             op->message);
+    log_write(status == OPERATION_FAILED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "operation ended", "operation",
+              op->id, "type", operation_type_name(op->type), "status", operation_status_name(status),
+              "project", op->project, "cluster", op->cluster, "reason", op->message, "code",
+              json_str(op->error, "code"), NULL);
     operation_spans(op);
     emit_operation(save, events[status], e, op);
 }
@@ -73,7 +74,7 @@ struct problem *cluster_failed_problem(const struct entity *e)
     size_t i;
     json_t *error;
     json_array_foreach (s ? json_doc_tree(s->last_errors) : NULL, i, error)
-        model_append_errors(errors, error);
+        model_append_errors(errors, error, true);
     p->extra = json_object();
     json_set_take(p->extra, "upstream_errors", errors);
     return p;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/ids.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/error_meanings.h"
@@ -99,7 +100,7 @@ static json_t *cluster_errors(const struct cluster *c)
     json_array_foreach (c->shoot ? json_doc_tree(c->shoot->last_errors) : NULL, i, error) {
         if (json_array_size(errors) >= EVENT_ERRORS_MAX)
             break;
-        model_append_errors(errors, error);
+        model_append_errors(errors, error, c->phase == PHASE_FAILED);
     }
     while (json_array_size(errors) > EVENT_ERRORS_MAX) /* one error of Cleura may have many codes, and each
                                                         * code is an entry in this list */
@@ -110,7 +111,11 @@ static json_t *cluster_errors(const struct cluster *c)
 void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
                   const char *message)
 {
+    const struct cluster *c = e->cluster;
     json_t *data = cluster_data(e, previous, e->op, message);
+    if (type == EVENT_CLUSTER_DEGRADED || type == EVENT_CLUSTER_FAILED)
+        log_warning(type == EVENT_CLUSTER_FAILED ? "cluster failed" : "cluster degraded", "project",
+                    c->project, "cluster", c->name, "reason", message);
     if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
         json_set_take(data, "errors", cluster_errors(e->cluster));
     /* an event belongs to the operation when it is emitted before the operation has ended, or at its end */

@@ -164,6 +164,41 @@ static void a_word_that_was_not_heard_before_is_shown(void **state)
     assert_string_equal(plain, "at 3 m");
 }
 
+static void a_degraded_cluster_says_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *conditions, *message;
+    } rows[] = {
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"message\":\"one\"},"
+         "{\"type\":\"APIServerAvailable\",\"status\":\"False\",\"message\":\"refused\"}]",
+         "The API server does not answer: refused"},
+        {"[{\"type\":\"APIServerAvailable\",\"status\":\"Unknown\",\"message\":\"no answer\"},"
+         "{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\",\"message\":\"etcd\"}]",
+         "The control plane is not healthy: etcd"},
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"reason\":\"MissingNodes\"}]",
+         "Nodes are missing"},
+        {"[{\"type\":\"Odd\",\"status\":\"Unknown\",\"message\":\"?\"}]", "A condition is not met: ?"},
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"True\",\"message\":\"fine\"}]", "reconciled"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct cluster c = {0};
+        struct shoot s = {.has_operation = true,
+                          .operation_type = (char[]){"Reconcile"},
+                          .operation_state = (char[]){"Succeeded"},
+                          .progress = 100,
+                          .description = (char[]){"reconciled"},
+                          .conditions = json_doc_new(parse(rows[i].conditions))};
+        struct decision d = decide(&c, &s, -1, 2000);
+        char *message CLEANUP_FREE = decision_message(&d);
+        assert_string_equal(message, rows[i].message);
+        d = decide(&c, &s, OPERATION_UPDATE, 2000); /* a change is under way */
+        char *during CLEANUP_FREE = decision_message(&d);
+        assert_string_equal(during, "reconciled");
+        json_doc_free(s.conditions);
+    }
+}
+
 /* While Cleura's answer does not show whether the cluster is hibernated, the earlier state counts. */
 static void sleep_that_cannot_be_read_is_as_it_was(void **state)
 {
@@ -387,7 +422,7 @@ static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
     json_t *errors CLEANUP_JSON = json_array();
     json_t *error CLEANUP_JSON =
         parse("{\"description\":\"x\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\",\"ERR_NEW\"]}");
-    model_append_errors(errors, error);
+    model_append_errors(errors, error, false);
     assert_int_equal(json_array_size(errors), 2);
     assert_true(json_bool(json_array_get(errors, 0), "user_error", false));
     assert_false(json_bool(json_array_get(errors, 0), "retryable", true));
@@ -837,6 +872,7 @@ int main(void)
         cmocka_unit_test(a_move_that_no_table_knows_ends_the_process),
         cmocka_unit_test(phases),
         cmocka_unit_test(a_word_that_was_not_heard_before_is_shown),
+        cmocka_unit_test(a_degraded_cluster_says_what_is_wrong),
         cmocka_unit_test(sleep_that_cannot_be_read_is_as_it_was),
         cmocka_unit_test(guard_ends_when_something_newer_is_seen),
         cmocka_unit_test(specs_accepted),

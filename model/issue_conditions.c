@@ -1,0 +1,203 @@
+/* The issues that conditions and constraints of a shoot show (GA-4). */
+#include <string.h>
+
+#include "base/attrs.h"
+#include "model/error_meanings.h"
+#include "model/issues_private.h"
+
+struct issue_check {
+    const char *type;   /* NULL: any other */
+    const char *reason; /* NULL: any other */
+    struct issue_kind kind;
+};
+
+static const struct issue_check conditions[] = {
+    {"APIServerAvailable",
+     NULL,
+     {"api_server_unavailable", ISSUE_CRITICAL, "condition", BY_CLEURA, "The API server does not answer",
+      "Wait some minutes: Cleura restarts the API server. If the issue remains, look for overload by clients "
+      "and webhooks, then contact Cleura."}},
+    {"ControlPlaneHealthy",
+     NULL,
+     {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", BY_CLEURA, "The control plane is not healthy",
+      "Cleura repairs the control plane; POST .../actions/reconcile may help. Contact Cleura if the issue "
+      "remains."}},
+    {"EveryNodeReady",
+     "MissingNodes",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Nodes are missing",
+      "Check quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura continues to "
+      "try to create the nodes."}},
+    {"EveryNodeReady",
+     "KubeletVersionMismatch",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Nodes run a different version",
+      "Their replacement is in progress or blocked: look for disruption budgets that allow no eviction."}},
+    {"EveryNodeReady",
+     NULL,
+     {"nodes_not_ready", ISSUE_WARNING, "condition", BY_USER, "Not every node is ready",
+      "kubectl get nodes shows which; look for disk or memory pressure and for disruption budgets that block "
+      "the replacement."}},
+    {"SystemComponentsHealthy",
+     "NoTunnelDeployed",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER,
+      "The control plane does not reach the nodes",
+      "Nodes must exist and reach the API server: check firewalls, allowed_cidrs and webhooks that block "
+      "kube-system."}},
+    {"SystemComponentsHealthy",
+     "TunnelConnectionBroken",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER,
+      "The control plane does not reach the nodes",
+      "Nodes must reach the API server: check firewalls, allowed_cidrs and network policies in "
+      "kube-system."}},
+    {"SystemComponentsHealthy",
+     NULL,
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", BY_USER, "A system component is not healthy",
+      "kubectl -n kube-system get pods shows which; free resources on the nodes, and remove webhooks that "
+      "block kube-system."}},
+    {"ObservabilityComponentsHealthy",
+     NULL,
+     {"observability_unhealthy", ISSUE_INFO, "condition", BY_CLEURA, "Monitoring is not healthy",
+      "The cluster itself is not affected. Contact Cleura if the issue remains."}},
+    {NULL,
+     NULL,
+     {"condition_not_met", ISSUE_WARNING, "condition", BY_USER, "A condition is not met",
+      "Read the description; contact Cleura if the issue remains."}},
+};
+
+static const struct issue_check constraints[] = {
+    {"HibernationPossible",
+     NULL,
+     {"hibernation_blocked", ISSUE_WARNING, "constraint", BY_USER, "The cluster cannot be hibernated",
+      "Webhooks inside the cluster would prevent its wake-up: correct or remove the webhooks in the "
+      "description, or give them failurePolicy Ignore."}},
+    {"MaintenancePreconditionsSatisfied",
+     NULL,
+     {"maintenance_blocked", ISSUE_WARNING, "constraint", BY_USER, "Maintenance may fail",
+      "Webhooks inside the cluster may block nodes and system components: correct or remove the webhooks in "
+      "the description."}},
+    {"CACertificateValiditiesAcceptable",
+     NULL,
+     {"ca_expiring", ISSUE_WARNING, "constraint", BY_USER, "A certificate authority expires within a year",
+      "POST .../actions/rotate-ca-prepare, distribute new kubeconfigs, then POST "
+      ".../actions/rotate-ca-complete."}},
+    {"CRDsWithProblematicConversionWebhooks",
+     NULL,
+     {"conversion_webhooks", ISSUE_WARNING, "constraint", BY_USER, "Conversion webhooks may block Gardener",
+      "Store the custom resources in one version and remove the conversion webhooks in the description."}},
+    {NULL,
+     NULL,
+     {"constraint_not_met", ISSUE_INFO, "constraint", BY_USER, "A constraint is not met",
+      "Read the description; contact Cleura if it stays."}},
+};
+
+static const struct issue_kind *kind_of(const struct issue_check *checks, const json_t *found)
+{
+    const char *type = json_str_or(found, "type", ""), *reason = json_str_or(found, "reason", "");
+    while (checks->type &&
+           (strcmp(checks->type, type) != 0 || (checks->reason && strcmp(checks->reason, reason) != 0)))
+        checks++;
+    return &checks->kind;
+}
+
+/* What Cleura does not know is not critical yet. */
+static enum issue_severity severity_of(const struct issue_kind *kind, bool unknown)
+{
+    return unknown && kind->severity == ISSUE_CRITICAL ? ISSUE_WARNING : kind->severity;
+}
+
+static json_t *codes_of_check(const json_t *found)
+{
+    json_t *codes = json_array();
+    issue_add_codes(codes, json_arr(found, "codes"));
+    return codes;
+}
+
+/* kubectl shows nothing while the API server is down. */
+static const char *action_of(const struct issue_kind *kind, bool api_server_is_down)
+{
+    return api_server_is_down && strstr(kind->action, "kubectl")
+               ? "Wait until the API server answers again: it may be the only cause."
+               : kind->action;
+}
+
+static void issue_add_check(struct issues *in, const struct issue_check *checks, const json_t *found,
+                            bool unknown, bool api_server_is_down)
+{
+    const struct issue_kind *kind = kind_of(checks, found);
+    const char *message = json_str(found, "message");
+    const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
+    const struct error_meaning *meaning = code ? model_error_meaning(code) : NULL;
+    issue_add(in, kind, severity_of(kind, unknown),
+              &(struct issue_occurrence){.subject = json_str(found, "type"),
+                                   .description = message ? message : json_str(found, "reason"),
+                                   .action = meaning ? meaning->action : action_of(kind, api_server_is_down),
+                                   .responsible = meaning ? meaning->responsible : NULL,
+                                   .codes = codes_of_check(found)});
+}
+
+/* Whether the conditions have a meaning in this phase. The conditions have no meaning while a cluster is
+ * created, deleted or hibernated. */
+static bool phase_has_conditions(enum phase phase)
+{
+    static const bool has[PHASE_MAX_] = {
+        [PHASE_READY] = true,    [PHASE_DEGRADED] = true, [PHASE_UPDATING] = true,
+        [PHASE_RETRYING] = true, [PHASE_FAILED] = true,   [PHASE_UNKNOWN] = true,
+    };
+    return has[phase];
+}
+
+static bool api_server_is_down(const struct shoot *s)
+{
+    bool is_down = false;
+    size_t i;
+    json_t *found;
+    json_array_foreach (json_doc_tree(s->conditions), i, found)
+        is_down |= !strcmp(json_str_or(found, "type", ""), "APIServerAvailable") &&
+                   !strcmp(json_str_or(found, "status", ""), "False");
+    return is_down;
+}
+
+void issues_of_conditions(struct issues *in)
+{
+    const struct shoot *s = in->cluster->shoot;
+    size_t i;
+    json_t *found;
+    if (!s)
+        return;
+    if (phase_has_conditions(in->cluster->phase) && !s->hibernated) {
+        const bool is_down = api_server_is_down(s);
+        json_array_foreach (json_doc_tree(s->conditions), i, found) {
+            const char *status = json_str_or(found, "status", "");
+            bool unknown = !strcmp(status, "Unknown");
+            if (unknown || !strcmp(status, "False")) /* Progressing is normal for some time after each run */
+                issue_add_check(in, conditions, found, unknown, is_down);
+        }
+    }
+    if (in->cluster->phase == PHASE_DELETING)
+        return;
+    json_array_foreach (json_doc_tree(s->constraints), i, found)
+        if (!strcmp(json_str_or(found, "status", ""), "False"))
+            issue_add_check(in, constraints, found, false, false);
+}
+
+const char *issue_of_conditions(const struct shoot *s, const char **ret_said)
+{
+    const struct issue_kind *worst = NULL;
+    enum issue_severity severity = ISSUE_SEVERITY_MAX_;
+    size_t i;
+    json_t *found;
+    *ret_said = NULL;
+    json_array_foreach (json_doc_tree(s->conditions), i, found) {
+        const char *status = json_str_or(found, "status", "");
+        const bool unknown = !strcmp(status, "Unknown");
+        if (!unknown && strcmp(status, "False") != 0)
+            continue;
+        const struct issue_kind *kind = kind_of(conditions, found);
+        const enum issue_severity its = severity_of(kind, unknown);
+        if (its >= severity)
+            continue;
+        worst = kind;
+        severity = its;
+        *ret_said = json_str(found, "message");
+    }
+    return worst ? worst->title : NULL;
+}
