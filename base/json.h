@@ -140,15 +140,20 @@ void json_set_take(json_t *object, const char *key, json_t *value);
 
 /*
  * Writes an object as text, member by member. With these functions, an object that is only written needs no
- * tree. The outermost json_out_begin has no name. NULL becomes null.
+ * tree. The outermost object and the items of an array have no name; a comma is written before an object
+ * that follows another object. NULL becomes null.
  */
 void json_out_begin(struct buffer *out, const char *name);
 void json_out_end(struct buffer *out);
+/* An array of objects. */
+void json_out_array_begin(struct buffer *out, const char *name);
+void json_out_array_end(struct buffer *out);
 void json_out_str(struct buffer *out, const char *name, const char *text);
 void json_out_int(struct buffer *out, const char *name, int64_t value);
 void json_out_bool(struct buffer *out, const char *name, bool value);
 /* `json` is the JSON text of the value. */
 void json_out_text(struct buffer *out, const char *name, const char *json);
+void json_out_value(struct buffer *out, const char *name, const json_t *value);
 /* Takes over the reference of `value`. */
 void json_out_take(struct buffer *out, const char *name, json_t *value);
 

@@ -177,12 +177,25 @@ void json_out_begin(struct buffer *out, const char *name)
 {
     if (name)
         begin_member(out, name);
+    else if (out->len && out->data[out->len - 1] == '}')
+        buffer_add(out, ",", 1);
     buffer_add(out, "{", 1);
 }
 
 void json_out_end(struct buffer *out)
 {
     buffer_add(out, "}", 1);
+}
+
+void json_out_array_begin(struct buffer *out, const char *name)
+{
+    begin_member(out, name);
+    buffer_add(out, "[", 1);
+}
+
+void json_out_array_end(struct buffer *out)
+{
+    buffer_add(out, "]", 1);
 }
 
 void json_out_str(struct buffer *out, const char *name, const char *text)
@@ -212,12 +225,17 @@ void json_out_text(struct buffer *out, const char *name, const char *json)
     buffer_add_str(out, json ? json : "null");
 }
 
-void json_out_take(struct buffer *out, const char *name, json_t *value)
+void json_out_value(struct buffer *out, const char *name, const json_t *value)
 {
     begin_member(out, name);
     if (value)
         json_write(out, value);
     else
         buffer_add_str(out, "null");
+}
+
+void json_out_take(struct buffer *out, const char *name, json_t *value)
+{
+    json_out_value(out, name, value);
     json_decref(value);
 }

@@ -13,21 +13,36 @@
 #include "model/string_list.h"
 #include "view/cluster_facts.h"
 
-static void set_time(json_t *object, const char *key, wall_us at)
+/* A document of its own needs no limit, because its parts have limits. */
+static struct buffer begin_text(void)
 {
-    char text[TIME_TEXT_BYTES];
-    json_set_str(object, key, at ? time_rfc3339(at, true, text) : NULL);
+    struct buffer out;
+    buffer_init(&out, SIZE_MAX / 2);
+    return out;
 }
 
-static json_t *or_empty_array(json_t *array)
+static char *end_text(struct buffer *out)
 {
-    return array ? json_incref(array) : json_array();
+    assert(!out->overflow);
+    const size_t len = out->len;
+    char *text = buffer_take(out, NULL);
+    return mem_realloc_array(text, len + 1, 1); /* frees unused memory, because callers may hold the text for
+                                                 * long */
 }
 
 static void out_time(struct buffer *out, const char *name, wall_us at)
 {
     char text[TIME_TEXT_BYTES];
     json_out_str(out, name, at ? time_rfc3339(at, true, text) : NULL);
+}
+
+/* Writes null when the number is not known. */
+static void out_number(struct buffer *out, const char *name, bool known, int64_t value)
+{
+    if (known)
+        json_out_int(out, name, value);
+    else
+        json_out_str(out, name, NULL);
 }
 
 static void out_doc(struct buffer *out, const char *name, const struct json_doc *doc, const char *fallback)
@@ -37,10 +52,8 @@ static void out_doc(struct buffer *out, const char *name, const struct json_doc 
 
 static void out_progress(struct buffer *out, const struct shoot *s)
 {
-    if (s && s->has_operation && s->progress != SHOOT_PROGRESS_UNKNOWN)
-        json_out_int(out, "progress", s->progress);
-    else
-        json_out_str(out, "progress", NULL);
+    const bool known = s && s->has_operation && s->progress != SHOOT_PROGRESS_UNKNOWN;
+    out_number(out, "progress", known, known ? s->progress : 0);
 }
 
 static void out_last_operation(struct buffer *out, const struct shoot *s)
@@ -101,110 +114,101 @@ static size_t out_status(struct buffer *out, const struct cluster *c)
     return observed;
 }
 
-static json_t *milliseconds(int64_t us)
+static void out_messages(struct buffer *out, const struct operation *op, unsigned step)
 {
-    return us < 0 ? json_null() : json_integer(us / US_PER_MS);
-}
-
-static json_t *render_messages(const struct operation *op, unsigned step)
-{
-    json_t *messages = json_array();
+    json_out_array_begin(out, "messages");
     for (unsigned i = 0; i < op->note_count; i++) {
         if (op->notes[i].step != step)
             continue;
-        json_t *doc = json_object();
-        set_time(doc, "at", op->notes[i].at);
-        json_set_str(doc, "text", op->notes[i].text);
-        json_append_take(messages, doc);
+        json_out_begin(out, NULL);
+        out_time(out, "at", op->notes[i].at);
+        json_out_str(out, "text", op->notes[i].text);
+        json_out_end(out);
     }
-    return messages;
+    json_out_array_end(out);
 }
 
-static json_t *render_steps(const struct operation *op, bool with_messages)
+static void out_step(struct buffer *out, const struct operation *op, unsigned i, bool with_messages)
 {
-    json_t *steps = json_array();
-    for (unsigned i = 0; i < op->step_count; i++) {
-        const struct operation_step *step = &op->steps[i];
-        json_t *doc = json_object();
-        json_set_str(doc, "type", step_type_name(step->type));
-        json_set_str(doc, "target", step->target[0] ? step->target : NULL);
-        json_set_str(doc, "status", step_status_name(step->status));
-        json_set_int(doc, "attempts", step->attempts);
-        const json_t *planned = json_array_get(json_arr(op->body, "steps"), i);
-        if (planned) {
-            json_set_bool(doc, "rolls_nodes", json_bool(planned, "rolls_nodes", false));
-            json_set_str(doc, "reason", json_str(planned, "reason"));
-        }
-        const struct step_times times = operation_step_times(op, i);
-        set_time(doc, "started_at", step->started_at);
-        set_time(doc, "finished_at", step->finished_at);
-        json_set_take(doc, "waited_ms", milliseconds(times.waited_us));
-        json_set_take(doc, "running_ms", milliseconds(times.running_us));
-        if (with_messages)
-            json_set_take(doc, "messages", render_messages(op, i));
-        json_append_take(steps, doc);
+    const struct operation_step *step = &op->steps[i];
+    const json_t *planned = json_array_get(json_arr(op->body, "steps"), i);
+    const struct step_times times = operation_step_times(op, i);
+    json_out_begin(out, NULL);
+    json_out_str(out, "type", step_type_name(step->type));
+    json_out_str(out, "target", step->target[0] ? step->target : NULL);
+    json_out_str(out, "status", step_status_name(step->status));
+    json_out_int(out, "attempts", step->attempts);
+    if (planned) {
+        json_out_bool(out, "rolls_nodes", json_bool(planned, "rolls_nodes", false));
+        json_out_str(out, "reason", json_str(planned, "reason"));
     }
-    return steps;
+    out_time(out, "started_at", step->started_at);
+    out_time(out, "finished_at", step->finished_at);
+    out_number(out, "waited_ms", times.waited_us >= 0, times.waited_us / US_PER_MS);
+    out_number(out, "running_ms", times.running_us >= 0, times.running_us / US_PER_MS);
+    if (with_messages)
+        out_messages(out, op, i);
+    json_out_end(out);
 }
 
-static json_t *operation_document(const struct operation *op, bool with_messages)
+static void out_operation(struct buffer *out, const char *name, const struct operation *op,
+                          bool with_messages)
 {
-    json_t *doc = json_object();
-    json_set_str(doc, "id", op->id);
-    json_set_str(doc, "type", operation_type_name(op->type));
-    json_set_str(doc, "status", operation_status_name(op->status));
-    json_set_str(doc, "project", op->project);
-    json_set_str(doc, "cluster", op->cluster);
-    json_set_int(doc, "progress", op->progress);
-    json_set_str(doc, "message", op->message);
-    json_set_take(doc, "error", json_incref(op->error));
-    json_set_take(doc, "steps", render_steps(op, with_messages));
-    json_set_str(doc, "requested_by", op->requested_by);
-    json_set_str(doc, "request_id", op->request_id);
-    json_set_str(doc, "cancelled_by", op->cancelled_by);
-    json_set_str(doc, "trace_id", op->trace.id[0] ? op->trace.id : NULL);
-    set_time(doc, "created_at", op->created_at);
-    set_time(doc, "updated_at", op->updated_at);
-    set_time(doc, "finished_at", op->finished_at);
-    return doc;
+    json_out_begin(out, name);
+    json_out_str(out, "id", op->id);
+    json_out_str(out, "type", operation_type_name(op->type));
+    json_out_str(out, "status", operation_status_name(op->status));
+    json_out_str(out, "project", op->project);
+    json_out_str(out, "cluster", op->cluster);
+    json_out_int(out, "progress", op->progress);
+    json_out_str(out, "message", op->message);
+    json_out_value(out, "error", op->error);
+    json_out_array_begin(out, "steps");
+    for (unsigned i = 0; i < op->step_count; i++)
+        out_step(out, op, i, with_messages);
+    json_out_array_end(out);
+    json_out_str(out, "requested_by", op->requested_by);
+    json_out_str(out, "request_id", op->request_id);
+    json_out_str(out, "cancelled_by", op->cancelled_by);
+    json_out_str(out, "trace_id", op->trace.id[0] ? op->trace.id : NULL);
+    out_time(out, "created_at", op->created_at);
+    out_time(out, "updated_at", op->updated_at);
+    out_time(out, "finished_at", op->finished_at);
+    json_out_end(out);
 }
 
-json_t *render_operation(const struct operation *op)
+void render_operation(struct buffer *out, const struct operation *op)
 {
-    return operation_document(op, true);
-}
-
-static char *text_of_buffer(struct buffer *out)
-{
-    assert(!out->overflow);
-    const size_t len = out->len;
-    char *text = buffer_take(out, NULL);
-    return mem_realloc_array(text, len + 1, 1); /* frees unused memory, because callers may hold the text for
-                                                 * long */
+    out_operation(out, NULL, op, true);
 }
 
 static char *render_full(const struct cluster *c, const struct operation *op, size_t *ret_observed)
 {
-    struct buffer out;
-    buffer_init(&out, SIZE_MAX / 2); /* the buffer needs no limit, because its parts have limits */
+    struct buffer out = begin_text();
     json_out_begin(&out, NULL);
     json_out_str(&out, "id", c->id);
     json_out_str(&out, "project", c->project);
     json_out_str(&out, "name", c->name);
     json_out_bool(&out, "managed", c->managed);
-    json_out_take(&out, "labels", json_incref(c->labels));
+    json_out_value(&out, "labels", c->labels);
     json_out_str(&out, "description", c->description);
     json_out_bool(&out, "deletion_protection", c->deletion_protection);
     out_doc(&out, "spec", c->spec, NULL);
     out_doc(&out, "observed", c->shoot ? c->shoot->observed : NULL, NULL);
-    json_out_take(&out, "drift", or_empty_array(c->drift));
+    if (c->drift)
+        json_out_value(&out, "drift", c->drift);
+    else
+        json_out_text(&out, "drift", "[]");
     *ret_observed = out_status(&out, c);
-    json_out_take(&out, "operation", op ? operation_document(op, false) : NULL);
+    if (op)
+        out_operation(&out, "operation", op, false);
+    else
+        json_out_str(&out, "operation", NULL);
     json_out_int(&out, "version", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
     json_out_end(&out);
-    return text_of_buffer(&out);
+    return end_text(&out);
 }
 
 char *render_cluster(const struct cluster *c, const struct operation *op)
@@ -213,27 +217,30 @@ char *render_cluster(const struct cluster *c, const struct operation *op)
     return render_full(c, op, &observed);
 }
 
-static json_t *render_operation_brief(const struct operation *op)
+static void out_operation_brief(struct buffer *out, const struct operation *op)
 {
-    json_t *doc = json_object();
-    json_set_str(doc, "id", op->id);
-    json_set_str(doc, "type", operation_type_name(op->type));
-    json_set_str(doc, "status", operation_status_name(op->status));
-    json_set_int(doc, "progress", op->progress);
-    return doc;
+    if (!op) {
+        json_out_str(out, "operation", NULL);
+        return;
+    }
+    json_out_begin(out, "operation");
+    json_out_str(out, "id", op->id);
+    json_out_str(out, "type", operation_type_name(op->type));
+    json_out_str(out, "status", operation_status_name(op->status));
+    json_out_int(out, "progress", op->progress);
+    json_out_end(out);
 }
 
 static char *render_brief(const struct cluster *c, const struct operation *op, size_t *ret_observed)
 {
     const struct shoot *s = c->shoot;
-    struct buffer out;
-    buffer_init(&out, SIZE_MAX / 2);
+    struct buffer out = begin_text();
     json_out_begin(&out, NULL);
     json_out_str(&out, "id", c->id);
     json_out_str(&out, "project", c->project);
     json_out_str(&out, "name", c->name);
     json_out_bool(&out, "managed", c->managed);
-    json_out_take(&out, "labels", json_incref(c->labels));
+    json_out_value(&out, "labels", c->labels);
     json_out_str(&out, "phase", phase_name(c->phase));
     json_out_str(&out, "health", health_name(c->health));
     out_time(&out, "trouble_since", c->trouble_since);
@@ -245,13 +252,13 @@ static char *render_brief(const struct cluster *c, const struct operation *op, s
     json_out_str(&out, "kubernetes_version", s ? s->kubernetes_version : NULL);
     json_out_int(&out, "node_pools", s ? s->pool_count : 0);
     out_time(&out, "expires_at", c->expires_at);
-    json_out_take(&out, "operation", op ? render_operation_brief(op) : NULL);
+    out_operation_brief(&out, op);
     *ret_observed = out_observed_at(&out, c);
     json_out_int(&out, "version", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
     json_out_end(&out);
-    return text_of_buffer(&out);
+    return end_text(&out);
 }
 
 char *render_cluster_brief(const struct cluster *c, const struct operation *op)
@@ -260,38 +267,46 @@ char *render_cluster_brief(const struct cluster *c, const struct operation *op)
     return render_brief(c, op, &observed);
 }
 
-/* Shows only the public part of keys, and only the names of headers. */
-json_t *render_subscription(const struct subscription *s)
+static void out_keys(struct buffer *out, const struct subscription *s)
 {
-    json_t *keys = json_array(), *header_names = json_array();
+    json_out_array_begin(out, "keys");
     for (unsigned i = 0; i < s->key_count; i++) {
-        json_t *key = json_object();
-        json_set_str(key, "signature", signature_scheme_name(s->keys[i].scheme));
-        json_set_str(key, "public_key", s->keys[i].public_key);
-        set_time(key, "created_at", s->keys[i].created_at);
-        set_time(key, "expires_at", s->keys[i].expires_at);
-        json_append_take(keys, key);
+        json_out_begin(out, NULL);
+        json_out_str(out, "signature", signature_scheme_name(s->keys[i].scheme));
+        json_out_str(out, "public_key", s->keys[i].public_key);
+        out_time(out, "created_at", s->keys[i].created_at);
+        out_time(out, "expires_at", s->keys[i].expires_at);
+        json_out_end(out);
     }
+    json_out_array_end(out);
+}
+
+/* Shows only the public part of keys, and only the names of headers. */
+char *render_subscription(const struct subscription *s)
+{
+    struct buffer out = begin_text();
+    json_t *header_names = json_array();
     for (unsigned i = 0; i < s->header_count; i++)
         json_append_take(header_names, json_string(s->headers[i].name));
-    json_t *doc = json_object();
-    json_set_str(doc, "id", s->id);
-    json_set_str(doc, "url", s->url);
-    json_set_take(doc, "event_types", string_list_to_json(s->event_types));
-    json_set_take(doc, "projects", string_list_to_json(s->projects));
-    json_set_str(doc, "description", s->description);
-    json_set_take(doc, "keys", keys);
-    json_set_take(doc, "header_names", header_names);
-    json_set_int(doc, "max_in_flight", s->max_in_flight);
-    json_set_str(doc, "status", s->disabled ? "disabled" : "enabled");
-    json_set_str(doc, "disabled_reason", s->disabled_reason);
-    json_set_str(doc, "secrets", s->unreadable ? "unreadable" : "ok");
-    json_set_str(doc, "created_by", s->created_by);
-    json_set_str(doc, "created_by_token_id", s->created_by_id[0] ? s->created_by_id : NULL);
-    set_time(doc, "token_revoked_at", s->token_revoked_at);
-    set_time(doc, "created_at", s->created_at);
-    set_time(doc, "updated_at", s->updated_at);
-    return doc;
+    json_out_begin(&out, NULL);
+    json_out_str(&out, "id", s->id);
+    json_out_str(&out, "url", s->url);
+    json_out_take(&out, "event_types", string_list_to_json(s->event_types));
+    json_out_take(&out, "projects", string_list_to_json(s->projects));
+    json_out_str(&out, "description", s->description);
+    out_keys(&out, s);
+    json_out_take(&out, "header_names", header_names);
+    json_out_int(&out, "max_in_flight", s->max_in_flight);
+    json_out_str(&out, "status", s->disabled ? "disabled" : "enabled");
+    json_out_str(&out, "disabled_reason", s->disabled_reason);
+    json_out_str(&out, "secrets", s->unreadable ? "unreadable" : "ok");
+    json_out_str(&out, "created_by", s->created_by);
+    json_out_str(&out, "created_by_token_id", s->created_by_id[0] ? s->created_by_id : NULL);
+    out_time(&out, "token_revoked_at", s->token_revoked_at);
+    out_time(&out, "created_at", s->created_at);
+    out_time(&out, "updated_at", s->updated_at);
+    json_out_end(&out);
+    return end_text(&out);
 }
 
 /* Returns the last ten characters of the id. */
@@ -313,42 +328,46 @@ void render_subscription_etag(const struct subscription *s, char etag[static ETA
     (void)snprintf(etag + len, ETAG_BYTES - len, "%s\"", s->unreadable ? "-u" : "");
 }
 
-static json_t *render_attempts(const struct delivery *d)
+static void out_attempts(struct buffer *out, const struct delivery *d)
 {
-    json_t *list = json_array();
+    json_out_array_begin(out, "attempts");
     for (unsigned i = 0; i < d->attempts_known; i++) {
         const struct delivery_attempt *a = &d->attempts[i];
         const char *error = attempt_result_name((enum attempt_result)a->result);
-        json_t *item = json_object();
-        set_time(item, "at", a->at);
-        json_set_take(item, "response_status",
-                      a->response_status ? json_integer(a->response_status) : json_null());
-        json_set_int(item, "latency_ms", a->latency_ms);
-        json_set_str(item, "error", a->result == ATTEMPT_DELIVERED ? NULL : error);
-        json_append_take(list, item);
+        json_out_begin(out, NULL);
+        out_time(out, "at", a->at);
+        out_number(out, "response_status", a->response_status != 0, a->response_status);
+        json_out_int(out, "latency_ms", a->latency_ms);
+        json_out_str(out, "error", a->result == ATTEMPT_DELIVERED ? NULL : error);
+        json_out_end(out);
     }
-    return list;
+    json_out_array_end(out);
 }
 
-json_t *render_delivery(const struct delivery *d, bool with_snippet)
+void render_delivery(struct buffer *out, const struct delivery *d, bool with_snippet)
 {
-    json_t *doc = json_object();
-    json_set_str(doc, "id", d->id);
-    json_set_str(doc, "event_id", d->event_id);
-    json_set_str(doc, "event_type", d->event_type);
-    json_set_str(doc, "status", delivery_status_name(d->status));
-    json_set_int(doc, "attempt", d->attempt);
-    json_set_take(doc, "response_status",
-                  d->response_status ? json_integer(d->response_status) : json_null());
-    json_set_take(doc, "latency_ms", d->attempt ? json_integer(d->latency_ms) : json_null());
-    json_set_str(doc, "error", d->error[0] ? d->error : NULL);
+    json_out_begin(out, NULL);
+    json_out_str(out, "id", d->id);
+    json_out_str(out, "event_id", d->event_id);
+    json_out_str(out, "event_type", d->event_type);
+    json_out_str(out, "status", delivery_status_name(d->status));
+    json_out_int(out, "attempt", d->attempt);
+    out_number(out, "response_status", d->response_status != 0, d->response_status);
+    out_number(out, "latency_ms", d->attempt != 0, d->latency_ms);
+    json_out_str(out, "error", d->error[0] ? d->error : NULL);
     if (with_snippet)
-        json_set_str(doc, "response_snippet", d->snippet[0] ? d->snippet : NULL);
-    json_set_take(doc, "attempts", render_attempts(d));
-    set_time(doc, "next_attempt_at", d->next_attempt_at);
-    set_time(doc, "created_at", d->created_at);
-    set_time(doc, "updated_at", d->updated_at);
-    return doc;
+        json_out_str(out, "response_snippet", d->snippet[0] ? d->snippet : NULL);
+    out_attempts(out, d);
+    out_time(out, "next_attempt_at", d->next_attempt_at);
+    out_time(out, "created_at", d->created_at);
+    out_time(out, "updated_at", d->updated_at);
+    json_out_end(out);
+}
+
+static void set_time(json_t *object, const char *key, wall_us at)
+{
+    char text[TIME_TEXT_BYTES];
+    json_set_str(object, key, at ? time_rfc3339(at, true, text) : NULL);
 }
 
 json_t *render_api_token(const struct api_token *t)
@@ -370,14 +389,22 @@ json_t *render_api_token(const struct api_token *t)
     return doc;
 }
 
+char *render_api_token_text(const struct api_token *t)
+{
+    json_t *doc CLEANUP_JSON = render_api_token(t);
+    return json_text(doc);
+}
+
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data)
 {
-    json_t *doc CLEANUP_JSON = json_object();
-    json_set_str(doc, "id", id);
-    json_set_str(doc, "type", event_type_name(type));
-    set_time(doc, "timestamp", at);
-    json_set_take(doc, "data", json_deep_copy(data));
-    return json_text(doc);
+    struct buffer out = begin_text();
+    json_out_begin(&out, NULL);
+    json_out_str(&out, "id", id);
+    json_out_str(&out, "type", event_type_name(type));
+    out_time(&out, "timestamp", at);
+    json_out_value(&out, "data", data);
+    json_out_end(&out);
+    return end_text(&out);
 }
 
 /* The body is a compact object that shootd made: the number is inserted before the closing brace. */
@@ -392,13 +419,6 @@ void render_event_stream(struct buffer *out, const struct event *e)
     buffer_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", e->sequence, event_type_name(e->type));
     render_event_item(out, e);
     buffer_add_str(out, "\n\n");
-}
-
-static char *text_of(json_t *doc)
-{
-    char *text = json_text(doc);
-    json_decref(doc);
-    return text;
 }
 
 /*
@@ -504,20 +524,22 @@ struct view_blob *render_operation_blob(const struct operation *op)
     shown.body = op->type == OPERATION_CREATE ? op->body : NULL;
     shown.notes = NULL;
     shown.note_count = 0;
+    struct buffer out = begin_text();
     render_operation_etag(op, etag);
-    return view_blob_new(etag, text_of(render_operation(op)), 0, operation_copy(&shown), free_operation);
+    render_operation(&out, op);
+    return view_blob_new(etag, end_text(&out), 0, operation_copy(&shown), free_operation);
 }
 
 struct view_blob *render_subscription_blob(const struct subscription *s)
 {
     char etag[ETAG_BYTES];
     render_subscription_etag(s, etag);
-    return view_blob_new(etag, text_of(render_subscription(s)), 0, subscription_copy(s), free_subscription);
+    return view_blob_new(etag, render_subscription(s), 0, subscription_copy(s), free_subscription);
 }
 
 struct view_blob *render_api_token_blob(const struct api_token *t)
 {
-    return view_blob_new("", text_of(render_api_token(t)), 0, api_token_copy(t), free_api_token);
+    return view_blob_new("", render_api_token_text(t), 0, api_token_copy(t), free_api_token);
 }
 
 struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t *catalog, wall_us fetched_at)

@@ -1,6 +1,7 @@
 /*
- * Renders the model's structs as API clients see them. These functions make JSON from a struct: a tree or,
- * for clusters, a text. The functions are pure, so any thread that owns the struct may call them; usually
+ * Renders the model's structs as API clients see them: these functions make JSON text. Functions with a
+ * buffer append to it, and separate an object from the object before it with a comma, so that they can write
+ * the items of an array. The functions are pure, so any thread that owns the struct may call them; usually
  * this is the loop thread. The caller owns the result.
  */
 #ifndef VIEW_RENDER_H
@@ -19,15 +20,18 @@ char *render_cluster(const struct cluster *c, const struct operation *op);
 /* Returns the short form for tables of clusters. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
 /* Renders an operation with its messages, which are left out of the operation inside a cluster. */
-json_t *render_operation(const struct operation *op);
+void render_operation(struct buffer *out, const struct operation *op);
 /* Renders a webhook without its secret. */
-json_t *render_subscription(const struct subscription *s);
+char *render_subscription(const struct subscription *s);
 void render_subscription_etag(const struct subscription *s, char etag[static ETAG_BYTES]);
 /* The beginning of the ETag that If-Match compares. */
 void render_subscription_version(const struct subscription *s, char version[static ETAG_BYTES]);
 /* With `with_snippet`, the result includes the beginning of the receiver's answer. */
-json_t *render_delivery(const struct delivery *d, bool with_snippet);
+void render_delivery(struct buffer *out, const struct delivery *d, bool with_snippet);
+/* Returns a tree, because the version of a token is made of a part of its members, and a page of tokens is
+ * made of trees (list_page_add). */
 json_t *render_api_token(const struct api_token *t);
+char *render_api_token_text(const struct api_token *t);
 /* The quoted ETag of a token: "<id>-<digest>-<digest of the text>". If-Match compares only the id and the
  * first digest. This digest leaves out the last use and the end of the old secret, because both change
  * without a caller's write. `text`: the body of the answer. */

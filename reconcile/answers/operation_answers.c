@@ -34,11 +34,8 @@ static void render_page(struct command_operations *c, const struct operation_pag
     buffer_init(&tags, SIZE_MAX);
     for (size_t i = 0; i < page->count; i++) {
         char tag[ETAG_BYTES];
-        json_t *doc CLEANUP_JSON = render_operation(page->operations[i]);
-        char *text CLEANUP_FREE = json_text(doc);
+        render_operation(&items, page->operations[i]);
         render_operation_etag(page->operations[i], tag);
-        buffer_add_str(&items, i ? "," : "");
-        buffer_add_str(&items, text);
         buffer_add_str(&tags, tag);
     }
     c->items = buffer_take(&items, NULL);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/operation_answers.h"
@@ -136,7 +137,7 @@ void reply_stopping(struct list *waiters)
     reply_problem_all(waiters, problem);
 }
 
-static void prepare_text(struct command *cmd, int status, char *text)
+void reply_prepare_text(struct command *cmd, int status, char *text)
 {
     assert(status / 100 == 2 && !cmd->reply.problem);
     mem_free_secret(cmd->reply.text);
@@ -146,7 +147,7 @@ static void prepare_text(struct command *cmd, int status, char *text)
 
 void reply_prepare(struct command *cmd, int status, json_t *body)
 {
-    prepare_text(cmd, status, body ? json_text(body) : NULL);
+    reply_prepare_text(cmd, status, body ? json_text(body) : NULL);
     if (cmd->reply.is_secret)
         json_wipe(body);
     json_decref(body);
@@ -175,7 +176,7 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
         cmd->reply.location =
             mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
     }
-    prepare_text(cmd, status, render_cluster(e->cluster, op));
+    reply_prepare_text(cmd, status, render_cluster(e->cluster, op));
 }
 
 void reply_saved(struct save *save, const char *failure)
@@ -226,8 +227,11 @@ void reply_cluster(struct command *cmd, int status, const struct entity *e, cons
 
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op)
 {
+    struct buffer out;
+    buffer_init(&out, SIZE_MAX);
     render_operation_etag(op, cmd->reply.etag);
-    reply_prepare(cmd, status, render_operation(op));
+    render_operation(&out, op);
+    reply_prepare_text(cmd, status, buffer_take(&out, NULL));
 }
 
 void reply_operation(struct command *cmd, const struct operation *op)

@@ -28,6 +28,8 @@ void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
 /* Prepares the answer, which is sent later, when the change is durable. Takes over the body. */
 void reply_prepare(struct command *cmd, int status, json_t *body);
+/* Does the same with the JSON text of the body, which it takes over. */
+void reply_prepare_text(struct command *cmd, int status, char *text);
 void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
                            const struct operation *op);
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op);

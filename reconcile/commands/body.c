@@ -1,7 +1,9 @@
 #include "reconcile/commands/body.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/world/project.h"
@@ -135,10 +137,15 @@ void body_check_number(const json_t *body, const char *member, int64_t min, int6
                    (long long)max);
 }
 
-void body_prepare_secret(struct command *cmd, int status, json_t *doc, const char *member, char *secret)
+void body_prepare_secret(struct command *cmd, int status, char *object, const char *member, char *secret)
 {
-    json_set_str(doc, member, secret);
+    struct buffer out;
+    buffer_init(&out, SIZE_MAX);
+    buffer_add(&out, object, strlen(object) - 1); /* without the closing brace */
+    json_out_str(&out, member, secret);
+    json_out_end(&out);
+    free(object);
     cmd->reply.is_secret = true;
-    reply_prepare(cmd, status, doc);
+    reply_prepare_text(cmd, status, buffer_take(&out, NULL));
     mem_free_secret(secret);
 }

@@ -21,7 +21,8 @@ void body_check_text(const json_t *body, const char *member, size_t max, struct 
 /* Checks that a member is a whole number, or absent, or (if `nullable`) null. */
 void body_check_number(const json_t *body, const char *member, int64_t min, int64_t max, bool nullable,
                        struct problem **faults);
-/* Prepares an answer with a secret (taken over, may be NULL) that is shown only once; takes over `doc`. */
-void body_prepare_secret(struct command *cmd, int status, json_t *doc, const char *member, char *secret);
+/* Prepares an answer with a secret (taken over, may be NULL) that is shown only once. The answer is the JSON
+ * text of `object` (taken over), with the secret as its last member. */
+void body_prepare_secret(struct command *cmd, int status, char *object, const char *member, char *secret);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
@@ -35,9 +36,17 @@ static struct problem *unreadable(void)
 }
 
 /* Only admins may see the answers of receivers (WH-22). */
-static json_t *render_for_caller(const struct command *cmd, const struct delivery *d)
+static void render_for_caller(struct buffer *out, const struct command *cmd, const struct delivery *d)
 {
-    return render_delivery(d, cmd->caller.role >= ROLE_ADMIN);
+    render_delivery(out, d, cmd->caller.role >= ROLE_ADMIN);
+}
+
+static void prepare_one(struct command *cmd, int status, const struct delivery *d)
+{
+    struct buffer out;
+    buffer_init(&out, SIZE_MAX);
+    render_for_caller(&out, cmd, d);
+    reply_prepare_text(cmd, status, buffer_take(&out, NULL));
 }
 
 /* Does the same as webhook_of, but the webhook must also be enabled. */
@@ -72,12 +81,16 @@ static struct problem *on_deliveries_found(struct store_query *s)
     struct command *cmd = s->cmd;
     if (s->status != STORE_OK)
         return unreadable();
-    json_t *items = json_array();
+    struct buffer items;
+    buffer_init(&items, SIZE_MAX);
+    buffer_add_str(&items, "[");
     for (size_t i = 0; i < s->count; i++)
-        json_append_take(items, render_for_caller(cmd, &s->deliveries[i]));
+        render_for_caller(&items, cmd, &s->deliveries[i]);
+    buffer_add_str(&items, "]");
     if (s->count == (size_t)cmd->webhook.page.limit)
         memcpy(cmd->webhook.page.next, s->deliveries[s->count - 1].id, sizeof(cmd->webhook.page.next));
-    reply_json(cmd, 200, items);
+    reply_prepare_text(cmd, 200, buffer_take(&items, NULL));
+    reply_give_back(cmd);
     return NULL;
 }
 
@@ -119,9 +132,11 @@ static struct problem *absence_of_delivery(const struct store_query *s)
 static struct problem *on_delivery_found(struct store_query *s)
 {
     struct problem *refusal = absence_of_delivery(s);
-    if (!refusal)
-        reply_json(s->cmd, 200, render_for_caller(s->cmd, s->deliveries));
-    return refusal;
+    if (refusal)
+        return refusal;
+    prepare_one(s->cmd, 200, s->deliveries);
+    reply_give_back(s->cmd);
+    return NULL;
 }
 
 static struct problem *ask_for_one(struct reconcile *r, struct command *cmd, query_end *on_found)
@@ -148,7 +163,7 @@ static void prepare_delivery(struct command *cmd, const struct delivery *d)
 {
     free(TAKE_PTR(cmd->reply.location));
     cmd->reply.location = mem_printf("/v1/webhooks/%s/deliveries/%s", d->subscription_id, d->id);
-    reply_prepare(cmd, 202, render_for_caller(cmd, d));
+    prepare_one(cmd, 202, d);
 }
 
 /* Makes a new delivery of the old event, so the log keeps the old delivery. */

@@ -158,7 +158,7 @@ struct problem *command_token_create(struct reconcile *r, struct command *cmd)
     set_end(t, t->created_at, end_of_life(cmd->body, t->created_at, t->created_at + DAYS * DAY_US));
     mem_set_str(&t->description, json_str(cmd->body, "description"));
     log_info("token created", "token", t->id, "name", t->name, "by", cmd->caller.token_name);
-    body_prepare_secret(cmd, 201, render_api_token(t), "token", secret);
+    body_prepare_secret(cmd, 201, render_api_token_text(t), "token", secret);
     memcpy(cmd->id, t->id, sizeof(cmd->id));
     struct save *save = save_answer(r, on_token_saved, cmd);
     change_put_token(save->set, t);
@@ -320,7 +320,7 @@ struct problem *command_token_patch(struct reconcile *r, struct command *cmd)
         api_token_free(t);
         return faults;
     }
-    reply_prepare(cmd, 200, render_api_token(t));
+    reply_prepare_text(cmd, 200, render_api_token_text(t));
     render_api_token_etag(t, cmd->reply.text, cmd->reply.etag);
     if (is_equal(t, entry->token)) {
         api_token_free(t);
@@ -366,7 +366,7 @@ struct problem *command_token_rotate(struct reconcile *r, struct command *cmd)
     if (faults)
         return faults;
     struct api_token *t = rotated(r, entry->token, cmd->body, secret);
-    body_prepare_secret(cmd, 200, render_api_token(t), "token", mem_strdup(secret));
+    body_prepare_secret(cmd, 200, render_api_token_text(t), "token", mem_strdup(secret));
     explicit_bzero(secret, sizeof(secret));
     change_token(r, cmd, entry, t);
     return NULL;

@@ -278,7 +278,7 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
     if (with_secret)
         body_prepare_secret(cmd, 200, render_subscription(s), "secret", secret);
     else
-        reply_prepare(cmd, 200, render_subscription(s));
+        reply_prepare_text(cmd, 200, render_subscription(s));
     subscription_free(entry->subscription);
     entry->subscription = subscription_copy(s);
     watch_keys(entry, env_wall(r->env));
@@ -293,7 +293,7 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
 static void reply_as_it_is(struct reconcile *r, struct command *cmd, const struct subscription *s)
 {
     render_subscription_etag(s, cmd->reply.etag);
-    reply_prepare(cmd, 200, render_subscription(s));
+    reply_prepare_text(cmd, 200, render_subscription(s));
     reply_unchanged(r, cmd);
 }
 

@@ -282,6 +282,39 @@ static void each_character_is_written_as_by_jansson(void **state)
             }
 }
 
+/* Whether an object and its members follow each other with the right commas, also in arrays. */
+static void members_make_the_text_of_the_tree(void **state)
+{
+    (void)state;
+    static const char expected[] =
+        "{\"items\":[{\"a\":\"}\",\"none\":[]},{},{\"b\":{\"c\":-1}}],\"no\":null,\"tree\":{\"x\":[true]},"
+        "\"gone\":null,\"ok\":false}";
+    json_t *tree CLEANUP_JSON = json_pack("{s:[b]}", "x", 1);
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, 1024);
+    json_out_begin(&out, NULL);
+    json_out_array_begin(&out, "items");
+    json_out_begin(&out, NULL);
+    json_out_str(&out, "a", "}");
+    json_out_array_begin(&out, "none");
+    json_out_array_end(&out);
+    json_out_end(&out);
+    json_out_begin(&out, NULL);
+    json_out_end(&out);
+    json_out_begin(&out, NULL);
+    json_out_begin(&out, "b");
+    json_out_int(&out, "c", -1);
+    json_out_end(&out);
+    json_out_end(&out);
+    json_out_array_end(&out);
+    json_out_str(&out, "no", NULL);
+    json_out_value(&out, "tree", tree);
+    json_out_value(&out, "gone", NULL);
+    json_out_bool(&out, "ok", false);
+    json_out_end(&out);
+    assert_string_equal(out.data, expected);
+}
+
 static void numbers_may_be_strings(void **state)
 {
     (void)state;
@@ -1110,6 +1143,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_are_integers),
         cmocka_unit_test(text_is_what_jansson_writes),
         cmocka_unit_test(each_character_is_written_as_by_jansson),
+        cmocka_unit_test(members_make_the_text_of_the_tree),
         cmocka_unit_test(numbers_may_be_strings),
         cmocka_unit_test(ids_are_distinct_and_sort_by_age),
         cmocka_unit_test(packed_ids_sort_and_come_back_as_they_were),
