@@ -95,6 +95,14 @@ bool http_is_token(const char *text, size_t len)
     return len > 0;
 }
 
+int word_index(const char *const *words, size_t count, const char *word)
+{
+    for (size_t i = 0; word && i < count; i++)
+        if (words[i] && !strcmp(words[i], word))
+            return (int)i;
+    return -1;
+}
+
 char *text_secret_line(char *text)
 {
     static const char mark[] = "\xef\xbb\xbf", blanks[] = " \t\r\n\v\f";

@@ -31,6 +31,10 @@ bool http_is_token(const char *text, size_t len);
  * at the end. A comma in quotes separates nothing. */
 bool text_next_item(const char **cursor, const char **ret_item, size_t *ret_len);
 
+/* Returns the place of the word in a table of words, which may have gaps (NULL); -1 for NULL and words that
+ * are not in the table. */
+int word_index(const char *const *words, size_t count, const char *word);
+
 /* Returns the secret in the text of a file or a variable, as editors and shells may have written it: the
  * first line, without a byte order mark, and without blanks at both ends. The result points into `text`,
  * which is changed. Pure. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/config_private.h"
 #include "model/string_list.h"
 
@@ -24,10 +25,7 @@ static const char *const restart_keys[] = {"listen",
 
 bool config_key_needs_restart(const char *path)
 {
-    for (size_t i = 0; i < ARRAY_LEN(restart_keys); i++)
-        if (!strcmp(restart_keys[i], path))
-            return true;
-    return false;
+    return word_index(restart_keys, ARRAY_LEN(restart_keys), path) >= 0;
 }
 
 /* ---- values ---- */

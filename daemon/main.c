@@ -20,6 +20,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "base/version.h"
 #include "daemon/admin_token.h"
@@ -163,12 +164,10 @@ static bool parse(int argc, char **argv, struct arguments *args)
                                            [ROTATE_SEAL_KEY] = "rotate-seal-key"};
     if (!parse_options(argc, argv, args))
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(commands) && optind < argc; i++) {
-        if (!commands[i] || strcmp(argv[optind], commands[i]) != 0)
-            continue;
-        args->command = (enum command_line)i;
+    const int command = optind < argc ? word_index(commands, ARRAY_LEN(commands), argv[optind]) : -1;
+    if (command >= 0) {
+        args->command = (enum command_line)command;
         optind++;
-        break;
     }
     if (args->command == CHECK_STORE && optind < argc && !args->config)
         args->database = argv[optind++];

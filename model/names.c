@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/text.h"
 #include "model/kept.h"
 #include "model/webhook.h"
 
@@ -53,6 +54,12 @@ static const char *const event_types[] = {EVENT_TYPES(NAMES_ROW)};
 static const char *const delivery_statuses[] = {
     [DELIVERY_PENDING] = "pending", [DELIVERY_DELIVERED] = "delivered", [DELIVERY_FAILED] = "failed"};
 
+static const char *const attempt_results[] = {
+#define X(id, name) [ATTEMPT_##id] = name,
+    ATTEMPT_RESULT_TABLE(X)
+#undef X
+};
+
 static const char *const signature_schemes[] = {[SIGNATURE_V1] = "v1", [SIGNATURE_V1A] = "v1a"};
 
 static const char *const audit_outcomes[] = {
@@ -63,14 +70,6 @@ static const char *const audit_outcomes[] = {
 
 static const char *const own_actions[] = {OWN_ACTIONS(NAMES_ROW)};
 
-static int name_find(const char *const *names, size_t count, const char *name)
-{
-    for (size_t i = 0; name && i < count; i++)
-        if (names[i] && !strcmp(names[i], name))
-            return (int)i;
-    return -1;
-}
-
 #define DEFINE_NAMES(type, prefix, table)                         \
     const char *prefix##_name(type value)                         \
     {                                                             \
@@ -79,7 +78,7 @@ static int name_find(const char *const *names, size_t count, const char *name)
     }                                                             \
     int prefix##_from_name(const char *name)                      \
     {                                                             \
-        return name_find(table, ARRAY_LEN(table), name);          \
+        return word_index(table, ARRAY_LEN(table), name);         \
     }
 
 DEFINE_NAMES(enum phase, phase, phases)
@@ -91,6 +90,7 @@ DEFINE_NAMES(enum step_status, step_status, step_statuses)
 DEFINE_NAMES(enum role, role, roles)
 DEFINE_NAMES(enum event_type, event_type, event_types)
 DEFINE_NAMES(enum delivery_status, delivery_status, delivery_statuses)
+DEFINE_NAMES(enum attempt_result, attempt_result, attempt_results)
 DEFINE_NAMES(int, audit_outcome, audit_outcomes)
 DEFINE_NAMES(enum signature_scheme, signature_scheme, signature_schemes)
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "model/json_values_private.h"
 #include "model/operation.h"
 #include "model/string_list.h"
@@ -150,9 +151,8 @@ bool shoot_is_in_progress(const struct shoot *s)
 bool shoot_may_be_deleting(const struct shoot *s)
 {
     static const char *const others[] = {"Create", "Reconcile", "Migrate", "Restore", "LiveMigrate"};
-    for (size_t i = 0; s->operation_type && i < ARRAY_LEN(others); i++)
-        if (!strcmp(s->operation_type, others[i]))
-            return false;
+    if (word_index(others, ARRAY_LEN(others), s->operation_type) >= 0)
+        return false;
     const enum shoot_run run = shoot_run(s);
     /* an operation in progress may be a deletion when its type is not in the table */
     return shoot_is_deletion(s) || run == RUN_UNKNOWN || run == RUN_RETRYING || shoot_is_in_progress(s);

@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "model/spec_check_private.h"
 
 struct comparison {
@@ -247,10 +248,7 @@ static size_t compare(const struct comparison *c, const char *path, const json_t
 static bool is_read_only(const char *member)
 {
     static const char *const members[] = {"uid", "technical_id", "purpose"};
-    for (size_t i = 0; i < ARRAY_LEN(members); i++)
-        if (!strcmp(members[i], member))
-            return true;
-    return false;
+    return word_index(members, ARRAY_LEN(members), member) >= 0;
 }
 
 size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_unknown unknown,

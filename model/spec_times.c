@@ -6,6 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "model/spec_check_private.h"
 
 /*
@@ -29,9 +30,8 @@ static const char *const shortcuts[] = {"@annually", "@yearly", "@monthly", "@we
 
 static char *cron_shortcut_fault(const char *text)
 {
-    for (size_t i = 0; i < ARRAY_LEN(shortcuts); i++)
-        if (!strcmp(text, shortcuts[i]))
-            return NULL;
+    if (word_index(shortcuts, ARRAY_LEN(shortcuts), text) >= 0)
+        return NULL;
     return mem_strdup("only the shortcuts @annually, @yearly, @monthly, @weekly, @daily and @hourly name a "
                       "time here; use five fields, for example '0 20 * * 1-5'");
 }

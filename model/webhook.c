@@ -295,26 +295,6 @@ bool subscription_matches(const struct subscription *s, const struct event *e)
 
 /* ---- attempts of deliveries ---- */
 
-static const char *const attempt_results[ATTEMPT_RESULT_MAX_] = {
-#define X(id, name) [ATTEMPT_##id] = name,
-    ATTEMPT_RESULT_TABLE(X)
-#undef X
-};
-
-const char *attempt_result_name(enum attempt_result result)
-{
-    assert(result < ATTEMPT_RESULT_MAX_);
-    return attempt_results[result];
-}
-
-int attempt_result_from_name(const char *name)
-{
-    for (int i = 0; name && i < ATTEMPT_RESULT_MAX_; i++)
-        if (!strcmp(attempt_results[i], name))
-            return i;
-    return -1;
-}
-
 void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt)
 {
     if (d->attempts_known < DELIVERY_ATTEMPTS)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/text.h"
 #include "cli/shootctl.h"
 #include "cli/verbs/verbs.h"
 #include "cli/words.h"
@@ -79,9 +80,9 @@ int verb_completion(struct cli *cli)
 {
     static const char *const scripts[] = {bash, zsh, fish};
     const char *shell = cli->parsed->arguments[0];
-    for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
-        if (strcmp(shell, completion_shells[i]) == 0)
-            return fputs(scripts[i], cli->out.file) < 0 ? END_REFUSED : END_OK;
+    const int place = word_index(completion_shells, ARRAY_LEN(scripts), shell);
+    if (place >= 0)
+        return fputs(scripts[place], cli->out.file) < 0 ? END_REFUSED : END_OK;
     const char *near = nearest_word(shell, completion_shells, ARRAY_LEN(scripts));
     return cli_fail(END_USAGE, "there is no completion for '%s'; there is one for bash, zsh and fish%s%s%s",
                     shell, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
@@ -16,10 +17,7 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)body, name, value) {
-        bool found = false;
-        for (size_t i = 0; i < count && !found; i++)
-            found = !strcmp(known[i], name);
-        if (found)
+        if (word_index(known, count, name) >= 0)
             continue;
         json_t *valid = json_array();
         for (size_t i = 0; i < count; i++)
