@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 /* Up to this number, a double represents every integer exactly. */
@@ -117,19 +118,12 @@ json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret
     return json_parse(bytes, len, JSON_DECODE_ANY, ret_fault);
 }
 
-size_t json_mark_length(const char *bytes, size_t len)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    const size_t mark_len = sizeof(mark) - 1;
-    return len >= mark_len && !memcmp(bytes, mark, mark_len) ? mark_len : 0;
-}
-
 /* Checks the text, and moves its beginning behind a byte order mark. The mark counts towards the limit. */
 static enum json_scan_end scan_foreign(const char **bytes, size_t *len, const struct json_limits *limits)
 {
     if (*len > limits->bytes)
         return JSON_SCAN_TOO_MANY_BYTES;
-    const size_t skip = json_mark_length(*bytes, *len);
+    const size_t skip = text_mark_length(*bytes, *len);
     *bytes += skip;
     *len -= skip;
     return json_scan(*bytes, *len, limits);

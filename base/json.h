@@ -45,10 +45,6 @@ const char *json_scan_text(enum json_scan_end end);
 /* Checks a text that is one value of any kind. Before and after the value only white space is allowed. */
 enum json_scan_end json_scan(const char *bytes, size_t len, const struct json_limits *limits);
 
-/* Returns the length of a byte order mark at the beginning of the text, or 0. Some programs write the mark
- * before UTF-8. RFC 8259, 8.1, allows a reader to skip it. */
-size_t json_mark_length(const char *bytes, size_t len);
-
 /* Iterates over the items of an array. The text must have passed json_scan. */
 struct json_items {
     const char *at, *end;

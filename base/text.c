@@ -95,6 +95,13 @@ bool http_is_token(const char *text, size_t len)
     return len > 0;
 }
 
+size_t text_mark_length(const char *bytes, size_t len)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t mark_len = sizeof(mark) - 1;
+    return len >= mark_len && !memcmp(bytes, mark, mark_len) ? mark_len : 0;
+}
+
 int word_index(const char *const *words, size_t count, const char *word)
 {
     for (size_t i = 0; word && i < count; i++)
@@ -105,9 +112,8 @@ int word_index(const char *const *words, size_t count, const char *word)
 
 char *text_secret_line(char *text)
 {
-    static const char mark[] = "\xef\xbb\xbf", blanks[] = " \t\r\n\v\f";
-    if (!strncmp(text, mark, sizeof(mark) - 1))
-        text += sizeof(mark) - 1;
+    static const char blanks[] = " \t\r\n\v\f";
+    text += text_mark_length(text, strlen(text));
     text[strcspn(text, "\r\n")] = '\0';
     text += strspn(text, blanks);
     size_t len = strlen(text);

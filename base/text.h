@@ -31,6 +31,10 @@ bool http_is_token(const char *text, size_t len);
  * at the end. A comma in quotes separates nothing. */
 bool text_next_item(const char **cursor, const char **ret_item, size_t *ret_len);
 
+/* Returns the length of a byte order mark at the beginning of the text, or 0. Some programs write the mark
+ * before UTF-8. RFC 8259, 8.1, allows a reader to skip it. */
+size_t text_mark_length(const char *bytes, size_t len);
+
 /* Returns the place of the word in a table of words, which may have gaps (NULL); -1 for NULL and words that
  * are not in the table. */
 int word_index(const char *const *words, size_t count, const char *word);

@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/glyphs.h"
 #include "cli/words.h"
 
@@ -253,7 +254,7 @@ static bool is_within_limits(const json_t *value, unsigned depth)
 static json_t *read_json(const char *bytes, size_t len)
 {
     static const struct json_limits limits = {YAML_MAX_BYTES, YAML_MAX_VALUES, YAML_MAX_VALUES};
-    size_t at = json_mark_length(bytes, len);
+    size_t at = text_mark_length(bytes, len);
     while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
         at++;
     if (at == len || bytes[at] != '{' || json_scan(bytes + at, len - at, &limits) != JSON_SCAN_OK)

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "base/text.h"
 #include "http/http_private.h"
 #include "http/message/headers.h"
 
@@ -263,7 +264,7 @@ struct problem *http_read_document(struct server_request *r, const struct conten
 {
     if (!(rules->flags & CONTENT_BODY))
         return NULL;
-    const size_t skip = json_mark_length(r->body.data, r->body.len), len = r->body.len - skip;
+    const size_t skip = text_mark_length(r->body.data, r->body.len), len = r->body.len - skip;
     if (!len)
         return rules->flags & CONTENT_BODY_OPTIONAL
                    ? NULL

@@ -236,8 +236,8 @@ def test_sighup_and_what_systemd_hears(make_sim, tmp_path):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(str(tmp_path / "notify"))
         notify.settimeout(20)
-        d.process = harness.Process([harness.BUILD / "shootd", "--config", d.config], d.log_path,
-                                    env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")})
+        d.environment = {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+        d.start(wait=False)
         try:
             assert b"READY=1" in notify.recv(4096)
             d.wait_ready()

@@ -220,9 +220,8 @@ def test_two_passed_sockets_are_refused(sim, make_shootd, listener):
 
 def test_a_foreign_listen_pid_is_ignored(sim, make_shootd):
     d = make_shootd(sim.url)
-    d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path,
-                                env={**os.environ, "LISTEN_FDS": "1", "LISTEN_PID": "1"})
-    d.wait_ready()
+    d.environment = {"LISTEN_FDS": "1", "LISTEN_PID": "1"}
+    d.start()
     assert d.http.get("/livez").status_code == 200
 
 

@@ -19,7 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 import harness
 import web
-from harness import BUILD, wait_until
+from harness import wait_until
 from test_start import run
 
 
@@ -77,7 +77,7 @@ def d(sim, make_shootd, authority):
 
 
 def start(d):
-    d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path)
+    d.start(wait=False)
 
     def ready():
         assert d.process.popen.poll() is None, d.log()[-4000:]

@@ -39,9 +39,7 @@ def test_work_goes_on_and_a_signal_ends_it(unread):
     d = unread
     assert d.wait_operation(d.create("dev")["operation"]["id"])["status"] == "succeeded"
     assert d.http.get("/livez").status_code == 200
-    d.http.close()
-    d.process.popen.send_signal(signal.SIGTERM)
-    assert d.process.popen.wait(30) == 0
+    d.stop()
 
 
 def test_lines_without_a_place_are_counted(unread):
@@ -54,9 +52,7 @@ def test_lines_without_a_place_are_counted(unread):
         return metric(d, "shootd_log_lines_dropped_total")
     wait_until(are_counted, what="lines to be dropped")
     assert d.http.get("/livez").status_code == 200
-    d.http.close()
-    d.process.popen.send_signal(signal.SIGTERM)
-    assert d.process.popen.wait(30) == 0
+    d.stop()
 
 
 def test_a_second_signal_ends_at_once(unread):

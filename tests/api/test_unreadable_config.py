@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-import harness
 from harness import BUILD, SANITIZED, wait_until
 
 # Waits in open() of HANG_PATH while the file HANG_WHILE exists. `<HANG_WHILE>.seen` says that it waits.
@@ -62,7 +61,7 @@ class Share:
         source, library = directory / "hang.c", directory / "hang.so"
         source.write_text(HANGING_OPEN)
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
-        self.env = {**os.environ, "LD_PRELOAD": str(library), "HANG_PATH": str(config), "HANG_WHILE": str(self.gate)}
+        self.env = {"LD_PRELOAD": str(library), "HANG_PATH": str(config), "HANG_WHILE": str(self.gate)}
 
     def hang(self):
         self.gate.touch()
@@ -80,11 +79,8 @@ def shared(make_shootd, sim, tmp_path):
         pytest.skip("a sanitizer's library must come first")
     d = make_shootd(sim.url)
     d.share = Share(tmp_path, d.config)
+    d.environment = d.share.env
     return d
-
-
-def start(d):
-    d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path, env=d.share.env)
 
 
 def fifo(path):
@@ -138,8 +134,7 @@ def test_a_reload_refuses_it(make_shootd, sim):
 def test_a_hanging_share_holds_nothing_else(shared):
     """The reload is given up after ten seconds, the next one works, and a signal ends shootd while the share hangs."""
     d = shared
-    start(d)
-    d.wait_ready()
+    d.start()
     d.share.hang()
     began = time.monotonic()
     refused = d.http.post("/v1/reload", timeout=60)
@@ -152,24 +147,21 @@ def test_a_hanging_share_holds_nothing_else(shared):
     d.share.hang()
     os.kill(d.process.pid, signal.SIGHUP)
     d.share.wait_seen()
-    d.http.close()
-    d.process.popen.send_signal(signal.SIGTERM)
-    assert d.process.popen.wait(30) == 0
+    d.stop()
 
 
 def test_a_signal_ends_a_start_that_hangs(shared):
     d = shared
     d.share.hang()
-    start(d)
+    d.start(wait=False)
     d.share.wait_seen()
-    d.process.popen.send_signal(signal.SIGTERM)
-    assert d.process.popen.wait(30) == 0
+    d.stop()
 
 
 def test_a_reload_during_the_start_is_a_reload(shared):
     d = shared
     d.share.hang()
-    start(d)
+    d.start(wait=False)
     d.share.wait_seen()
     os.kill(d.process.pid, signal.SIGHUP)
     d.share.release()

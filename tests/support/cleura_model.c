@@ -454,6 +454,55 @@ void cleura_add_strange(struct cleura_model *m, struct shoot_model *s, const cha
     s->workers = json_array();
 }
 
+static bool is_quiet(struct cleura_model *m)
+{
+    bool quiet = true;
+    for (size_t i = 0; i < m->shoot_count; i++) {
+        cleura_follow(m, &m->shoots[i]);
+        quiet = quiet && !m->shoots[i].pending;
+    }
+    const struct view_snapshot *s = view_enter(m->d->view);
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        const struct operation *op = e->blob->subject;
+        quiet = quiet && operation_status_is_final(op->status);
+    }
+    view_leave(m->d->view);
+    return quiet;
+}
+
+void cleura_run_until_quiet(struct cleura_model *m, int64_t limit_us)
+{
+    const mono_us end = m->d->world.now + limit_us;
+    m->faults_left = 0;
+    cleura_trace(m, "  no more faults");
+    while (!is_quiet(m) && m->d->world.now < end)
+        running_run(m->d, 30 * US_PER_S);
+    if (m->d->world.now >= end)
+        cleura_violate(m, "it never became quiet");
+}
+
+void random_test_run(const struct random_test *test)
+{
+    char *one_name CLEANUP_FREE = mem_printf("%s_SEED", test->name);
+    char *many_name CLEANUP_FREE = mem_printf("%s_SEEDS", test->name);
+    const char *one = getenv(one_name), *many = getenv(many_name);
+    unsigned failed = 0;
+    running_silence_log();
+    if (one) {
+        assert_true(test->run(strtoull(one, NULL, 10), true));
+        return;
+    }
+    const uint64_t last = many             ? strtoull(many, NULL, 10)
+                          : getenv("FULL") ? test->seeds_in_full
+                                           : test->seeds;
+    for (uint64_t seed = 1; seed <= last; seed++)
+        failed += !test->run(seed, false);
+    for (size_t i = 0; i < test->more_count; i++)
+        failed += !test->run(test->more[i], false);
+    assert_int_equal(failed, 0);
+}
+
 void cleura_done(struct cleura_model *m)
 {
     for (size_t i = 0; i < m->shoot_count; i++)

@@ -90,7 +90,22 @@ void cleura_gone(struct shoot_model *s);
 /* Writes the uid of a life of a shoot. */
 void cleura_uid(const struct cleura_model *m, const struct shoot_model *s, unsigned life,
                 char uid[static UUID_STR_LEN]);
+/* Lets Cleura and the daemon work without faults until no run and no operation is open; a violation after
+ * `limit_us`. */
+void cleura_run_until_quiet(struct cleura_model *m, int64_t limit_us);
 void cleura_done(struct cleura_model *m);
+
+/* A test of random sequences. The variable <name>_SEED selects one seed, whose events are printed;
+ * <name>_SEEDS=n selects the first n seeds. */
+struct random_test {
+    const char *name;
+    bool (*run)(uint64_t seed, bool verbose); /* returns whether nothing was violated */
+    uint64_t seeds, seeds_in_full;            /* the first seeds that are run, also with FULL=1 */
+    const uint64_t *more;                     /* further seeds that are always run */
+    size_t more_count;
+};
+/* Runs the seeds without log lines. The test fails when one of them fails. */
+void random_test_run(const struct random_test *test);
 
 /* Keeps the first violation. */
 void cleura_violate(struct cleura_model *m, const char *format, ...) ATTR_PRINTF(2, 3);

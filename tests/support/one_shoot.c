@@ -116,6 +116,14 @@ void one_shoot_end(struct running *d)
     free(d);
 }
 
+struct command *one_shoot_post_version(struct running *d)
+{
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev",
+                                          json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
+    running_post(d, cmd);
+    return cmd;
+}
+
 struct command *one_shoot_post(struct running *d, enum command_type type)
 {
     struct command *cmd = running_command(d, type, "p00", "dev", NULL);

@@ -39,5 +39,7 @@ struct running *one_shoot_start(struct one_shoot *cleura);
 void one_shoot_end(struct running *d);
 /* Makes and posts a command for "dev". The caller frees the command after its answer or a kill. */
 struct command *one_shoot_post(struct running *d, enum command_type type);
+/* Does the same with a change to another version of Kubernetes. */
+struct command *one_shoot_post_version(struct running *d);
 
 #endif

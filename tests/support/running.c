@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 
 enum { COMMAND_DEADLINE_S = 600 };
@@ -140,6 +141,21 @@ void running_start(struct running *d)
 void running_turn(struct running *d)
 {
     loop_turn(d->loop, d->world.now + 5 * US_PER_S);
+}
+
+static void silent(enum log_level level, const char *message, const char *const *keys,
+                   const char *const *values, unsigned count)
+{
+    (void)level;
+    (void)message;
+    (void)keys;
+    (void)values;
+    (void)count;
+}
+
+void running_silence_log(void)
+{
+    log_set_sink(silent);
 }
 
 void running_run(struct running *d, int64_t duration_us)

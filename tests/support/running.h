@@ -39,6 +39,9 @@ struct polling {
     int64_t active_us, idle_us, discovery_us;
 };
 
+/* Drops all log lines from now on. For tests that let the daemon fail thousands of times. */
+void running_silence_log(void);
+
 void running_init(struct running *d, uint64_t seed, size_t projects, const struct polling *polling);
 void running_done(struct running *d);
 

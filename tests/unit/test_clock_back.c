@@ -19,9 +19,7 @@ static void an_accepted_change_without_effect_is_sent_again(void **state)
     (void)state;
     struct one_shoot cleura = {.uid = UID, .ineffective = true};
     struct running *d = one_shoot_start(&cleura);
-    struct command *cmd = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev",
-                                          json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
-    running_post(d, cmd);
+    struct command *cmd = one_shoot_post_version(d);
     running_run(d, 30 * US_PER_S);
     assert_int_equal(cleura.writes, 1);
     d->world.wall_offset -= DAY;

@@ -12,7 +12,6 @@
 
 #include "base/attrs.h"
 #include "base/buffer.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "tests/support/running.h"
@@ -400,22 +399,12 @@ static int teardown(void **state)
     return 0;
 }
 
-static void silent(enum log_level level, const char *message, const char *const *keys,
-                   const char *const *values, unsigned count)
-{
-    (void)level;
-    (void)message;
-    (void)keys;
-    (void)values;
-    (void)count;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_day_of_ten_thousand_clusters, setup, teardown),
     };
-    log_set_sink(silent);
+    running_silence_log();
     if (getenv("FULL"))
         clusters = CLUSTERS_MAX;
     return cmocka_run_group_tests(tests, NULL, NULL);

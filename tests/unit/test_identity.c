@@ -368,9 +368,7 @@ static void an_answer_without_a_uid_makes_nobody_forget(void **state)
     (void)state;
     struct one_shoot cleura = {.uid = UID_OURS, .ineffective = true, .writes_have_no_uid = true};
     struct running *d = one_shoot_start(&cleura);
-    struct command *put = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev",
-                                          json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
-    running_post(d, put);
+    struct command *put = one_shoot_post_version(d);
     running_run(d, 5 * US_PER_S);
     assert_int_equal(cleura.writes, 1);
     (void)running_kill(d, false);

@@ -12,7 +12,6 @@
 
 #include "base/attrs.h"
 #include "base/buffer.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "tests/support/cleura_model.h"
@@ -333,32 +332,9 @@ static void one_step(struct property *p)
     }
 }
 
-static bool is_quiet(struct property *p)
-{
-    bool quiet = true;
-    for (size_t i = 0; i < p->cleura.shoot_count; i++) {
-        cleura_follow(&p->cleura, &p->cleura.shoots[i]);
-        quiet = quiet && !p->cleura.shoots[i].pending;
-    }
-    const struct view_snapshot *s = view_enter(p->d.view);
-    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
-    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
-        const struct operation *op = e->blob->subject;
-        quiet = quiet && operation_status_is_final(op->status);
-    }
-    view_leave(p->d.view);
-    return quiet;
-}
-
 static void run_until_quiet(struct property *p)
 {
-    mono_us end = p->d.world.now + QUIET_LIMIT_S * US_PER_S;
-    p->cleura.faults_left = 0;
-    cleura_trace(&p->cleura, "  no more faults");
-    while (!is_quiet(p) && p->d.world.now < end)
-        running_run(&p->d, 30 * US_PER_S);
-    if (p->d.world.now >= end)
-        cleura_violate(&p->cleura, "it never became quiet");
+    cleura_run_until_quiet(&p->cleura, QUIET_LIMIT_S * US_PER_S);
     running_run(&p->d, SETTLED_S * US_PER_S);
 }
 
@@ -561,29 +537,9 @@ static bool run_seed(uint64_t seed, bool verbose)
 
 static void accepted_values_are_the_spec(void **state)
 {
-    const char *one = getenv("PROPERTY_SEED"), *many = getenv("PROPERTY_SEEDS");
-    unsigned failed = 0;
     (void)state;
-    if (one) {
-        assert_true(run_seed(strtoull(one, NULL, 10), true));
-        return;
-    }
-    uint64_t last = many ? strtoull(many, NULL, 10) : getenv("FULL") ? SEEDS_IN_FULL : SEEDS;
-    for (uint64_t seed = 1; seed <= last; seed++)
-        failed += !run_seed(seed, false);
-    for (size_t i = 0; i < ARRAY_LEN(once_failed); i++)
-        failed += !run_seed(once_failed[i], false);
-    assert_int_equal(failed, 0);
-}
-
-static void silent(enum log_level level, const char *message, const char *const *keys,
-                   const char *const *values, unsigned count)
-{
-    (void)level;
-    (void)message;
-    (void)keys;
-    (void)values;
-    (void)count;
+    random_test_run(&(struct random_test){"PROPERTY", run_seed, SEEDS, SEEDS_IN_FULL, once_failed,
+                                          ARRAY_LEN(once_failed)});
 }
 
 int main(void)
@@ -591,6 +547,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted_values_are_the_spec),
     };
-    log_set_sink(silent);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,7 @@ static void a_promise_without_effect_is_reported(void **state)
     (void)state;
     struct one_shoot cleura = {.uid = UID, .ineffective = true};
     struct running *d = one_shoot_start(&cleura);
-    struct command *cmd = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev",
-                                          json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
-    running_post(d, cmd);
+    struct command *cmd = one_shoot_post_version(d);
     running_run(d, 30 * US_PER_S);
     expect_operation(d, "running 0 -: Accepted by Cleura at ", ", but no effect is visible yet");
     running_run(d, 3 * MINUTE);

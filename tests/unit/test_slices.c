@@ -435,6 +435,17 @@ static void decisions_about_locations_are_refused_while_a_reload_moves_the_proje
     free(decisions);
 }
 
+/* Returns the configuration with the first project at another place. `projects` holds its projects. */
+static struct config with_moved_project(const struct many *m, struct config_project projects[1 + OTHERS],
+                                        char *project_id)
+{
+    struct config moved = m->d.config;
+    memcpy(projects, m->d.config.projects, (1 + OTHERS) * sizeof(*projects));
+    projects[0].project_id = project_id;
+    moved.projects = projects;
+    return moved;
+}
+
 /* While a reload moves a project, a decision about it gets 503. */
 static void a_decision_about_a_project_that_is_being_moved_is_refused(void **state)
 {
@@ -443,10 +454,7 @@ static void a_decision_about_a_project_that_is_being_moved_is_refused(void **sta
     unsigned ended = 0, refused = 0;
     (void)state;
     struct many *m = begin();
-    struct config moved = m->d.config;
-    memcpy(projects, m->d.config.projects, sizeof(projects));
-    projects[0].project_id = other_id;
-    moved.projects = projects;
+    const struct config moved = with_moved_project(m, projects, other_id);
     reconcile_configure(m->d.reconcile, &moved, on_in_force, &ended);
     loop_end_turn(m->d.loop);
     for (unsigned turns = 0; !ended; turns++) {
@@ -470,10 +478,7 @@ static void the_reason_of_a_moved_project_outlives_an_older_change(void **state)
     struct config_project projects[1 + OTHERS];
     (void)state;
     struct many *m = begin();
-    struct config moved = m->d.config;
-    memcpy(projects, m->d.config.projects, sizeof(projects));
-    projects[0].project_id = other;
-    moved.projects = projects;
+    const struct config moved = with_moved_project(m, projects, other);
     all_turn(m, any, SLICE);
     m->d.store.is_held = true;
     struct command *put =
@@ -499,13 +504,8 @@ static void a_second_decision_passes_over_records_that_are_being_ended(void **st
     struct config_project at_second[1 + OTHERS], at_third[1 + OTHERS];
     (void)state;
     struct many *m = begin();
-    struct config to_second = m->d.config, to_third = m->d.config;
-    memcpy(at_second, m->d.config.projects, sizeof(at_second));
-    memcpy(at_third, m->d.config.projects, sizeof(at_third));
-    at_second[0].project_id = second;
-    at_third[0].project_id = third;
-    to_second.projects = at_second;
-    to_third.projects = at_third;
+    const struct config to_second = with_moved_project(m, at_second, second);
+    const struct config to_third = with_moved_project(m, at_third, third);
     all_turn(m, any, SLICE);
     put_into_force(m, &to_second);
     m->d.store.is_held = true;

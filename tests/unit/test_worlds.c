@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/reload.h"
 #include "tests/support/cleura_model.h"
@@ -422,32 +421,9 @@ static void one_step(struct worlds *w)
 
 /* ---- the end ---- */
 
-static bool is_quiet(struct worlds *w)
-{
-    bool quiet = true;
-    for (size_t i = 0; i < NAMES; i++) {
-        cleura_follow(&w->cleura, &w->cleura.shoots[i]);
-        quiet = quiet && !w->cleura.shoots[i].pending;
-    }
-    const struct view_snapshot *s = view_enter(w->d.view);
-    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
-    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
-        const struct operation *op = e->blob->subject;
-        quiet = quiet && operation_status_is_final(op->status);
-    }
-    view_leave(w->d.view);
-    return quiet;
-}
-
 static void run_until_quiet(struct worlds *w)
 {
-    const mono_us end = w->d.world.now + QUIET_LIMIT_S * US_PER_S;
-    w->cleura.faults_left = 0;
-    cleura_trace(&w->cleura, "  no more faults");
-    while (!is_quiet(w) && w->d.world.now < end)
-        running_run(&w->d, 30 * US_PER_S);
-    if (w->d.world.now >= end)
-        violate("an operation never ended");
+    cleura_run_until_quiet(&w->cleura, QUIET_LIMIT_S * US_PER_S);
     running_run(&w->d, SETTLED_S * US_PER_S);
     check_effects(w);
 }
@@ -513,29 +489,9 @@ static const uint64_t telling[] = {6, 15, 40, 49};
 
 static void nothing_happens_that_nobody_asked_for(void **state)
 {
-    const char *one = getenv("WORLD_SEED"), *many = getenv("WORLD_SEEDS");
-    unsigned failed = 0;
     (void)state;
-    if (one) {
-        assert_true(run_seed(strtoull(one, NULL, 10), true));
-        return;
-    }
-    const uint64_t last = many ? strtoull(many, NULL, 10) : getenv("FULL") ? SEEDS_IN_FULL : SEEDS;
-    for (uint64_t seed = 1; seed <= last; seed++)
-        failed += !run_seed(seed, false);
-    for (size_t i = 0; i < ARRAY_LEN(telling); i++)
-        failed += !run_seed(telling[i], false);
-    assert_int_equal(failed, 0);
-}
-
-static void silent(enum log_level level, const char *message, const char *const *keys,
-                   const char *const *values, unsigned count)
-{
-    (void)level;
-    (void)message;
-    (void)keys;
-    (void)values;
-    (void)count;
+    random_test_run(
+        &(struct random_test){"WORLD", run_seed, SEEDS, SEEDS_IN_FULL, telling, ARRAY_LEN(telling)});
 }
 
 int main(void)
@@ -543,6 +499,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_happens_that_nobody_asked_for),
     };
-    log_set_sink(silent);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "config/proxy.h"
 #include "upstream/account/account_private.h"
@@ -75,7 +76,7 @@ static void exchange_free(struct exchange *x)
 /* Removes a byte order mark: the rows of a list are read without the parser that skips it. */
 static void drop_mark(struct exchange *x)
 {
-    const size_t len = json_mark_length(x->body, x->body_len);
+    const size_t len = text_mark_length(x->body, x->body_len);
     if (!len)
         return;
     x->body_len -= len;
